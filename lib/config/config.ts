@@ -1,0 +1,46 @@
+import { byCodePoint, type ConfigKey, type Origin } from "./diagnostic.ts";
+
+/** What Istio's `Config` holds beside its spec. */
+export interface ConfigMeta {
+  /** CamelCase kind, `VirtualService`. */
+  readonly kind: string;
+  /** API group, `networking.istio.io`; "" for core Kubernetes kinds. */
+  readonly group: string;
+  /** API version as written, `v1`, `v1alpha3`. */
+  readonly version: string;
+  readonly name: string;
+  /** Never empty for a namespaced kind: Istio kinds without one are in `default`. */
+  readonly namespace: string;
+  /** Domain suffix of the mesh, `cluster.local`. */
+  readonly domain: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Opaque; "" where the source does not version objects. */
+  readonly resourceVersion: string;
+  /** Milliseconds since the epoch; objects that state none get `defaultCreationTime`. */
+  readonly creationTimestampMs: number;
+}
+
+/** One object: metadata, validated spec with defaults applied, and where it came from. */
+export interface Config<Spec = unknown> {
+  readonly meta: ConfigMeta;
+  readonly spec: Spec;
+  readonly status?: unknown;
+  readonly origin: Origin;
+}
+
+/** Creation time of an object that states none: 2024-01-01T00:00:00Z, so ties fall to name and namespace. */
+export const defaultCreationTimeMs = Date.UTC(2024, 0, 1);
+
+export function keyOf(config: Config): ConfigKey {
+  return { kind: config.meta.kind, name: config.meta.name, namespace: config.meta.namespace };
+}
+
+/** Istio's age order: oldest first, ties by name, then namespace. */
+export function byAge(a: Config, b: Config): number {
+  return (
+    a.meta.creationTimestampMs - b.meta.creationTimestampMs ||
+    byCodePoint(a.meta.name, b.meta.name) ||
+    byCodePoint(a.meta.namespace, b.meta.namespace)
+  );
+}

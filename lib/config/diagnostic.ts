@@ -1,0 +1,62 @@
+/**
+ * What a stage has to say about its input, as data: collected, sorted, shown together.
+ * Severity `info` is for things that are right but have no effect; only `error` leaves something out.
+ */
+export interface Diagnostic {
+  /** Kebab-case, public API, never reused; or one of istioctl's message codes (`IST0101`). */
+  readonly code: string;
+  readonly severity: "error" | "warning" | "info";
+  readonly origin: Origin;
+  /** From the object's root: `["spec", "http", 0, "route"]`. Empty when the whole object is meant. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  /** What to do next; empty when the message says it. */
+  readonly hint: string;
+}
+
+/** Where an object was read from. */
+export interface Origin {
+  readonly key: ConfigKey;
+  /** Path relative to its source, or the name of the source where there are no files. */
+  readonly file: string;
+  /** 1-based line of the object's first line; 0 where the source has no lines. */
+  readonly line: number;
+}
+
+/** Identity of an object in the world. `kind` is the CamelCase kind; cluster-scoped objects have namespace "". */
+export interface ConfigKey {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** `kind/namespace/name`, the text form of a key; unique within one source. */
+export function keyText(key: ConfigKey): string {
+  return `${key.kind}/${key.namespace}/${key.name}`;
+}
+
+/** What every stage returns: its result, and everything it has to say about the input. */
+export interface Stage<T> {
+  readonly value: T;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The only error class. Carries diagnostics when the cause is the user's input. */
+export class PortolanError extends Error {
+  override readonly name = "PortolanError";
+  readonly diagnostics: readonly Diagnostic[];
+  constructor(message: string, diagnostics: readonly Diagnostic[] = [], cause?: unknown) {
+    super(message, { cause });
+    this.diagnostics = diagnostics;
+  }
+}
+
+/** Compares by code point (UTF-16 unit), never by locale. */
+export function byCodePoint(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Ends an exhaustive switch: a new variant breaks the build here. */
+export function unreachable(value: never): never {
+  throw new Error(`unhandled variant: ${JSON.stringify(value)}`);
+}

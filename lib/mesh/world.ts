@@ -1,0 +1,23 @@
+import type { Config } from "../config/config.ts";
+import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
+import type { RegistryState } from "../registry/registry-state.ts";
+import type { Proxy } from "./proxy.ts";
+
+/**
+ * The compiler's whole input, as a value: what operators wrote and what runs.
+ * Every object in it was validated where it came in; `configs` keep the order of their sources (first = primary).
+ */
+export interface World {
+  readonly meshConfig: MeshConfig;
+  readonly meshNetworks: MeshNetworks;
+  /** Domain suffix of Kubernetes services, `cluster.local`. */
+  readonly domain: string;
+  /** Istio's kinds and Kubernetes Ingress/IngressClass; one entry per key. */
+  readonly configs: readonly Config[];
+  readonly registry: RegistryState;
+  /** The proxies to compile for: every workload with a proxy, and those named by hand. */
+  readonly proxies: readonly Proxy[];
+  /** `istio`: proxy-specific parts as Istio writes them; `shared`: the form that lets classes share (docs/differences.md). */
+  readonly compat: "istio" | "shared";
+}

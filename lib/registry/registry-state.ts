@@ -1,0 +1,40 @@
+import type { ProxyQuery } from "./proxy-query.ts";
+import type { Endpoint, Service, ServiceTarget, Workload } from "./service.ts";
+
+/** Key of a service in the endpoint index: `namespace/hostname`. */
+export function serviceKey(service: {
+  readonly hostname: string;
+  readonly attributes: { readonly namespace: string };
+}): string {
+  return `${service.attributes.namespace}/${service.hostname}`;
+}
+
+/**
+ * Everything that all registries together know, frozen: the aggregate's answer for one world.
+ * Kubernetes services of one host in several clusters are merged, ServiceEntries are converted, aliases are attached.
+ */
+export interface RegistryState {
+  /** Oldest first (creation time, then name, then namespace as in Istio); unsupported ports are left out. */
+  readonly services: readonly Service[];
+  /**
+   * By `serviceKey`; every endpoint of every port of the service (each names its service port), in arrival order.
+   * Registries are asked in order, the primary first.
+   */
+  readonly endpoints: ReadonlyMap<string, readonly Endpoint[]>;
+  /** The workload behind a proxy, from the registry that knows it; undefined for an unknown one. */
+  workload(proxy: ProxyQuery): Workload | undefined;
+  /** Services that the proxy's workload backs, sorted by creation time, then host name, then port order in the service. */
+  serviceTargets(proxy: ProxyQuery): readonly ServiceTarget[];
+  /** All workloads, by cluster, namespace, name: the proxies that a class census starts from. */
+  readonly workloads: readonly Workload[];
+  /** Gateways of other networks found by labels on services and pods (`topology.istio.io/network`). */
+  readonly networkGateways: readonly NetworkGateway[];
+}
+
+/** An address at which another network can be reached (east-west gateway). */
+export interface NetworkGateway {
+  readonly network: string;
+  readonly clusterId: string;
+  readonly address: string;
+  readonly port: number;
+}

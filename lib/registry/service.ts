@@ -1,0 +1,163 @@
+/**
+ * The service model: what runs, from whatever registry it came. Plain readonly data.
+ * @see Istio 1.30 `pilot/pkg/model/service.go` for the meaning of each notion
+ */
+
+/** Istio's protocol of a port, after detection; `Unsupported` means "sniff it". */
+export type Protocol =
+  | "TCP"
+  | "UDP"
+  | "HTTP"
+  | "HTTP_PROXY"
+  | "HTTP2"
+  | "HTTPS"
+  | "GRPC"
+  | "GRPC-Web"
+  | "TLS"
+  | "Mongo"
+  | "Redis"
+  | "MySQL"
+  | "HBONE"
+  | "DOUBLEHBONE"
+  | "Unsupported";
+
+export interface ServicePort {
+  readonly name: string;
+  readonly port: number;
+  readonly protocol: Protocol;
+}
+
+export type Resolution =
+  | "ClientSideLB"
+  | "DNSLB"
+  | "DNSRoundRobinLB"
+  | "DynamicDNS"
+  | "Passthrough"
+  /** Kubernetes ExternalName: an alias of another host. */
+  | "Alias";
+
+export type Provider = "Kubernetes" | "External" | "Consul" | "Mock" | "MCP";
+
+/** One address of a service per cluster; Kubernetes services of several clusters merge into one with several entries. */
+export type ClusterVips = ReadonlyMap<string, readonly string[]>;
+
+export interface ServiceAttributes {
+  readonly provider: Provider;
+  /** Name of the registry's object; for a ServiceEntry the host name (as Istio has it). */
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Declared exportTo, `.` not resolved; undefined: nothing declared, the mesh default applies. */
+  readonly exportTo: readonly string[] | undefined;
+  /** Label selector of the workloads; undefined: none. */
+  readonly selector: Readonly<Record<string, string>> | undefined;
+  /** `LoadBalancer`, `NodePort`, `ClusterIP`, `ExternalName`; "" elsewhere. */
+  readonly type: string;
+  /** Kubernetes object name behind it ("" for others): ServiceEntry's object name where provider is External. */
+  readonly objectName: string;
+  /** ExternalName: the host that this one is an alias of. */
+  readonly externalName?: string;
+  /** `spec.externalIPs` and load balancer ingress addresses, by cluster id. */
+  readonly clusterExternalAddresses: ReadonlyMap<string, readonly string[]>;
+  /** Service port → node port, by cluster id; used for node-port gateways. */
+  readonly clusterExternalPorts: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  /** Kubernetes `trafficDistribution`. */
+  readonly trafficDistribution: "Any" | "PreferClose" | "PreferSameZone" | "PreferSameNode";
+  /** `internalTrafficPolicy: Local`. */
+  readonly nodeLocal: boolean;
+  readonly publishNotReadyAddresses: boolean;
+  /** Alias services of this one, sorted by namespace, host. */
+  readonly aliases: readonly { readonly hostname: string; readonly namespace: string }[];
+}
+
+export interface Service {
+  readonly attributes: ServiceAttributes;
+  readonly hostname: string;
+  readonly ports: readonly ServicePort[];
+  /** First address in the primary cluster; "0.0.0.0" where there is none. */
+  readonly defaultAddress: string;
+  /** Address given automatically because the object states none; "" when there is none. */
+  readonly autoAllocatedIPv4: string;
+  readonly autoAllocatedIPv6: string;
+  readonly clusterVips: ClusterVips;
+  readonly resolution: Resolution;
+  readonly meshExternal: boolean;
+  /** Service accounts declared on the object (annotations, subjectAltNames); sorted. */
+  readonly serviceAccounts: readonly string[];
+  readonly creationTimestampMs: number;
+  readonly resourceVersion: string;
+  /** Objects that this service was made from: the registry's object(s), or the ServiceEntry. */
+  readonly origins: readonly import("../config/diagnostic.ts").Origin[];
+}
+
+export interface Locality {
+  /** `region/zone/subzone`, empty parts allowed, "" for unknown. */
+  readonly label: string;
+  readonly clusterId: string;
+}
+
+export type HealthStatus = "Healthy" | "Unhealthy" | "Draining" | "Terminating";
+
+/** One address and port behind one port of a service (Istio's IstioEndpoint). */
+export interface Endpoint {
+  readonly addresses: readonly string[];
+  /** Target port; 0 for a unix socket. */
+  readonly port: number;
+  /** Name of the service port that it backs. */
+  readonly servicePortName: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly locality: Locality;
+  readonly network: string;
+  /** 0: unset, which weighs 1. */
+  readonly weight: number;
+  readonly health: HealthStatus;
+  /** "istio": its proxy takes mTLS; "disabled": none. */
+  readonly tlsMode: "istio" | "disabled";
+  /** SPIFFE identity, "" when unknown. */
+  readonly serviceAccount: string;
+  readonly namespace: string;
+  /** Name of the pod or WorkloadEntry; "" when none is known. */
+  readonly workloadName: string;
+  readonly hostName: string;
+  readonly subDomain: string;
+  readonly nodeName: string;
+  /** True where the registry says whether an endpoint is ready (EndpointSlices); Envoy's health is written only then. */
+  readonly hasHealth: boolean;
+  /** For a unix socket; "" otherwise. */
+  readonly unixPath: string;
+  /** Registry that reported it. */
+  readonly provider: Provider;
+}
+
+/** A service, one of its ports and one endpoint behind it. */
+export interface ServiceInstance {
+  readonly service: Service;
+  readonly servicePort: ServicePort;
+  readonly endpoint: Endpoint;
+}
+
+/** A port on which a proxy's own workload serves: inbound clusters and chains are made from these. */
+export interface ServiceTarget {
+  readonly service: Service;
+  readonly servicePort: ServicePort;
+  /** Port the workload listens on. */
+  readonly targetPort: number;
+}
+
+/** A workload known to a registry: a pod, or a WorkloadEntry. */
+export interface Workload {
+  readonly kind: "Pod" | "WorkloadEntry";
+  readonly name: string;
+  readonly namespace: string;
+  readonly clusterId: string;
+  readonly addresses: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Bare service account name. */
+  readonly serviceAccount: string;
+  readonly locality: string;
+  readonly network: string;
+  readonly nodeName: string;
+  readonly ready: boolean;
+  readonly origin: import("../config/diagnostic.ts").Origin;
+}

@@ -1,0 +1,73 @@
+// Makes gen/: TypeScript for our own messages and for Envoy's, out of the protos that @grpc/grpc-js-xds ships.
+// Runs at `npm ci` (prepare) and does nothing when its inputs are those of the last run.
+
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = new URL("..", import.meta.url).pathname;
+const shipped = join(root, "node_modules/@grpc/grpc-js-xds/deps");
+const staged = join(root, ".cache/proto");
+const stamp = join(root, "gen/.inputs");
+
+/** Fields of Envoy's API that are younger than the package, each added to our staged copy of its message. */
+const youngerFields = [
+  {
+    file: "envoy-api/envoy/config/cluster/v3/cluster.proto",
+    anchor: /\n {2}google\.protobuf\.Duration dns_refresh_rate = 16/,
+    field: "\n  google.protobuf.Duration dns_jitter = 58;\n",
+  },
+];
+
+function inputsHash() {
+  const hash = createHash("sha256");
+  const add = (path) => hash.update(path.slice(root.length)).update(readFileSync(path));
+  const walk = (dir) => {
+    for (const entry of readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(dir, entry.name);
+      if (entry.isDirectory()) walk(path);
+      else add(path);
+    }
+  };
+  walk(join(root, "proto"));
+  for (const file of [
+    "buf.yaml",
+    "buf.gen.yaml",
+    "scripts/generate.mjs",
+    "node_modules/@grpc/grpc-js-xds/package.json",
+  ]) {
+    add(join(root, file));
+  }
+  add(join(root, "node_modules/@bufbuild/protoc-gen-es/package.json"));
+  return hash.digest("hex");
+}
+
+function stage() {
+  rmSync(staged, { recursive: true, force: true });
+  mkdirSync(staged, { recursive: true });
+  for (const module of ["envoy-api", "xds", "googleapis"]) {
+    cpSync(join(shipped, module), join(staged, module), { recursive: true });
+  }
+  for (const { file, anchor, field } of youngerFields) {
+    const path = join(staged, file);
+    const text = readFileSync(path, "utf8");
+    if (!anchor.test(text)) throw new Error(`${file}: no place for a younger field; has the package grown it?`);
+    writeFileSync(
+      path,
+      text.replace(anchor, (match) => field + match),
+    );
+  }
+}
+
+const hash = inputsHash();
+if (existsSync(stamp) && readFileSync(stamp, "utf8") === hash) process.exit(0);
+stage();
+console.log("portolan: generating types from Envoy's protos, about 20 s");
+const bin = join(root, "node_modules/.bin");
+execFileSync(join(bin, "buf"), ["generate"], {
+  cwd: root,
+  stdio: "inherit",
+  env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+});
+writeFileSync(stamp, hash);
