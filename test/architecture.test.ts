@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "..");
+
+/** Room → rooms that it may import besides itself: the table in docs/architecture.md. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  config: [],
+  registry: ["config"],
+  mesh: ["config", "registry"],
+  xds: ["config", "registry", "mesh"],
+  v1: ["config", "registry", "mesh"],
+  compile: ["config", "registry", "mesh", "xds", "v1", "snapshot", "storage"],
+  snapshot: ["storage"],
+  storage: [],
+  front: ["snapshot", "storage"],
+  agent: ["snapshot"],
+};
+
+/** Package → rooms that may import it. A package that is not listed may be imported by cli, functions and test only. */
+const homes: Readonly<Record<string, readonly string[]>> = {
+  hono: ["front", "compile"],
+  "@hono/node-server": ["front"],
+  "@aws-sdk/client-s3": ["storage"],
+  zod: ["config", "registry", "front"],
+  yaml: ["config"],
+  "js-yaml": ["config"],
+  chokidar: ["config"],
+  re2js: ["config"],
+  "ipaddr.js": ["config", "registry", "mesh", "xds", "v1", "front"],
+  "@bufbuild/protobuf": ["xds", "snapshot", "front"],
+  "@connectrpc/connect": ["front"],
+  "@connectrpc/connect-node": ["front"],
+  "@cloudflare/workers-types": ["storage"],
+  jose: ["front"],
+  "prom-client": ["front"],
+  gen: ["xds", "snapshot", "front", "agent"],
+};
+
+/** Imports that cross the table on purpose, each with its reason. */
+const exceptions: Readonly<Record<string, string>> = {
+  "lib/config/diagnostic.ts": "the vocabulary of messages, without imports of its own",
+  "lib/snapshot/classifier.ts": "what mesh writes and the front reads, without imports of its own",
+};
+
+function filesUnder(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(folder, name));
+}
+
+interface Import {
+  readonly file: string;
+  readonly specifier: string;
+}
+
+function importsOf(file: string): readonly Import[] {
+  const text = readFileSync(join(root, file), "utf8");
+  const pattern = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"|(?:^|\n)\s*import\s+"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/g;
+  return [...text.matchAll(pattern)].map((match) => ({ file, specifier: match[1] ?? match[2] ?? match[3] ?? "" }));
+}
+
+const roomOf = (path: string): string | undefined => /^lib\/([^/]+)\//.exec(path)?.[1];
+
+/** Why an import is wrong, or undefined. */
+function complaint({ file, specifier }: Import): string | undefined {
+  const room = roomOf(file);
+  if (room === undefined || room === "cli") return undefined;
+  const allowed = mayImport[room];
+  if (allowed === undefined) return `${file}: room ${room} is not in the table`;
+  if (specifier.startsWith("node:")) return undefined;
+  if (!specifier.startsWith(".")) {
+    const name = specifier.startsWith("@") ? specifier.split("/").slice(0, 2).join("/") : (specifier.split("/")[0] ?? "");
+    return homes[name]?.includes(room) ? undefined : `${file}: ${name} has no home in ${room}`;
+  }
+  const target = relative(root, resolve(root, dirname(file), specifier));
+  if (!specifier.endsWith(".ts")) return `${file}: ${specifier} lacks its extension`;
+  if (target in exceptions) return undefined;
+  if (target.startsWith("gen/")) return homes.gen?.includes(room) ? undefined : `${file}: ${room} may not use gen/`;
+  const other = roomOf(target);
+  if (other === undefined) return `${file}: ${target} is in no room`;
+  return other === room || allowed.includes(other) ? undefined : `${file}: ${room} may not import ${other}`;
+}
+
+describe("the import table", () => {
+  const imports = filesUnder("lib").flatMap(importsOf);
+
+  it("finds the imports of every room that has code", () => {
+    expect(imports.length).toBeGreaterThan(20);
+  });
+
+  it("has no wrong arrow", () => {
+    expect(imports.map(complaint).filter((line) => line !== undefined)).toEqual([]);
+  });
+
+  it("knows a wrong arrow when it sees one", () => {
+    expect(complaint({ file: "lib/front/app.ts", specifier: "../xds/names.ts" })).toContain("front may not import xds");
+    expect(complaint({ file: "lib/mesh/mesh.ts", specifier: "zod" })).toContain("zod has no home in mesh");
+    expect(complaint({ file: "lib/xds/a.ts", specifier: "./names" })).toContain("lacks its extension");
+  });
+});
