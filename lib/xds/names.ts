@@ -1,0 +1,110 @@
+/**
+ * Every name that the generators make. People write dashboards, routes and EnvoyFilters against them, and Istio's
+ * proxies agree on them across control planes: changing one is a breaking change.
+ * @see Istio 1.30 `pilot/pkg/model/service.go`, BuildSubsetKey and BuildDNSSrvSubsetKey
+ */
+
+/** What a cluster name is made of. */
+export interface ClusterNameParts {
+  readonly direction: "outbound" | "inbound";
+  /** Port of the service (outbound), of the workload (inbound). */
+  readonly port: number;
+  /** "" for the whole service. */
+  readonly subset: string;
+  /** "" for inbound clusters. */
+  readonly host: string;
+}
+
+/** `outbound|<service port>|<subset>|<host>`; subset is empty for the whole service. */
+export function outboundClusterName(port: number, subset: string, host: string): string {
+  return `outbound|${port}|${subset}|${host}`;
+}
+
+/** `inbound|<target port>||`. */
+export function inboundClusterName(port: number): string {
+  return `inbound|${port}||`;
+}
+
+/** `outbound_.<service port>_.<subset>_.<host>`: the SNI of mesh mTLS, and the clusters of an SNI-routing gateway. */
+export function sniDnatClusterName(port: number, subset: string, host: string): string {
+  return `outbound_.${port}_.${subset}_.${host}`;
+}
+
+const clusterNamePattern = /^(outbound|inbound)(?:\|([^|]*)\|([^|]*)\|([^|]*)|_\.(.*?)_\.(.*?)_\.(.*))$/s;
+
+/** Reads either form of a cluster name; undefined for any other text. A port that is no number reads as 0. */
+export function parseClusterName(name: string): ClusterNameParts | undefined {
+  const match = clusterNamePattern.exec(name);
+  if (match === null) return undefined;
+  const port = match[2] ?? match[5] ?? "";
+  return {
+    direction: match[1] === "inbound" ? "inbound" : "outbound",
+    port: /^\d+$/.test(port) ? Number(port) : 0,
+    subset: match[3] ?? match[6] ?? "",
+    host: match[4] ?? match[7] ?? "",
+  };
+}
+
+/** STATIC without endpoints: takes what a registry-only mesh refuses. */
+export const blackHoleCluster = "BlackHoleCluster";
+
+/** Sends outbound traffic to where it was going. */
+export const passthroughCluster = "PassthroughCluster";
+
+/** Sends inbound traffic on an unknown port to the workload. */
+export const inboundPassthroughCluster = "InboundPassthroughCluster";
+
+/** Bootstrap cluster of the local SDS server. */
+export const sdsCluster = "sds-grpc";
+
+/** Bootstrap cluster of the control plane that a polling Envoy asks. */
+export const portolanCluster = "portolan";
+
+/** SDS name of the workload's own certificate. */
+export const workloadCertificate = "default";
+
+/** SDS name of the mesh's root certificate. */
+export const workloadRootCa = "ROOTCA";
+
+/** `<host>_dfp_dns_cache`: shared by a dynamic forward proxy cluster and the filters in front of it. */
+export function dynamicForwardProxyCacheName(host: string): string {
+  return `${host}_dfp_dns_cache`;
+}
+
+/** `<name>;`: the stat name of a cluster; the final `;` ends the tag that Istio's dashboards cut out. */
+export function altStatName(name: string): string {
+  return `${name};`;
+}
+
+/** `file-cert:<certificate>~<key>`: SDS name of a key pair in files. */
+export function fileCertificateName(certificate: string, key: string): string {
+  return `file-cert:${certificate}~${key}`;
+}
+
+/** `file-root:<path>`, `file-root:system` for the system's own roots: SDS name of a CA in a file. */
+export function fileRootCaName(path: string): string {
+  return `file-root:${path === "" ? "system" : path}`;
+}
+
+/** `kubernetes://<credential name>`: SDS name of a key pair in a Kubernetes secret. */
+export function credentialSecretName(credentialName: string): string {
+  return credentialName.includes("://") ? credentialName : `kubernetes://${credentialName}`;
+}
+
+/** `kubernetes://<credential name>-cacert`: SDS name of the CA of a Kubernetes secret. */
+export function credentialCaName(credentialName: string): string {
+  return `${credentialSecretName(credentialName)}-cacert`;
+}
+
+/** `/apis/<group>/<version>/namespaces/<namespace>/<kebab-case kind>/<name>`: where Istio's metadata says a thing came from. */
+export function configPath(meta: {
+  readonly group: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}): string {
+  // Istio writes the version it stores a kind under, not the one the object was written in.
+  const version = meta.group === "networking.istio.io" && meta.kind === "EnvoyFilter" ? "v1alpha3" : "v1";
+  const kind = meta.kind.replaceAll(/(?<=[a-z0-9])([A-Z])/g, "-$1").toLowerCase();
+  return `/apis/${meta.group}/${version}/namespaces/${meta.namespace}/${kind}/${meta.name}`;
+}
