@@ -1,0 +1,34 @@
+import type { PolicyTarget } from "./selector.ts";
+
+/** `security.istio.io` RequestAuthentication. @see model-config 7.2 */
+export interface RequestAuthentication extends PolicyTarget {
+  readonly jwtRules?: readonly JWTRule[];
+}
+
+export interface JWTRule {
+  readonly issuer?: string;
+  readonly audiences?: readonly string[];
+  readonly jwksUri?: string;
+  /** Key set, inline. */
+  readonly jwks?: string;
+  /** No location at all: `Authorization: Bearer` and the query parameter `access_token`. */
+  readonly fromHeaders?: readonly JWTHeader[];
+  readonly fromParams?: readonly string[];
+  readonly fromCookies?: readonly string[];
+  readonly outputPayloadToHeader?: string;
+  readonly forwardOriginalToken?: boolean;
+  readonly outputClaimToHeaders?: readonly ClaimToHeader[];
+  /** Absent: 5s. */
+  readonly timeout?: string;
+  readonly spaceDelimitedClaims?: readonly string[];
+}
+
+export interface JWTHeader {
+  readonly name: string;
+  readonly prefix?: string;
+}
+
+export interface ClaimToHeader {
+  readonly header: string;
+  readonly claim: string;
+}
