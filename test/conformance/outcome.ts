@@ -1,0 +1,75 @@
+import type { Difference } from "./differences.ts";
+
+/** One compared file of one proxy of one case. */
+export interface FileOutcome {
+  readonly proxy: string;
+  /** `clusters.json`; for a suite with other files, their names. */
+  readonly file: string;
+  /** Empty: equal. */
+  readonly differences: readonly Difference[];
+}
+
+/** What came of one case. A case that failed before it could be compared counts all its files as differing. */
+export interface CaseOutcome {
+  readonly suite: string;
+  readonly name: string;
+  readonly group: string;
+  readonly files: readonly FileOutcome[];
+  /** Why nothing could be compared, or undefined. */
+  readonly error: string | undefined;
+}
+
+export interface Counts {
+  readonly cases: number;
+  readonly casesEqual: number;
+  readonly proxies: number;
+  readonly proxiesEqual: number;
+  readonly files: number;
+  readonly filesEqual: number;
+}
+
+export function isEqual(outcome: CaseOutcome): boolean {
+  return outcome.error === undefined && outcome.files.every((file) => file.differences.length === 0);
+}
+
+export function countsOf(outcomes: readonly CaseOutcome[]): Counts {
+  const proxies = outcomes.flatMap((outcome) => {
+    const files = Object.values(Object.groupBy(outcome.files, (file) => file.proxy));
+    return files.map((list = []) => outcome.error === undefined && list.every((file) => file.differences.length === 0));
+  });
+  const files = outcomes.flatMap((outcome) =>
+    outcome.files.map((file) => outcome.error === undefined && file.differences.length === 0),
+  );
+  const count = (flags: readonly boolean[]): number => flags.filter((flag) => flag).length;
+  return {
+    cases: outcomes.length,
+    casesEqual: count(outcomes.map(isEqual)),
+    proxies: proxies.length,
+    proxiesEqual: count(proxies),
+    files: files.length,
+    filesEqual: count(files),
+  };
+}
+
+/** The one object of `--json`. */
+export interface Summary {
+  readonly suite: string;
+  readonly groups: readonly ({ readonly name: string } & Counts)[];
+  readonly total: Counts;
+  readonly failing: readonly { readonly case: string; readonly proxy: string; readonly file: string }[];
+}
+
+/** @param outcomes in the order of their cases; groups keep the order of their first case */
+export function summaryOf(suite: string, outcomes: readonly CaseOutcome[]): Summary {
+  const groups = Map.groupBy(outcomes, (outcome) => outcome.group);
+  return {
+    suite,
+    groups: [...groups].map(([name, members]) => ({ name, ...countsOf(members) })),
+    total: countsOf(outcomes),
+    failing: outcomes.flatMap((outcome) =>
+      outcome.files
+        .filter((file) => outcome.error !== undefined || file.differences.length > 0)
+        .map((file) => ({ case: outcome.name, proxy: file.proxy, file: file.file })),
+    ),
+  };
+}

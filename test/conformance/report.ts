@@ -1,0 +1,64 @@
+import Table from "cli-table3";
+import pc from "picocolors";
+import type { Difference } from "./differences.ts";
+import { type CaseOutcome, type Counts, isEqual, type Summary } from "./outcome.ts";
+
+/** The table of groups, and the first differences of what fails. */
+export function report(summary: Summary, outcomes: readonly CaseOutcome[], differencesPerFile: number): string {
+  const failing = outcomes.filter((outcome) => !isEqual(outcome));
+  return [...failing.map((outcome) => describe(outcome, differencesPerFile)), table(summary)].join("\n");
+}
+
+function table(summary: Summary): string {
+  const rows = new Table({
+    head: ["group", "cases", "proxies", "files"],
+    colAligns: ["left", "right", "right", "right"],
+    style: { head: [], border: [], compact: true },
+  });
+  for (const group of summary.groups) rows.push(row(group.name, group));
+  rows.push(row(`total (${summary.suite})`, summary.total));
+  return rows.toString();
+}
+
+function row(name: string, counts: Counts): string[] {
+  return [
+    name,
+    share(counts.casesEqual, counts.cases),
+    share(counts.proxiesEqual, counts.proxies),
+    share(counts.filesEqual, counts.files),
+  ];
+}
+
+function share(equal: number, all: number): string {
+  const text = `${equal}/${all}`;
+  return equal === all ? pc.green(text) : pc.red(text);
+}
+
+function describe(outcome: CaseOutcome, differencesPerFile: number): string {
+  const title = pc.bold(`${outcome.suite}/${outcome.name}`);
+  if (outcome.error !== undefined) return `${title}\n  ${pc.red(outcome.error)}`;
+  const files = outcome.files.filter((file) => file.differences.length > 0);
+  return [
+    title,
+    ...files.flatMap((file) => [
+      `  ${file.proxy}/${file.file}: ${count(file.differences.length, "difference")}`,
+      ...file.differences.slice(0, differencesPerFile).map((difference) => `    ${describeDifference(difference)}`),
+    ]),
+  ].join("\n");
+}
+
+function describeDifference(difference: Difference): string {
+  const { path, expected, actual } = difference;
+  if (actual === undefined) return `${path}: missing ${short(expected)}`;
+  if (expected === undefined) return `${path}: unexpected ${short(actual)}`;
+  return `${path}: expected ${short(expected)}, got ${short(actual)}`;
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 240 ? `${text.slice(0, 240)}…` : text;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
