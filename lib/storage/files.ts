@@ -1,0 +1,236 @@
+import { createHash, randomUUID } from "node:crypto";
+import { type FSWatcher, watch } from "node:fs";
+import { link, mkdir, open, readdir, readFile, rm, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
+import { checkKey, type ListedObject, type ObjectStore, type PutResult } from "./object-store.ts";
+
+/**
+ * A store in a folder of a local file system, safe for several processes at once and for a process killed at any point.
+ *
+ * An object is a file under its key. The first write of a key links a complete temporary file into place, which fails when
+ * the name is taken, so creating is atomic without a lock. Each later write links its file as the next number into the
+ * folder `<key>#`; whoever is first to take number n+1 has replaced version n, and the highest number is the object. There
+ * is no lock that a dead process could leave behind.
+ *
+ * @param directory created when missing; must be on one file system that has hard links
+ * @param options.durable false leaves out fsync: for throw-away stores only
+ */
+export function fileStore(directory: string, options: { readonly durable?: boolean } = {}): ObjectStore {
+  const durable = options.durable ?? true;
+  const temporary = join(directory, ".tmp");
+  const pathOf = (key: string) => join(directory, checkKey(key));
+  let swept: Promise<void> | undefined;
+
+  /** Puts complete bytes under `path` unless that name is taken. */
+  async function linkNew(path: string, bytes: Uint8Array): Promise<boolean> {
+    swept ??= sweepTemporary(temporary);
+    await swept;
+    const draft = join(temporary, randomUUID());
+    const file = await open(draft, "wx");
+    try {
+      await file.writeFile(bytes);
+      if (durable) await file.sync();
+    } finally {
+      await file.close();
+    }
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      await link(draft, path);
+      if (durable) await syncDirectory(dirname(path));
+      return true;
+    } catch (cause) {
+      if (codeOf(cause) === "EEXIST") return false;
+      throw cause;
+    } finally {
+      await unlink(draft);
+    }
+  }
+
+  async function replace(
+    key: string,
+    path: string,
+    bytes: Uint8Array,
+    ifMatch: string | undefined,
+  ): Promise<PutResult> {
+    for (;;) {
+      const current = await currentVersion(path);
+      if (current === undefined) {
+        if (ifMatch !== undefined) return { kind: "lost" };
+        if (await linkNew(path, bytes)) return { kind: "stored", etag: etagOf(0, bytes) };
+        continue;
+      }
+      if (ifMatch !== undefined && ifMatch !== etagOf(current.number, current.bytes)) return { kind: "lost" };
+      const next = current.number + 1;
+      const linked = await linkNew(join(`${path}#`, String(next)), bytes);
+      if (linked) {
+        await forgetOldVersions(key, `${path}#`, next);
+        return { kind: "stored", etag: etagOf(next, bytes) };
+      }
+      if (ifMatch !== undefined) return { kind: "lost" };
+    }
+  }
+
+  return wrapErrors(directory, {
+    async get(key, condition = {}) {
+      const current = await currentVersion(pathOf(key));
+      if (current === undefined) return { kind: "absent" };
+      const etag = etagOf(current.number, current.bytes);
+      return etag === condition.ifNoneMatch ? { kind: "unchanged" } : { kind: "found", bytes: current.bytes, etag };
+    },
+    async put(key, bytes, condition = {}) {
+      const path = pathOf(key);
+      if (condition.ifNoneMatch !== "*") return replace(key, path, bytes, condition.ifMatch);
+      return (await linkNew(path, bytes)) ? { kind: "stored", etag: etagOf(0, bytes) } : { kind: "lost" };
+    },
+    list: (prefix) => listUnder(directory, "", prefix),
+    async delete(key) {
+      const path = pathOf(key);
+      await rm(path, { force: true });
+      await rm(`${path}#`, { recursive: true, force: true });
+    },
+    watch(key, onChange) {
+      return watchPath(pathOf(key), onChange);
+    },
+  });
+}
+
+interface Version {
+  readonly number: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+const etagOf = (number: number, bytes: Uint8Array): string =>
+  `${number}-${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}`;
+
+async function versionNumbers(folder: string): Promise<readonly number[]> {
+  const names = await readdir(folder).catch(absentAs<string[]>([]));
+  return names.map(Number).sort((a, b) => a - b);
+}
+
+async function currentVersion(path: string): Promise<Version | undefined> {
+  for (;;) {
+    const highest = (await versionNumbers(`${path}#`)).at(-1);
+    const file = highest === undefined ? path : join(`${path}#`, String(highest));
+    const bytes = await readFile(file).catch(absentAs(undefined));
+    if (bytes !== undefined) return { number: highest ?? 0, bytes: ownBytes(bytes) };
+    // A version that was there a moment ago has been replaced and forgotten, or the object deleted: look again.
+    if (highest === undefined) return undefined;
+  }
+}
+
+/**
+ * Old numbers stay for a while, so that a writer that fell asleep between looking and linking still finds its number taken.
+ */
+const keptVersions = 64;
+const keptMs = 60_000;
+
+async function forgetOldVersions(key: string, folder: string, written: number): Promise<void> {
+  const numbers = await versionNumbers(folder);
+  const highest = numbers.at(-1) ?? written;
+  if (highest - written >= keptVersions) {
+    // So much later than the others that its own predecessor is forgotten: it cannot have replaced anything.
+    await rm(join(folder, String(written)), { force: true });
+    throw new PortolanError(`${key}: the write came too late to say whether it replaced anything`);
+  }
+  const old = numbers.filter((number) => number <= highest - keptVersions);
+  for (const number of old) {
+    const path = join(folder, String(number));
+    const info = await stat(path).catch(absentAs(undefined));
+    if (info !== undefined && Date.now() - info.mtimeMs > keptMs) await rm(path, { force: true });
+  }
+}
+
+async function* listUnder(directory: string, folder: string, prefix: string): AsyncGenerator<ListedObject> {
+  const entries = await readdir(join(directory, folder), { withFileTypes: true }).catch(absentAs([]));
+  const shown = entries
+    .filter((entry) => !entry.name.startsWith(".") && !entry.name.endsWith("#"))
+    // A folder's keys continue with "/", which decides its place among names like "a-b".
+    .map((entry) => ({ entry, key: folder + entry.name + (entry.isDirectory() ? "/" : "") }))
+    .filter(({ key }) => key.startsWith(prefix) || (key.endsWith("/") && prefix.startsWith(key)))
+    .sort((a, b) => byCodePoint(a.key, b.key));
+  for (const { entry, key } of shown) {
+    if (entry.isDirectory()) {
+      yield* listUnder(directory, key, prefix);
+      continue;
+    }
+    const path = join(directory, key);
+    const highest = (await versionNumbers(`${path}#`)).at(-1);
+    const newest = highest === undefined ? path : join(`${path}#`, String(highest));
+    const info = await stat(newest).catch(absentAs(undefined));
+    if (info !== undefined) yield { key, sizeBytes: info.size, modifiedMs: info.mtimeMs };
+  }
+}
+
+/** Watches the folders in which a change of the object shows: its own while it is young, then the one of its versions. */
+function watchPath(path: string, onChange: () => void): () => void {
+  const watchers = new Map<string, FSWatcher>();
+  let closed = false;
+  const add = (folder: string) => {
+    if (closed || watchers.has(folder)) return;
+    try {
+      const watcher = watch(folder, () => {
+        add(`${path}#`);
+        onChange();
+      });
+      watcher.on("error", () => watcher.close());
+      watchers.set(folder, watcher);
+    } catch (cause) {
+      if (codeOf(cause) !== "ENOENT") throw cause;
+    }
+  };
+  void mkdir(dirname(path), { recursive: true }).then(() => {
+    add(dirname(path));
+    add(`${path}#`);
+    onChange();
+  });
+  return () => {
+    closed = true;
+    for (const watcher of watchers.values()) watcher.close();
+  };
+}
+
+/** Removes drafts that a killed process left behind. */
+async function sweepTemporary(temporary: string): Promise<void> {
+  await mkdir(temporary, { recursive: true });
+  for (const name of await readdir(temporary)) {
+    const path = join(temporary, name);
+    const info = await stat(path).catch(absentAs(undefined));
+    if (info !== undefined && Date.now() - info.mtimeMs > 3_600_000) await rm(path, { force: true });
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A copy with a buffer of its own: Node's small reads share one pool. */
+const ownBytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer);
+
+const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined);
+
+function absentAs<T>(value: T): (cause: unknown) => T {
+  return (cause) => {
+    if (codeOf(cause) === "ENOENT") return value;
+    throw cause;
+  };
+}
+
+/** Says which store failed; the system's own message follows as the cause. */
+function wrapErrors(directory: string, store: ObjectStore): ObjectStore {
+  const fail = (cause: unknown): never => {
+    if (cause instanceof PortolanError) throw cause;
+    throw new PortolanError(`file store ${directory}: ${String(cause)}`, [], cause);
+  };
+  return {
+    ...store,
+    get: (key, condition) => store.get(key, condition).catch(fail),
+    put: (key, bytes, condition) => store.put(key, bytes, condition).catch(fail),
+    delete: (key) => store.delete(key).catch(fail),
+  };
+}

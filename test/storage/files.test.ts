@@ -1,0 +1,78 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { fileStore } from "../../lib/storage/files.ts";
+import { storeContract } from "./contract.ts";
+
+async function openFiles() {
+  const directory = await mkdtemp(join(tmpdir(), "portolan-files-"));
+  return {
+    directory,
+    store: fileStore(directory),
+    close: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+storeContract("files", openFiles);
+
+describe("fileStore", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+
+  it("is shared by two instances on one folder, as by two processes", async () => {
+    const { directory, store, close } = await openFiles();
+    const other = fileStore(directory);
+    const first = await store.put("HEAD", bytes("1"));
+    const etag = first.kind === "stored" ? first.etag : "";
+    const results = await Promise.all([
+      store.put("HEAD", bytes("a"), { ifMatch: etag }),
+      other.put("HEAD", bytes("b"), { ifMatch: etag }),
+    ]);
+    expect(results.map((result) => result.kind).sort()).toEqual(["lost", "stored"]);
+    await close();
+  });
+
+  it("never repeats an etag when the same bytes come back", async () => {
+    const { store, close } = await openFiles();
+    const tags = new Set<string>();
+    for (const value of ["a", "b", "a", "b", "a"]) {
+      const put = await store.put("HEAD", bytes(value));
+      if (put.kind === "stored") tags.add(put.etag);
+    }
+    expect(tags.size).toBe(5);
+    await close();
+  });
+
+  it("shows no draft that a killed writer left, and leaves none itself", async () => {
+    const { directory, store, close } = await openFiles();
+    await store.put("blobs/a", bytes("1"));
+    await writeFile(join(directory, ".tmp", "half"), "ha");
+    const keys: string[] = [];
+    for await (const { key } of store.list("")) keys.push(key);
+    expect(keys).toEqual(["blobs/a"]);
+    expect(await readdir(join(directory, ".tmp"))).toEqual(["half"]);
+    await close();
+  });
+
+  it("calls a watcher back after every write, the first one included", async () => {
+    const { directory, store, close } = await openFiles();
+    let wake = () => {};
+    const stop = fileStore(directory).watch?.("HEAD", () => wake());
+    for (const value of ["1", "2", "3"]) {
+      const called = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      await store.put("HEAD", bytes(value));
+      await called;
+    }
+    stop?.();
+    await close();
+  });
+
+  it("says which store failed when a key is another one's folder", async () => {
+    const { directory, store, close } = await openFiles();
+    await store.put("a", bytes("1"));
+    await expect(store.put("a/b", bytes("2"))).rejects.toThrow(`file store ${directory}`);
+    await close();
+  });
+});
