@@ -46,6 +46,8 @@ export interface MeshLookups {
   isClusterLocal(service: Service): boolean;
   /** Effective PeerAuthentication of a namespace; undefined: nothing says. @see model-push 9.1, 9.3 */
   namespaceMtlsMode(namespace: string): MutualTlsMode | undefined;
+  /** Effective mode on one (target) port of the workload with these labels, also a workload of another class. @see model-push 9.1 */
+  workloadMtlsMode(namespace: string, labels: Readonly<Record<string, string>>, port: number): MutualTlsMode;
   /** Finds the service a host means when seen from a namespace, whatever a scope imports (extension providers). */
   serviceByHostname(hostname: string, namespace: string): Service | undefined;
   readonly networkGateways: readonly NetworkGateway[];
