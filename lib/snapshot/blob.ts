@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+
+/** SHA-256, lower-case hex, 64 characters: the name of a blob. */
+export function hashOf(bytes: Uint8Array | string): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Bytes that are stored under their own hash. */
+export interface Blob {
+  readonly hash: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export function blobOf(text: string): Blob {
+  const bytes = new TextEncoder().encode(text);
+  return { hash: hashOf(bytes), bytes };
+}
+
+/** A message in proto JSON, on one line, keys in the order of the object. */
+export const jsonBlob = (message: object): Blob => blobOf(JSON.stringify(message));
+
+/** Key of a blob in the store; two digits of fan-out keep folders small. */
+export const blobKey = (hash: string): string => `blobs/${hash.slice(0, 2)}/${hash}`;
+
+export const headKey = "HEAD";

@@ -1,0 +1,123 @@
+/**
+ * How a node becomes a class. The compiler writes the classifier, the front and the agents read it; it has no imports, so
+ * that both sides of the store can share it.
+ */
+
+/** What a request says of its node. Nothing in it is authenticated. */
+export interface NodeClaims {
+  /** `sidecar~10.0.0.5~web-0.default~default.svc.cluster.local`, or any text for a bare Envoy. */
+  readonly id: string;
+  readonly cluster: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** `region/zone/subzone`, "" when it says none. */
+  readonly locality: string;
+}
+
+/** @see proto/portolan/v1/classifier.proto */
+export interface Classifier {
+  /** Attributes that are read of every node, sorted; the names are those of `attributeOf`. */
+  readonly attributes: readonly string[];
+  /** Label keys that are read, sorted, by namespace of the node; "*" for those read in every namespace. */
+  readonly labels: Readonly<Record<string, LabelKeys>>;
+  /** Projection (see `project`) → class id. */
+  readonly classes: Readonly<Record<string, string>>;
+  /** `<type>/<namespace>` → class of the nodes there whose projection nobody compiled. */
+  readonly defaults: Readonly<Record<string, string>>;
+}
+
+export interface LabelKeys {
+  readonly keys: readonly string[];
+}
+
+/** The four parts of Istio's node id. */
+export interface NodeId {
+  readonly type: string;
+  readonly address: string;
+  /** `podName.namespace`. */
+  readonly name: string;
+  /** `<namespace>.svc.cluster.local`. */
+  readonly dnsDomain: string;
+}
+
+/** Reads Istio's node id; undefined for any other text, such as the free id of a bare Envoy. */
+export function parseNodeId(id: string): NodeId | undefined {
+  const [type, address, name, dnsDomain, ...more] = id.split("~");
+  if (type === undefined || address === undefined || name === undefined || dnsDomain === undefined || more.length > 0) {
+    return undefined;
+  }
+  return { type, address, name, dnsDomain };
+}
+
+/** Namespace whose configuration applies to a node: `NAMESPACE` of its metadata, else the first part of its DNS domain. */
+export function namespaceOf(claims: NodeClaims, nodeId: NodeId): string {
+  return textOf(claims.metadata.NAMESPACE) || (nodeId.dnsDomain.split(".")[0] ?? "");
+}
+
+/**
+ * The projection of a node on what the classifier reads: two nodes with equal projections get equal answers.
+ * A JSON list of the attributes' values, then of the labels' values, in the classifier's order; absent is null.
+ *
+ * @returns undefined when the node brings too little to be projected: no Istio node id, or no metadata
+ */
+export function project(classifier: Classifier, claims: NodeClaims): string | undefined {
+  const nodeId = parseNodeId(claims.id);
+  if (nodeId === undefined || Object.keys(claims.metadata).length === 0) return undefined;
+  const labels = recordOf(claims.metadata.LABELS);
+  const namespace = namespaceOf(claims, nodeId);
+  const attributes = classifier.attributes.map((attribute) => attributeOf(attribute, claims, nodeId));
+  const keys = [...(classifier.labels["*"]?.keys ?? []), ...(classifier.labels[namespace]?.keys ?? [])];
+  return JSON.stringify([...attributes, ...keys.map((key) => labels[key] ?? null)]);
+}
+
+/** Key of `Classifier.defaults` for a node; undefined without an Istio node id. */
+export function defaultKey(claims: NodeClaims): string | undefined {
+  const nodeId = parseNodeId(claims.id);
+  return nodeId === undefined ? undefined : `${nodeId.type}/${namespaceOf(claims, nodeId)}`;
+}
+
+/** Value of one attribute, as it goes into the projection. */
+export function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unknown {
+  const { metadata } = claims;
+  if (attribute.startsWith("metadata:")) return metadata[attribute.slice("metadata:".length)] ?? null;
+  switch (attribute) {
+    case "type":
+      return nodeId.type;
+    case "namespace":
+      return namespaceOf(claims, nodeId);
+    case "dnsDomain":
+      return nodeId.dnsDomain;
+    case "clusterId":
+      return textOf(metadata.CLUSTER_ID) || "Kubernetes";
+    case "network":
+      return textOf(metadata.NETWORK);
+    case "locality":
+      return claims.locality;
+    case "families":
+      return familiesOf(addressesOf(claims, nodeId));
+    case "address":
+      return addressesOf(claims, nodeId)[0] ?? nodeId.address;
+    case "name":
+      return nodeId.name;
+    case "nodeName":
+      return textOf(metadata.NODE_NAME);
+    default:
+      return null;
+  }
+}
+
+/** `INSTANCE_IPS` of the metadata, else the address of the node id. */
+function addressesOf(claims: NodeClaims, nodeId: NodeId): readonly string[] {
+  const listed = textOf(claims.metadata.INSTANCE_IPS);
+  return listed === "" ? [nodeId.address] : listed.split(",");
+}
+
+/** `4`, `6`, or both in the order in which they come first: `46`, `64`. */
+function familiesOf(addresses: readonly string[]): string {
+  return [...new Set(addresses.map((address) => (address.includes(":") ? "6" : "4")))].join("");
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}

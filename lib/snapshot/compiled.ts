@@ -1,0 +1,55 @@
+import type { Diagnostic } from "../config/diagnostic.ts";
+import type { Classifier } from "./classifier.ts";
+import type { ResourceType, ShapeName } from "./resource-type.ts";
+
+/**
+ * What the compiler hands to `publish`: every answer of every class, as text. Publishing costs what changed only if
+ * whatever did not change is the same object as last time, a resource and a resource list alike.
+ */
+export interface CompiledWorld {
+  /** Sorted by id, ids unique. */
+  readonly classes: readonly CompiledClass[];
+  readonly classifier: Classifier;
+  /** Nodes that can be found without metadata. */
+  readonly nodes: readonly CompiledNode[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** The source shards behind it, sorted by name. */
+  readonly sources: readonly CompiledSource[];
+  /** Version of the compiler. */
+  readonly compiler: string;
+}
+
+/** Proxies that get the same answers. */
+export interface CompiledClass {
+  /** Stable over compiles while the class selects the same things; at most 64 letters, digits and `-`. */
+  readonly id: string;
+  readonly stream: CompiledShape;
+  readonly poll: CompiledShape;
+}
+
+/** By type, sorted by name, names unique. Classes that share a type's answer share the list object. */
+export type CompiledShape = Readonly<Record<ResourceType, readonly CompiledResource[]>>;
+
+export interface CompiledResource {
+  readonly name: string;
+  /** Its JSON with `@type`, on one line, ready to be sent. */
+  readonly text: string;
+  /** SHA-256 of the text in UTF-8, lower-case hex. */
+  readonly version: string;
+  /** The objects it was made from, as `keyText` writes them; sorted. */
+  readonly from: readonly string[];
+}
+
+/** A node that the compiler knows: how it may call itself, and its class. */
+export interface CompiledNode {
+  /** Its `podName.namespace` and its addresses. */
+  readonly keys: readonly string[];
+  readonly classId: string;
+}
+
+export interface CompiledSource {
+  readonly name: string;
+  readonly version: string;
+}
+
+export type { ResourceType, ShapeName };

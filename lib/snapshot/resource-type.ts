@@ -1,0 +1,23 @@
+/** The types that a snapshot holds, by the last part of their REST path, in the order in which Envoy must learn them. */
+export const resourceTypes = ["clusters", "endpoints", "listeners", "routes"] as const;
+export type ResourceType = (typeof resourceTypes)[number];
+
+/** `stream`: as Istio writes it. `poll`: endpoints inlined, REST config sources, nothing that stock Envoy lacks. */
+export const shapes = ["stream", "poll"] as const;
+export type ShapeName = (typeof shapes)[number];
+
+const typeUrls: Readonly<Record<ResourceType, string>> = {
+  clusters: "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+  endpoints: "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
+  listeners: "type.googleapis.com/envoy.config.listener.v3.Listener",
+  routes: "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
+};
+
+export const typeUrlOf = (type: ResourceType): string => typeUrls[type];
+
+export function typeOfUrl(url: string): ResourceType | undefined {
+  return resourceTypes.find((type) => typeUrls[type] === url);
+}
+
+/** Whether Envoy asks for the whole type at once (clusters, listeners) or for resources by name (endpoints, routes). */
+export const isWildcard = (type: ResourceType): boolean => type === "clusters" || type === "listeners";
