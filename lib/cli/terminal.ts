@@ -1,0 +1,48 @@
+import picocolors from "picocolors";
+import type { Diagnostic } from "../config/diagnostic.ts";
+
+/** Where a command writes: the terminal in production, a list of lines in a test. */
+export interface Terminal {
+  /** One line on standard output. */
+  out(line: string): void;
+  /** One line on standard error: progress, diagnostics, hints. */
+  err(line: string): void;
+  readonly colours: ReturnType<typeof picocolors.createColors>;
+}
+
+export function processTerminal(): Terminal {
+  return {
+    out: (line) => process.stdout.write(`${line}\n`),
+    err: (line) => process.stderr.write(`${line}\n`),
+    colours: picocolors.createColors(process.stderr.isTTY && picocolors.isColorSupported),
+  };
+}
+
+/** `spec.http[0].route[1].weight`, as people write it. */
+export function pathText(path: Diagnostic["path"]): string {
+  return path
+    .map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join("");
+}
+
+/** Two lines: where and what, then what to do next. Severity comes first so that a log can be searched for it. */
+export function diagnosticLines(diagnostic: Diagnostic, colours: Terminal["colours"]): readonly string[] {
+  const { severity, origin, path, code, message, hint } = diagnostic;
+  const paint = severity === "error" ? colours.red : severity === "warning" ? colours.yellow : colours.cyan;
+  const place = origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file;
+  const { kind, namespace, name } = origin.key;
+  const object = kind === "" ? "" : ` ${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
+  const where = path.length === 0 ? "" : ` ${colours.bold(pathText(path))}:`;
+  const first = `${paint(severity)} ${colours.bold(place)}${object}:${where} ${message} ${colours.dim(`[${code}]`)}`;
+  return hint === "" ? [first] : [first, `  ${colours.dim("hint:")} ${hint}`];
+}
+
+/** Writes diagnostics worst first; says how many more there are past `most`. */
+export function printDiagnostics(terminal: Terminal, diagnostics: readonly Diagnostic[], most = 50): void {
+  const rank = { error: 0, warning: 1, info: 2 } as const;
+  const sorted = [...diagnostics].sort((a, b) => rank[a.severity] - rank[b.severity]);
+  for (const diagnostic of sorted.slice(0, most)) {
+    for (const line of diagnosticLines(diagnostic, terminal.colours)) terminal.err(line);
+  }
+  if (sorted.length > most) terminal.err(`… and ${sorted.length - most} more; \`portolan validate\` lists all of them`);
+}
