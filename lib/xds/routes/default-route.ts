@@ -1,0 +1,72 @@
+import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { ConsistentHashLB } from "../../config/kinds/destination-rule.ts";
+import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar.ts";
+import type { HTTPRetry } from "../../config/kinds/virtual-service.ts";
+import { outboundClusterName, passthroughCluster } from "../names.ts";
+import { destinationCluster } from "./destination-cluster.ts";
+import { hashPolicy } from "./hash-policy.ts";
+import { retryPolicy } from "./retry-policy.ts";
+
+/**
+ * The one route of a service's port that no VirtualService stands in front of.
+ * Retries avoid previous hosts here even with a consistent hash, other than behind a VirtualService.
+ *
+ * @see xds-routes 6
+ */
+export function defaultOutboundRoute(
+  hostname: string,
+  port: number,
+  hash: ConsistentHashLB | undefined,
+  retries: HTTPRetry | undefined,
+): RouteJson {
+  const policy = hash && hashPolicy(hash);
+  const retry = retryPolicy(retries, false);
+  return {
+    name: "default",
+    match: { prefix: "/" },
+    decorator: { operation: `${hostname}:${port}/*` },
+    route: {
+      cluster: outboundClusterName(port, "", hostname),
+      timeout: "0s",
+      maxGrpcTimeout: "0s",
+      ...(retry === undefined ? {} : { retryPolicy: retry }),
+      ...(policy === undefined ? {} : { hashPolicy: [policy] }),
+    },
+  };
+}
+
+/** What a connection manager adds to the headers of a request, as far as route tables say it. */
+export interface ForwardedHeaders {
+  /** `x-envoy-attempt-count`. */
+  readonly attemptCount: boolean;
+  /** `x-forwarded-host` where the host changes. */
+  readonly forwardedHost: boolean;
+}
+
+/**
+ * What becomes of a host that no virtual host names: it is let through (to the egress proxy, if there is one), or refused.
+ *
+ * @see xds-routes 2.6
+ */
+export function catchAllVirtualHost(policy: OutboundTrafficPolicy, headers: ForwardedHeaders): VirtualHostJson {
+  const attemptCount = headers.attemptCount ? { includeRequestAttemptCount: true } : {};
+  if (policy.mode !== "ALLOW_ANY") {
+    const refuse = { name: "block_all", match: { prefix: "/" }, directResponse: { status: 502 } };
+    return { name: "block_all", domains: ["*"], routes: [refuse], ...attemptCount };
+  }
+  const cluster =
+    policy.egressProxy === undefined
+      ? passthroughCluster
+      : destinationCluster(policy.egressProxy, { port: 0, service: () => undefined });
+  const pass: RouteJson = {
+    name: "allow_any",
+    match: { prefix: "/" },
+    route: {
+      cluster,
+      timeout: "0s",
+      maxGrpcTimeout: "0s",
+      ...(headers.forwardedHost ? { appendXForwardedHost: true } : {}),
+    },
+  };
+  return { name: "allow_any", domains: ["*"], routes: [pass], ...attemptCount };
+}

@@ -1,0 +1,31 @@
+import { byCodePoint } from "../../config/diagnostic.ts";
+import { isSubsetHost, isWildcard } from "../../mesh/host-name.ts";
+
+/**
+ * The hosts of a Gateway server that routes of a namespace may claim: bare ones, `*\/host`, and those of the namespace itself.
+ */
+export function serverHostsFor(hosts: readonly string[], namespace: string): readonly string[] {
+  return hosts.flatMap((host) => {
+    const slash = host.indexOf("/");
+    if (slash === -1) return [host];
+    const of = host.slice(0, slash);
+    return of === "*" || of === namespace ? [host.slice(slash + 1)] : [];
+  });
+}
+
+/** Of each pair of hosts that overlap, the more specific one; in the order of the first list, each once. */
+export function intersectHosts(a: readonly string[], b: readonly string[]): readonly string[] {
+  const result = new Set<string>();
+  for (const one of a) {
+    for (const other of b) {
+      if (isSubsetHost(one, other)) result.add(one);
+      else if (isSubsetHost(other, one)) result.add(other);
+    }
+  }
+  return [...result];
+}
+
+/** Exact hosts first, then wildcards; the longer before the shorter, then by code point. */
+export function bySpecificity(a: string, b: string): number {
+  return Number(isWildcard(a)) - Number(isWildcard(b)) || b.length - a.length || byCodePoint(a, b);
+}

@@ -1,0 +1,113 @@
+import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { ConfigMeta } from "../../config/config.ts";
+import type { HTTPMatchRequest, HTTPRoute } from "../../config/kinds/virtual-service.ts";
+import type { MeshVirtualService } from "../../mesh/mesh.ts";
+import { configPath, parseClusterName } from "../names.ts";
+import { corsConfig, corsFilter } from "./cors.ts";
+import { faultConfig, faultFilter } from "./fault.ts";
+import { appendMutations, translateHeaders } from "./header-operations.ts";
+import { directResponseAction, type RedirectContext, redirectAction } from "./redirect.ts";
+import { type ForwardingContext, forwarding } from "./route-action.ts";
+import { isCatchAll, routeMatch } from "./route-match.ts";
+
+/** Where the routes of a VirtualService are written, and for whom. */
+export interface RouteContext extends ForwardingContext, RedirectContext {
+  /** `mesh` at sidecars, `namespace/name` of the gateway at gateways. */
+  readonly gateway: string;
+  /** Labels and namespace of the proxy, for matches on the source. */
+  readonly sourceLabels: Readonly<Record<string, string>>;
+  readonly sourceNamespace: string;
+}
+
+/**
+ * All routes of a VirtualService for one port and gateway, in the order of the object: one for each match, or one without.
+ * A route that catches everything ends the list, because nothing behind it is ever reached. Empty: nothing applies here.
+ *
+ * @see xds-routes 4.1
+ */
+export function virtualServiceRoutes(virtualService: MeshVirtualService, context: RouteContext): readonly RouteJson[] {
+  const { meta, spec } = virtualService.config;
+  const routes: RouteJson[] = [];
+  for (const http of spec.http ?? []) {
+    const matches = http.match ?? [];
+    if (matches.length === 0) {
+      routes.push(httpRoute(meta, http, undefined, context));
+      return routes;
+    }
+    for (const match of matches) {
+      if (!applies(match, context)) continue;
+      const route = httpRoute(meta, http, match, context);
+      routes.push(route);
+      if (isCatchAll(route.match ?? {})) return routes;
+    }
+  }
+  return routes;
+}
+
+/** A match that names gateways is decided by them alone: labels and namespace of the source are for the others. */
+function applies(match: HTTPMatchRequest, context: RouteContext): boolean {
+  const { port = 0, gateways = [], sourceLabels = {}, sourceNamespace = "" } = match;
+  if (port !== 0 && port !== context.port) return false;
+  if (gateways.length > 0) return gateways.includes(context.gateway);
+  const labelled = Object.entries(sourceLabels).every(([key, value]) => context.sourceLabels[key] === value);
+  return labelled && (sourceNamespace === "" || sourceNamespace === context.sourceNamespace);
+}
+
+function httpRoute(
+  meta: ConfigMeta,
+  http: HTTPRoute,
+  match: HTTPMatchRequest | undefined,
+  context: RouteContext,
+): RouteJson {
+  const semantics = meta.annotations["internal.istio.io/route-semantics"];
+  const envoyMatch = routeMatch(match, semantics === "ingress" || semantics === "gateway");
+  const name = routeName(http, match);
+  const filters = {
+    ...(http.fault === undefined ? {} : { [faultFilter]: faultConfig(http.fault) }),
+    ...(http.corsPolicy === undefined ? {} : { [corsFilter]: corsConfig(http.corsPolicy) }),
+  };
+  const gatewayApiPrefix = semantics === "gateway" ? (envoyMatch.pathSeparatedPrefix ?? "") : undefined;
+  const shell: RouteJson = {
+    ...(name === "" ? {} : { name }),
+    match: envoyMatch,
+    ...routeOutcome(http, gatewayApiPrefix, context),
+    metadata: { filterMetadata: { istio: { config: configPath(meta) } } },
+    ...(Object.keys(filters).length === 0 ? {} : { typedPerFilterConfig: filters }),
+    ...(match?.statPrefix === undefined || match.statPrefix === "" ? {} : { statPrefix: match.statPrefix }),
+  };
+  return { ...shell, decorator: { operation: operationName(shell, meta.name, context.port) } };
+}
+
+/** What becomes of the request, and of its headers. A redirect wins over a direct response, both over destinations. */
+function routeOutcome(http: HTTPRoute, gatewayApiPrefix: string | undefined, context: RouteContext): RouteJson {
+  const { mutations, authority } = translateHeaders(http.headers);
+  if (http.redirect !== undefined) {
+    const redirect = redirectAction(http.redirect, context);
+    return { ...mutations, ...(redirect === undefined ? {} : { redirect }) };
+  }
+  if (http.directResponse !== undefined) {
+    return { ...mutations, directResponse: directResponseAction(http.directResponse) };
+  }
+  const forwarded = forwarding(http, authority, gatewayApiPrefix, context);
+  return { ...appendMutations(mutations, forwarded.mutations), route: forwarded.action };
+}
+
+function routeName(http: HTTPRoute, match: HTTPMatchRequest | undefined): string {
+  const name = http.name ?? "";
+  return match?.name === undefined || match.name === "" ? name : `${name}.${match.name}`;
+}
+
+/**
+ * Name of the operation in traces: `<host>:<port><path>` of the one cluster that takes the request; with several of them,
+ * or with none, the name of the VirtualService and the table's port stand in. @see xds-routes 4.2
+ */
+function operationName(route: RouteJson, virtualServiceName: string, port: number): string {
+  const path = operationPath(route);
+  const cluster = parseClusterName(route.route?.cluster ?? "");
+  return cluster === undefined ? `${virtualServiceName}:${port}${path}` : `${cluster.host}:${cluster.port}${path}`;
+}
+
+function operationPath({ match = {} }: RouteJson): string {
+  if (match.prefix !== undefined) return `${match.prefix}*`;
+  return match.path ?? match.safeRegex?.regex ?? "/*";
+}

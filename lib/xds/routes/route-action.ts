@@ -1,0 +1,121 @@
+import type {
+  RouteAction_HashPolicyJson,
+  RouteActionJson,
+  WeightedCluster_ClusterWeightJson,
+} from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { ConsistentHashLB } from "../../config/kinds/destination-rule.ts";
+import type {
+  Destination,
+  HTTPRetry,
+  HTTPRewrite,
+  HTTPRoute,
+  HTTPRouteDestination,
+} from "../../config/kinds/virtual-service.ts";
+import { type DestinationContext, destinationCluster } from "./destination-cluster.ts";
+import { hashPolicy } from "./hash-policy.ts";
+import { type HeaderMutations, translateHeaders } from "./header-operations.ts";
+import { mirrorPolicies } from "./mirror-policy.ts";
+import { retryPolicy } from "./retry-policy.ts";
+
+/** What forwarding depends on beside the route itself. */
+export interface ForwardingContext extends DestinationContext {
+  /** The mesh's own policy for routes that name none. */
+  readonly defaultRetries: HTTPRetry | undefined;
+  /** `x-forwarded-host` is written where a route rewrites something. */
+  readonly appendsForwardedHost: boolean;
+  /** The consistent hash of the rule behind a destination. */
+  consistentHash(destination: Destination): ConsistentHashLB | undefined;
+}
+
+export interface Forwarding {
+  readonly action: RouteActionJson;
+  /** What the only destination does to headers; several destinations carry theirs in their weights. */
+  readonly mutations: HeaderMutations;
+}
+
+/**
+ * The action of a route that forwards.
+ *
+ * @param authority host that the route's own header operations set, "" for none
+ * @param path Envoy's match, for a rewrite of the Gateway API that cuts its prefix off; undefined elsewhere
+ * @see xds-routes 4.6
+ */
+export function forwarding(
+  route: HTTPRoute,
+  authority: string,
+  gatewayApiPrefix: string | undefined,
+  context: ForwardingContext,
+): Forwarding {
+  const destinations = route.route ?? [];
+  const [only] = destinations;
+  const single = destinations.length === 1 && only !== undefined ? only : undefined;
+  const headers = translateHeaders(single?.headers);
+  const host = route.rewrite?.authority || authority || headers.authority;
+  const requestMirrorPolicies = mirrorPolicies(route, context);
+  const hashPolicies = hashPoliciesOf(destinations, context);
+  const hashed = single !== undefined && context.consistentHash(single.destination) !== undefined;
+  const retries = retryPolicy(route.retries ?? context.defaultRetries, hashed);
+  const timeout = route.timeout ?? "0s";
+  const action: RouteActionJson = {
+    ...(single === undefined
+      ? { weightedClusters: weightedClusters(destinations, context) }
+      : { cluster: destinationCluster(single.destination, context) }),
+    ...(gatewayApiPrefix === undefined ? {} : { clusterNotFoundResponseCode: "INTERNAL_SERVER_ERROR" }),
+    ...(route.rewrite === undefined ? {} : pathRewrite(route.rewrite, gatewayApiPrefix)),
+    ...(host === "" ? {} : { hostRewriteLiteral: host }),
+    ...(route.rewrite !== undefined && context.appendsForwardedHost ? { appendXForwardedHost: true } : {}),
+    timeout,
+    maxGrpcTimeout: timeout,
+    ...(retries === undefined ? {} : { retryPolicy: retries }),
+    ...(requestMirrorPolicies.length === 0 ? {} : { requestMirrorPolicies }),
+    ...(hashPolicies.length === 0 ? {} : { hashPolicy: hashPolicies }),
+  };
+  return { action, mutations: headers.mutations };
+}
+
+function pathRewrite(rewrite: HTTPRewrite, gatewayApiPrefix: string | undefined): RouteActionJson {
+  const { uri = "", uriRegexRewrite: regex } = rewrite;
+  if (regex !== undefined) {
+    return { regexRewrite: { pattern: { regex: regex.match ?? "" }, substitution: regex.rewrite ?? "" } };
+  }
+  if (uri === "") return {};
+  if (gatewayApiPrefix === undefined || uri !== "/") return { prefixRewrite: uri };
+  // A plain rewrite of `/a` to `/` would leave two slashes in front of the rest.
+  return { regexRewrite: { pattern: { regex: `^${quoted(gatewayApiPrefix)}(/?)(.*)` }, substitution: "/\\2" } };
+}
+
+function quoted(text: string): string {
+  return text.replaceAll(/[\\.+*?()|[\]{}^$]/g, "\\$&");
+}
+
+/** Destinations of weight 0 get no traffic and are left out; one alone still stands in a list of weights. */
+function weightedClusters(
+  destinations: readonly HTTPRouteDestination[],
+  context: DestinationContext,
+): { clusters?: WeightedCluster_ClusterWeightJson[] } {
+  const clusters = destinations.flatMap(({ destination, weight = 0, headers }): WeightedCluster_ClusterWeightJson[] => {
+    if (weight === 0) return [];
+    const { mutations, authority } = translateHeaders(headers);
+    return [
+      {
+        name: destinationCluster(destination, context),
+        weight,
+        ...mutations,
+        ...(authority === "" ? {} : { hostRewriteLiteral: authority }),
+      },
+    ];
+  });
+  return clusters.length === 0 ? {} : { clusters };
+}
+
+function hashPoliciesOf(
+  destinations: readonly HTTPRouteDestination[],
+  context: ForwardingContext,
+): RouteAction_HashPolicyJson[] {
+  return destinations.flatMap(({ destination, weight = 0 }) => {
+    if (destinations.length > 1 && weight === 0) return [];
+    const hash = context.consistentHash(destination);
+    const policy = hash && hashPolicy(hash);
+    return policy === undefined ? [] : [policy];
+  });
+}

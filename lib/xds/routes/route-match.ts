@@ -1,0 +1,131 @@
+import type {
+  HeaderMatcherJson,
+  QueryParameterMatcherJson,
+  RouteMatchJson,
+} from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/metadata_pb.ts";
+import { byCodePoint } from "../../config/diagnostic.ts";
+import type { HTTPMatchRequest, StringMatch } from "../../config/kinds/virtual-service.ts";
+import { matchesPresence, stringMatcher } from "./string-match.ts";
+
+/**
+ * Translates one match of a VirtualService; none matches everything.
+ * Header matchers are sorted by name and followed by those of pseudo headers, query parameters are sorted by name.
+ *
+ * @param separatesPaths a prefix ends at a `/` or at the end of the path, as Ingress and the Gateway API mean it
+ * @see xds-routes 4.3
+ */
+export function routeMatch(match: HTTPMatchRequest | undefined, separatesPaths: boolean): RouteMatchJson {
+  if (match === undefined) return { prefix: "/" };
+  const headers = headerMatchers(match);
+  const queryParameters = queryParameterMatchers(match);
+  const dynamicMetadata = claimMatchers(match);
+  return {
+    ...pathSpecifier(match.uri, separatesPaths),
+    caseSensitive: match.ignoreUriCase !== true,
+    ...(headers.length === 0 ? {} : { headers }),
+    ...(queryParameters.length === 0 ? {} : { queryParameters }),
+    ...(dynamicMetadata.length === 0 ? {} : { dynamicMetadata }),
+  };
+}
+
+/** True for a match that lets every request through, so that nothing behind it is ever reached. */
+export function isCatchAll(match: RouteMatchJson): boolean {
+  const anyPath = match.prefix === "/" || match.pathSeparatedPrefix === "/" || match.safeRegex?.regex === ".*";
+  return (
+    anyPath && match.headers === undefined && match.queryParameters === undefined && match.dynamicMetadata === undefined
+  );
+}
+
+function pathSpecifier(uri: StringMatch | undefined, separatesPaths: boolean): RouteMatchJson {
+  if (uri?.exact !== undefined) return { path: uri.exact };
+  if (uri?.regex !== undefined) return { safeRegex: { regex: uri.regex } };
+  const prefix = uri?.prefix ?? "/";
+  if (separatesPaths && prefix !== "/") return { pathSeparatedPrefix: prefix.replace(/\/$/, "") };
+  return { prefix };
+}
+
+type NamedMatch = readonly [name: string, match: StringMatch];
+
+function headerMatchers(match: HTTPMatchRequest): HeaderMatcherJson[] {
+  const present = plainHeaders(match.headers).map(headerMatcher);
+  const absent = plainHeaders(match.withoutHeaders).map(invertedHeaderMatcher);
+  const sorted = [...present, ...absent].sort((a, b) => byCodePoint(a.name ?? "", b.name ?? ""));
+  const pseudo: [string, StringMatch | undefined][] = [
+    [":method", match.method],
+    [":authority", match.authority],
+    [":scheme", match.scheme],
+  ];
+  for (const [name, value] of pseudo) {
+    if (value !== undefined) sorted.push(headerMatcher([name, value]));
+  }
+  return sorted;
+}
+
+function headerMatcher([name, match]: NamedMatch): HeaderMatcherJson {
+  return { name, ...valueMatch(match) };
+}
+
+/** A header that is not there passes a matcher on its value too, so it must count as empty; presence needs no such help. */
+function invertedHeaderMatcher([name, match]: NamedMatch): HeaderMatcherJson {
+  return {
+    ...headerMatcher([name, match]),
+    invertMatch: true,
+    ...(matchesPresence(match) ? {} : { treatMissingHeaderAsEmpty: true }),
+  };
+}
+
+function queryParameterMatchers(match: HTTPMatchRequest): QueryParameterMatcherJson[] {
+  return Object.entries(match.queryParams ?? {})
+    .sort(([a], [b]) => byCodePoint(a, b))
+    .map(([name, value]) => ({ name, ...valueMatch(value) }));
+}
+
+function valueMatch(match: StringMatch): Pick<HeaderMatcherJson, "presentMatch" | "stringMatch"> {
+  if (matchesPresence(match)) return { presentMatch: true };
+  const matcher = stringMatcher(match);
+  return matcher === undefined ? {} : { stringMatch: matcher };
+}
+
+function plainHeaders(headers: Readonly<Record<string, StringMatch>> | undefined): NamedMatch[] {
+  return Object.entries(headers ?? {}).filter(([name]) => claimPath(name) === undefined);
+}
+
+function claimMatchers(match: HTTPMatchRequest): MetadataMatcherJson[] {
+  return [
+    ...claimEntries(match.headers).map(claimMatcher),
+    ...claimEntries(match.withoutHeaders).map((entry) => ({ ...claimMatcher(entry), invert: true })),
+  ];
+}
+
+type ClaimMatch = readonly [path: readonly string[], match: StringMatch];
+
+function claimEntries(headers: Readonly<Record<string, StringMatch>> | undefined): ClaimMatch[] {
+  return Object.entries(headers ?? {})
+    .sort(([a], [b]) => byCodePoint(a, b))
+    .flatMap(([name, match]): ClaimMatch[] => {
+      const path = claimPath(name);
+      return path === undefined ? [] : [[path, match]];
+    });
+}
+
+/** A claim may be a text or a list of texts, one of which has to match. */
+function claimMatcher([path, match]: ClaimMatch): MetadataMatcherJson {
+  const text = { stringMatch: stringMatcher(match) ?? {} };
+  return {
+    filter: "envoy.filters.http.jwt_authn",
+    path: ["payload", ...path].map((key) => ({ key })),
+    value: { orMatch: { valueMatchers: [{ listMatch: { oneOf: text } }, text] } },
+  };
+}
+
+const claimHeader = "@request.auth.claims";
+
+/** Path of the claim that a header name stands for: `@request.auth.claims.a.b` and `@request.auth.claims[a][b]`. */
+function claimPath(name: string): readonly string[] | undefined {
+  if (!name.toLowerCase().startsWith(claimHeader)) return undefined;
+  const rest = name.slice(claimHeader.length);
+  if (rest.startsWith(".") && rest.length > 1) return rest.slice(1).split(".");
+  if (rest.startsWith("[") && rest.endsWith("]") && rest.length > 2) return rest.slice(1, -1).split("][");
+  return undefined;
+}

@@ -1,0 +1,107 @@
+import { serviceAddress, serviceAddresses, unspecifiedAddress } from "../../mesh/service-address.ts";
+import type { ClassProxy } from "../../mesh/views.ts";
+import type { Service } from "../../registry/service.ts";
+
+/** Domains of a virtual host, in order, and which of them are short or otherwise derived forms of a host name. */
+export interface Domains {
+  readonly all: readonly string[];
+  /** These give way to a service that really has the name. */
+  readonly derived: ReadonlySet<string>;
+}
+
+/** What the domains of a service depend on beside the service. */
+export type DomainPerspective = Pick<ClassProxy, "dnsDomain" | "clusterId" | "ipMode" | "autoAllocatedAddresses">;
+
+/**
+ * The domains under which a service is asked for: its host and its aliases, each with their derived forms, a wildcard before
+ * each for headless services of Kubernetes, and last its addresses.
+ *
+ * @param portSuffix each domain is there twice, plain and with this port; undefined: ports are ignored when Envoy compares,
+ *   and only the service's main address counts
+ * @see xds-routes 2.4
+ */
+export function serviceDomains(service: Service, portSuffix: number | undefined, proxy: DomainPerspective): Domains {
+  const all: string[] = [];
+  const derived = new Set<string>();
+  const add = (domain: string): void => {
+    all.push(...withPort(domain, portSuffix));
+  };
+  for (const host of [service.hostname.toLowerCase(), ...service.attributes.aliases.map((alias) => alias.hostname)]) {
+    add(host);
+    for (const alternate of alternateHosts(host, proxy.dnsDomain)) {
+      for (const domain of withPort(alternate, portSuffix)) {
+        all.push(domain);
+        derived.add(domain);
+      }
+    }
+  }
+  if (service.resolution === "Passthrough" && service.attributes.provider === "Kubernetes") {
+    all.push(...all.map((domain) => `*.${domain}`));
+  }
+  const addresses = portSuffix === undefined ? [serviceAddress(service, proxy)] : serviceAddresses(service, proxy);
+  for (const address of addresses) {
+    if (address !== "" && address !== unspecifiedAddress) add(address);
+  }
+  return { all, derived };
+}
+
+/** `<host>:<port>`, an IPv6 address in brackets: the name of a virtual host. */
+export function virtualHostName(host: string, port: number): string {
+  return `${bracketed(host)}:${port}`;
+}
+
+/** A domain as Envoy compares it: an IPv6 address in brackets. */
+export function bracketed(domain: string): string {
+  return domain.includes(":") ? `[${domain}]` : domain;
+}
+
+function withPort(domain: string, port: number | undefined): readonly string[] {
+  return port === undefined ? [bracketed(domain)] : [bracketed(domain), virtualHostName(domain, port)];
+}
+
+/** Other names for a host: absolute, and the short forms that the proxy's own DNS domain completes. */
+export function alternateHosts(host: string, dnsDomain: string): readonly string[] {
+  const absolute = isAddress(host) ? [] : [`${host}.`];
+  return [...absolute, ...shortForms(host, dnsDomain)];
+}
+
+function shortForms(host: string, dnsDomain: string): readonly string[] {
+  const service = dnsDomain.indexOf(".svc.");
+  if (service > 0) {
+    if (!host.endsWith(dnsDomain.slice(service))) return [];
+    return kubernetesShortForms(host, dnsDomain.slice(0, service));
+  }
+  return sharedSuffixForms(host, dnsDomain);
+}
+
+/** `name.ns.svc.suffix` for a proxy in `namespace`: the bare name is for its own namespace only. */
+function kubernetesShortForms(host: string, namespace: string): readonly string[] {
+  const end = host.indexOf(".svc.");
+  const dot = host.indexOf(".");
+  if (end <= 0 || dot >= end) return [];
+  const qualified = host.slice(0, end);
+  return host.slice(dot + 1, end) === namespace
+    ? [host.slice(0, dot), `${qualified}.svc`, qualified]
+    : [qualified, `${qualified}.svc`];
+}
+
+/** Outside Kubernetes: what is left of the host when the suffix that it shares with the proxy's domain is cut off. */
+function sharedSuffixForms(host: string, dnsDomain: string): readonly string[] {
+  const hostLabels = host.split(".");
+  const domainLabels = dnsDomain.split(".");
+  let shared = 0;
+  while (
+    shared < Math.min(hostLabels.length, domainLabels.length) &&
+    hostLabels.at(-1 - shared) === domainLabels.at(-1 - shared)
+  ) {
+    shared++;
+  }
+  if (shared === 0) return [];
+  const unique = hostLabels.slice(0, hostLabels.length - shared);
+  const short = unique.join(".");
+  return unique.length === 2 ? [short, `${short}.${hostLabels[unique.length] ?? ""}`] : [short];
+}
+
+function isAddress(host: string): boolean {
+  return host.includes(":") || /^\d+\.\d+\.\d+\.\d+$/.test(host);
+}

@@ -1,0 +1,244 @@
+import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { ConfigKey, Diagnostic, Origin } from "../../config/diagnostic.ts";
+import { hostsOverlap, isWildcard } from "../../mesh/host-name.ts";
+import type { EgressListener, MeshVirtualService } from "../../mesh/mesh.ts";
+import { meshGateway } from "../../mesh/short-names.ts";
+import type { Service } from "../../registry/service.ts";
+import { defaultOutboundRoute } from "./default-route.ts";
+import { serviceHash } from "./hash-policy.ts";
+import { bracketed, type Domains, serviceDomains, virtualHostName } from "./service-domains.ts";
+import { type PlacedRoutes, placedRoutes, type TableContext } from "./table-context.ts";
+import { type TableService, type TableServices, tableServices } from "./table-services.ts";
+import { byName, type VirtualHostPiece, virtualHost } from "./virtual-host.ts";
+
+/** The virtual hosts of one port, without the catch-all. */
+export interface SidecarHosts {
+  readonly pieces: readonly VirtualHostPiece[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * The virtual hosts that a sidecar's table of one port has: one for each host of the virtual services that apply, and one
+ * with a default route for each remaining service. Names and domains are taken by who comes first.
+ *
+ * @param port 0: a table of all ports, for an HTTP proxy or a unix socket
+ * @returns sorted by name
+ * @see xds-routes 2
+ */
+export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): SidecarHosts {
+  const services = tableServices(listener.services, port, table.memo);
+  const groups = listener.virtualServices
+    .filter((virtualService) => port === 80 || namesSomeService(virtualService, services))
+    .flatMap((virtualService) => hostGroups(virtualService, listener, services, port, table));
+  const claimed = new Set(groups.flatMap((group) => group.services.map((service) => service.hostname)));
+  const hosts = claimHosts(port, services, claimed);
+  for (const group of groups) {
+    for (const host of group.plainHosts) hosts.add(plainHost(host, group, table));
+    for (const service of group.services) hosts.add(serviceHost(service, group, port, table));
+  }
+  for (const service of services.sorted) {
+    if (claimed.has(service.hostname) || service.service.resolution === "Alias") continue;
+    for (const { port: servicePort } of service.httpPorts) hosts.add(defaultHost(service, servicePort, port, table));
+  }
+  return { pieces: hosts.pieces.sort(byName), diagnostics: hosts.diagnostics };
+}
+
+/** A virtual service on one port: the hosts that it brings, and its routes. */
+interface HostGroup {
+  readonly port: number;
+  readonly services: readonly TableService[];
+  /** Lower case. */
+  readonly plainHosts: readonly string[];
+  readonly placed: PlacedRoutes;
+  readonly origin: Origin;
+}
+
+/** Outside port 80 a virtual service counts only if one of its hosts and a service of the table have a name in common. */
+function namesSomeService(virtualService: MeshVirtualService, services: TableServices): boolean {
+  return virtualService.hosts.some((written) => {
+    const host = written.toLowerCase();
+    if (services.byHostname.has(host)) return true;
+    const candidates = isWildcard(host) ? services.hostnames : services.wildcardHosts;
+    return candidates.some((candidate) => hostsOverlap(host, candidate));
+  });
+}
+
+function hostGroups(
+  virtualService: MeshVirtualService,
+  listener: EgressListener,
+  services: TableServices,
+  port: number,
+  table: TableContext,
+): HostGroup[] {
+  const place = {
+    port,
+    gateway: meshGateway,
+    terminatesTls: false,
+    service: (hostname: string) => destinationService(hostname, services, port, table),
+  };
+  const placed = placedRoutes(virtualService, place, table);
+  if (placed.routes.length === 0) return [];
+  const { matched, plainHosts } = splitHosts(virtualService, listener, services);
+  const byPort = new Map<number, TableService[]>();
+  for (const service of matched) {
+    for (const { port: servicePort } of service.httpPorts) {
+      const group = byPort.get(servicePort);
+      if (group === undefined) byPort.set(servicePort, [service]);
+      else group.push(service);
+    }
+  }
+  // Hosts that are no service at all have a place on port 80 only.
+  if (byPort.size === 0 && port === 80) byPort.set(80, []);
+  const { origin } = virtualService.config;
+  return [...byPort].map(([groupPort, members]) => ({
+    port: groupPort,
+    services: members,
+    plainHosts,
+    placed,
+    origin,
+  }));
+}
+
+/**
+ * The service behind a destination, as far as it matters: in the table of one port every service has just this port,
+ * so only an alias says something that the destination does not.
+ */
+function destinationService(
+  hostname: string,
+  services: TableServices,
+  port: number,
+  table: TableContext,
+): Pick<Service, "ports" | "attributes"> | undefined {
+  const found = services.byHostname.get(hostname);
+  if (found === undefined) return undefined;
+  if (port === 0) return found.service;
+  if (found.service.attributes.externalName === undefined) return undefined;
+  return table.memo([found], "as destination", () => ({ ports: found.ports, attributes: found.service.attributes }));
+}
+
+/**
+ * Which hosts of a virtual service are services of the table, and which are only names. A service that several wildcards
+ * match belongs to the virtual service with the most specific one.
+ */
+function splitHosts(
+  virtualService: MeshVirtualService,
+  listener: EgressListener,
+  services: TableServices,
+): { readonly matched: readonly TableService[]; readonly plainHosts: readonly string[] } {
+  const hosts = virtualService.hosts.map((host) => host.toLowerCase());
+  const matched: TableService[] = [];
+  const plainHosts: string[] = [];
+  for (const host of hosts.filter((exact) => !isWildcard(exact))) {
+    const service = services.byHostname.get(host);
+    if (service === undefined) plainHosts.push(host);
+    else matched.push(service);
+  }
+  for (const wildcard of hosts.filter(isWildcard)) {
+    const covered = services.sorted.filter((service) => hostsOverlap(service.hostname, wildcard));
+    if (covered.length === 0) plainHosts.push(wildcard);
+    for (const service of covered) {
+      if (listener.virtualServiceByHost.get(service.service.hostname) === virtualService) matched.push(service);
+    }
+  }
+  return { matched: [...new Set(matched)], plainHosts };
+}
+
+/** A virtual host before its name and domains are compared with those of the others. */
+interface Candidate {
+  readonly piece: VirtualHostPiece;
+  readonly domains: Domains;
+  readonly port: number;
+  /** Whose fault a conflict is; undefined where only services meet. */
+  readonly origin: Origin | undefined;
+}
+
+function plainHost(host: string, group: HostGroup, table: TableContext): Candidate {
+  const { memo, headers } = table;
+  const name = virtualHostName(host, group.port);
+  const made = memo([group.placed], `plain host|${name}|${headers.attemptCount}`, () => ({
+    domains: { all: [bracketed(host)], derived: noDomains },
+    piece: hostPiece(name, [bracketed(host)], group.placed.routes, group.placed.from, table),
+  }));
+  return { ...made, port: group.port, origin: group.origin };
+}
+
+const noDomains: ReadonlySet<string> = new Set();
+
+function serviceHost(service: TableService, group: HostGroup, tablePort: number, table: TableContext): Candidate {
+  const domains = domainsOf(service, group.port, tablePort, table);
+  const name = virtualHostName(service.hostname, group.port);
+  const piece = table.memo([group.placed, domains], `${name}|${table.headers.attemptCount}`, () =>
+    hostPiece(name, domains.all, group.placed.routes, [...group.placed.from, ...originKeys(service.service)], table),
+  );
+  return { piece, domains, port: group.port, origin: group.origin };
+}
+
+function defaultHost(service: TableService, port: number, tablePort: number, table: TableContext): Candidate {
+  const { memo, view } = table;
+  const domains = domainsOf(service, port, tablePort, table);
+  const rule = table.hashRule(service.service.hostname);
+  const piece = memo(rule === undefined ? [domains] : [domains, rule], `default|${port}|${table.key}`, () => {
+    const hash = rule && serviceHash(rule.config.spec, port);
+    const route = defaultOutboundRoute(service.hostname, port, hash, view.lookups.mesh.defaultHttpRetryPolicy);
+    const from = [...originKeys(service.service), ...(rule?.from ?? [])];
+    return hostPiece(virtualHostName(service.hostname, port), domains.all, [route], from, table);
+  });
+  return { piece, domains, port, origin: undefined };
+}
+
+function hostPiece(
+  name: string,
+  domains: readonly string[],
+  routes: readonly RouteJson[],
+  from: readonly ConfigKey[],
+  table: TableContext,
+): VirtualHostPiece {
+  return { name, json: virtualHost(name, domains, routes, table.headers.attemptCount), from };
+}
+
+function domainsOf({ service }: TableService, port: number, tablePort: number, { memo, view }: TableContext): Domains {
+  const { dnsDomain, clusterId, ipMode, autoAllocatedAddresses } = view.proxy;
+  const portSuffix = tablePort === 0 ? port : undefined;
+  const name = `domains|${portSuffix ?? ""}|${dnsDomain}|${clusterId}|${ipMode}|${autoAllocatedAddresses}`;
+  return memo([service], name, () => serviceDomains(service, portSuffix, view.proxy));
+}
+
+const originKeys = (service: Service): readonly ConfigKey[] => service.origins.map((origin) => origin.key);
+
+/** Takes virtual hosts one after the other and gives each the name and the domains that nobody has before it. */
+function claimHosts(tablePort: number, services: TableServices, claimed: ReadonlySet<string>) {
+  const names = new Set<string>();
+  const taken = new Set<string>();
+  const pieces: VirtualHostPiece[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const isKnown = (domain: string): boolean => services.known.has(domain) || claimed.has(domain);
+  const add = ({ piece, domains, port, origin }: Candidate): void => {
+    if (names.has(piece.name)) {
+      if (origin !== undefined) diagnostics.push(duplicateHost(piece.name, origin));
+      return;
+    }
+    names.add(piece.name);
+    const free = domains.all.filter((domain) => {
+      const key = domain.toLowerCase();
+      if (taken.has(key) || (domains.derived.has(domain) && isKnown(domain))) return false;
+      taken.add(key);
+      return true;
+    });
+    // A table of all ports tells the ports of a host apart by the domains that name one; port 80 needs no name.
+    const kept = tablePort === 0 && port !== 80 ? free.filter((domain) => domain.includes(":")) : free;
+    if (kept.length === domains.all.length) pieces.push(piece);
+    else if (kept.length > 0) pieces.push({ ...piece, json: { ...piece.json, domains: kept } });
+  };
+  return { add, pieces, diagnostics };
+}
+
+function duplicateHost(name: string, origin: Origin): Diagnostic {
+  return {
+    code: "duplicate-virtual-host",
+    severity: "warning",
+    origin,
+    path: ["spec", "hosts"],
+    message: `an older VirtualService already has the virtual host ${name}; these routes are not used there`,
+    hint: "give each host to one VirtualService, or let one delegate to the other",
+  };
+}

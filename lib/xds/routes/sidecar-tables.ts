@@ -1,0 +1,122 @@
+import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import { lazily, sameList } from "../../mesh/identity.ts";
+import type { EgressListener } from "../../mesh/mesh.ts";
+import type { RouteView } from "../../mesh/views.ts";
+import type { Resource } from "../resource.ts";
+import { catchAllVirtualHost } from "./default-route.ts";
+import { type SidecarHosts, sidecarHosts } from "./sidecar-hosts.ts";
+import type { TableContext } from "./table-context.ts";
+import { emptyTable, routeTable, type VirtualHostPiece } from "./virtual-host.ts";
+
+/**
+ * The route tables of a sidecar: `<port>`, `<host>:<port>` for sniffed ports, `http_proxy` and unix sockets by their bind.
+ *
+ * @returns in the order of `names`; an empty table for a name that means nothing
+ * @see xds-routes 1, 2
+ */
+export function sidecarTables(
+  names: readonly string[],
+  table: TableContext,
+): Stage<readonly Resource<RouteConfigurationJson>[]> {
+  const diagnostics: Diagnostic[] = [];
+  // The hosts of a port are worked out once for its own table and for those of all its sniffed hosts.
+  const hostsByPort = new Map<string, PortHosts>();
+  const hostsOf = ({ port, bind }: TableName): PortHosts => {
+    const key = port === 0 ? bind : String(port);
+    const present = hostsByPort.get(key);
+    if (present !== undefined) return present;
+    const listener = egressListenerOf(table.view, port, bind);
+    const { pieces, diagnostics: found } =
+      listener === undefined ? noHosts : sidecarHosts(listener, tablePort(listener, port), table);
+    diagnostics.push(...found);
+    const made = { pieces, byDomain: lazily(() => indexByDomain(pieces)) };
+    hostsByPort.set(key, made);
+    return made;
+  };
+  const value = names.map((name) => {
+    const parsed = parseTableName(name);
+    if (parsed === undefined) return emptyTable(name);
+    const hosts = hostsOf(parsed);
+    return parsed.sniffedHost === undefined
+      ? rememberedTable(name, [...hosts.pieces, catchAll(table)], table)
+      : rememberedTable(name, sniffedPieces(name, parsed.sniffedHost, hosts, table), table);
+  });
+  return { value, diagnostics };
+}
+
+const noHosts: SidecarHosts = { pieces: [], diagnostics: [] };
+
+interface PortHosts {
+  readonly pieces: readonly VirtualHostPiece[];
+  byDomain(): ReadonlyMap<string, readonly VirtualHostPiece[]>;
+}
+
+interface TableName {
+  /** 0 for an HTTP proxy or a unix socket. */
+  readonly port: number;
+  readonly bind: string;
+  /** Host whose sniffed port this is; undefined for a table of many hosts. */
+  readonly sniffedHost: string | undefined;
+}
+
+function parseTableName(name: string): TableName | undefined {
+  if (name === "http_proxy" || name.startsWith("unix://")) return { port: 0, bind: name, sniffedHost: undefined };
+  const match = /^(?:(.+):)?(\d+)$/.exec(name);
+  if (match === null) return undefined;
+  return { port: Number(match[2]), bind: name, sniffedHost: match[1] };
+}
+
+/** The first listener with this port, or the catch-all one, whichever comes first; a unix socket is found by its bind. */
+function egressListenerOf(view: RouteView, port: number, bind: string): EgressListener | undefined {
+  return view.scope.egressListeners.find(({ spec }) => {
+    if (spec?.port === undefined) return true;
+    if ((spec.port.number ?? 0) !== port) return false;
+    return port !== 0 || spec.bind === bind;
+  });
+}
+
+/** A listener that is an HTTP proxy serves all ports, whichever it listens on. */
+function tablePort(listener: EgressListener, port: number): number {
+  return listener.spec?.port?.protocol?.toUpperCase() === "HTTP_PROXY" ? 0 : port;
+}
+
+/** The one virtual host of a sniffed host takes everything: its listener has told the host by the address already. */
+function sniffedPieces(name: string, host: string, hosts: PortHosts, table: TableContext): readonly VirtualHostPiece[] {
+  const byDomain = hosts.byDomain();
+  const found = [...new Set([...(byDomain.get(host) ?? []), ...(byDomain.get(name) ?? [])])];
+  const [only] = found;
+  if (only === undefined || found.length > 1) return found;
+  const piece = table.memo([only], "sniffed", () => ({ ...only, json: { ...only.json, domains: ["*"] } }));
+  return [piece];
+}
+
+function indexByDomain(pieces: readonly VirtualHostPiece[]): ReadonlyMap<string, readonly VirtualHostPiece[]> {
+  const index = new Map<string, VirtualHostPiece[]>();
+  for (const piece of pieces) {
+    for (const domain of piece.json.domains ?? []) {
+      const present = index.get(domain);
+      if (present === undefined) index.set(domain, [piece]);
+      else present.push(piece);
+    }
+  }
+  return index;
+}
+
+function catchAll({ view, headers, memo }: TableContext): VirtualHostPiece {
+  const policy = view.scope.outboundTrafficPolicy;
+  return memo([policy], `catch all|${headers.attemptCount}|${headers.forwardedHost}`, () => {
+    const json = catchAllVirtualHost(policy, headers);
+    return { name: json.name ?? "", json, from: [] };
+  });
+}
+
+/** The table as it was, if its virtual hosts are; so what is made from it later need not be made again either. */
+function rememberedTable(
+  name: string,
+  pieces: readonly VirtualHostPiece[],
+  { view, memo }: TableContext,
+): Resource<RouteConfigurationJson> {
+  const same = sameList(memo, `route table|${view.key}|${name}`, pieces);
+  return memo([same], `route table|${name}`, () => routeTable(name, same));
+}

@@ -1,0 +1,139 @@
+import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { ConfigKey } from "../../config/diagnostic.ts";
+import type { DestinationRule, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
+import type { Memo } from "../../mesh/memo.ts";
+import type { MeshDestinationRule, MeshVirtualService } from "../../mesh/mesh.ts";
+import type { RouteView } from "../../mesh/views.ts";
+import type { Service } from "../../registry/service.ts";
+import type { ForwardedHeaders } from "./default-route.ts";
+import { destinationHash } from "./hash-policy.ts";
+import { type RouteContext, virtualServiceRoutes } from "./http-route.ts";
+
+/** What all tables of a view share. */
+export interface TableContext {
+  readonly view: RouteView;
+  readonly memo: Memo;
+  readonly headers: ForwardedHeaders;
+  /** Plain values that every remembered virtual host depends on, as a text. */
+  readonly key: string;
+  /** The rule that says how requests to a host are hashed; undefined: they are not. */
+  hashRule(hostname: string): MeshDestinationRule | undefined;
+}
+
+export function tableContext(view: RouteView, memo: Memo): TableContext {
+  const { proxyHeaders } = view.proxy.proxyConfig;
+  const headers = {
+    attemptCount: proxyHeaders?.attemptCount?.disabled !== true,
+    forwardedHost: proxyHeaders?.xForwardedHost?.enabled === true,
+  };
+  const retries = view.lookups.mesh.defaultHttpRetryPolicy;
+  const ruleOf = (hostname: string): MeshDestinationRule | undefined => {
+    const service = view.scope.serviceByHostname.get(hostname);
+    const rule = service && view.destinationRule(service);
+    return rule !== undefined && memo([rule], "hashes", () => hashes(rule.config.spec)) ? rule : undefined;
+  };
+  return {
+    view,
+    memo,
+    headers,
+    key: `${headers.attemptCount} ${headers.forwardedHost} ${retries === undefined ? "" : JSON.stringify(retries)}`,
+    hashRule: ruleOf,
+  };
+}
+
+/** Does any level of the rule hash requests? */
+function hashes(rule: DestinationRule): boolean {
+  const policyHashes = (policy: TrafficPolicy | undefined): boolean =>
+    policy?.loadBalancer?.consistentHash !== undefined ||
+    (policy?.portLevelSettings ?? []).some((setting) => setting.loadBalancer?.consistentHash !== undefined);
+  return policyHashes(rule.trafficPolicy) || (rule.subsets ?? []).some((subset) => policyHashes(subset.trafficPolicy));
+}
+
+/** Where routes of a VirtualService are written: the part of a route's context that belongs to the table. */
+export interface RoutePlace extends Pick<RouteContext, "port" | "gateway" | "terminatesTls"> {
+  /**
+   * The service behind a destination, as far as it changes the cluster's name; undefined where it does not.
+   * Answers keep their identity as long as the service does.
+   */
+  service(hostname: string): Pick<Service, "ports" | "attributes"> | undefined;
+}
+
+/** Routes of one VirtualService, and the objects that they were made from. */
+export interface PlacedRoutes {
+  readonly routes: readonly RouteJson[];
+  readonly from: readonly ConfigKey[];
+}
+
+/**
+ * The routes of a VirtualService at one place. They are remembered by the object and by what its destinations mean here,
+ * so that a change of another object leaves them, and every virtual host made from them, as they are.
+ */
+export function placedRoutes(virtualService: MeshVirtualService, place: RoutePlace, table: TableContext): PlacedRoutes {
+  const { memo, view } = table;
+  const { hosts, labels, readsNamespace } = memo([virtualService], "what its routes read", () =>
+    readsOf(virtualService),
+  );
+  const from: object[] = [virtualService];
+  const services = new Map<string, Pick<Service, "ports" | "attributes">>();
+  const rules = new Map<string, MeshDestinationRule>();
+  let found = "";
+  for (const host of hosts) {
+    const service = place.service(host);
+    const rule = table.hashRule(host);
+    if (service !== undefined) {
+      services.set(host, service);
+      from.push(service);
+    }
+    if (rule !== undefined) {
+      rules.set(host, rule);
+      from.push(rule);
+    }
+    found += `${service === undefined ? "-" : "s"}${rule === undefined ? "-" : "r"}`;
+  }
+  const source = [
+    ...(readsNamespace ? [view.proxy.namespace] : []),
+    ...labels.map((label) => JSON.stringify(view.sourceLabels[label] ?? null)),
+  ].join(" ");
+  const name = `routes|${place.port}|${place.gateway}|${place.terminatesTls}|${found}|${source}|${table.key}`;
+  return memo(from, name, () => ({
+    routes: virtualServiceRoutes(virtualService, {
+      port: place.port,
+      gateway: place.gateway,
+      terminatesTls: place.terminatesTls,
+      sourceLabels: view.sourceLabels,
+      sourceNamespace: view.proxy.namespace,
+      defaultRetries: view.lookups.mesh.defaultHttpRetryPolicy,
+      appendsForwardedHost: table.headers.forwardedHost,
+      service: (host) => services.get(host),
+      consistentHash: (destination) => {
+        const rule = rules.get(destination.host);
+        return rule && destinationHash(rule.config.spec, destination);
+      },
+    }),
+    from: [...virtualService.from, ...[...rules.values()].flatMap((rule) => rule.from)],
+  }));
+}
+
+/** What the routes of a VirtualService depend on beside the object itself. */
+interface RouteReads {
+  /** Hosts of its destinations and mirrors, in order. */
+  readonly hosts: readonly string[];
+  /** Labels of the source that some match compares. */
+  readonly labels: readonly string[];
+  readonly readsNamespace: boolean;
+}
+
+function readsOf(virtualService: MeshVirtualService): RouteReads {
+  const hosts = new Set<string>();
+  const labels = new Set<string>();
+  let readsNamespace = false;
+  for (const http of virtualService.config.spec.http ?? []) {
+    for (const { destination } of [...(http.route ?? []), ...(http.mirrors ?? [])]) hosts.add(destination.host);
+    if (http.mirror !== undefined) hosts.add(http.mirror.host);
+    for (const match of http.match ?? []) {
+      for (const label of Object.keys(match.sourceLabels ?? {})) labels.add(label);
+      readsNamespace ||= match.sourceNamespace !== undefined;
+    }
+  }
+  return { hosts: [...hosts], labels: [...labels], readsNamespace };
+}

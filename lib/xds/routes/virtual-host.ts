@@ -1,0 +1,51 @@
+import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
+import type { Resource } from "../resource.ts";
+
+/** A virtual host and the objects that it was made from. */
+export interface VirtualHostPiece {
+  readonly name: string;
+  readonly json: VirtualHostJson;
+  readonly from: readonly ConfigKey[];
+}
+
+/** Puts a virtual host together; empty lists are not written. */
+export function virtualHost(
+  name: string,
+  domains: readonly string[],
+  routes: readonly RouteJson[],
+  attemptCount: boolean,
+): VirtualHostJson {
+  return {
+    name,
+    domains: [...domains],
+    ...(routes.length === 0 ? {} : { routes: [...routes] }),
+    ...(attemptCount ? { includeRequestAttemptCount: true } : {}),
+  };
+}
+
+export const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
+  byCodePoint(a.name, b.name);
+
+/** A table with hosts. Ports do not count when Envoy compares a request's host with domains. @see xds-routes 1 */
+export function routeTable(name: string, pieces: readonly VirtualHostPiece[]): Resource<RouteConfigurationJson> {
+  const from = new Set<ConfigKey>();
+  for (const piece of pieces) for (const key of piece.from) from.add(key);
+  return {
+    name,
+    json: {
+      name,
+      ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }),
+      validateClusters: false,
+      ignorePortInHostMatching: true,
+      maxDirectResponseBodySizeBytes: 1_048_576,
+    },
+    from: [...from],
+  };
+}
+
+/** The answer for a name that means nothing (any more): a listener that still asks for it can finish warming or draining. */
+export function emptyTable(name: string): Resource<RouteConfigurationJson> {
+  return { name, json: { name, validateClusters: false }, from: [] };
+}
