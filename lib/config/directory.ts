@@ -1,0 +1,100 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { byCodePoint, type Diagnostic } from "./diagnostic.ts";
+import { defaultMeshConfig, type MeshConfig } from "./kinds/mesh-config.ts";
+import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
+import { type ParsedObject, parseStream } from "./parse.ts";
+import type { ReadOptions } from "./read-config.ts";
+import { readMeshConfig, readMeshNetworks } from "./read-mesh-config.ts";
+import { type SortedObjects, sortObjects } from "./sort-objects.ts";
+
+/** Everything that a folder says. */
+export interface LoadedDirectory extends SortedObjects {
+  readonly meshConfig: MeshConfig;
+  readonly meshNetworks: MeshNetworks;
+  /** Kubernetes objects of further clusters, from `clusters/<id>.yaml`, by id; the folder's own objects are the primary's. */
+  readonly clusters: readonly LoadedCluster[];
+}
+
+export interface LoadedCluster {
+  readonly id: string;
+  readonly objects: readonly ParsedObject[];
+}
+
+const meshFile = "mesh.yaml";
+const networksFile = "networks.yaml";
+const clusterFile = /^clusters\/([^/]+)\.ya?ml$/;
+
+/**
+ * Reads all `.yaml` and `.yml` files below a folder, in the order of their paths; hidden ones are left out.
+ * `mesh.yaml`, `networks.yaml` and `clusters/<id>.yaml` at the top have the meaning that their names say.
+ *
+ * @throws what the file system throws
+ */
+export async function loadDirectory(
+  root: string,
+  options: Omit<ReadOptions, "sourceOf"> = {},
+): Promise<LoadedDirectory> {
+  const files = await yamlFiles(root);
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file), "utf8")));
+  return readFiles(
+    files.map((file, index) => ({ file, text: texts[index] ?? "" })),
+    options,
+  );
+}
+
+export interface SourceFile {
+  /** Path below the source's root, with `/`. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** What `loadDirectory` makes of the files it found. */
+export function readFiles(files: readonly SourceFile[], options: Omit<ReadOptions, "sourceOf"> = {}): LoadedDirectory {
+  const diagnostics: Diagnostic[] = [];
+  const parsed: ParsedObject[] = [];
+  const sources = new Map<ParsedObject, ReturnType<typeof parseStream>["sourceOf"]>();
+  const clusters: LoadedCluster[] = [];
+  let meshConfig = defaultMeshConfig;
+  let meshNetworks = noMeshNetworks;
+  for (const { file, text } of files) {
+    if (file === meshFile) {
+      const read = readMeshConfig(text, file);
+      meshConfig = read.value;
+      diagnostics.push(...read.diagnostics);
+      continue;
+    }
+    if (file === networksFile) {
+      const read = readMeshNetworks(text, file);
+      meshNetworks = read.value;
+      diagnostics.push(...read.diagnostics);
+      continue;
+    }
+    const stream = parseStream(text, { file });
+    diagnostics.push(...stream.diagnostics);
+    const cluster = clusterFile.exec(file)?.[1];
+    if (cluster !== undefined) {
+      clusters.push({ id: cluster, objects: stream.value });
+      continue;
+    }
+    for (const object of stream.value) {
+      parsed.push(object);
+      sources.set(object, stream.sourceOf);
+    }
+  }
+  const sorted = sortObjects(parsed, { ...options, sourceOf: (object) => sources.get(object)?.(object) });
+  return { ...sorted, meshConfig, meshNetworks, clusters, diagnostics: [...diagnostics, ...sorted.diagnostics] };
+}
+
+async function yamlFiles(root: string): Promise<readonly string[]> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory() && /\.ya?ml$/.test(entry.name))
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(root.replace(/\/+$/, "").length + 1)
+        .replaceAll("\\", "/"),
+    )
+    .filter((file) => !file.split("/").some((part) => part.startsWith(".")))
+    .sort(byCodePoint);
+}

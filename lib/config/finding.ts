@@ -1,0 +1,33 @@
+import type { Diagnostic, Origin } from "./diagnostic.ts";
+
+export type Path = readonly (string | number)[];
+
+/** A diagnostic that does not know yet where its object stands. */
+export type Finding = Omit<Diagnostic, "origin">;
+
+export function error(path: Path, message: string, hint = "", code = "invalid-value"): Finding {
+  return { code, severity: "error", path, message, hint };
+}
+
+export function warning(path: Path, message: string, hint = "", code = "discouraged-value"): Finding {
+  return { code, severity: "warning", path, message, hint };
+}
+
+/** For what is right, but has no effect. */
+export function info(path: Path, message: string, hint = "", code = "no-effect"): Finding {
+  return { code, severity: "info", path, message, hint };
+}
+
+export function at(origin: Origin, finding: Finding): Diagnostic {
+  return { ...finding, origin };
+}
+
+/** `spec.http[0].route`, for people. */
+export function pathText(path: Path): string {
+  let text = "";
+  for (const step of path) {
+    text +=
+      typeof step === "number" ? `[${step}]` : /^\w+$/.test(step) ? `${text === "" ? "" : "."}${step}` : `["${step}"]`;
+  }
+  return text;
+}

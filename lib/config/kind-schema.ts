@@ -1,0 +1,55 @@
+import type { z } from "zod";
+import type { ConfigMeta } from "./config.ts";
+import type { Finding } from "./finding.ts";
+import { readSpec, type SpecReading } from "./read-spec.ts";
+
+/** What an operator may write for a kind, and what is known about the kind. */
+export interface KindSchema {
+  /** CamelCase, as in documents. */
+  readonly kind: string;
+  readonly group: string;
+  /** Accepted versions; the first is the one that objects are printed with. */
+  readonly versions: readonly string[];
+  /** Lower-case resource name, `virtualservices`. */
+  readonly plural: string;
+  readonly clusterScoped: boolean;
+  /** Says why objects of the kind change nothing that a stock Envoy is told; undefined where they do. */
+  readonly noEffect: string | undefined;
+  /** Reads a spec; paths of findings begin with `spec`. */
+  read(raw: unknown, meta: ConfigMeta, unknownFields: "refuse" | "ignore"): SpecReading<unknown>;
+}
+
+/** Checks that go beyond single fields; paths begin at the spec. */
+export type Rules<Spec> = (spec: Spec, meta: ConfigMeta) => Iterable<Finding>;
+
+export interface KindDescription<Spec> {
+  readonly kind: string;
+  readonly group: string;
+  readonly versions: readonly string[];
+  readonly plural: string;
+  readonly clusterScoped?: boolean;
+  readonly noEffect?: string;
+  readonly schema: z.ZodType<Spec>;
+  readonly rules: Rules<Spec>;
+}
+
+export function kindSchema<Spec>(description: KindDescription<Spec>): KindSchema {
+  const { kind, group, versions, plural, schema, rules } = description;
+  return {
+    kind,
+    group,
+    versions,
+    plural,
+    clusterScoped: description.clusterScoped ?? false,
+    noEffect: description.noEffect,
+    read(raw, meta, unknownFields) {
+      const { spec, findings } = readSpec(schema, raw, unknownFields);
+      const all = spec === undefined ? findings : [...findings, ...rules(spec, meta)];
+      const refused = all.some((finding) => finding.severity === "error");
+      return {
+        spec: refused ? undefined : spec,
+        findings: all.map((finding) => ({ ...finding, path: ["spec", ...finding.path] })),
+      };
+    },
+  };
+}

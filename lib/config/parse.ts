@@ -1,0 +1,202 @@
+import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
+import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
+import { itemLines } from "./list-lines.ts";
+import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
+
+/** An object of a stream, as written: only its envelope has been read. */
+export interface ParsedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ParsedMetadata;
+  readonly origin: Origin;
+  readonly [field: string]: unknown;
+}
+
+export interface ParsedMetadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly [field: string]: unknown;
+}
+
+/** Finds the text that an object was read from, for diagnostics that name lines and columns. */
+export type SourceOf = (object: ParsedObject) => ObjectSource | undefined;
+
+export interface ObjectSource {
+  readonly document: TextDocument;
+  /** From the document's root to the object: empty, or `["items", 3]`. */
+  readonly path: readonly (string | number)[];
+}
+
+export interface ParsedStream extends Stage<readonly ParsedObject[]> {
+  readonly sourceOf: SourceOf;
+}
+
+export interface ParseOptions {
+  /** Name of the stream in origins. */
+  readonly file: string;
+  /** Larger streams are refused; 256 MiB when absent. In UTF-16 units. */
+  readonly maxSize?: number;
+}
+
+const defaultMaxSize = 256 * 1024 * 1024;
+const maxDepth = 100;
+/** Aliases share what they name, so a small text can mean a tree without end; this many values are believed. */
+const maxValues = 5_000_000;
+
+const schema = CORE_SCHEMA.withTags(mergeTag);
+
+type Fields = Record<string, unknown>;
+
+/**
+ * Reads a stream of YAML and JSON documents; lists are opened. A document that cannot be read costs only itself.
+ *
+ * @returns objects in the order of the stream; diagnostics `unreadable-document`, `not-an-object`
+ */
+export function parseStream(text: string, options: ParseOptions): ParsedStream {
+  const sources = new Map<ParsedObject, ObjectSource>();
+  const objects: ParsedObject[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const refuse = (line: number, code: string, message: string, hint: string) => {
+    const origin = { key: { kind: "", name: "", namespace: "" }, file: options.file, line };
+    diagnostics.push({ code, severity: "error", origin, path: [], message, hint });
+  };
+  const sourceOf: SourceOf = (object) => sources.get(object);
+  const maxSize = options.maxSize ?? defaultMaxSize;
+  if (text.length > maxSize) {
+    refuse(1, "unreadable-document", `the stream is longer than ${maxSize}`, "split it into several files");
+    return { value: objects, diagnostics, sourceOf };
+  }
+
+  const add = (value: unknown, document: TextDocument, line: number, path: ObjectSource["path"]) => {
+    const object = objectOf(value, options.file, line);
+    if (typeof object === "string") {
+      refuse(line, "not-an-object", object, "an object needs apiVersion, kind and metadata.name");
+      return;
+    }
+    objects.push(object);
+    sources.set(object, { document, path });
+  };
+  const read = (document: TextDocument) => {
+    const reading = readDocument(document);
+    if (reading.kind === "several") {
+      for (const part of reading.parts) read(part);
+      return;
+    }
+    if (reading.kind === "unreadable") {
+      refuse(reading.line, "unreadable-document", reading.message, "nothing of this document was read");
+      return;
+    }
+    const { value } = reading;
+    if (value === null || value === undefined) return;
+    const line = firstContentLine(document);
+    if (!isFields(value) || !isList(value)) {
+      add(value, document, line, []);
+      return;
+    }
+    const lines = itemLines(document);
+    for (const [index, item] of value.items.entries()) {
+      add(withKindOf(value, item), document, lines[index] ?? line, ["items", index]);
+    }
+  };
+  for (const document of splitDocuments(text)) read(document);
+  return { value: objects, diagnostics, sourceOf };
+}
+
+type Reading =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "several"; readonly parts: readonly TextDocument[] }
+  | { readonly kind: "unreadable"; readonly message: string; readonly line: number };
+
+/** JSON through the fast parser, anything else through YAML's. */
+function readDocument(document: TextDocument): Reading {
+  const json = parseJson(document.text);
+  if (json !== undefined) return checked(json, document);
+  const parts = document.text.trimStart().startsWith("{") ? splitJsonValues(document) : undefined;
+  if (parts !== undefined && parts.length > 1) return { kind: "several", parts };
+  try {
+    return checked(load(document.text, { schema, maxDepth }), document);
+  } catch (cause) {
+    if (!(cause instanceof YAMLException)) return unreadable(document, String(cause));
+    return {
+      kind: "unreadable",
+      message: cause.reason ?? cause.message,
+      line: document.line + (cause.mark?.line ?? 0),
+    };
+  }
+}
+
+function unreadable(document: TextDocument, message: string): Reading {
+  return { kind: "unreadable", message, line: document.line };
+}
+
+function parseJson(text: string): unknown {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Flow mappings of YAML begin with a brace as well: the YAML parser has the last word and the better message.
+    return undefined;
+  }
+}
+
+function checked(value: unknown, document: TextDocument): Reading {
+  const budget = { values: maxValues };
+  if (!isWithin(value, maxDepth, budget)) {
+    const message = budget.values < 0 ? "expands to too many values" : `is nested more than ${maxDepth} levels deep`;
+    return unreadable(document, message);
+  }
+  return { kind: "value", value };
+}
+
+function isWithin(value: unknown, depth: number, budget: { values: number }): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === 0) return false;
+  if (Array.isArray(value)) {
+    budget.values -= value.length;
+    if (budget.values < 0) return false;
+    for (const element of value) if (!isWithin(element, depth - 1, budget)) return false;
+    return true;
+  }
+  for (const name in value) {
+    budget.values--;
+    if (budget.values < 0 || !isWithin((value as Fields)[name], depth - 1, budget)) return false;
+  }
+  return true;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isList(value: Fields): value is Fields & { readonly items: readonly unknown[] } {
+  return typeof value.kind === "string" && value.kind.endsWith("List") && Array.isArray(value.items);
+}
+
+/** Items of a typed list (`VirtualServiceList`) may leave out what the list's own kind says. */
+function withKindOf(list: Fields, item: unknown): unknown {
+  if (!isFields(item) || list.kind === "List") return item;
+  const kind = String(list.kind).slice(0, -"List".length);
+  return { apiVersion: list.apiVersion, kind, ...item };
+}
+
+/** The object with its origin, or what is wrong with its envelope. */
+function objectOf(value: unknown, file: string, line: number): ParsedObject | string {
+  if (!isFields(value)) return "the document is not an object";
+  const { apiVersion = "", kind, metadata } = value;
+  if (typeof kind !== "string" || kind === "") return "the object has no kind";
+  if (typeof apiVersion !== "string") return "apiVersion is not a text";
+  if (!isFields(metadata)) return `the ${kind} has no metadata`;
+  const { name, namespace, ...rest } = metadata;
+  if (typeof name !== "string" || name === "") return `the ${kind} has no metadata.name`;
+  if (namespace !== undefined && namespace !== null && typeof namespace !== "string") {
+    return `the namespace of ${kind} ${name} is not a text`;
+  }
+  const space = namespace ?? "";
+  return {
+    ...value,
+    apiVersion,
+    kind,
+    metadata: { name, ...(space === "" ? {} : { namespace: space }), ...rest },
+    origin: { key: { kind, name, namespace: space }, file, line },
+  };
+}

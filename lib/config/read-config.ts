@@ -1,0 +1,95 @@
+import { type Config, type ConfigMeta, defaultCreationTimeMs } from "./config.ts";
+import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
+import { at, type Finding, info } from "./finding.ts";
+import { groupVersion } from "./group-version.ts";
+import { schemaOf } from "./kind-registry.ts";
+import type { KindSchema } from "./kind-schema.ts";
+import { locateAll } from "./locate.ts";
+import type { ParsedObject, SourceOf } from "./parse.ts";
+import { metadataRules } from "./rules/metadata.ts";
+
+export interface ReadOptions {
+  /** Domain suffix of the mesh; `cluster.local` when absent. */
+  readonly domain?: string;
+  /** Namespace of objects that name none; `default` when absent. */
+  readonly namespace?: string;
+  /** `refuse` when absent. */
+  readonly unknownFields?: "refuse" | "ignore";
+  /** Lets diagnostics name the line of the field instead of the line of the object. */
+  readonly sourceOf?: SourceOf;
+}
+
+/**
+ * Reads an object as configuration: validated, defaults applied, durations canonical.
+ *
+ * @returns undefined for an object that is refused (its diagnostics say why) and for a kind that is no configuration
+ */
+export function readConfig(object: ParsedObject, options: ReadOptions = {}): Stage<Config | undefined> {
+  const { group, version } = groupVersion(object.apiVersion);
+  const schema = schemaOf(group, object.kind);
+  if (schema === undefined) return { value: undefined, diagnostics: [] };
+
+  const meta = metaOf(object, schema, version, options);
+  const origin: Origin = {
+    ...object.origin,
+    key: { kind: meta.kind, name: meta.name, namespace: meta.namespace },
+  };
+  const findings: Finding[] = [...metadataRules(object, schema)];
+  const reading = schema.read(object.spec, meta, options.unknownFields ?? "refuse");
+  findings.push(...reading.findings);
+  if (schema.noEffect !== undefined) findings.push(info([], schema.noEffect));
+
+  const refused = reading.spec === undefined || findings.some((finding) => finding.severity === "error");
+  const value = refused
+    ? undefined
+    : { meta, spec: reading.spec, ...(object.status === undefined ? {} : { status: object.status }), origin };
+  return { value, diagnostics: located(findings, object, origin, options.sourceOf) };
+}
+
+function metaOf(object: ParsedObject, schema: KindSchema, version: string, options: ReadOptions): ConfigMeta {
+  const { name, namespace } = object.metadata;
+  const created = object.metadata.creationTimestamp;
+  const createdMs = typeof created === "string" ? Date.parse(created) : Number.NaN;
+  const { resourceVersion } = object.metadata;
+  return {
+    kind: schema.kind,
+    group: schema.group,
+    version,
+    name,
+    namespace: schema.clusterScoped ? "" : (namespace ?? options.namespace ?? "default"),
+    domain: options.domain ?? "cluster.local",
+    labels: texts(object.metadata.labels),
+    annotations: texts(object.metadata.annotations),
+    resourceVersion: typeof resourceVersion === "string" ? resourceVersion : "",
+    creationTimestampMs: Number.isNaN(createdMs) ? defaultCreationTimeMs : createdMs,
+  };
+}
+
+/** The members of an object that are texts; the others are findings of their own. */
+function texts(value: unknown): Readonly<Record<string, string>> {
+  if (typeof value !== "object" || value === null) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}
+
+/** Findings as diagnostics; those about a field stand on the line of the field where the source is at hand. */
+function located(
+  findings: readonly Finding[],
+  object: ParsedObject,
+  origin: Origin,
+  sourceOf: SourceOf | undefined,
+): readonly Diagnostic[] {
+  if (findings.length === 0) return [];
+  const source = findings.some((finding) => finding.severity !== "info") ? sourceOf?.(object) : undefined;
+  if (source === undefined) return findings.map((finding) => at(origin, finding));
+  const positions = locateAll(
+    source.document,
+    findings.map((finding) => [...source.path, ...finding.path]),
+  );
+  return findings.map((finding, index) =>
+    finding.path.length === 0
+      ? at(origin, finding)
+      : at({ ...origin, line: positions[index]?.line ?? origin.line }, finding),
+  );
+}

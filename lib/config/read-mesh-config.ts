@@ -1,0 +1,91 @@
+import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
+import type { z } from "zod";
+import { byCodePoint, type Diagnostic, type Origin, type Stage } from "./diagnostic.ts";
+import { at, error, type Finding } from "./finding.ts";
+import type { ExtensionProvider } from "./kinds/extension-provider.ts";
+import { defaultMeshConfig, type MeshConfig, type ProxyConfig } from "./kinds/mesh-config.ts";
+import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
+import { locateAll } from "./locate.ts";
+import { readSpec } from "./read-spec.ts";
+import { meshConfig, meshNetworks } from "./schema/mesh-config.ts";
+
+const schema = CORE_SCHEMA.withTags(mergeTag);
+
+/**
+ * Reads a MeshConfig and lays it over the defaults: top-level fields replace, `defaultConfig` and `defaultProviders` merge
+ * field by field, `extensionProviders` by name. Unknown fields are ignored with a warning, as Istio has it.
+ *
+ * @returns the defaults where the text has errors
+ */
+export function readMeshConfig(text: string, file = "mesh.yaml"): Stage<MeshConfig> {
+  const { value, diagnostics } = readMesh(text, file, "MeshConfig", meshConfig);
+  return { value: value === undefined ? defaultMeshConfig : mergeMeshConfig(defaultMeshConfig, value), diagnostics };
+}
+
+/** Reads a MeshNetworks; no networks where the text has errors. */
+export function readMeshNetworks(text: string, file = "networks.yaml"): Stage<MeshNetworks> {
+  const { value, diagnostics } = readMesh(text, file, "MeshNetworks", meshNetworks);
+  return { value: value ?? noMeshNetworks, diagnostics };
+}
+
+type WrittenMeshConfig = z.output<typeof meshConfig>;
+
+export function mergeMeshConfig(base: MeshConfig, written: WrittenMeshConfig): MeshConfig {
+  const aliases = new Set([...base.trustDomainAliases, ...(written.trustDomainAliases ?? [])]);
+  return {
+    ...base,
+    ...written,
+    defaultConfig: mergeProxyConfig(base.defaultConfig, written.defaultConfig ?? {}),
+    defaultProviders: { ...base.defaultProviders, ...written.defaultProviders },
+    extensionProviders: mergeProviders(base.extensionProviders, written.extensionProviders ?? []),
+    trustDomainAliases: [...aliases].sort(byCodePoint),
+  };
+}
+
+/** Fields replace; `proxyMetadata` merges key by key; a tracing service name replaces the fixed service cluster. */
+export function mergeProxyConfig(base: ProxyConfig, written: Partial<ProxyConfig>): ProxyConfig {
+  const { serviceCluster, ...rest } = base;
+  return {
+    ...rest,
+    ...(serviceCluster === undefined || written.tracingServiceName !== undefined ? {} : { serviceCluster }),
+    ...written,
+    proxyMetadata: { ...base.proxyMetadata, ...written.proxyMetadata },
+  };
+}
+
+function mergeProviders(
+  base: readonly ExtensionProvider[],
+  written: readonly ExtensionProvider[],
+): readonly ExtensionProvider[] {
+  const names = new Set(base.map((provider) => provider.name));
+  const replaced = base.map((provider) => written.find((other) => other.name === provider.name) ?? provider);
+  return [...replaced, ...written.filter((provider) => !names.has(provider.name))];
+}
+
+function readMesh<Spec>(
+  text: string,
+  file: string,
+  kind: string,
+  specSchema: z.ZodType<Spec>,
+): Stage<Spec | undefined> {
+  const origin: Origin = { key: { kind, name: kind, namespace: "" }, file, line: 1 };
+  let raw: unknown;
+  try {
+    raw = load(text, { schema });
+  } catch (cause) {
+    const line = cause instanceof YAMLException ? (cause.mark?.line ?? 0) + 1 : 1;
+    const message = cause instanceof YAMLException ? (cause.reason ?? cause.message) : String(cause);
+    return { value: undefined, diagnostics: [at({ ...origin, line }, error([], message, "", "unreadable-document"))] };
+  }
+  const { spec, findings } = readSpec(specSchema, raw, "ignore");
+  return { value: spec, diagnostics: located(findings, text, origin) };
+}
+
+function located(findings: readonly Finding[], text: string, origin: Origin): readonly Diagnostic[] {
+  if (findings.length === 0) return [];
+  const positions = locateAll(
+    { text, line: 1 },
+    findings.map((finding) => finding.path),
+  );
+  return findings.map((finding, index) => at({ ...origin, line: positions[index]?.line ?? 1 }, finding));
+}

@@ -1,0 +1,177 @@
+import type { z } from "zod";
+import { error, type Finding, type Path, warning } from "./finding.ts";
+import { nearestName } from "./nearest-name.ts";
+import { fieldsAt } from "./schema/message.ts";
+
+export interface SpecReading<Spec> {
+  /** undefined when some finding is an error. */
+  readonly spec: Spec | undefined;
+  /** Paths begin at the value that was read. */
+  readonly findings: readonly Finding[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Nesting beyond which a value is left to its schema as it is; schemas never recurse that far. */
+const maxDepth = 100;
+
+/**
+ * Reads an untrusted value as proto JSON: `null` fields are absent, and field names may be written in snake_case.
+ *
+ * @param unknownFields `refuse`: an unknown field is an error, as kubectl has it; `ignore`: a warning, as the server has it
+ */
+export function readSpec<Spec>(
+  schema: z.ZodType<Spec>,
+  raw: unknown,
+  unknownFields: "refuse" | "ignore" = "refuse",
+): SpecReading<Spec> {
+  const written = withoutNulls(raw ?? {}, 0);
+  const first = schema.safeParse(written);
+  if (first.success) return { spec: first.data, findings: [] };
+
+  const renamed = mapUnknown(schema, written, first.error.issues, camelCase);
+  const second = schema.safeParse(renamed, { reportInput: true });
+  if (second.success) return { spec: second.data, findings: [] };
+  const findings = second.error.issues.flatMap((issue) => findingsOf(schema, issue));
+  if (unknownFields === "refuse") return { spec: undefined, findings };
+
+  const known = mapUnknown(schema, renamed, second.error.issues, () => undefined);
+  const third = schema.safeParse(known);
+  return {
+    spec: third.success ? third.data : undefined,
+    findings: findings.map((finding) =>
+      finding.code === "unknown-field" ? warning(finding.path, finding.message, finding.hint, finding.code) : finding,
+    ),
+  };
+}
+
+/** Drops null members of objects; copies only what it changes. List elements stay, because a null there is an error. */
+function withoutNulls(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null || depth > maxDepth) return value;
+  if (Array.isArray(value)) {
+    let copy: unknown[] | undefined;
+    for (const [index, element] of value.entries()) {
+      const kept = withoutNulls(element, depth + 1);
+      if (kept === element) continue;
+      copy ??= [...value];
+      copy[index] = kept;
+    }
+    return copy ?? value;
+  }
+  let copy: Record<string, unknown> | undefined;
+  for (const [name, member] of Object.entries(value)) {
+    // Free-form values keep their nulls.
+    const kept = name === "pluginConfig" ? member : withoutNulls(member, depth + 1);
+    if (kept === member && member !== null) continue;
+    copy ??= { ...value };
+    if (member === null) delete copy[name];
+    else copy[name] = kept;
+  }
+  return copy ?? value;
+}
+
+/**
+ * Gives the unknown fields that the issues name other names, or drops them.
+ *
+ * @param rename new name of a field among those known beside it; undefined drops it
+ */
+function mapUnknown(
+  schema: z.ZodType,
+  value: unknown,
+  issues: readonly z.core.$ZodIssue[],
+  rename: (name: string, known: readonly string[]) => string | undefined,
+): unknown {
+  let result = value;
+  for (const issue of issues) {
+    if (issue.code !== "unrecognized_keys") continue;
+    const known = fieldsAt(schema, issue.path);
+    result = editAt(result, issue.path, (fields) => {
+      const copy: Record<string, unknown> = {};
+      for (const [name, member] of Object.entries(fields)) {
+        const to = issue.keys.includes(name) ? rename(name, known) : name;
+        if (to !== undefined) copy[to] = member;
+      }
+      return copy;
+    });
+  }
+  return result;
+}
+
+function camelCase(name: string, known: readonly string[]): string {
+  const camel = name.replace(/_+([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return known.includes(camel) ? camel : name;
+}
+
+function editAt(value: unknown, path: readonly PropertyKey[], edit: (fields: Fields) => Fields): unknown {
+  const [step, ...rest] = path;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    return value.map((element: unknown, index) => (index === step ? editAt(element, rest, edit) : element));
+  }
+  const fields: Fields = { ...value };
+  if (step === undefined) return edit(fields);
+  const name = String(step);
+  return Object.hasOwn(fields, name) ? { ...fields, [name]: editAt(fields[name], rest, edit) } : fields;
+}
+
+function findingsOf(schema: z.ZodType, issue: z.core.$ZodIssue): readonly Finding[] {
+  const path: Path = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
+  switch (issue.code) {
+    case "unrecognized_keys": {
+      const known = fieldsAt(schema, issue.path);
+      return issue.keys.map((name) => {
+        const meant = nearestName(name, known);
+        const hint = meant === undefined ? `known here: ${known.join(", ")}` : `did you mean "${meant}"?`;
+        return error([...path, name], `unknown field "${name}"`, hint, "unknown-field");
+      });
+    }
+    case "invalid_union": {
+      // Numbers may be written as texts: the branch that the value's own type chose has the better message.
+      const branch = issue.errors[typeof issue.input === "string" ? issue.errors.length - 1 : 0] ?? [];
+      const [inner] = branch;
+      return [valueError(path, inner === undefined ? issue.message : ruleOf(inner), issue.input)];
+    }
+    default:
+      return [valueError(path, ruleOf(issue), issue.input)];
+  }
+}
+
+function valueError(path: Path, rule: string, value: unknown): Finding {
+  if (value === undefined) return error(path, "is required", rule, "missing-field");
+  return error(path, `${shortText(value)} ${rule}`);
+}
+
+function ruleOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.message.startsWith("must")
+        ? issue.message
+        : `must be ${typeNames[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `must be one of ${issue.values.map(String).join(", ")}`;
+    case "invalid_format":
+      return "must be a number";
+    default:
+      return issue.message;
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+function shortText(value: unknown): string {
+  const json =
+    typeof value === "object" && value !== null
+      ? Array.isArray(value)
+        ? "a list"
+        : "an object"
+      : JSON.stringify(value);
+  return json.length > 80 ? `${json.slice(0, 77)}...` : json;
+}
