@@ -1,0 +1,81 @@
+import type { Cluster_CustomClusterTypeJson, ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import { unreachable } from "../../config/diagnostic.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { ClassProxy } from "../../mesh/views.ts";
+import type { Protocol, Service } from "../../registry/service.ts";
+import { packAny } from "../any.ts";
+import { dynamicForwardProxyCacheName } from "../names.ts";
+
+/** How Envoy finds the endpoints of a cluster. `dynamic`: by the host of each request. */
+export type Discovery = "EDS" | "STRICT_DNS" | "LOGICAL_DNS" | "ORIGINAL_DST" | "dynamic";
+
+/** @returns undefined for an alias: its routes lead to the cluster of the host it stands for @see xds-clusters 3 */
+export function discoveryOf(service: Service, proxyType: ClassProxy["type"]): Discovery | undefined {
+  switch (service.resolution) {
+    case "ClientSideLB":
+      return "EDS";
+    case "DNSLB":
+      return "STRICT_DNS";
+    case "DNSRoundRobinLB":
+      return "LOGICAL_DNS";
+    case "Passthrough":
+      // A gateway's clients connect to the gateway: there is no original destination to keep.
+      return proxyType === "router" ? "EDS" : "ORIGINAL_DST";
+    case "DynamicDNS":
+      return service.hostname.startsWith("*") ? "dynamic" : "EDS";
+    case "Alias":
+      return undefined;
+    default:
+      return unreachable(service.resolution);
+  }
+}
+
+/** Whether a name in the request says where to go: HTTP's authority or TLS's SNI. */
+export function carriesHostName(protocol: Protocol): boolean {
+  return protocol === "HTTP" || protocol === "HTTP2" || protocol === "GRPC" || protocol === "TLS";
+}
+
+export function edsFields(name: string): Pick<ClusterJson, "edsClusterConfig"> {
+  return {
+    edsClusterConfig: {
+      serviceName: name,
+      edsConfig: { ads: {}, initialFetchTimeout: "0s", resourceApiVersion: "V3" },
+    },
+  };
+}
+
+/** How names are resolved: by c-ares, as the mesh says, again when the answer expires. */
+export function dnsFields(
+  mesh: MeshConfig,
+  ipMode: ClassProxy["ipMode"],
+): Pick<ClusterJson, "dnsLookupFamily" | "dnsRefreshRate" | "dnsJitter" | "respectDnsTtl" | "typedDnsResolverConfig"> {
+  return {
+    // Both families stay with IPv4 as long as Istio's dual-stack switch is off.
+    dnsLookupFamily: ipMode === "IPv6" ? "V6_ONLY" : "V4_ONLY",
+    dnsRefreshRate: mesh.dnsRefreshRate,
+    dnsJitter: "0.100s",
+    respectDnsTtl: true,
+    typedDnsResolverConfig: {
+      name: "envoy.network.dns_resolver.cares",
+      typedConfig: packAny("envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig", {
+        udpMaxQueries: 100,
+      }),
+    },
+  };
+}
+
+/**
+ * A cluster that resolves the host of each request.
+ *
+ * @param unchecked Envoy refuses HTTP options here that do not check the upstream's name, unless told not to mind
+ * @see xds-clusters 12
+ */
+export function dynamicForwardProxy(host: string, unchecked: boolean): Cluster_CustomClusterTypeJson {
+  return {
+    name: "envoy.clusters.dynamic_forward_proxy",
+    typedConfig: packAny("envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig", {
+      dnsCacheConfig: { name: dynamicForwardProxyCacheName(host), dnsLookupFamily: "V4_ONLY" },
+      ...(unchecked ? { allowInsecureClusterOptions: true } : {}),
+    }),
+  };
+}

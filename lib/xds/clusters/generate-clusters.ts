@@ -1,0 +1,93 @@
+import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import { byCodePoint, type ConfigKey, type Stage } from "../../config/diagnostic.ts";
+import type { Memo } from "../../mesh/memo.ts";
+import type { MeshDestinationRule } from "../../mesh/mesh.ts";
+import type { ClusterView } from "../../mesh/views.ts";
+import type { Service } from "../../registry/service.ts";
+import type { Resource } from "../resource.ts";
+import { blackHole, inboundPassthrough, passthrough } from "./built-in-clusters.ts";
+import { type ClusterClass, clusterClassOf } from "./cluster-class.ts";
+import { inboundClusters } from "./inbound-clusters.ts";
+import { type OutboundService, outboundClusters } from "./outbound-clusters.ts";
+
+type ClusterResource = Resource<ClusterJson>;
+
+/** Stands for "no rule" and "no endpoints needed" among memo keys. */
+const nothing = {};
+
+/**
+ * The clusters of a class of proxies, sorted by name; names are unique.
+ *
+ * @see xds-clusters 2
+ */
+export function generateClusters(view: ClusterView, memo: Memo): Stage<readonly ClusterResource[]> {
+  const proxies = clusterClassOf(view, memo);
+  const { services } = view.scope;
+  const resources = [
+    ...services.flatMap((service) => ofService(view, proxies, service, "default", memo)),
+    ...(view.gateway?.containsAutoPassthrough === true
+      ? services.flatMap((service) => (service.meshExternal ? [] : ofService(view, proxies, service, "sniDnat", memo)))
+      : []),
+    ...builtIn(view, proxies, memo),
+    ...inboundClusters(view, proxies).map(({ json, services: behind, rule }) => asResource(json, behind, rule)),
+  ];
+  return { value: uniqueByName(resources), diagnostics: [] };
+}
+
+function builtIn(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {
+  return memo([proxies.lookups.mesh], `built-in clusters|${proxies.text}`, () => {
+    const clusters =
+      view.proxy.type === "router"
+        ? [blackHole(proxies)]
+        : [blackHole(proxies), passthrough(proxies), inboundPassthrough(proxies)];
+    return clusters.map((cluster) => asResource(cluster, [], undefined));
+  });
+}
+
+/** Of two clusters of one name the first stays; sorted by name. */
+function uniqueByName(resources: readonly ClusterResource[]): readonly ClusterResource[] {
+  const byName = new Map<string, ClusterResource>();
+  for (const resource of resources) if (!byName.has(resource.name)) byName.set(resource.name, resource);
+  return [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name));
+}
+
+function asResource(
+  json: ClusterJson,
+  services: readonly Service[],
+  rule: MeshDestinationRule | undefined,
+): ClusterResource {
+  return { name: json.name ?? "", json, from: provenance(services, rule) };
+}
+
+function provenance(services: readonly Service[], rule: MeshDestinationRule | undefined): readonly ConfigKey[] {
+  return [...services.flatMap((service) => service.origins.map((origin) => origin.key)), ...(rule?.from ?? [])];
+}
+
+/** Services whose clusters carry endpoints, or look at them for the guess of mTLS. */
+function readsEndpoints(source: OutboundService): boolean {
+  const { service, rule } = source;
+  if (service.resolution !== "ClientSideLB") return true;
+  const policies = [rule?.config.spec.trafficPolicy, ...(rule?.config.spec.subsets ?? []).map((s) => s.trafficPolicy)];
+  return policies.some((policy) => policy?.loadBalancer?.simple === "PASSTHROUGH");
+}
+
+function ofService(
+  view: ClusterView,
+  proxies: ClusterClass,
+  service: Service,
+  mode: OutboundService["mode"],
+  memo: Memo,
+): readonly ClusterResource[] {
+  const { lookups } = proxies;
+  const rule = view.destinationRule(service);
+  const accounts = lookups.serviceAccounts(service);
+  const source: OutboundService = { service, rule, accounts, mode };
+  const own = readsEndpoints(source);
+  const from = [service, rule ?? nothing, lookups.mesh, ...(own ? [lookups.endpoints(service), proxies.gateways] : [])];
+  const inferred = lookups.namespaceMtlsMode(service.attributes.namespace);
+  const text = own ? proxies.textWithPerspective : proxies.text;
+  return memo(from, `clusters|${mode}|${text}|${inferred}|${accounts.join()}`, () => {
+    const origins = provenance([service], rule);
+    return outboundClusters(source, proxies).map((json) => ({ name: json.name ?? "", json, from: origins }));
+  });
+}

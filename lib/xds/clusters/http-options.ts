@@ -1,0 +1,160 @@
+import type { HttpProtocolOptionsJson as CommonOptionsJson } from "../../../gen/envoy/config/core/v3/protocol_pb.ts";
+import type { HttpProtocolOptionsJson } from "../../../gen/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts";
+import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { ClassProxy } from "../../mesh/views.ts";
+import type { Protocol } from "../../registry/service.ts";
+import { packAny } from "../any.ts";
+
+/** Which protocol a cluster speaks; undefined: nobody said, which is HTTP/1.1 if an option has to be written. */
+type UpstreamProtocol = "http1" | "http2" | "downstream";
+
+/** What of a proxy decides about upstream protocols. */
+export interface UpstreamProtocolProxy {
+  readonly type: ClassProxy["type"];
+  readonly preserveHeaderCase: boolean;
+}
+
+/** HTTP options of a cluster before they are written. */
+export interface UpstreamHttp {
+  readonly protocol: UpstreamProtocol | undefined;
+  readonly common: CommonOptionsJson | undefined;
+  readonly maxConcurrentStreams: number;
+  readonly preserveHeaderCase: boolean;
+}
+
+export function isHttp2(protocol: Protocol): boolean {
+  return protocol === "HTTP2" || protocol === "GRPC" || protocol === "GRPC-Web";
+}
+
+function isHttp(protocol: Protocol): boolean {
+  return protocol === "HTTP" || protocol === "HTTP_PROXY" || isHttp2(protocol);
+}
+
+/**
+ * Chooses the upstream protocol of a cluster and collects the options of its connection pool.
+ *
+ * Sniffed ports follow the downstream protocol on sidecars only: a gateway would offer HTTP/2 to its clients and could
+ * not keep the promise upstream.
+ *
+ * @param upgradeBy the mesh for outbound clusters, where plain HTTP may be upgraded; undefined for inbound ones
+ * @see xds-clusters 6
+ */
+export function upstreamHttp(
+  proxy: UpstreamProtocolProxy,
+  protocol: Protocol,
+  pool: ConnectionPoolSettings | undefined,
+  upgradeBy: MeshConfig | undefined,
+): UpstreamHttp {
+  const http = pool?.http;
+  let chosen: UpstreamProtocol | undefined;
+  const keepsCase =
+    proxy.preserveHeaderCase && (protocol === "Unsupported" || (isHttp(protocol) && !isHttp2(protocol)));
+  if (isHttp2(protocol)) chosen = "http2";
+  else if (protocol === "Unsupported" && proxy.type === "sidecar") chosen = "downstream";
+  else if (keepsCase) chosen = "http1";
+  // An upgrade never replaces what the port itself decided.
+  if (chosen === undefined && upgradeBy !== undefined && upgrades(protocol, pool, upgradeBy)) chosen = "http2";
+  const common = commonOptions(pool);
+  if (http?.useClientProtocol === true) chosen = "downstream";
+  return {
+    protocol: chosen,
+    common,
+    maxConcurrentStreams: chosen === "http2" && common !== undefined ? (http?.maxConcurrentStreams ?? 0) : 0,
+    preserveHeaderCase: keepsCase,
+  };
+}
+
+function upgrades(protocol: Protocol, pool: ConnectionPoolSettings | undefined, mesh: MeshConfig): boolean {
+  if (pool?.http?.useClientProtocol === true) return false;
+  switch (pool?.http?.h2UpgradePolicy) {
+    case "UPGRADE":
+      return true;
+    case "DO_NOT_UPGRADE":
+      return false;
+    default:
+      return isHttp(protocol) && mesh.h2UpgradePolicy === "UPGRADE";
+  }
+}
+
+/** `http.idleTimeout` beats `tcp.idleTimeout`, which counts for TCP ports as well. */
+function commonOptions(pool: ConnectionPoolSettings | undefined): CommonOptionsJson | undefined {
+  const idleTimeout = pool?.http?.idleTimeout ?? pool?.tcp?.idleTimeout;
+  const maxConnectionDuration = pool?.tcp?.maxConnectionDuration;
+  const maxRequestsPerConnection = pool?.http?.maxRequestsPerConnection ?? 0;
+  const maxConcurrentStreams = pool?.http?.maxConcurrentStreams ?? 0;
+  if (
+    idleTimeout === undefined &&
+    maxConnectionDuration === undefined &&
+    maxRequestsPerConnection <= 0 &&
+    maxConcurrentStreams <= 0
+  ) {
+    return undefined;
+  }
+  return {
+    ...(idleTimeout === undefined ? {} : { idleTimeout }),
+    ...(maxRequestsPerConnection <= 0 ? {} : { maxRequestsPerConnection }),
+    ...(maxConnectionDuration === undefined ? {} : { maxConnectionDuration }),
+  };
+}
+
+const httpProtocolOptions = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+
+const preserveCase = {
+  headerKeyFormat: {
+    statefulFormatter: {
+      name: "preserve_case",
+      typedConfig: packAny("envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig", {}),
+    },
+  },
+};
+
+/** The two protocols of a cluster that follows the downstream one. */
+export function followDownstream(preserveHeaderCase: boolean): HttpProtocolOptionsJson {
+  return {
+    useDownstreamProtocolConfig: {
+      httpProtocolOptions: preserveHeaderCase ? preserveCase : {},
+      http2ProtocolOptions: {},
+    },
+  };
+}
+
+/** Wraps HTTP options as the cluster's extension options. */
+export function httpExtension(options: HttpProtocolOptionsJson): {
+  readonly typedExtensionProtocolOptions: { [key: string]: { "@type": string } };
+} {
+  return { typedExtensionProtocolOptions: { [httpProtocolOptions]: packAny(httpProtocolOptions, options) } };
+}
+
+function protocolJson(http: UpstreamHttp): HttpProtocolOptionsJson {
+  switch (http.protocol) {
+    case "http2": {
+      const streams = http.maxConcurrentStreams;
+      return {
+        explicitHttpConfig: { http2ProtocolOptions: streams <= 0 ? {} : { maxConcurrentStreams: streams } },
+      };
+    }
+    case "downstream":
+      return followDownstream(http.preserveHeaderCase);
+    default:
+      return { explicitHttpConfig: { httpProtocolOptions: http.preserveHeaderCase ? preserveCase : {} } };
+  }
+}
+
+/**
+ * The cluster's HTTP options, absent when nothing set one. Envoy wants a protocol as soon as there is any option, so an
+ * undecided cluster gets HTTP/1.1 then.
+ *
+ * @param upstream automatic SNI and name checks of TLS origination
+ */
+export function httpOptions(
+  http: UpstreamHttp,
+  upstream: HttpProtocolOptionsJson["upstreamHttpProtocolOptions"],
+): { readonly typedExtensionProtocolOptions?: { [key: string]: { "@type": string } } } {
+  if (http.protocol === undefined && http.common === undefined && upstream === undefined) return {};
+  return httpExtension({
+    ...(http.common === undefined ? {} : { commonHttpProtocolOptions: http.common }),
+    ...(upstream === undefined ? {} : { upstreamHttpProtocolOptions: upstream }),
+    ...protocolJson(http),
+  });
+}

@@ -1,0 +1,152 @@
+import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
+import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
+import type { MeshDestinationRule } from "../../mesh/mesh.ts";
+import type { ClusterView, InboundView } from "../../mesh/views.ts";
+import { parseProtocol } from "../../registry/protocol.ts";
+import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
+import { altStatName, inboundClusterName } from "../names.ts";
+import { statName } from "../stat-name.ts";
+import { magicBind } from "./built-in-clusters.ts";
+import type { ClusterClass } from "./cluster-class.ts";
+import { circuitBreakers, connectionOptions } from "./connection-pool.ts";
+import { httpOptions, upstreamHttp } from "./http-options.ts";
+import { type InboundEndpoint, loopback, readDefaultEndpoint } from "./inbound-endpoint.ts";
+import { clusterMetadata } from "./metadata.ts";
+import { effectivePolicy } from "./traffic-policy.ts";
+
+/** One port of the workload. */
+interface InboundPort {
+  /** In the cluster's name: where the workload listens, or the number of a Sidecar's listener. */
+  readonly port: number;
+  readonly servicePort: ServicePort;
+  /** Services behind the port, the leading one first; none for a listener that only a Sidecar declares. */
+  readonly services: readonly Service[];
+  readonly endpoint: InboundEndpoint;
+}
+
+/** An inbound cluster, and the rule whose connection pool it has. */
+export interface InboundCluster {
+  readonly json: ClusterJson;
+  readonly services: readonly Service[];
+  readonly rule: MeshDestinationRule | undefined;
+}
+
+/** Longer than anything runs: Envoy would forget original destinations that are quiet. */
+const never = "9223372035s";
+
+/**
+ * One cluster for each port of the workload; those that a Sidecar declares take the place of the services'. Without
+ * interception nothing reaches the proxy but what a Sidecar declares.
+ *
+ * @see xds-clusters 13
+ */
+export function inboundClusters(view: ClusterView, proxies: ClusterClass): readonly InboundCluster[] {
+  const { inbound } = view;
+  return inboundPorts(view, proxies).map((port) => buildInbound(port, inbound, proxies));
+}
+
+function inboundPorts(view: ClusterView, proxies: ClusterClass): readonly InboundPort[] {
+  const { inbound, proxy } = view;
+  if (inbound.ingressListeners.length > 0) {
+    return inbound.ingressListeners.map((listener) => declaredPort(listener, inbound));
+  }
+  if (proxy.interceptionMode === "NONE") return [];
+  const byPort = new Map<number, ServiceTarget[]>();
+  for (const target of inbound.targets) {
+    if (target.servicePort.protocol === "UDP") continue;
+    const targets = byPort.get(target.targetPort);
+    if (targets === undefined) byPort.set(target.targetPort, [target]);
+    else targets.push(target);
+  }
+  const local = proxies.lookups.mesh.inboundTrafficPolicy?.mode === "LOCALHOST";
+  return [...byPort].flatMap(([port, targets]) => {
+    const [first] = targets;
+    if (first === undefined) return [];
+    const same = targets.filter((target) => target.servicePort.port === first.servicePort.port);
+    return {
+      port,
+      servicePort: first.servicePort,
+      services: uniqueServices(same),
+      endpoint: local ? loopback(proxies.ipMode === "IPv6" ? "IPv6" : "IPv4", port) : { kind: "original" },
+    };
+  });
+}
+
+function uniqueServices(targets: readonly ServiceTarget[]): readonly Service[] {
+  return [...new Map(targets.map(({ service }) => [service.hostname, service])).values()];
+}
+
+function declaredPort(listener: IstioIngressListener, inbound: InboundView): InboundPort {
+  const port = listener.port.number ?? 0;
+  const target = inbound.targets.find((candidate) => candidate.targetPort === port);
+  return {
+    port,
+    servicePort: { name: listener.port.name ?? "", port, protocol: parseProtocol(listener.port.protocol ?? "") },
+    services: target === undefined ? [] : [target.service],
+    endpoint: readDefaultEndpoint(listener.defaultEndpoint ?? "", inbound.ownAddresses),
+  };
+}
+
+/** A Sidecar's own connection pool for a port: that of its listener, else that of the Sidecar. */
+function sidecarPool(inbound: InboundView, port: number): ConnectionPoolSettings | undefined {
+  const sidecar = inbound.scope.sidecar?.spec;
+  const listener = sidecar?.ingress?.find(
+    (candidate) => candidate.port.number === port && candidate.connectionPool !== undefined,
+  );
+  return listener?.connectionPool ?? sidecar?.inboundConnectionPool;
+}
+
+function buildInbound(port: InboundPort, inbound: InboundView, proxies: ClusterClass): InboundCluster {
+  const { mesh } = proxies.lookups;
+  const [leading] = port.services;
+  const candidate = leading === undefined ? undefined : inbound.destinationRule(leading);
+  const rule = candidate?.config.spec.trafficPolicy === undefined ? undefined : candidate;
+  const policy = effectivePolicy(rule, "", port.servicePort.port);
+  const pool = sidecarPool(inbound, port.port) ?? policy?.connectionPool;
+  const http = upstreamHttp(proxies, port.servicePort.protocol, pool, undefined);
+  const name = inboundClusterName(port.port);
+  const external = leading?.meshExternal === true;
+  const json = {
+    name,
+    altStatName: altStatNameOf(port, leading, mesh.inboundClusterStatName),
+    ...endpointJson(name, port.endpoint),
+    connectTimeout: pool?.tcp?.connectTimeout ?? mesh.connectTimeout,
+    commonLbConfig: {},
+    circuitBreakers: circuitBreakers(pool, policy?.retryBudget),
+    ...connectionOptions(mesh, pool?.tcp?.tcpKeepalive),
+    ...httpOptions(http, undefined),
+    ...(port.endpoint.kind === "loopback" ? {} : { upstreamBindConfig: magicBind(proxies.ipMode) }),
+    ...(leading === undefined || external
+      ? {}
+      : clusterMetadata({ services: port.services, rule, subset: "", external: false, originatesTls: false })),
+  };
+  return { json, services: port.services, rule };
+}
+
+function endpointJson(name: string, endpoint: InboundEndpoint): ClusterJson {
+  if (endpoint.kind === "original") {
+    return { type: "ORIGINAL_DST", lbPolicy: "CLUSTER_PROVIDED", cleanupInterval: never };
+  }
+  return {
+    type: "STATIC",
+    loadAssignment: {
+      clusterName: name,
+      endpoints: [{ lbEndpoints: [{ endpoint: { address: endpoint.address } }] }],
+    },
+  };
+}
+
+function altStatNameOf(port: InboundPort, leading: Service | undefined, pattern: string): string {
+  if (pattern === "") return altStatName(inboundClusterName(port.port));
+  return altStatName(
+    statName(pattern, {
+      hostname: leading?.hostname ?? "",
+      subset: "",
+      port: port.servicePort.port,
+      portName: port.servicePort.name,
+      targetPort: port.port,
+      service: leading,
+    }),
+  );
+}

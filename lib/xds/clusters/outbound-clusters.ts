@@ -1,0 +1,247 @@
+import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { Subset } from "../../config/kinds/destination-rule.ts";
+import type { EffectiveTrafficPolicy, MeshDestinationRule } from "../../mesh/mesh.ts";
+import type { Service, ServicePort } from "../../registry/service.ts";
+import { loadAssignment } from "../endpoints/load-assignment.ts";
+import { localityRouting, sendsUnhealthyEndpoints, weighsLocalities } from "../endpoints/locality-setting.ts";
+import { altStatName, outboundClusterName, sniDnatClusterName } from "../names.ts";
+import { statName } from "../stat-name.ts";
+import { upstreamContext } from "../tls/upstream-context.ts";
+import { infersMtls, upstreamTls } from "../tls/upstream-settings.ts";
+import { automaticNames, proxyProtocolSockets, type Sockets, tlsSockets } from "../tls/upstream-sockets.ts";
+import type { ClusterClass } from "./cluster-class.ts";
+import { circuitBreakers, connectionOptions } from "./connection-pool.ts";
+import {
+  carriesHostName,
+  type Discovery,
+  discoveryOf,
+  dnsFields,
+  dynamicForwardProxy,
+  edsFields,
+} from "./discovery.ts";
+import { httpOptions, type UpstreamHttp, upstreamHttp } from "./http-options.ts";
+import { loadBalancer } from "./load-balancer.ts";
+import { clusterMetadata, originatesTls } from "./metadata.ts";
+import { outlierDetection, panicThreshold } from "./outlier-detection.ts";
+import { effectivePolicy } from "./traffic-policy.ts";
+
+/** One service with the rule that applies to it, as a class of proxies sees it. */
+export interface OutboundService {
+  readonly service: Service;
+  readonly rule: MeshDestinationRule | undefined;
+  readonly accounts: readonly string[];
+  /** `sniDnat`: the clusters through which a gateway passes mesh mTLS on as it is. */
+  readonly mode: "default" | "sniDnat";
+}
+
+/** A cluster in the making. */
+interface Draft extends OutboundService {
+  readonly port: ServicePort;
+  readonly name: string;
+  readonly discovery: Discovery;
+  /** undefined for the cluster of the whole service. */
+  readonly subset: Subset | undefined;
+  readonly policy: EffectiveTrafficPolicy | undefined;
+}
+
+/** All clusters of one service: for each port the service's own, then its subsets. @see xds-clusters 2 */
+export function outboundClusters(source: OutboundService, proxies: ClusterClass): readonly ClusterJson[] {
+  const discovery = discoveryOf(source.service, proxies.type);
+  if (discovery === undefined) return [];
+  return source.service.ports.flatMap((port) => {
+    if (port.protocol === "UDP") return [];
+    if (discovery === "dynamic" && !carriesHostName(port.protocol)) return [];
+    return clustersOfPort(source, port, discovery, proxies);
+  });
+}
+
+function clustersOfPort(
+  source: OutboundService,
+  port: ServicePort,
+  discovery: Discovery,
+  proxies: ClusterClass,
+): readonly ClusterJson[] {
+  const nameOf = source.mode === "sniDnat" ? sniDnatClusterName : outboundClusterName;
+  const host = source.service.hostname;
+  const draft = (subset: Subset | undefined, found: Discovery): Draft => ({
+    ...source,
+    port,
+    name: nameOf(port.port, subset?.name ?? "", host),
+    discovery: found,
+    subset,
+    policy: effectivePolicy(source.rule, subset?.name ?? "", port.port),
+  });
+  const own = draft(undefined, discovery);
+  const cluster = buildCluster(own, proxies);
+  // A service whose name resolves to nothing known has no cluster, and then its subsets have none either.
+  if (cluster === undefined) return [];
+  if (discovery === "dynamic") return [cluster];
+  // Subsets start from what the policy of the service made of its discovery.
+  const inherited = keepsOriginalDestination(own) ? "ORIGINAL_DST" : discovery;
+  const subsets = (source.rule?.config.spec.subsets ?? []).map((subset) =>
+    buildCluster(draft(subset, inherited), proxies),
+  );
+  return [cluster, ...subsets.filter((subset) => subset !== undefined)];
+}
+
+function keepsOriginalDestination(draft: Draft): boolean {
+  if (draft.discovery === "ORIGINAL_DST") return true;
+  return draft.discovery !== "dynamic" && draft.policy?.loadBalancer?.simple === "PASSTHROUGH";
+}
+
+function buildCluster(draft: Draft, proxies: ClusterClass): ClusterJson | undefined {
+  const { service, policy, port, rule } = draft;
+  const { mesh } = proxies.lookups;
+  const originalDestination = keepsOriginalDestination(draft);
+  const found = discoveryJson(draft, proxies, originalDestination);
+  if (found === undefined) return undefined;
+  const http = upstreamHttp(proxies, port.protocol, policy?.connectionPool, mesh);
+  const security = draft.mode === "sniDnat" ? { sockets: {}, upstream: undefined } : secure(draft, proxies, http);
+  return {
+    name: draft.name,
+    altStatName: altStatNameOf(draft, mesh.outboundClusterStatName),
+    ...found,
+    ...(draft.discovery === "dynamic"
+      ? { clusterType: dynamicForwardProxy(service.hostname, leavesNamesUnchecked(http, security.upstream)) }
+      : { commonLbConfig: commonLbConfig(draft, proxies) }),
+    connectTimeout: policy?.connectionPool?.tcp?.connectTimeout ?? mesh.connectTimeout,
+    circuitBreakers: circuitBreakers(policy?.connectionPool, policy?.retryBudget),
+    ...connectionOptions(mesh, policy?.connectionPool?.tcp?.tcpKeepalive),
+    ...httpOptions(http, security.upstream),
+    ...outlierDetection(policy?.outlierDetection),
+    ...(originalDestination || draft.discovery === "dynamic"
+      ? { lbPolicy: "CLUSTER_PROVIDED" }
+      : loadBalancer(policy?.loadBalancer)),
+    ...security.sockets,
+    ...clusterMetadata({
+      services: draft.discovery === "dynamic" ? [] : [service],
+      rule,
+      subset: draft.subset?.name ?? "",
+      external: service.meshExternal && draft.subset === undefined,
+      originatesTls: originatesTls(policy?.tls),
+    }),
+  };
+}
+
+function altStatNameOf(draft: Draft, pattern: string): string {
+  if (pattern === "") return altStatName(draft.name);
+  const { service, port } = draft;
+  return altStatName(
+    statName(pattern, {
+      hostname: service.hostname,
+      subset: draft.subset?.name ?? "",
+      port: port.port,
+      portName: port.name,
+      targetPort: 0,
+      service,
+    }),
+  );
+}
+
+/** Type and, where the cluster carries them, endpoints; undefined for a DNS cluster that has none. */
+function discoveryJson(draft: Draft, proxies: ClusterClass, originalDestination: boolean): ClusterJson | undefined {
+  const { discovery, service, port } = draft;
+  const { mesh } = proxies.lookups;
+  if (discovery === "dynamic") return {};
+  if (discovery === "ORIGINAL_DST") {
+    const override = service.attributes.passthroughTargetPorts?.get(port.port);
+    return {
+      type: "ORIGINAL_DST",
+      ...(override === undefined ? {} : { originalDstLbConfig: { upstreamPortOverride: override } }),
+    };
+  }
+  if (discovery === "EDS")
+    return originalDestination ? { type: "ORIGINAL_DST" } : { type: "EDS", ...edsFields(draft.name) };
+  // A subset that keeps the original destination is not resolved at all.
+  if (draft.subset !== undefined && originalDestination) return { type: "ORIGINAL_DST" };
+  const assignment = loadAssignment(
+    {
+      clusterName: draft.name,
+      service,
+      port,
+      subset: draft.subset?.name ?? "",
+      rule: draft.rule,
+      policy: draft.policy,
+      sniDnat: draft.mode === "sniDnat",
+      dns: true,
+    },
+    proxies.perspective,
+    proxies.lookups,
+    proxies.gateways,
+  );
+  if (assignment.endpoints === undefined) return undefined;
+  return {
+    ...dnsFields(mesh, proxies.ipMode),
+    ...(originalDestination ? { type: "ORIGINAL_DST" } : { type: discovery, loadAssignment: assignment }),
+  };
+}
+
+/** Labels of a service whose clients come back to the endpoint they started with, also while it drains. */
+const sessionLabels = ["istio.io/persistent-session", "istio.io/persistent-session-header"];
+
+function commonLbConfig(draft: Draft, proxies: ClusterClass): NonNullable<ClusterJson["commonLbConfig"]> {
+  const { service, policy } = draft;
+  const routing = localityRouting(service, policy, proxies.lookups.mesh);
+  const persistent =
+    draft.subset === undefined && sessionLabels.some((label) => (service.attributes.labels[label] ?? "") !== "");
+  return {
+    ...panicThreshold(policy?.outlierDetection, sendsUnhealthyEndpoints(service)),
+    ...(weighsLocalities(routing) ? { localityWeightedLbConfig: {} } : {}),
+    ...(persistent ? { overrideHostStatus: { statuses: ["HEALTHY", "DRAINING", "UNKNOWN", "DEGRADED"] } } : {}),
+  };
+}
+
+type UpstreamNames = ReturnType<typeof automaticNames>;
+
+function secure(
+  draft: Draft,
+  proxies: ClusterClass,
+  http: UpstreamHttp,
+): { readonly sockets: Sockets; readonly upstream: UpstreamNames } {
+  const { service, port, rule, accounts, policy } = draft;
+  const { lookups } = proxies;
+  const statedFor = draft.subset === undefined ? rule?.config.spec.trafficPolicy : draft.subset.trafficPolicy;
+  const tls = upstreamTls({
+    stated: policy?.tls,
+    meshExternal: service.meshExternal,
+    accounts,
+    sni: sniDnatClusterName(port.port, draft.subset?.name ?? "", service.hostname),
+    infersMtls: policy?.tls === undefined && infersMtls(lookups, service, port, statedFor),
+    clientFiles: proxies.clientFiles,
+  });
+  if (tls === undefined) return { sockets: proxyProtocolSockets({}, policy?.proxyProtocol), upstream: undefined };
+  const { settings } = tls;
+  const mayUseCredential = proxies.type === "router" || mayFetch(settings.credentialName ?? "", rule);
+  const context = upstreamContext({
+    settings,
+    clusterName: draft.name,
+    http2: http.protocol === "http2",
+    declaredNames: service.attributes.provider === "External" ? accounts : [],
+    mayUseCredential,
+    tlsDefaults: lookups.mesh.tlsDefaults,
+  });
+  const sockets = tlsSockets(
+    context,
+    tls.automatic && settings.mode === "ISTIO_MUTUAL",
+    keepsOriginalDestination(draft),
+  );
+  return {
+    sockets: proxyProtocolSockets(sockets, policy?.proxyProtocol),
+    upstream:
+      originatesTls(settings) && mayUseCredential ? automaticNames(settings, draft.discovery === "dynamic") : undefined,
+  };
+}
+
+/**
+ * Whether a sidecar may fetch the credential of a rule. A rule without selector would hand it to every sidecar in
+ * reach, most of which may not read it and would wait for it in vain; configuration maps are open to all.
+ */
+function mayFetch(credential: string, rule: MeshDestinationRule | undefined): boolean {
+  return credential === "" || credential.startsWith("configmap://") || rule?.config.spec.workloadSelector !== undefined;
+}
+
+/** Envoy refuses a dynamic cluster with HTTP options unless they check names or it is told that this is meant. */
+function leavesNamesUnchecked(http: UpstreamHttp, upstream: UpstreamNames): boolean {
+  const hasOptions = http.protocol !== undefined || http.common !== undefined || upstream !== undefined;
+  return hasOptions && !(upstream?.autoSni === true && upstream.autoSanValidation === true);
+}

@@ -1,0 +1,57 @@
+import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { OutlierDetection } from "../../config/kinds/destination-rule.ts";
+
+/** 100 % for a positive limit; a limit of 0 switches the check off. */
+const enforced = (limit: number): number => (limit > 0 ? 100 : 0);
+
+/**
+ * Ejection by consecutive errors only: ejection by success rate is always off.
+ *
+ * @see xds-clusters 8
+ */
+export function outlierDetection(settings: OutlierDetection | undefined): Pick<ClusterJson, "outlierDetection"> {
+  if (settings === undefined) return {};
+  const errors = settings.consecutive5xxErrors;
+  const gatewayErrors = settings.consecutiveGatewayErrors;
+  const ejected = settings.maxEjectionPercent ?? 0;
+  return {
+    outlierDetection: {
+      enforcingSuccessRate: 0,
+      ...(errors === undefined ? {} : { consecutive5xx: errors, enforcingConsecutive5xx: enforced(errors) }),
+      ...(gatewayErrors === undefined
+        ? {}
+        : {
+            consecutiveGatewayFailure: gatewayErrors,
+            enforcingConsecutiveGatewayFailure: enforced(gatewayErrors),
+          }),
+      ...(settings.interval === undefined ? {} : { interval: settings.interval }),
+      ...(settings.baseEjectionTime === undefined ? {} : { baseEjectionTime: settings.baseEjectionTime }),
+      ...(ejected <= 0 ? {} : { maxEjectionPercent: ejected }),
+      ...localOrigin(settings),
+    },
+  };
+}
+
+function localOrigin(settings: OutlierDetection): ClusterJson["outlierDetection"] {
+  if (settings.splitExternalLocalOriginErrors !== true) return {};
+  const failures = settings.consecutiveLocalOriginFailures ?? 0;
+  return {
+    splitExternalLocalOriginErrors: true,
+    enforcingLocalOriginSuccessRate: 0,
+    ...(failures <= 0 ? {} : { consecutiveLocalOriginFailure: failures, enforcingConsecutiveLocalOriginFailure: 100 }),
+  };
+}
+
+/**
+ * Below which share of healthy hosts Envoy panics. Outlier detection turns Envoy's 50 % into 0 unless a rule states
+ * another; where unready endpoints are sent, panic would send traffic to them, so it is off altogether.
+ */
+export function panicThreshold(
+  settings: OutlierDetection | undefined,
+  sendsUnhealthyEndpoints: boolean,
+): Pick<NonNullable<ClusterJson["commonLbConfig"]>, "healthyPanicThreshold"> {
+  if (sendsUnhealthyEndpoints) return { healthyPanicThreshold: {} };
+  const percent = settings === undefined ? -1 : (settings.minHealthPercent ?? 0);
+  if (percent < 0) return {};
+  return { healthyPanicThreshold: percent === 0 ? {} : { value: percent } };
+}

@@ -1,0 +1,82 @@
+import type { AddressJson } from "../../../gen/envoy/config/core/v3/address_pb.ts";
+import type { HealthStatusJson } from "../../../gen/envoy/config/core/v3/health_check_pb.ts";
+import type { LbEndpointJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_components_pb.ts";
+import type { NetworkGateway } from "../../registry/registry-state.ts";
+import type { Endpoint, HealthStatus } from "../../registry/service.ts";
+
+/** Label that marks a workload as going away, whatever its readiness says. */
+export const drainingLabel = "istio.io/draining";
+
+/** Health as Envoy has it; the last never reaches an answer. */
+const envoyHealth: Readonly<Record<HealthStatus, HealthStatusJson>> = {
+  Healthy: "HEALTHY",
+  Unhealthy: "UNHEALTHY",
+  Draining: "DRAINING",
+  Terminating: "DRAINING",
+};
+
+const tlsModeMatch = { tlsMode: "istio" };
+
+/** Weight of an endpoint that states one; every endpoint weighs at least 1. */
+export function weightOf(endpoint: Endpoint): number {
+  return endpoint.weight > 0 ? endpoint.weight : 1;
+}
+
+export function isDraining(endpoint: Endpoint): boolean {
+  return endpoint.health === "Draining" || (endpoint.labels[drainingLabel] ?? "") !== "";
+}
+
+/**
+ * `workload;namespace;canonical name;canonical revision;cluster`, what Istio's proxies report telemetry by. Unknown
+ * parts are empty; without a known workload only the cluster is left.
+ *
+ * @see xds-endpoints 4
+ */
+export function workloadText(endpoint: Endpoint): string {
+  const { labels, workloadName, namespace } = endpoint;
+  const service =
+    labels["service.istio.io/canonical-name"] ?? labels["app.kubernetes.io/name"] ?? labels.app ?? workloadName;
+  const revision =
+    labels["service.istio.io/canonical-revision"] ?? labels["app.kubernetes.io/version"] ?? labels.version ?? "";
+  const written = revision === "latest" ? "" : revision;
+  return `${workloadName};${namespace};${service};${written};${endpoint.locality.clusterId}`;
+}
+
+function socketAddress(address: string, port: number): AddressJson {
+  return { socketAddress: { address, portValue: port } };
+}
+
+/** A socket path where the endpoint has one, else its first address. */
+function addressOf(endpoint: Endpoint): AddressJson {
+  if (endpoint.unixPath !== "") return { pipe: { path: endpoint.unixPath.replace(/^unix:\/\//, "") } };
+  return socketAddress(endpoint.addresses[0] ?? "", endpoint.port);
+}
+
+/** @param mtls whether clients speak Istio's mTLS to it: it then matches the first transport socket of its cluster */
+export function lbEndpoint(endpoint: Endpoint, mtls: boolean): LbEndpointJson {
+  return {
+    endpoint: { address: addressOf(endpoint) },
+    ...(endpoint.hasHealth ? { healthStatus: isDraining(endpoint) ? "DRAINING" : envoyHealth[endpoint.health] } : {}),
+    loadBalancingWeight: weightOf(endpoint),
+    metadata: {
+      filterMetadata: {
+        ...(mtls ? { "envoy.transport_socket_match": tlsModeMatch } : {}),
+        istio: { workload: workloadText(endpoint) },
+      },
+    },
+  };
+}
+
+/** The address of another network's gateway in place of the endpoints behind it. */
+export function gatewayEndpoint(gateway: NetworkGateway, weight: number): LbEndpointJson {
+  return {
+    endpoint: { address: socketAddress(gateway.address, gateway.port) },
+    loadBalancingWeight: Math.max(1, weight),
+    metadata: {
+      filterMetadata: {
+        "envoy.transport_socket_match": tlsModeMatch,
+        istio: { workload: `;;;;${gateway.clusterId}` },
+      },
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
+import type { EffectiveTrafficPolicy, MeshDestinationRule } from "../../mesh/mesh.ts";
+import type { EndpointPerspective, MeshLookups } from "../../mesh/views.ts";
+import type { Service, ServicePort } from "../../registry/service.ts";
+import { subsetOf } from "../clusters/traffic-policy.ts";
+import { distribute } from "./distribute.ts";
+import { mtlsDecision } from "./endpoint-mtls.ts";
+import { byLabels, byNearness } from "./failover.ts";
+import { groupByLocality, groupJson, type LocalityGroup, totalWeight } from "./locality-group.ts";
+import { localityRouting } from "./locality-setting.ts";
+import { type GatewayIndex, splitHorizon } from "./network-gateways.ts";
+import { selectEndpoints } from "./select-endpoints.ts";
+
+/** One cluster's endpoints as one class of proxies sees them. */
+export interface Assignment {
+  readonly clusterName: string;
+  readonly service: Service;
+  readonly port: ServicePort;
+  /** "" for the whole service. */
+  readonly subset: string;
+  readonly rule: MeshDestinationRule | undefined;
+  readonly policy: EffectiveTrafficPolicy | undefined;
+  /** The clusters of an SNI-routing gateway: it passes mTLS through, so only endpoints that take it count. */
+  readonly sniDnat: boolean;
+  /** The cluster resolves names itself. */
+  readonly dns: boolean;
+}
+
+function mtlsOnly(groups: readonly LocalityGroup[]): readonly LocalityGroup[] {
+  return groups.map((group) => {
+    const members = group.members.filter((member) => member.mtls);
+    return { ...group, members, weight: totalWeight(members) };
+  });
+}
+
+/** Weights or priorities by locality, as far as anybody asked for them. */
+function byLocality(
+  groups: readonly LocalityGroup[],
+  assignment: Assignment,
+  perspective: EndpointPerspective,
+  lookups: MeshLookups,
+): readonly LocalityGroup[] {
+  const { setting, failover } = localityRouting(assignment.service, assignment.policy, lookups.mesh);
+  if (setting === undefined) return groups;
+  if (setting.distribute !== undefined && setting.distribute.length > 0) {
+    return distribute(groups, setting.distribute, perspective.locality);
+  }
+  if (!failover) return groups;
+  const priorities = setting.failoverPriority ?? [];
+  const rules = setting.failover ?? [];
+  if (priorities.length === 0) return byNearness(groups, rules, perspective.locality);
+  const labelled = byLabels(groups, priorities, perspective.failoverLabels);
+  return rules.length === 0 ? labelled : byNearness(labelled, rules, perspective.locality);
+}
+
+/**
+ * The load assignment of one cluster: endpoints of the port and subset, grouped by locality, those of other networks
+ * behind their gateways, weighed or ordered by locality.
+ *
+ * @returns without `endpoints` if nothing is left: that is an answer, and lets Envoy finish warming the cluster
+ * @see xds-endpoints 2
+ */
+export function loadAssignment(
+  assignment: Assignment,
+  perspective: EndpointPerspective,
+  lookups: MeshLookups,
+  gateways: GatewayIndex,
+): ClusterLoadAssignmentJson {
+  const { service, port, rule, subset } = assignment;
+  const endpoints = selectEndpoints(
+    lookups.endpoints(service),
+    {
+      service,
+      port,
+      labels: subsetOf(rule, subset)?.labels,
+      clusterLocal: lookups.isClusterLocal(service),
+      hostnames: assignment.dns,
+    },
+    perspective,
+    gateways.size > 0,
+  );
+  const takesMtls = mtlsDecision(lookups, rule, subset, port.port);
+  const reachable = splitHorizon(groupByLocality(endpoints, takesMtls), gateways, perspective);
+  const groups = byLocality(assignment.sniDnat ? mtlsOnly(reachable) : reachable, assignment, perspective, lookups);
+  return {
+    clusterName: assignment.clusterName,
+    ...(groups.length === 0 ? {} : { endpoints: groups.map(groupJson) }),
+  };
+}

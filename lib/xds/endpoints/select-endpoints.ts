@@ -1,0 +1,76 @@
+import { isIpAddress } from "../../mesh/ip-address.ts";
+import type { EndpointPerspective } from "../../mesh/views.ts";
+import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
+import { isDraining } from "./lb-endpoint.ts";
+import { sendsUnhealthyEndpoints } from "./locality-setting.ts";
+
+/** Label of a service whose clients stay with an endpoint while it drains. */
+const persistentSessionLabel = "istio.io/persistent-session";
+
+/** Which endpoints of a service one load assignment is made from. */
+export interface EndpointSelection {
+  readonly service: Service;
+  readonly port: ServicePort;
+  /** Labels of the subset; undefined or empty: all. */
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly clusterLocal: boolean;
+  /** DNS clusters only: elsewhere a name is no address. */
+  readonly hostnames: boolean;
+}
+
+/** Whether an endpoint is behind a service port: by number where the registry knows it, else by name. */
+function backs(endpoint: Endpoint, port: ServicePort): boolean {
+  return endpoint.servicePortNumber === undefined
+    ? endpoint.servicePortName === port.name
+    : endpoint.servicePortNumber === port.port;
+}
+
+function hasLabels(endpoint: Endpoint, labels: Readonly<Record<string, string>>): boolean {
+  for (const key in labels) if (endpoint.labels[key] !== labels[key]) return false;
+  return true;
+}
+
+/** Whether the proxy asked to see the network: none asked for means all, and no network is always visible. */
+export function seesNetwork(perspective: EndpointPerspective, network: string): boolean {
+  return network === "" || perspective.networkView.length === 0 || perspective.networkView.includes(network);
+}
+
+/** One network, as far as anybody knows. */
+export function inNetwork(perspective: EndpointPerspective, network: string): boolean {
+  return network === "" || perspective.network === "" || perspective.network === network;
+}
+
+/**
+ * Leaves what a proxy may be sent: endpoints of the port and subset, in networks and clusters that it sees, ready unless
+ * the service wants the others too, never terminating.
+ *
+ * @param multiNetwork some network has a gateway, so an endpoint without an address can still be reached
+ * @returns in arrival order
+ * @see xds-endpoints 2, 3
+ */
+export function selectEndpoints(
+  endpoints: readonly Endpoint[],
+  selection: EndpointSelection,
+  perspective: EndpointPerspective,
+  multiNetwork: boolean,
+): readonly Endpoint[] {
+  const { service, port, labels, clusterLocal, hostnames } = selection;
+  const unhealthyToo = sendsUnhealthyEndpoints(service);
+  const drainingToo = (service.attributes.labels[persistentSessionLabel] ?? "") !== "";
+  const { nodeLocal } = service.attributes;
+  return endpoints.filter((endpoint) => {
+    if (!backs(endpoint, port)) return false;
+    if (labels !== undefined && !hasLabels(endpoint, labels)) return false;
+    const address = endpoint.addresses[0] ?? "";
+    if (!hostnames && address !== "" && endpoint.port !== 0 && !isIpAddress(address)) return false;
+    if (nodeLocal && endpoint.nodeName !== perspective.nodeName) return false;
+    if (!seesNetwork(perspective, endpoint.network)) return false;
+    if ((clusterLocal || nodeLocal) && endpoint.locality.clusterId !== perspective.clusterId) return false;
+    if (address === "" && endpoint.unixPath === "" && (!multiNetwork || inNetwork(perspective, endpoint.network))) {
+      return false;
+    }
+    if (endpoint.health === "Unhealthy" && !unhealthyToo) return false;
+    if (endpoint.health === "Terminating") return false;
+    return drainingToo || !isDraining(endpoint);
+  });
+}
