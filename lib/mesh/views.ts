@@ -48,6 +48,8 @@ export interface MeshLookups {
   namespaceMtlsMode(namespace: string): MutualTlsMode | undefined;
   /** Effective mode on one (target) port of the workload with these labels, also a workload of another class. @see model-push 9.1 */
   workloadMtlsMode(namespace: string, labels: Readonly<Record<string, string>>, port: number): MutualTlsMode;
+  /** Stands for all PeerAuthentications among memo keys: another object as soon as one of them changed. */
+  readonly authentication: object;
   /** Finds the service a host means when seen from a namespace, whatever a scope imports (extension providers). */
   serviceByHostname(hostname: string, namespace: string): Service | undefined;
   readonly networkGateways: readonly NetworkGateway[];

@@ -44,7 +44,7 @@ function assignmentOf(
   if (port === undefined) return nothing;
   const { lookups } = view;
   const rule = view.destinationRule(service);
-  const from = [lookups.endpoints(service), service, rule ?? noRule, lookups.mesh, gateways];
+  const from = [lookups.endpoints(service), service, rule ?? noRule, lookups.mesh, lookups.authentication, gateways];
   return memo(from, `endpoints|${name}|${sight}`, () => ({
     name,
     json: loadAssignment(
