@@ -14,11 +14,11 @@ export function serviceKey(service: {
  * Kubernetes services of one host in several clusters are merged, ServiceEntries are converted, aliases are attached.
  */
 export interface RegistryState {
-  /** Oldest first (creation time, then name, then namespace as in Istio); unsupported ports are left out. */
+  /** Oldest first (creation time, then name, then namespace as in Istio); UDP ports are kept, as Istio keeps them. */
   readonly services: readonly Service[];
   /**
-   * By `serviceKey`; every endpoint of every port of the service (each names its service port), in arrival order.
-   * Registries are asked in order, the primary first.
+   * By `serviceKey`; every endpoint of every port of the service (each names its service port), whatever its health.
+   * In the order of Istio's shards: ServiceEntries, then the clusters by id. No entry for a service without any.
    */
   readonly endpoints: ReadonlyMap<string, readonly Endpoint[]>;
   /** The workload behind a proxy, from the registry that knows it; undefined for an unknown one. */
@@ -27,7 +27,10 @@ export interface RegistryState {
   serviceTargets(proxy: ProxyQuery): readonly ServiceTarget[];
   /** All workloads, by cluster, namespace, name: the proxies that a class census starts from. */
   readonly workloads: readonly Workload[];
-  /** Gateways of other networks found by labels on services and pods (`topology.istio.io/network`). */
+  /**
+   * Gateways found behind services: by their label `topology.istio.io/network`, or named by MeshNetworks
+   * (`registryServiceName`). Those that MeshNetworks gives by address are not among them.
+   */
   readonly networkGateways: readonly NetworkGateway[];
 }
 

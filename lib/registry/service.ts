@@ -1,3 +1,5 @@
+import type { Origin } from "../config/diagnostic.ts";
+
 /**
  * The service model: what runs, from whatever registry it came. Plain readonly data.
  * @see Istio 1.30 `pilot/pkg/model/service.go` for the meaning of each notion
@@ -66,6 +68,8 @@ export interface ServiceAttributes {
   /** `internalTrafficPolicy: Local`. */
   readonly nodeLocal: boolean;
   readonly publishNotReadyAddresses: boolean;
+  /** ServiceEntry with resolution NONE: service port → target port, for the ports that state one. */
+  readonly passthroughTargetPorts?: ReadonlyMap<number, number>;
   /** Alias services of this one, sorted by namespace, host. */
   readonly aliases: readonly { readonly hostname: string; readonly namespace: string }[];
 }
@@ -87,7 +91,7 @@ export interface Service {
   readonly creationTimestampMs: number;
   readonly resourceVersion: string;
   /** Objects that this service was made from: the registry's object(s), or the ServiceEntry. */
-  readonly origins: readonly import("../config/diagnostic.ts").Origin[];
+  readonly origins: readonly Origin[];
 }
 
 export interface Locality {
@@ -100,11 +104,17 @@ export type HealthStatus = "Healthy" | "Unhealthy" | "Draining" | "Terminating";
 
 /** One address and port behind one port of a service (Istio's IstioEndpoint). */
 export interface Endpoint {
+  /** First the primary one; none where only the network is known; a socket as `unix://` and its path. */
   readonly addresses: readonly string[];
   /** Target port; 0 for a unix socket. */
   readonly port: number;
   /** Name of the service port that it backs. */
   readonly servicePortName: string;
+  /**
+   * ServiceEntries: number of the service port, which joins endpoint and port instead of the name, because entries of
+   * one host may give one name to several ports. Absent elsewhere.
+   */
+  readonly servicePortNumber?: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly locality: Locality;
   readonly network: string;
@@ -123,7 +133,7 @@ export interface Endpoint {
   readonly nodeName: string;
   /** True where the registry says whether an endpoint is ready (EndpointSlices); Envoy's health is written only then. */
   readonly hasHealth: boolean;
-  /** For a unix socket; "" otherwise. */
+  /** Path of a unix socket; "" otherwise. */
   readonly unixPath: string;
   /** Registry that reported it. */
   readonly provider: Provider;
@@ -159,5 +169,5 @@ export interface Workload {
   readonly network: string;
   readonly nodeName: string;
   readonly ready: boolean;
-  readonly origin: import("../config/diagnostic.ts").Origin;
+  readonly origin: Origin;
 }

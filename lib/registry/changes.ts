@@ -1,0 +1,23 @@
+/** What went and came between two lists of immutable objects; a changed object is in both. */
+export interface ListChanges<T> {
+  readonly removed: readonly T[];
+  readonly added: readonly T[];
+}
+
+/**
+ * Compares two lists by the identity of their elements. What is equal at both ends is skipped first, so that the
+ * usual case, a list with one element replaced, costs no more than a walk along it.
+ */
+export function listChanges<T extends object>(before: readonly T[], after: readonly T[]): ListChanges<T> {
+  let start = 0;
+  const shorter = Math.min(before.length, after.length);
+  while (start < shorter && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < shorter - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end++;
+  const went = before.slice(start, before.length - end);
+  const came = after.slice(start, after.length - end);
+  if (went.length === 0 || came.length === 0) return { removed: went, added: came };
+  const old = new Set(went);
+  const young = new Set(came);
+  return { removed: went.filter((item) => !young.has(item)), added: came.filter((item) => !old.has(item)) };
+}

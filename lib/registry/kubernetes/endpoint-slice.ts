@@ -1,0 +1,153 @@
+import { withTopology } from "../labels.ts";
+import type { Endpoint, HealthStatus, Service } from "../service.ts";
+import { fieldsOf, flagOf, type KubernetesObject, listOf, numberOf, stringsOf, textOf } from "./object.ts";
+import type { Pod } from "./pod.ts";
+import { type ClusterSettings, networkOf } from "./settings.ts";
+
+/** Label that ties a slice to its service. */
+export const serviceNameLabel = "kubernetes.io/service-name";
+const multiClusterLabel = "multicluster.kubernetes.io/service-name";
+/** Label on a service: its clients stick to endpoints, so a draining one must stay known. */
+const persistentSessionLabel = "istio.io/persistent-session";
+
+/** Name of the service a slice belongs to; "" for slices that no registry reads. */
+export function sliceServiceName(slice: KubernetesObject): string {
+  const labels = stringsOf(slice.metadata.labels);
+  if (labels[multiClusterLabel] !== undefined || slice.addressType === "FQDN") return "";
+  return labels[serviceNameLabel] ?? "";
+}
+
+/** Pods of the cluster, by the two ways an address names one. */
+export interface PodLookup {
+  byKey(key: string): Pod | undefined;
+  /** The pod with the address; of several (host network) the one of the namespace. */
+  byAddress(address: string, namespace: string): Pod | undefined;
+}
+
+/** One entry of a slice's `endpoints`, read. */
+interface SliceEndpoint {
+  readonly addresses: readonly string[];
+  readonly health: HealthStatus;
+  /** `namespace/name` of the pod it says it is; undefined where it does not say. */
+  readonly podKey: string | undefined;
+}
+
+function healthOf(conditions: Readonly<Record<string, unknown>>, service: Service): HealthStatus {
+  if (flagOf(conditions.ready) !== false) return "Healthy";
+  const terminating = flagOf(conditions.terminating) !== false;
+  const serving = flagOf(conditions.serving) !== false;
+  const sticky = (service.attributes.labels[persistentSessionLabel] ?? "") !== "";
+  if (sticky && serving && terminating) return "Draining";
+  return terminating ? "Terminating" : "Unhealthy";
+}
+
+function readEndpoint(entry: unknown, service: Service): SliceEndpoint {
+  const { addresses, conditions, targetRef } = fieldsOf(entry);
+  const target = fieldsOf(targetRef);
+  return {
+    addresses: listOf(addresses).map(textOf),
+    health: healthOf(fieldsOf(conditions), service),
+    podKey: target.kind === "Pod" ? `${textOf(target.namespace)}/${textOf(target.name)}` : undefined,
+  };
+}
+
+/** Keys and addresses of the pods that a slice depends on: `namespace/name` for named pods, else the address. */
+export function slicePodReferences(slice: KubernetesObject): readonly string[] {
+  const references: string[] = [];
+  for (const entry of listOf(slice.endpoints)) {
+    const { addresses, targetRef } = fieldsOf(entry);
+    const target = fieldsOf(targetRef);
+    if (target.kind === "Pod") references.push(`${textOf(target.namespace)}/${textOf(target.name)}`);
+    else for (const address of listOf(addresses)) references.push(textOf(address));
+  }
+  return references;
+}
+
+/** Converts a slice: what came out of it, and the named pods that are not known (their addresses are left out). */
+export interface SliceEndpoints {
+  readonly endpoints: readonly Endpoint[];
+  readonly unknownPods: readonly string[];
+}
+
+/**
+ * Endpoints of one EndpointSlice of a service: address × port, every health included. An address that names a pod
+ * nobody knows is left out until the pod is there; one that names none stays without labels, account and locality.
+ * @see registries.md 2.5
+ */
+export function sliceEndpoints(
+  slice: KubernetesObject,
+  service: Service,
+  pods: PodLookup,
+  settings: ClusterSettings,
+): SliceEndpoints {
+  const ports = listOf(slice.ports).map(fieldsOf);
+  const endpoints: Endpoint[] = [];
+  const unknownPods: string[] = [];
+  const namespace = textOf(slice.metadata.namespace);
+  for (const entry of listOf(slice.endpoints)) {
+    const { addresses, health, podKey } = readEndpoint(entry, service);
+    for (const address of addresses) {
+      const pod = podKey === undefined ? pods.byAddress(address, namespace) : pods.byKey(podKey);
+      if (pod === undefined && podKey !== undefined) {
+        unknownPods.push(podKey);
+        continue;
+      }
+      const base = pod === undefined ? strangerAt(address, settings) : endpointOfPod(pod, address, settings);
+      for (const port of ports) {
+        const number = numberOf(port.port);
+        if (number === undefined) continue;
+        endpoints.push({ ...base, health, port: number, servicePortName: textOf(port.name) });
+      }
+    }
+  }
+  return { endpoints, unknownPods };
+}
+
+/** The endpoint of a pod at one of its addresses, before a port is chosen. */
+export function endpointOfPod(pod: Pod, address: string, settings: ClusterSettings): Endpoint {
+  return {
+    addresses: [address],
+    port: 0,
+    servicePortName: "",
+    labels: pod.endpointLabels,
+    locality: { label: pod.workload.locality, clusterId: settings.clusterId },
+    network: pod.workload.network || networkOf(address, pod.workload.labels, settings),
+    weight: 0,
+    health: "Healthy",
+    tlsMode: pod.tlsMode,
+    serviceAccount: pod.identity,
+    namespace: pod.workload.namespace,
+    workloadName: pod.workloadName,
+    hostName: pod.hostName,
+    subDomain: pod.subDomain,
+    nodeName: pod.workload.nodeName,
+    hasHealth: true,
+    unixPath: "",
+    provider: "Kubernetes",
+  };
+}
+
+/** An address behind which no pod is known. */
+function strangerAt(address: string, settings: ClusterSettings): Endpoint {
+  const network = networkOf(address, {}, settings);
+  return {
+    addresses: [address],
+    port: 0,
+    servicePortName: "",
+    labels: withTopology({}, { clusterId: settings.clusterId, locality: "", nodeName: "", network }),
+    locality: { label: "", clusterId: settings.clusterId },
+    network,
+    weight: 0,
+    health: "Healthy",
+    tlsMode: "disabled",
+    serviceAccount: "",
+    namespace: "",
+    workloadName: "",
+    hostName: "",
+    subDomain: "",
+    nodeName: "",
+    hasHealth: true,
+    unixPath: "",
+    provider: "Kubernetes",
+  };
+}

@@ -1,0 +1,155 @@
+import { spiffeUri } from "../identity.ts";
+import { type Labels, tlsModeLabel, withTopology } from "../labels.ts";
+import { statedLocality } from "../locality.ts";
+import type { Endpoint, Workload } from "../service.ts";
+import type { Node } from "./node.ts";
+import { fieldsOf, type KubernetesObject, listOf, numberOf, stringsOf, textOf } from "./object.ts";
+import { type ClusterSettings, networkOf } from "./settings.ts";
+
+/** A pod as the registry sees it: the part that all endpoints with its address share. */
+export interface Pod {
+  readonly object: KubernetesObject;
+  readonly workload: Workload;
+  /** Workload labels with the topology laid over them. */
+  readonly endpointLabels: Labels;
+  /** SPIFFE identity. */
+  readonly identity: string;
+  readonly tlsMode: Endpoint["tlsMode"];
+  /** Name of what owns the pod; its own where nothing does. */
+  readonly workloadName: string;
+  /** Host name within its subdomain; both "" for a pod without subdomain. */
+  readonly hostName: string;
+  readonly subDomain: string;
+  /** Has an address and is neither finished nor being deleted. */
+  readonly live: boolean;
+  /** Named TCP container ports; of one name the first. */
+  readonly namedPorts: ReadonlyMap<string, number>;
+}
+
+const noPorts: ReadonlyMap<string, number> = new Map();
+
+/** A service port's `targetPort`: a number, or the name of a container port. */
+export type TargetPort = number | string;
+
+function namedPortsOf(spec: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
+  let ports: Map<string, number> | undefined;
+  for (const container of listOf(spec.containers)) {
+    for (const entry of listOf(fieldsOf(container).ports)) {
+      const { name, containerPort, protocol } = fieldsOf(entry);
+      const number = numberOf(containerPort);
+      if (textOf(name) === "" || number === undefined || (textOf(protocol) || "TCP") !== "TCP") continue;
+      ports ??= new Map();
+      if (!ports.has(textOf(name))) ports.set(textOf(name), number);
+    }
+  }
+  return ports ?? noPorts;
+}
+
+/**
+ * Port of a pod that a service port's target means; undefined when the pod has no container port of that name and
+ * transport. Init containers count only when they keep running beside the others.
+ */
+export function podPort(pod: Pod, target: TargetPort, transport: string): number | undefined {
+  if (typeof target === "number") return target;
+  const spec = fieldsOf(pod.object.spec);
+  const sidecars = listOf(spec.initContainers).filter((init) => fieldsOf(init).restartPolicy === "Always");
+  for (const container of [...listOf(spec.containers), ...sidecars]) {
+    for (const entry of listOf(fieldsOf(container).ports)) {
+      const { name, containerPort, protocol } = fieldsOf(entry);
+      if (name === target && (textOf(protocol) || "TCP") === transport) return numberOf(containerPort);
+    }
+  }
+  return undefined;
+}
+
+/** `batch-1a2b3c`-style Job names end with the minute their CronJob made them in. */
+const cronJobRun = /^(.+)-\d{8,10}$/;
+
+/**
+ * Name of the workload that a pod belongs to: the label that states it, else what can be told of its controller.
+ * @see Istio 1.30 `pkg/kube/util.go`
+ */
+function workloadNameOf(object: KubernetesObject, labels: Labels): string {
+  const stated = labels["service.istio.io/workload-name"];
+  if (stated !== undefined) return stated;
+  const { name, generateName, ownerReferences } = object.metadata;
+  if (textOf(generateName) === "") return name;
+  const owner = listOf(ownerReferences)
+    .map(fieldsOf)
+    .find((reference) => reference.controller === true);
+  const ownerName = textOf(owner?.name);
+  if (ownerName === "") return name;
+  const hash = labels["pod-template-hash"];
+  switch (owner?.kind) {
+    case "ReplicaSet":
+      return hash && ownerName.endsWith(`-${hash}`) ? ownerName.slice(0, -hash.length - 1) : ownerName;
+    case "ReplicationController":
+      return labels.deploymentconfig || ownerName;
+    case "Job":
+      return cronJobRun.exec(ownerName)?.[1] ?? ownerName;
+    default:
+      return ownerName;
+  }
+}
+
+function isReady(status: Readonly<Record<string, unknown>>): boolean {
+  return listOf(status.conditions).some((entry) => {
+    const condition = fieldsOf(entry);
+    return condition.type === "Ready" && condition.status === "True";
+  });
+}
+
+function addressesOf(status: Readonly<Record<string, unknown>>): readonly string[] {
+  const first = textOf(status.podIP);
+  const all = listOf(status.podIPs)
+    .map((entry) => textOf(fieldsOf(entry).ip))
+    .filter((ip) => ip !== "");
+  if (first === "" || all.includes(first)) return all;
+  return [first, ...all];
+}
+
+/** Reads a Pod; `node` is the one it runs on, undefined when that is not known. @see registries.md 2.5 */
+export function podOf(object: KubernetesObject, node: Node | undefined, settings: ClusterSettings): Pod {
+  const spec = fieldsOf(object.spec);
+  const status = fieldsOf(object.status);
+  const labels = stringsOf(object.metadata.labels);
+  const name = object.metadata.name;
+  const namespace = textOf(object.metadata.namespace);
+  const addresses = addressesOf(status);
+  const nodeName = textOf(spec.nodeName);
+  const locality = statedLocality(labels) || (node?.locality ?? "");
+  const network = networkOf(addresses[0] ?? "", labels, settings);
+  const account = textOf(spec.serviceAccountName);
+  const subDomain = textOf(spec.subdomain);
+  const phase = status.phase;
+  return {
+    object,
+    workload: {
+      kind: "Pod",
+      name,
+      namespace,
+      clusterId: settings.clusterId,
+      addresses,
+      labels,
+      annotations: stringsOf(object.metadata.annotations),
+      serviceAccount: account,
+      locality,
+      network,
+      nodeName,
+      ready: isReady(status),
+      origin: object.origin,
+    },
+    endpointLabels: withTopology(labels, { clusterId: settings.clusterId, locality, nodeName, network }),
+    identity: spiffeUri(settings.trustDomain, namespace, account),
+    tlsMode: labels[tlsModeLabel] === "istio" ? "istio" : "disabled",
+    workloadName: workloadNameOf(object, labels),
+    hostName: subDomain === "" ? "" : textOf(spec.hostname) || name,
+    subDomain,
+    live:
+      addresses.length > 0 &&
+      phase !== "Succeeded" &&
+      phase !== "Failed" &&
+      object.metadata.deletionTimestamp === undefined,
+    namedPorts: namedPortsOf(spec),
+  };
+}

@@ -1,0 +1,104 @@
+import { selects } from "../labels.ts";
+import type { ProxyQuery } from "../proxy-query.ts";
+import type { ServicePort } from "../service.ts";
+import type { SelectableWorkload } from "../service-entry/workload.ts";
+import type { ClusterIndex } from "./cluster-index.ts";
+import { sliceServiceName } from "./endpoint-slice.ts";
+import { fieldsOf, listOf, numberOf, textOf } from "./object.ts";
+import { type Pod, podPort } from "./pod.ts";
+import { takesWorkload, workloadPort } from "./selected-workloads.ts";
+import type { KubernetesService, KubernetesServicePort } from "./service.ts";
+
+/** A port of a Kubernetes service on which a workload serves. */
+export interface KubernetesTarget {
+  readonly service: KubernetesService;
+  readonly servicePort: ServicePort;
+  readonly targetPort: number;
+}
+
+/** The pod of a proxy: the one its id names (`name.namespace`), else the live one with its first address. */
+export function podOfProxy(index: ClusterIndex, proxy: ProxyQuery): Pod | undefined {
+  const parts = proxy.id.split(".");
+  const [name, namespace] = parts;
+  if (parts.length === 2 && namespace === proxy.namespace) {
+    const named = index.pods.get(`${namespace}/${name}`);
+    if (named !== undefined) return named;
+  }
+  const [address] = proxy.addresses;
+  if (address === undefined) return undefined;
+  const pods = index.podsByAddress.get(address) ?? [];
+  return pods.find((pod) => pod.workload.namespace === proxy.namespace) ?? pods[0];
+}
+
+function targetsOf(
+  service: KubernetesService,
+  portOf: (port: KubernetesServicePort) => number | undefined,
+): readonly KubernetesTarget[] {
+  const targets: KubernetesTarget[] = [];
+  const taken = new Set<string>();
+  for (const [index, port] of service.ports.entries()) {
+    const servicePort = service.service.ports[index];
+    const targetPort = portOf(port);
+    if (servicePort === undefined || targetPort === undefined) continue;
+    // One listener per target port and protocol: of several service ports the first one counts.
+    const key = `${targetPort} ${port.protocol}`;
+    if (taken.has(key)) continue;
+    taken.add(key);
+    targets.push({ service, servicePort, targetPort });
+  }
+  return targets;
+}
+
+function selecting(index: ClusterIndex, namespace: string, labels: Readonly<Record<string, string>>) {
+  return (index.servicesByNamespace.get(namespace) ?? []).filter((service) =>
+    selects(service.service.attributes.selector, labels),
+  );
+}
+
+/** Services without selector whose slices hold an address of the proxy. */
+function sliceTargets(index: ClusterIndex, proxy: ProxyQuery): readonly KubernetesTarget[] {
+  const targets: KubernetesTarget[] = [];
+  for (const service of index.servicesByNamespace.get(proxy.namespace) ?? []) {
+    for (const slice of index.slices.get(`${proxy.namespace}/${service.object.metadata.name}`) ?? []) {
+      if (sliceServiceName(slice) === "") continue;
+      const held = new Set(listOf(slice.endpoints).flatMap((entry) => listOf(fieldsOf(entry).addresses)));
+      if (!proxy.addresses.some((address) => held.has(address))) continue;
+      for (const entry of listOf(slice.ports)) {
+        const { name, port } = fieldsOf(entry);
+        const servicePort = service.service.ports.find((candidate) => candidate.name === textOf(name));
+        const targetPort = numberOf(port);
+        if (servicePort !== undefined && targetPort !== undefined) targets.push({ service, servicePort, targetPort });
+      }
+    }
+  }
+  return targets;
+}
+
+/**
+ * The services of this cluster that a proxy's workload backs: of a WorkloadEntry with its address those that select
+ * it; of its pod those that select the pod, or else the ones whose slices hold its address; of a proxy that nobody
+ * knows those that select the labels it brings, as far as their target ports are numbers.
+ *
+ * @param entry the WorkloadEntry with the proxy's first address, where this cluster's services take WorkloadEntries
+ * @see registries.md 2.5
+ */
+export function kubernetesTargets(
+  index: ClusterIndex,
+  proxy: ProxyQuery,
+  entry: SelectableWorkload | undefined,
+): readonly KubernetesTarget[] {
+  if (entry !== undefined && !entry.dnsOnly) {
+    return (index.servicesByNamespace.get(entry.namespace) ?? [])
+      .filter((service) => takesWorkload(service, entry))
+      .flatMap((service) => targetsOf(service, (port) => workloadPort(port.target, entry)));
+  }
+  const pod = podOfProxy(index, proxy);
+  if (pod !== undefined) {
+    const services = selecting(index, pod.workload.namespace, pod.workload.labels);
+    if (services.length === 0) return sliceTargets(index, proxy);
+    return services.flatMap((service) => targetsOf(service, (port) => podPort(pod, port.target, port.transport)));
+  }
+  return selecting(index, proxy.namespace, proxy.labels).flatMap((service) =>
+    targetsOf(service, ({ target }) => (typeof target === "number" ? target : undefined)),
+  );
+}

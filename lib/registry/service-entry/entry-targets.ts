@@ -1,0 +1,50 @@
+import type { ProxyQuery } from "../proxy-query.ts";
+import type { Endpoint, ServiceTarget } from "../service.ts";
+import { entryEndpoints, selectedWorkloads } from "./convert-endpoints.ts";
+import type { EntryIndex, EntryRecord } from "./entry-index.ts";
+import type { SelectableWorkload } from "./workload.ts";
+
+/** A port of a ServiceEntry's service on which a workload serves. */
+export type EntryTarget = ServiceTarget;
+
+function targetsOf(record: EntryRecord, endpoints: readonly Endpoint[]): readonly EntryTarget[] {
+  return record.services.flatMap((service) =>
+    endpoints.flatMap((endpoint) => {
+      const servicePort = service.ports.find((port) => port.port === endpoint.servicePortNumber);
+      return servicePort === undefined ? [] : [{ service, servicePort, targetPort: endpoint.port }];
+    }),
+  );
+}
+
+/**
+ * The ServiceEntries of its namespace that name a proxy's address or select its workload.
+ *
+ * @param workloads WorkloadEntries and pods of the proxy's namespace at its addresses
+ * @see model-services.md 13.7
+ */
+export function entryTargets(
+  index: EntryIndex,
+  proxy: ProxyQuery,
+  workloads: readonly SelectableWorkload[],
+): readonly EntryTarget[] {
+  const { settings } = index;
+  const inline = new Set(
+    proxy.addresses
+      .flatMap((address) => index.inlineByAddress.get(address) ?? [])
+      .filter((record) => record.config.meta.namespace === proxy.namespace),
+  );
+  const byAddress = [...inline].flatMap((record) =>
+    targetsOf(
+      record,
+      entryEndpoints(record.config, [], settings).filter(({ addresses }) =>
+        addresses.some((address) => proxy.addresses.includes(address)),
+      ),
+    ),
+  );
+  if (workloads.length === 0) return byAddress;
+  const selecting = (index.byNamespace.get(proxy.namespace) ?? []).flatMap((record) => {
+    const selected = selectedWorkloads(record.config, workloads);
+    return selected.length === 0 ? [] : targetsOf(record, entryEndpoints(record.config, selected, settings));
+  });
+  return [...byAddress, ...selecting];
+}
