@@ -1,0 +1,38 @@
+import { byCodePoint } from "../config/diagnostic.ts";
+import { type Blob, jsonBlob } from "./blob.ts";
+import type { CompiledNode } from "./compiled.ts";
+import type { NodeShard, NodeShardRef } from "./root.ts";
+
+/** The node index, cut into shards of some hundred keys at boundaries that depend on the keys alone. */
+export function encodeNodeIndex(nodes: readonly CompiledNode[]): {
+  readonly refs: readonly NodeShardRef[];
+  readonly blobs: readonly Blob[];
+} {
+  const classes = new Map<string, string>();
+  for (const node of nodes) for (const key of node.keys) classes.set(key, node.classId);
+  const shards: [string, string][][] = [];
+  let shard: [string, string][] = [];
+  for (const entry of [...classes].sort(([a], [b]) => byCodePoint(a, b))) {
+    shard.push(entry);
+    if (endsShard(entry[0])) {
+      shards.push(shard);
+      shard = [];
+    }
+  }
+  if (shard.length > 0) shards.push(shard);
+  const blobs = shards.map((entries) => jsonBlob({ classes: Object.fromEntries(entries) } satisfies NodeShard));
+  const refs = shards.map((entries, i) => ({ hash: blobs[i]?.hash ?? "", first: entries[0]?.[0] ?? "" }));
+  return { refs, blobs };
+}
+
+/** True for about one key in 256. */
+function endsShard(key: string): boolean {
+  let hash = 0;
+  for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) | 0;
+  return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 24 === 0;
+}
+
+/** The shard in which a key is, if it is anywhere. */
+export function shardFor(refs: readonly NodeShardRef[], key: string): NodeShardRef | undefined {
+  return refs.findLast((ref) => ref.first <= key);
+}

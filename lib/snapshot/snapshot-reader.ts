@@ -1,0 +1,131 @@
+import { PortolanError } from "../config/diagnostic.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { blobKey, headKey } from "./blob.ts";
+import type { Classifier } from "./classifier.ts";
+import { createLoadCache } from "./load-cache.ts";
+import { shardFor } from "./node-index.ts";
+import type { ClassTable, Head, NodeShard, ProxyClass, Root, SegmentRef, TypeTree } from "./root.ts";
+import { type ResourceSpan, readSpans } from "./segment.ts";
+
+/** A root with what every request needs of it. */
+export interface LoadedRoot {
+  readonly hash: string;
+  readonly root: Root;
+  readonly classes: ReadonlyMap<string, ProxyClass>;
+  readonly classifier: Classifier;
+}
+
+export interface LoadedSegment {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly spans: readonly ResourceSpan[];
+}
+
+/** Reads snapshots out of a store; what is read stays in memory up to a limit, and is never stale, being named by its hash. */
+export interface SnapshotReader {
+  root(hash: string): Promise<LoadedRoot>;
+  tree(hash: string): Promise<TypeTree>;
+  segment(ref: SegmentRef): Promise<LoadedSegment>;
+  /** Class of a node by one of its names, if the root's node index has it. */
+  nodeClass(root: Root, key: string): Promise<string | undefined>;
+  /** A blob's text, not kept. @throws PortolanError when it is not there */
+  text(hash: string): Promise<string>;
+}
+
+/** @param maxBytes stored size of the segments that are kept; the rest is small beside them */
+export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 1024): SnapshotReader {
+  async function bytes(hash: string): Promise<Uint8Array<ArrayBuffer>> {
+    const result = await store.get(blobKey(hash));
+    if (result.kind !== "found") throw new PortolanError(`the store has no blob ${hash}`);
+    return result.bytes;
+  }
+  const text = async (hash: string) => new TextDecoder().decode(await bytes(hash));
+
+  // What is parsed here was written by encodeWorld: a blob's name vouches for its content.
+  const trees = createLoadCache<string, TypeTree>({
+    nameOf: (hash) => hash,
+    maxBytes: maxBytes / 8,
+    load: async (hash) => JSON.parse(await text(hash)),
+    sizeOf: (tree) => tree.segments.length * 200,
+  });
+  const shards = createLoadCache<string, NodeShard>({
+    nameOf: (hash) => hash,
+    maxBytes: maxBytes / 8,
+    load: async (hash) => JSON.parse(await text(hash)),
+    sizeOf: (shard) => Object.keys(shard.classes).length * 100,
+  });
+  const roots = createLoadCache<string, LoadedRoot>({
+    nameOf: (hash) => hash,
+    // A handful: the current one, the steps around it, a canary.
+    maxBytes: 16,
+    load: async (hash) => {
+      const root: Root = JSON.parse(await text(hash));
+      const [table, classifier]: [ClassTable, Classifier] = await Promise.all([
+        text(root.classes).then(JSON.parse),
+        text(root.classifier).then(JSON.parse),
+      ]);
+      return {
+        hash,
+        root,
+        classifier,
+        classes: new Map(table.classes.map((proxyClass) => [proxyClass.id, proxyClass])),
+      };
+    },
+    sizeOf: () => 1,
+  });
+  const segments = createLoadCache<SegmentRef, LoadedSegment>({
+    nameOf: (ref) => ref.hash,
+    maxBytes,
+    load: async (ref) => {
+      const raw = await bytes(ref.hash);
+      return { bytes: raw, spans: readSpans(ref, raw) };
+    },
+    sizeOf: (segment) => segment.bytes.length,
+  });
+
+  return {
+    root: (hash) => roots.get(hash),
+    tree: (hash) => trees.get(hash),
+    segment: (ref) => segments.get(ref),
+    async nodeClass(root, key) {
+      const shard = shardFor(root.nodes, key);
+      return shard === undefined ? undefined : (await shards.get(shard.hash)).classes[key];
+    },
+    text,
+  };
+}
+
+/** HEAD as read, with the tag that a compare-and-swap names. */
+export interface ReadHead {
+  readonly head: Head;
+  readonly etag: string;
+}
+
+/** The store's HEAD; undefined when nothing was ever published. */
+export async function readHead(store: ObjectStore): Promise<ReadHead | undefined> {
+  const result = await store.get(headKey);
+  return result.kind === "found" ? { head: parseHead(result.bytes), etag: result.etag } : undefined;
+}
+
+/** @throws PortolanError when the bytes are no HEAD: it is the one object that a hand could have edited */
+export function parseHead(bytes: Uint8Array): Head {
+  try {
+    const head: Head = JSON.parse(new TextDecoder().decode(bytes));
+    if (head.steps.every(({ root, at }) => root !== "" && !Number.isNaN(Date.parse(at)))) return head;
+  } catch (cause) {
+    throw new PortolanError("HEAD cannot be read", [], cause);
+  }
+  throw new PortolanError("HEAD cannot be read: a step has no root or no time");
+}
+
+/** The root in force at a time: that of the last step whose time has come, or the first. */
+export function rootAt(head: Head, nowMs: number): string {
+  const due = head.steps.findLast((step) => Date.parse(step.at) <= nowMs) ?? head.steps[0];
+  if (due === undefined) throw new PortolanError("HEAD has no step");
+  return due.root;
+}
+
+/** When the next step's time comes, if there is one. */
+export function nextStepMs(head: Head, nowMs: number): number | undefined {
+  const next = head.steps.find((step) => Date.parse(step.at) > nowMs);
+  return next === undefined ? undefined : Date.parse(next.at);
+}

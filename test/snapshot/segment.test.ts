@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { hashOf } from "../../lib/snapshot/blob.ts";
+import { cutSegments, decodeSegment, encodeSegment, readSpans } from "../../lib/snapshot/segment.ts";
+import { resource } from "./worlds.ts";
+
+const many = (count: number, size = 1_000) =>
+  Array.from({ length: count }, (_, i) =>
+    resource("clusters", `outbound|80||service-${String(i).padStart(5, "0")}.default`, "x".repeat(size)),
+  );
+
+const resources = fc
+  .uniqueArray(fc.record({ name: fc.string({ minLength: 1 }), content: fc.string({ unit: "grapheme" }) }), {
+    selector: ({ name }) => name,
+    minLength: 1,
+  })
+  .map((list) => list.map(({ name, content }) => resource("routes", name, content)));
+
+describe("segments", () => {
+  it("are about 32 KiB", () => {
+    const runs = cutSegments(many(2_000));
+    const average = 2_000_000 / runs.length;
+    expect(average).toBeGreaterThan(20_000);
+    expect(average).toBeLessThan(50_000);
+  });
+
+  it("hold every resource once, in order", () => {
+    fc.assert(
+      fc.property(resources, (list) => {
+        expect(cutSegments(list).flat()).toEqual(list);
+      }),
+    );
+  });
+
+  it("change one run when one resource changes, comes or goes", () => {
+    const before = many(1_000);
+    const hashes = (list: typeof before) => new Set(cutSegments(list).map((run) => encodeSegment(run).ref.hash));
+    const old = hashes(before);
+    for (const after of [
+      before.with(500, resource("clusters", before[500]?.name ?? "", "y")),
+      before.toSpliced(300, 1),
+      before.toSpliced(300, 0, resource("clusters", `${before[299]?.name}a`, "new")),
+    ]) {
+      expect([...hashes(after)].filter((hash) => !old.has(hash)).length).toBeLessThanOrEqual(2);
+    }
+  });
+
+  it("come back as they were encoded", () => {
+    fc.assert(
+      fc.property(resources, (list) => {
+        const { ref, blob } = encodeSegment(list);
+        expect(decodeSegment(ref, blob.bytes)).toEqual(list);
+        expect(blob.hash).toBe(hashOf(blob.bytes));
+      }),
+    );
+  });
+
+  it("have a body that is a JSON list but for its brackets", () => {
+    fc.assert(
+      fc.property(resources, (list) => {
+        const { ref, blob } = encodeSegment(list);
+        const body = new TextDecoder().decode(blob.bytes.subarray(ref.bodyOffset, ref.bodyOffset + ref.bodyBytes));
+        expect(JSON.parse(`[${body}]`)).toEqual(list.map(({ text }) => JSON.parse(text)));
+        expect(body.length === 0 || body.split("\n").length === list.length).toBe(true);
+      }),
+    );
+  });
+
+  it("say where each resource lies", () => {
+    const list = [resource("routes", "a", "ä"), resource("routes", "b", "€uro"), resource("routes", "c", "")];
+    const { ref, blob } = encodeSegment(list);
+    const texts = readSpans(ref, blob.bytes).map(({ offset, bytes }) =>
+      new TextDecoder().decode(blob.bytes.subarray(offset, offset + bytes)),
+    );
+    expect(texts).toEqual(list.map(({ text }) => text));
+  });
+});
