@@ -90,11 +90,7 @@ async function yamlFiles(root: string): Promise<readonly string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => !entry.isDirectory() && /\.ya?ml$/.test(entry.name))
-    .map((entry) =>
-      join(entry.parentPath, entry.name)
-        .slice(root.replace(/\/+$/, "").length + 1)
-        .replaceAll("\\", "/"),
-    )
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
     .filter((file) => !file.split("/").some((part) => part.startsWith(".")))
     .sort(byCodePoint);
 }

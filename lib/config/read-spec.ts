@@ -29,7 +29,7 @@ export function readSpec<Spec>(
   const first = schema.safeParse(written);
   if (first.success) return { spec: first.data, findings: [] };
 
-  const renamed = mapUnknown(schema, written, first.error.issues, camelCase);
+  const renamed = renameSnakeCase(schema, written, first.error.issues);
   const second = schema.safeParse(renamed, { reportInput: true });
   if (second.success) return { spec: second.data, findings: [] };
   const findings = second.error.issues.flatMap((issue) => findingsOf(schema, issue));
@@ -97,6 +97,19 @@ function mapUnknown(
   return result;
 }
 
+/** Renames level by level, because what is below an unknown field is only seen under its right name. */
+function renameSnakeCase(schema: z.ZodType, written: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+  let value = written;
+  let left = issues;
+  while (left.some((issue) => issue.code === "unrecognized_keys" && issue.keys.some((name) => name.includes("_")))) {
+    const before = JSON.stringify(value);
+    value = mapUnknown(schema, value, left, camelCase);
+    if (JSON.stringify(value) === before) break;
+    left = schema.safeParse(value).error?.issues ?? [];
+  }
+  return value;
+}
+
 function camelCase(name: string, known: readonly string[]): string {
   const camel = name.replace(/_+([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
   return known.includes(camel) ? camel : name;
@@ -121,7 +134,8 @@ function findingsOf(schema: z.ZodType, issue: z.core.$ZodIssue): readonly Findin
       const known = fieldsAt(schema, issue.path);
       return issue.keys.map((name) => {
         const meant = nearestName(name, known);
-        const hint = meant === undefined ? `known here: ${known.join(", ")}` : `did you mean "${meant}"?`;
+        const list = known.length > 12 ? "see the reference for its fields" : `known here: ${known.join(", ")}`;
+        const hint = meant === undefined ? list : `did you mean "${meant}"?`;
         return error([...path, name], `unknown field "${name}"`, hint, "unknown-field");
       });
     }
