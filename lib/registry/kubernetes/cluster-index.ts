@@ -8,7 +8,7 @@ import { ShardedMap } from "../sharded-map.ts";
 import { type PodLookup, sliceEndpoints, slicePodReferences, sliceServiceName } from "./endpoint-slice.ts";
 import { isDiscovered, type Namespace, namespaceOf } from "./namespace.ts";
 import { type Node, nodeOf, sameNode } from "./node.ts";
-import { type KubernetesObject, objectKey, textOf } from "./object.ts";
+import { type KubernetesObject, objectKey, objectNamespace, textOf } from "./object.ts";
 import { type Pod, podOf } from "./pod.ts";
 import { type KubernetesService, serviceOf } from "./service.ts";
 import type { ClusterSettings } from "./settings.ts";
@@ -120,7 +120,7 @@ function emptyIndex(
 function discovered(index: ClusterIndex, object: KubernetesObject): boolean {
   const { discoverySelectors } = index.context;
   if (discoverySelectors.length === 0) return true;
-  return isDiscovered(discoverySelectors, index.namespaces.get(textOf(object.metadata.namespace)));
+  return isDiscovered(discoverySelectors, index.namespaces.get(objectNamespace(object)));
 }
 
 function byObjectName(a: { readonly object: KubernetesObject }, b: { readonly object: KubernetesObject }): number {
@@ -235,7 +235,7 @@ interface ServicesUpdate {
 function updateServices(index: ClusterIndex, changes: ObjectChanges): ServicesUpdate {
   const net = netChanges(changes, "Service", (object) => {
     if (!discovered(index, object)) return undefined;
-    const namespaceAnnotations = index.namespaces.get(textOf(object.metadata.namespace))?.annotations ?? {};
+    const namespaceAnnotations = index.namespaces.get(objectNamespace(object))?.annotations ?? {};
     return serviceOf(object, { settings: index.settings, namespaceAnnotations, nodes: index.nodes });
   });
   const changed = new Map<string, KubernetesService | undefined>();
@@ -290,7 +290,7 @@ function updateSlices(index: ClusterIndex, changes: ObjectChanges): SlicesUpdate
   const serviceKeyOf = (slice: KubernetesObject): string | undefined => {
     if (slice.kind !== "EndpointSlice") return undefined;
     const name = sliceServiceName(slice);
-    return name === "" ? undefined : `${textOf(slice.metadata.namespace)}/${name}`;
+    return name === "" ? undefined : `${objectNamespace(slice)}/${name}`;
   };
   for (const slice of changes.removed) {
     const key = serviceKeyOf(slice);

@@ -1,6 +1,15 @@
 import { withTopology } from "../labels.ts";
 import type { Endpoint, HealthStatus, Service } from "../service.ts";
-import { fieldsOf, flagOf, type KubernetesObject, listOf, numberOf, stringsOf, textOf } from "./object.ts";
+import {
+  fieldsOf,
+  flagOf,
+  type KubernetesObject,
+  listOf,
+  numberOf,
+  objectNamespace,
+  stringsOf,
+  textOf,
+} from "./object.ts";
 import type { Pod } from "./pod.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";
 
@@ -83,7 +92,7 @@ export function sliceEndpoints(
   const ports = listOf(slice.ports).map(fieldsOf);
   const endpoints: Endpoint[] = [];
   const unknownPods: string[] = [];
-  const namespace = textOf(slice.metadata.namespace);
+  const namespace = objectNamespace(slice);
   for (const entry of listOf(slice.endpoints)) {
     const { addresses, health, podKey } = readEndpoint(entry, service);
     for (const address of addresses) {

@@ -15,16 +15,9 @@ export interface KubernetesObject {
 
 export interface ObjectMeta {
   readonly name: string;
-  /** Absent for cluster-scoped kinds. */
+  /** Absent for cluster-scoped kinds, and in files that leave it to the reader. */
   readonly namespace?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  /** RFC 3339. */
-  readonly creationTimestamp?: string;
-  readonly deletionTimestamp?: string;
-  readonly resourceVersion?: string;
-  readonly generateName?: string;
-  readonly ownerReferences?: unknown;
+  /** `labels`, `annotations`, `creationTimestamp` and so on, as written. */
   readonly [field: string]: unknown;
 }
 
@@ -75,9 +68,14 @@ export function stringsOf(value: unknown): Readonly<Record<string, string>> {
   return out;
 }
 
-/** `namespace/name`, unique for one kind in one cluster. */
+/** Namespace of an object of a namespaced kind; `default` for one that names none. */
+export function objectNamespace(object: KubernetesObject): string {
+  return object.metadata.namespace || "default";
+}
+
+/** `namespace/name`, unique for one namespaced kind in one cluster. */
 export function objectKey(object: KubernetesObject): string {
-  return `${textOf(object.metadata.namespace)}/${object.metadata.name}`;
+  return `${objectNamespace(object)}/${object.metadata.name}`;
 }
 
 /** Milliseconds since the epoch; the default creation time for an object that states none that can be read. */

@@ -3,7 +3,7 @@ import { type Labels, tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
 import type { Endpoint, Workload } from "../service.ts";
 import type { Node } from "./node.ts";
-import { fieldsOf, type KubernetesObject, listOf, numberOf, stringsOf, textOf } from "./object.ts";
+import { fieldsOf, type KubernetesObject, listOf, numberOf, objectNamespace, stringsOf, textOf } from "./object.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";
 
 /** A pod as the registry sees it: the part that all endpoints with its address share. */
@@ -114,7 +114,7 @@ export function podOf(object: KubernetesObject, node: Node | undefined, settings
   const status = fieldsOf(object.status);
   const labels = stringsOf(object.metadata.labels);
   const name = object.metadata.name;
-  const namespace = textOf(object.metadata.namespace);
+  const namespace = objectNamespace(object);
   const addresses = addressesOf(status);
   const nodeName = textOf(spec.nodeName);
   const locality = statedLocality(labels) || (node?.locality ?? "");

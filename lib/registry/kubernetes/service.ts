@@ -9,6 +9,7 @@ import {
   type KubernetesObject,
   listOf,
   numberOf,
+  objectNamespace,
   stringsOf,
   textOf,
 } from "./object.ts";
@@ -163,7 +164,7 @@ export function serviceOf(object: KubernetesObject, context: ServiceContext): Ku
   const spec = fieldsOf(object.spec);
   const annotations = stringsOf(object.metadata.annotations);
   const name = object.metadata.name;
-  const namespace = textOf(object.metadata.namespace);
+  const namespace = objectNamespace(object);
   const resolution = resolutionOf(spec);
   const addresses = addressesOf(spec);
   const ports = portsOf(spec);
