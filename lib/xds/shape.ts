@@ -1,0 +1,112 @@
+import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
+import { byCodePoint } from "../config/diagnostic.ts";
+import type { Memo } from "../mesh/memo.ts";
+import { portolanCluster } from "./names.ts";
+import type { ClassResources, Resource } from "./resource.ts";
+
+/**
+ * Where a polling Envoy fetches what a stream would bring: from the control plane cluster of its bootstrap. The timeout
+ * leaves room for held polls (the front answers within it), the delay bounds the load of a front that cannot hold.
+ *
+ * @see envoy-rest 4 and 12
+ */
+export const restSource = {
+  apiConfigSource: {
+    apiType: "REST",
+    transportApiVersion: "V3",
+    clusterNames: [portolanCluster],
+    refreshDelay: "1s",
+    requestTimeout: "30s",
+  },
+  initialFetchTimeout: "5s",
+  resourceApiVersion: "V3",
+} as const satisfies ConfigSourceJson;
+
+/** What `pollShape` may be told. */
+export interface PollOptions {
+  /** Clusters that keep an endpoint poll of their own, by name: those whose endpoints change all the time. */
+  readonly separateEndpoints?: ReadonlySet<string>;
+}
+
+/**
+ * Turns resources made for a stream into those for a polling Envoy: endpoints inside their clusters, so that a node has
+ * three kinds of polls and not one per cluster, and every aggregated source a REST source. Route tables stay apart: a
+ * change of routes must not drain listeners.
+ *
+ * @returns resources of unchanged identity where nothing had to change
+ */
+export function pollShape(resources: ClassResources, memo: Memo, options: PollOptions = {}): ClassResources {
+  const separate = options.separateEndpoints ?? new Set<string>();
+  const { clusters, endpoints, listeners } = resources;
+  const text = [...separate].sort(byCodePoint).join();
+  return {
+    clusters: memo([clusters, endpoints], `polled clusters|${text}`, () =>
+      inlineAll(clusters, endpoints, separate, memo),
+    ),
+    endpoints: memo([endpoints], `polled endpoints|${text}`, () => endpoints.filter(({ name }) => separate.has(name))),
+    listeners: memo([listeners], "polled listeners", () => listeners.map((listener) => polledResource(listener, memo))),
+    routes: resources.routes,
+  };
+}
+
+function inlineAll(
+  clusters: readonly Resource[],
+  endpoints: readonly Resource[],
+  separate: ReadonlySet<string>,
+  memo: Memo,
+): readonly Resource[] {
+  const assignments = new Map(endpoints.map((assignment) => [assignment.name, assignment]));
+  return clusters.map((cluster) => {
+    const polled = polledResource(cluster, memo);
+    const name = serviceNameOf(cluster.json);
+    const assignment = separate.has(name) ? undefined : assignments.get(name);
+    return assignment === undefined ? polled : inlined(polled, assignment, memo);
+  });
+}
+
+/** Name under which a cluster asks for its endpoints, "" if it does not. */
+function serviceNameOf(cluster: ClusterJson): string {
+  return cluster.type === "EDS" ? (cluster.edsClusterConfig?.serviceName ?? cluster.name ?? "") : "";
+}
+
+function inlined(cluster: Resource, assignment: Resource, memo: Memo): Resource {
+  return memo([cluster, assignment], "inlined endpoints", () => {
+    const { edsClusterConfig: _source, ...rest }: ClusterJson = cluster.json;
+    return { ...cluster, json: { ...rest, type: "STATIC", loadAssignment: assignment.json } };
+  });
+}
+
+function polledResource(resource: Resource, memo: Memo): Resource {
+  return memo([resource], "REST sources", () => {
+    const json = withRestSources(resource.json);
+    return json === resource.json || !isObject(json) ? resource : { ...resource, json };
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Replaces each `{ads: {}}` in a JSON value; what has none keeps its identity. */
+function withRestSources(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    let changed = false;
+    const items = value.map((item: unknown) => {
+      const next = withRestSources(item);
+      if (next !== item) changed = true;
+      return next;
+    });
+    return changed ? items : value;
+  }
+  if (!isObject(value)) return value;
+  if (isObject(value.ads) && Object.keys(value.ads).length === 0) return restSource;
+  let copy: Record<string, unknown> | undefined;
+  for (const key in value) {
+    const next = withRestSources(value[key]);
+    if (next === value[key]) continue;
+    copy ??= { ...value };
+    copy[key] = next;
+  }
+  return copy ?? value;
+}
