@@ -1,8 +1,10 @@
 import type { Config } from "../config/config.ts";
 import type { ConfigKey } from "../config/diagnostic.ts";
 import type { DestinationRule, TrafficPolicy } from "../config/kinds/destination-rule.ts";
+import type { EnvoyFilter } from "../config/kinds/envoy-filter.ts";
 import type { Gateway, Server } from "../config/kinds/gateway.ts";
 import type { MeshConfig, ProxyConfig } from "../config/kinds/mesh-config.ts";
+import type { PeerAuthentication } from "../config/kinds/peer-authentication.ts";
 import type {
   IstioEgressListener,
   IstioIngressListener,
@@ -12,6 +14,13 @@ import type {
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
 import type { Service, ServicePort } from "../registry/service.ts";
+import type { EnvoyFilterIndex } from "./envoy-filter-index.ts";
+import type { NetworkIndex } from "./network-index.ts";
+import type { PeerAuthenticationIndex } from "./peer-authentication.ts";
+import type { Proxy } from "./proxy.ts";
+import type { SidecarIndex } from "./sidecar-index.ts";
+import type { MeshLookups } from "./views.ts";
+import type { PolicyIndex, PolicySources } from "./workload-policies.ts";
 
 /** A virtual service with short names resolved, delegates merged, and the keys of all objects that went into it. */
 export interface MeshVirtualService {
@@ -36,6 +45,8 @@ export interface EgressListener {
   readonly spec: IstioEgressListener | undefined;
   /** True when the listener has a port of its own that trims its services (any protocol but HTTP_PROXY). */
   readonly matchPort: boolean;
+  /** True when every visible service is imported as it is. */
+  readonly importsEverything: boolean;
   /** In Istio's order: own namespace's and exported ones first, then public ones, oldest first. */
   readonly services: readonly Service[];
   readonly virtualServices: readonly MeshVirtualService[];
@@ -56,16 +67,16 @@ export interface SidecarScope {
   /** Non-empty: inbound listeners come from here and not from service targets. */
   readonly ingressListeners: readonly IstioIngressListener[];
   /**
-   * Destination rules by `serviceKey`, all candidates in order; `destinationRuleFor` picks for direction and labels.
+   * Destination rules by host name, all candidates in order; `destinationRuleFor` picks for direction and labels.
    * @see model-push 6.3, 6.4
    */
   readonly destinationRules: ReadonlyMap<string, readonly MeshDestinationRule[]>;
-  /** Every object that the scope was made from; a change of any other cannot change it. */
-  readonly dependencies: ReadonlySet<string>;
 }
 
 /** All Gateways that apply to one gateway workload, merged. */
 export interface MergedGateway {
+  /** Every Gateway that applies, oldest first. */
+  readonly from: readonly ConfigKey[];
   readonly serverPorts: readonly ServerPort[];
   /** Parallel to `serverPorts`. */
   readonly mergedServers: readonly MergedServers[];
@@ -75,8 +86,6 @@ export interface MergedGateway {
   readonly portMap: ReadonlyMap<number, ReadonlySet<number>>;
   readonly containsAutoPassthrough: boolean;
   readonly autoPassthroughSniHosts: ReadonlySet<string>;
-  /** Credential names this gateway may be told to fetch. */
-  readonly verifiedCredentials: ReadonlySet<string>;
 }
 
 export interface ServerPort {
@@ -104,25 +113,63 @@ export interface GatewayServer {
   readonly sniHosts: readonly string[];
 }
 
-/** Lookups over the frozen mesh that both scopes and generators need; each is bound to one world. */
+/** The services of the mesh; it reads no endpoint, so that a change of endpoints leaves it alone. */
 export interface ServiceIndex {
   readonly all: readonly Service[];
   /** host → namespace → service. */
   readonly byHostname: ReadonlyMap<string, ReadonlyMap<string, Service>>;
-  /** Visible to a namespace: exported to it first, then public ones. */
+  /** Visible to a namespace: exported to it by name first, then public ones. */
   visibleTo(namespace: string): readonly Service[];
   isVisible(service: Service, namespace: string): boolean;
-  /** Endpoint accounts and declared ones, trust-domain aliases expanded, sorted. */
-  serviceAccounts(service: Service): readonly string[];
-  isClusterLocal(service: Service): boolean;
+  /** The own namespace's service of a host, else the best of the visible ones. */
+  visibleService(hostname: string, namespace: string): Service | undefined;
 }
 
+export interface VirtualServiceIndex {
+  /** Oldest first, delegates merged into their roots. */
+  readonly all: readonly MeshVirtualService[];
+  /** Those bound to a gateway (`mesh` or `namespace/name`) that a namespace sees, in order of precedence. */
+  forGateway(namespace: string, gateway: string): readonly MeshVirtualService[];
+}
+
+export interface DestinationRuleIndex {
+  /** Rules for a service seen from a namespace, in order; empty when there are none. @see model-push 6.3 */
+  lookup(clientNamespace: string, hostname: string, serviceNamespace: string): readonly MeshDestinationRule[];
+}
+
+/**
+ * The world, indexed. An index is the same object in the next mesh as long as nothing changed that it was made from.
+ */
 export interface Mesh {
   readonly config: MeshConfig;
   readonly domain: string;
   readonly compat: "istio" | "shared";
   readonly registry: RegistryState;
   readonly services: ServiceIndex;
+  readonly virtualServices: VirtualServiceIndex;
+  readonly destinationRules: DestinationRuleIndex;
+  readonly sidecars: SidecarIndex;
+  /** Oldest first, with those made from Ingresses. */
+  readonly gateways: readonly Config<Gateway>[];
+  readonly peerAuthentication: PeerAuthenticationIndex;
+  readonly policies: PolicyIndex;
+  readonly envoyFilters: EnvoyFilterIndex;
+  readonly networks: NetworkIndex;
+  /** Answers that depend on no proxy. */
+  readonly lookups: MeshLookups;
+  /** The proxies to compile for. */
+  readonly proxies: readonly Proxy[];
+  /** Objects of the kinds whose selectors read workload labels. */
+  readonly selecting: SelectingConfigs;
+}
+
+/** What a classifier must know of: every object that reads labels or metadata of proxies. */
+export interface SelectingConfigs {
+  readonly policies: PolicySources;
+  readonly peerAuthentications: readonly Config<PeerAuthentication>[];
+  readonly envoyFilters: readonly Config<EnvoyFilter>[];
+  readonly sidecars: readonly Config<Sidecar>[];
+  readonly destinationRules: readonly Config<DestinationRule>[];
 }
 
 /** Effective policy of one subset and port. @see model-push 6.4 */

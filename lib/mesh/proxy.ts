@@ -1,3 +1,5 @@
+import type { ProxyConfig } from "../config/kinds/mesh-config.ts";
+
 /**
  * A proxy as the compiler sees it: identity from its node id, metadata from its bootstrap, and what the registry
  * knows of its workload laid over it (labels, locality, network).
@@ -20,6 +22,8 @@ export interface Proxy {
   /** Workload labels: the registry's over the static ones; the node's own where no registry knows it. */
   readonly labels: Readonly<Record<string, string>>;
   readonly serviceAccount: string;
+  /** `node.cluster`, "" when absent. */
+  readonly nodeCluster: string;
   readonly metadata: ProxyMetadata;
 }
 
@@ -37,6 +41,18 @@ export interface ProxyMetadata {
   readonly unprivilegedPod: boolean;
   readonly istioVersion: string;
   readonly meshId: string;
-  /** `PROXY_CONFIG` over the mesh's default and ProxyConfig objects. */
+  /** Ports of the proxy's own that no listener may take; 0 when absent. */
+  readonly statusPort: number;
+  readonly prometheusPort: number;
+  readonly inboundExactBalance: boolean;
+  readonly outboundExactBalance: boolean;
+  /** `REQUESTED_NETWORK_VIEW`; empty: all networks. */
+  readonly networkView: readonly string[];
+  /** `TLS_SERVER_*` and `TLS_CLIENT_*` that are set, by key. */
+  readonly tlsServerFiles: Readonly<Record<string, string>>;
+  readonly tlsClientFiles: Readonly<Record<string, string>>;
+  /** `PROXY_CONFIG` over the mesh's default. */
+  readonly proxyConfig: ProxyConfig;
+  /** All of the metadata as sent. */
   readonly raw: Readonly<Record<string, unknown>>;
 }

@@ -10,7 +10,7 @@ import type { MeshConfig, ProxyConfig } from "../config/kinds/mesh-config.ts";
 import type { RequestAuthentication } from "../config/kinds/request-authentication.ts";
 import type { IstioIngressListener } from "../config/kinds/sidecar.ts";
 import type { Telemetry } from "../config/kinds/telemetry.ts";
-import type { WasmPlugin } from "../config/kinds/wasm-plugin.ts";
+import type { TrafficExtension, WasmPlugin } from "../config/kinds/wasm-plugin.ts";
 import type { NetworkGateway } from "../registry/registry-state.ts";
 import type { Endpoint, Service, ServiceTarget } from "../registry/service.ts";
 import type { MergedGateway, MeshDestinationRule, MeshVirtualService, SidecarScope } from "./mesh.ts";
@@ -176,7 +176,9 @@ export interface WorkloadPolicies {
   readonly requestAuthentication: readonly Config<RequestAuthentication>[];
   /** Lowest priority first: mesh, namespace, workload. */
   readonly telemetry: readonly Config<Telemetry>[];
+  /** Highest priority first; the phases are not told apart. */
   readonly wasmPlugins: readonly Config<WasmPlugin>[];
+  readonly trafficExtensions: readonly Config<TrafficExtension>[];
 }
 
 /** The patches that apply to a class, in order: priority, root namespace first, age, name. */

@@ -1,0 +1,153 @@
+import type { Stage } from "../config/diagnostic.ts";
+import { serviceKey } from "../registry/registry-state.ts";
+import { type ConfigsOf, configsByKind } from "./configs-by-kind.ts";
+import { indexDestinationRules } from "./destination-rule-index.ts";
+import { indexEnvoyFilters } from "./envoy-filter-index.ts";
+import { lazily, sameList } from "./identity.ts";
+import { convertIngresses } from "./ingress.ts";
+import type { Memo } from "./memo.ts";
+import type { Mesh, SelectingConfigs, ServiceIndex } from "./mesh.ts";
+import { indexNetworks, type NetworkIndex } from "./network-index.ts";
+import { indexPeerAuthentications, type PeerAuthenticationIndex } from "./peer-authentication.ts";
+import { clusterLocalHosts, indexServices, serviceAccountsOf } from "./service-index.ts";
+import { indexSidecars } from "./sidecar-index.ts";
+import type { MeshLookups } from "./views.ts";
+import { indexVirtualServices } from "./virtual-service-index.ts";
+import { indexPolicies } from "./workload-policies.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Everything that depends on no single proxy, indexed. What the scopes of namespaces and the gateways of workloads
+ * need is worked out by `viewsOf`, once for all proxies that share it.
+ *
+ * @param memo keeps every index whose sources did not change since the last mesh
+ * @see model-push 2
+ */
+export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
+  const { meshConfig, domain, registry } = world;
+  const { rootNamespace } = meshConfig;
+  const of = configsByKind(world.configs, memo);
+  const allServices = sameList(memo, "services", registry.services);
+  const services = memo([allServices, meshConfig], "service index", () =>
+    indexServices(allServices, meshConfig.defaultServiceExportTo),
+  );
+  const ingress = ingressesOf(of, world, services, memo);
+  const gateways = mergedByAge(of("Gateway"), ingress.value.gateways, memo, "gateways");
+  const writtenVirtualServices = mergedByAge(
+    of("VirtualService"),
+    ingress.value.virtualServices,
+    memo,
+    "virtual services",
+  );
+  const virtualServices = memo([writtenVirtualServices, meshConfig], "virtual service index", () =>
+    indexVirtualServices(writtenVirtualServices, meshConfig.defaultVirtualServiceExportTo, memo),
+  );
+  const destinationRules = memo([of("DestinationRule"), meshConfig], "destination rule index", () =>
+    indexDestinationRules(of("DestinationRule"), meshConfig.defaultDestinationRuleExportTo, rootNamespace),
+  );
+  const sidecars = memo([of("Sidecar"), meshConfig], "sidecar index", () =>
+    indexSidecars(of("Sidecar"), rootNamespace),
+  );
+  const peerAuthentication = memo([of("PeerAuthentication"), meshConfig], "peer authentication index", () =>
+    indexPeerAuthentications(of("PeerAuthentication"), rootNamespace),
+  );
+  const selecting = selectingConfigs(of);
+  const sources = selecting.policies;
+  const policies = memo(Object.values(sources), "policy index", () => indexPolicies(sources));
+  const envoyFilters = memo([of("EnvoyFilter"), meshConfig], "envoy filter index", () =>
+    indexEnvoyFilters(of("EnvoyFilter"), rootNamespace),
+  );
+  const networkGateways = sameList(memo, "network gateways", registry.networkGateways);
+  const networks = memo([networkGateways, world.meshNetworks], "network index", () =>
+    indexNetworks(world.meshNetworks, networkGateways),
+  );
+  const mesh: Mesh = {
+    config: meshConfig,
+    domain,
+    compat: world.compat,
+    registry,
+    services,
+    virtualServices: virtualServices.value,
+    destinationRules: destinationRules.value,
+    sidecars: sidecars.value,
+    gateways,
+    peerAuthentication: peerAuthentication.value,
+    policies: policies.value,
+    envoyFilters,
+    networks,
+    lookups: lookupsOf(world, services, peerAuthentication.value, networks, memo),
+    proxies: world.proxies,
+    selecting,
+  };
+  const stages = [ingress, virtualServices, destinationRules, sidecars, peerAuthentication, policies];
+  return { value: mesh, diagnostics: stages.flatMap((stage) => stage.diagnostics) };
+}
+
+function ingressesOf(of: ConfigsOf, { meshConfig, domain }: World, services: ServiceIndex, memo: Memo) {
+  const ingresses = of("Ingress");
+  const classes = of("IngressClass");
+  const from = ingresses.length === 0 ? [ingresses] : [ingresses, classes, meshConfig, services];
+  return memo(from, `ingresses|${domain}`, () => convertIngresses(ingresses, classes, meshConfig, domain, services));
+}
+
+/** Written and converted objects in one list, oldest first. */
+function mergedByAge<T extends { readonly meta: { readonly creationTimestampMs: number; readonly name: string } }>(
+  written: readonly T[],
+  converted: readonly T[],
+  memo: Memo,
+  name: string,
+): readonly T[] {
+  if (converted.length === 0) return written;
+  return memo([written, converted], name, () =>
+    [...written, ...converted].sort(
+      (a, b) =>
+        a.meta.creationTimestampMs - b.meta.creationTimestampMs ||
+        (a.meta.name === b.meta.name ? 0 : a.meta.name < b.meta.name ? -1 : 1),
+    ),
+  );
+}
+
+function selectingConfigs(of: ConfigsOf): SelectingConfigs {
+  return {
+    policies: {
+      authorization: of("AuthorizationPolicy"),
+      requestAuthentication: of("RequestAuthentication"),
+      telemetry: of("Telemetry"),
+      wasmPlugins: of("WasmPlugin"),
+      trafficExtensions: of("TrafficExtension"),
+    },
+    peerAuthentications: of("PeerAuthentication"),
+    envoyFilters: of("EnvoyFilter"),
+    sidecars: of("Sidecar"),
+    destinationRules: of("DestinationRule"),
+  };
+}
+
+function lookupsOf(
+  { meshConfig, domain, registry }: World,
+  services: ServiceIndex,
+  peerAuthentication: PeerAuthenticationIndex,
+  networks: NetworkIndex,
+  memo: Memo,
+): MeshLookups {
+  const clusterLocal = lazily(() => clusterLocalHosts(meshConfig, domain));
+  const noEndpoints: readonly [] = [];
+  return {
+    mesh: meshConfig,
+    domain,
+    endpoints: (service) => registry.endpoints.get(serviceKey(service)) ?? noEndpoints,
+    serviceAccounts: (service) => {
+      const endpoints = registry.endpoints.get(serviceKey(service)) ?? noEndpoints;
+      return memo([service, endpoints, meshConfig], "accounts", () =>
+        serviceAccountsOf(service, endpoints, meshConfig.trustDomainAliases),
+      );
+    },
+    isClusterLocal: (service) => clusterLocal()(service.hostname),
+    authentication: peerAuthentication,
+    namespaceMtlsMode: peerAuthentication.namespaceMode,
+    workloadMtlsMode: peerAuthentication.workloadMode,
+    serviceByHostname: services.visibleService,
+    networkGateways: networks.gateways,
+    gatewaysOfNetwork: networks.gatewaysOf,
+  };
+}

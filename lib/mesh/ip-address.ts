@@ -1,0 +1,17 @@
+import ipaddr from "ipaddr.js";
+
+/** Is the text an IPv4 or IPv6 address (four decimal parts, no zone, no prefix length)? */
+export function isIpAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(":") && ipaddr.IPv6.isValid(text));
+}
+
+export function ipFamily(address: string): "IPv4" | "IPv6" {
+  return address.includes(":") ? "IPv6" : "IPv4";
+}
+
+/** Which families a list of addresses has. */
+export function ipMode(addresses: readonly string[]): "IPv4" | "IPv6" | "dual" {
+  const v6 = addresses.some((address) => ipFamily(address) === "IPv6");
+  const v4 = addresses.some((address) => ipFamily(address) === "IPv4");
+  return v4 && v6 ? "dual" : v6 ? "IPv6" : "IPv4";
+}

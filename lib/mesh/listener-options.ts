@@ -1,0 +1,39 @@
+import { serviceKey } from "../registry/registry-state.ts";
+import type { Service } from "../registry/service.ts";
+import type { Memo } from "./memo.ts";
+import type { Mesh, SidecarScope } from "./mesh.ts";
+import type { Proxy } from "./proxy.ts";
+import type { ListenerOptions } from "./views.ts";
+
+export function listenerOptionsOf({ metadata }: Proxy): ListenerOptions {
+  return {
+    httpProxyPort: metadata.httpProxyPort,
+    http10: metadata.http10,
+    idleTimeout: metadata.idleTimeout,
+    unprivilegedPod: metadata.unprivilegedPod,
+    inboundExactBalance: metadata.inboundExactBalance,
+    outboundExactBalance: metadata.outboundExactBalance,
+    statusPort: metadata.statusPort,
+    prometheusPort: metadata.prometheusPort,
+    tlsServerFiles: metadata.tlsServerFiles,
+  };
+}
+
+export const listenerOptionsKey = (options: ListenerOptions): string => JSON.stringify(Object.values(options));
+
+/**
+ * The proxy's addresses that outbound listeners leave out: those of its own among the endpoints of headless services
+ * with ports that are not HTTP. Leaving them out makes a class per pod, so only Istio's form does.
+ */
+export function ownAddressesFor(mesh: Mesh, proxy: Proxy, scope: SidecarScope, memo: Memo): readonly string[] {
+  if (mesh.compat !== "istio" || proxy.type === "router") return [];
+  const headless = memo([scope.services], "headless", () => scope.services.filter(isHeadless));
+  const served = headless.some((service) =>
+    mesh.registry.endpoints
+      .get(serviceKey(service))
+      ?.some((endpoint) => endpoint.addresses.some((address) => proxy.addresses.includes(address))),
+  );
+  return served ? proxy.addresses : [];
+}
+
+const isHeadless = (service: Service): boolean => service.resolution === "Passthrough";

@@ -1,0 +1,66 @@
+import type { LocalityLoadBalancerSetting, TrafficPolicy } from "../config/kinds/destination-rule.ts";
+import { ipMode } from "./ip-address.ts";
+import type { Memo } from "./memo.ts";
+import type { Mesh, SidecarScope } from "./mesh.ts";
+import type { Proxy } from "./proxy.ts";
+import type { EndpointPerspective } from "./views.ts";
+
+/** Where a proxy stands, as far as the endpoints of its scope's services depend on it. */
+export function perspectiveOf(mesh: Mesh, proxy: Proxy, scope: SidecarScope, memo: Memo): EndpointPerspective {
+  const reads = memo([scope.services, scope.destinationRules, mesh.config], "perspective", () =>
+    perspectiveReads(mesh, scope),
+  );
+  const failoverLabels = reads.labels.flatMap((key) => {
+    const value = proxy.labels[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  const readsNetwork = mesh.networks.gateways.length > 0;
+  return {
+    clusterId: proxy.clusterId,
+    network: readsNetwork ? proxy.network : "",
+    networkView: readsNetwork ? proxy.metadata.networkView : [],
+    locality: reads.locality ? proxy.locality : "",
+    nodeName: reads.nodeName ? proxy.nodeName : "",
+    ipMode: ipMode(proxy.addresses),
+    proxyType: proxy.type,
+    failoverLabels: Object.fromEntries(failoverLabels),
+  };
+}
+
+export const perspectiveKey = (perspective: EndpointPerspective): string => JSON.stringify(Object.values(perspective));
+
+interface PerspectiveReads {
+  readonly locality: boolean;
+  readonly nodeName: boolean;
+  /** Label keys of failover priorities, sorted. */
+  readonly labels: readonly string[];
+}
+
+/** What the services of a scope and their rules make depend on the place of the client. */
+function perspectiveReads(mesh: Mesh, scope: SidecarScope): PerspectiveReads {
+  const { localityLbSetting, defaultTrafficPolicy } = mesh.config;
+  const policies = [...scope.destinationRules.values()]
+    .flat()
+    .flatMap(({ config: { spec } }) => [
+      ...levelsOf(spec.trafficPolicy),
+      ...(spec.subsets ?? []).flatMap((subset) => levelsOf(subset.trafficPolicy)),
+    ]);
+  const settings = [localityLbSetting, ...policies.flatMap((policy) => policy.loadBalancer?.localityLbSetting ?? [])];
+  const fails =
+    defaultTrafficPolicy?.outlierDetection !== undefined ||
+    policies.some((policy) => policy.outlierDetection !== undefined);
+  const distributes = settings.some((setting) => (setting.distribute ?? []).length > 0);
+  const follows = scope.services.some((service) => service.attributes.trafficDistribution !== "Any");
+  const nodeName = scope.services.some(
+    ({ attributes }) => attributes.nodeLocal || attributes.trafficDistribution === "PreferSameNode",
+  );
+  const labels = fails || follows ? settings.flatMap(failoverKeys) : [];
+  return { locality: fails || distributes || follows, nodeName, labels: [...new Set(labels)].sort() };
+}
+
+const levelsOf = (policy: TrafficPolicy | undefined): readonly TrafficPolicy[] =>
+  policy === undefined ? [] : [policy, ...(policy.portLevelSettings ?? [])];
+
+/** Keys of `key` and `key=value` entries. */
+const failoverKeys = ({ failoverPriority = [] }: LocalityLoadBalancerSetting): readonly string[] =>
+  failoverPriority.map((entry) => entry.split("=")[0] ?? entry);

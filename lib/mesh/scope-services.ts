@@ -1,0 +1,141 @@
+import type { Service, ServicePort } from "../registry/service.ts";
+import type { HostImports } from "./host-import.ts";
+import { sameLabels } from "./label-selector.ts";
+import type { Memo } from "./memo.ts";
+import type { ServiceIndex } from "./mesh.ts";
+
+/**
+ * The services that one egress listener imports, in the order of `visibleTo`.
+ * @param port set when the listener has a port that trims its services: only services with it, reduced to it
+ * @see Istio 1.30 `pilot/pkg/model/sidecar.go` selectServices; model-push 4.5
+ */
+export function listenerServices(
+  index: ServiceIndex,
+  imports: HostImports,
+  namespace: string,
+  port: number | undefined,
+  memo: Memo,
+): readonly Service[] {
+  const imported: Service[] = [];
+  for (const candidate of candidates(index, imports, namespace)) {
+    if (!imports.everything && !imports.importsService(candidate.hostname, candidate.attributes.namespace)) continue;
+    const service = port === undefined ? candidate : withPorts(candidate, [port], memo);
+    if (service !== undefined) imported.push(importedAliases(service, imports, memo));
+  }
+  const chosen = chooseNamespaces(imported, namespace);
+  return imported.filter(
+    (service) => chosen.get(service.hostname)?.attributes.namespace === service.attributes.namespace,
+  );
+}
+
+function candidates(index: ServiceIndex, imports: HostImports, namespace: string): readonly Service[] {
+  const { exactOnly } = imports;
+  if (exactOnly === undefined) return index.visibleTo(namespace);
+  const found = new Set<Service>();
+  for (const [of, hostname] of exactOnly) {
+    const service = index.byHostname.get(hostname)?.get(of);
+    if (service !== undefined && index.isVisible(service, namespace)) found.add(service);
+  }
+  return [...found].sort(byServiceAge);
+}
+
+/** Oldest first, ties by object name, then namespace. */
+export function byServiceAge(a: Service, b: Service): number {
+  if (a.creationTimestampMs !== b.creationTimestampMs) return a.creationTimestampMs - b.creationTimestampMs;
+  if (a.attributes.name !== b.attributes.name) return a.attributes.name < b.attributes.name ? -1 : 1;
+  return a.attributes.namespace < b.attributes.namespace ? -1 : 1;
+}
+
+/** Host → the service whose namespace wins: the scope's own, else a Kubernetes service, else the first. */
+function chooseNamespaces(services: readonly Service[], own: string): ReadonlyMap<string, Service> {
+  const chosen = new Map<string, Service>();
+  for (const service of services) {
+    const present = chosen.get(service.hostname);
+    if (present === undefined || service.attributes.namespace === own) chosen.set(service.hostname, service);
+    else if (present.attributes.namespace !== own && !isKubernetes(present) && isKubernetes(service)) {
+      chosen.set(service.hostname, service);
+    }
+  }
+  return chosen;
+}
+
+const isKubernetes = (service: Service): boolean => service.attributes.provider === "Kubernetes";
+
+function importedAliases(service: Service, imports: HostImports, memo: Memo): Service {
+  const { aliases } = service.attributes;
+  if (aliases.length === 0 || imports.everything) return service;
+  const kept = aliases.filter((alias) => imports.importsService(alias.hostname, service.attributes.namespace));
+  if (kept.length === aliases.length) return service;
+  const names = kept.map((alias) => `${alias.namespace}/${alias.hostname}`).join(",");
+  return memo([service], `aliases|${names}`, () => ({
+    ...service,
+    attributes: { ...service.attributes, aliases: kept },
+  }));
+}
+
+/** The service with only these ports; undefined when it has none of them, itself when it has no others. */
+export function withPorts(service: Service, numbers: readonly number[], memo: Memo): Service | undefined {
+  const ports = service.ports.filter((port) => numbers.includes(port.port));
+  if (ports.length === 0) return undefined;
+  if (ports.length === service.ports.length) return service;
+  return memo([service], `ports|${ports.map((port) => port.port).join(",")}`, () => ({ ...service, ports }));
+}
+
+/** The services of a whole scope: one per host, whatever listener it came from. @see model-push 4.7 */
+export interface ServiceUnion {
+  readonly services: readonly Service[];
+  readonly byHostname: ReadonlyMap<string, Service>;
+  add(service: Service): void;
+}
+
+export function serviceUnion(memo: Memo): ServiceUnion {
+  const services: Service[] = [];
+  const byHostname = new Map<string, Service>();
+  const positions = new Map<string, number>();
+  return {
+    services,
+    byHostname,
+    add: (service) => {
+      const at = positions.get(service.hostname);
+      const present = at === undefined ? undefined : services[at];
+      if (at === undefined || present === undefined) {
+        positions.set(service.hostname, services.length);
+        byHostname.set(service.hostname, service);
+        services.push(service);
+        return;
+      }
+      const replacement = unite(present, service, memo);
+      services[at] = replacement;
+      byHostname.set(service.hostname, replacement);
+    },
+  };
+}
+
+function unite(present: Service, added: Service, memo: Memo): Service {
+  if (present === added) return present;
+  if (isKubernetes(present) !== isKubernetes(added)) return isKubernetes(present) ? present : added;
+  if (samePorts(present.ports, added.ports) || !canShare(present, added)) return present;
+  return memo([present, added], "united ports", () => {
+    const numbers = new Set(present.ports.map((port) => port.port));
+    return { ...present, ports: [...present.ports, ...added.ports.filter((port) => !numbers.has(port.port))] };
+  });
+}
+
+const samePorts = (a: readonly ServicePort[], b: readonly ServicePort[]): boolean =>
+  a.length === b.length &&
+  a.every((port, at) => {
+    const other = b[at];
+    return port.port === other?.port && port.name === other.name && port.protocol === other.protocol;
+  });
+
+function canShare(a: Service, b: Service): boolean {
+  const [x, y] = [a.attributes, b.attributes];
+  return (
+    x.namespace === y.namespace &&
+    a.resolution === b.resolution &&
+    x.provider === y.provider &&
+    sameLabels(x.labels, y.labels) &&
+    sameLabels(x.selector ?? {}, y.selector ?? {}) &&
+    (x.exportTo ?? []).join() === (y.exportTo ?? []).join()
+  );
+}
