@@ -1,0 +1,53 @@
+/** `authentication.istio.io/v1alpha1` Policy and MeshPolicy. @see model-config 9.8 */
+export interface AuthenticationPolicy {
+  /** Absent: the whole namespace (Policy) or mesh (MeshPolicy). */
+  readonly targets?: readonly TargetSelector[];
+  /** Absent: no peer authentication. */
+  readonly peers?: readonly PeerAuthenticationMethod[];
+  readonly peerIsOptional?: boolean;
+  readonly origins?: readonly OriginAuthenticationMethod[];
+  readonly originIsOptional?: boolean;
+  /** Absent: USE_PEER. */
+  readonly principalBinding?: "USE_PEER" | "USE_ORIGIN";
+}
+
+export interface TargetSelector {
+  /** Short name of a service. */
+  readonly name: string;
+  readonly subset?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Absent: every port. */
+  readonly ports?: readonly TargetPort[];
+}
+
+/** One of the two. */
+export interface TargetPort {
+  readonly number?: number;
+  readonly name?: string;
+}
+
+/** One of the two. `mtls: null` is read as `mtls: {}`. */
+export interface PeerAuthenticationMethod {
+  readonly mtls?: LegacyMutualTls;
+  readonly jwt?: LegacyJwt;
+}
+
+export interface LegacyMutualTls {
+  readonly allowTls?: boolean;
+  /** Absent: STRICT. */
+  readonly mode?: "STRICT" | "PERMISSIVE";
+}
+
+export interface OriginAuthenticationMethod {
+  readonly jwt?: LegacyJwt;
+}
+
+export interface LegacyJwt {
+  readonly issuer?: string;
+  readonly audiences?: readonly string[];
+  readonly jwksUri?: string;
+  readonly jwks?: string;
+  readonly jwtHeaders?: readonly string[];
+  readonly jwtParams?: readonly string[];
+  readonly triggerRules?: readonly Readonly<Record<string, unknown>>[];
+}

@@ -1,0 +1,16 @@
+import type { IstioService } from "./istio-service.ts";
+
+/** `config.istio.io/v1alpha2` EgressRule. @see model-config 9.3 */
+export interface EgressRule {
+  /** Only `service`: a domain, a wildcard domain or an IPv4 block. */
+  readonly destination: IstioService;
+  readonly ports: readonly EgressPort[];
+  /** Refused. */
+  readonly useEgressProxy?: boolean;
+}
+
+export interface EgressPort {
+  readonly port: number;
+  /** Any case. */
+  readonly protocol: string;
+}
