@@ -105,7 +105,7 @@ function indexByDomain(pieces: readonly VirtualHostPiece[]): ReadonlyMap<string,
 
 function catchAll({ view, headers, memo }: TableContext): VirtualHostPiece {
   const policy = view.scope.outboundTrafficPolicy;
-  return memo([policy], `catch all|${headers.attemptCount}|${headers.forwardedHost}`, () => {
+  return memo([], `catch all|${JSON.stringify(policy)}|${headers.attemptCount}|${headers.forwardedHost}`, () => {
     const json = catchAllVirtualHost(policy, headers);
     return { name: json.name ?? "", json, from: [] };
   });
