@@ -2,7 +2,6 @@ import { byCodePoint } from "../config/diagnostic.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { NetworkGateway } from "../registry/registry-state.ts";
 import { groupBy } from "./identity.ts";
-import { isIpAddress } from "./ip-address.ts";
 
 /** Gateways between networks. @see model-push 13.2 */
 export interface NetworkIndex {
@@ -16,8 +15,8 @@ export interface NetworkIndex {
 export function indexNetworks(meshNetworks: MeshNetworks, found: readonly NetworkGateway[]): NetworkIndex {
   const declared = Object.entries(meshNetworks.networks).flatMap(([network, { gateways }]) =>
     (gateways ?? []).flatMap(({ address, port }): readonly NetworkGateway[] =>
-      // Host names would need DNS, which no stage asks.
-      address === undefined || !isIpAddress(address) ? [] : [{ network, clusterId: "", address, port }],
+      // A host name stays: DNS clusters resolve it themselves, the others leave such a gateway out.
+      address === undefined ? [] : [{ network, clusterId: "", address, port }],
     ),
   );
   const unique = new Map<string, NetworkGateway>();

@@ -1,8 +1,10 @@
+import { byCodePoint } from "../config/diagnostic.ts";
 import type { LocalityLoadBalancerSetting, TrafficPolicy } from "../config/kinds/destination-rule.ts";
 import { ipMode } from "./ip-address.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh, SidecarScope } from "./mesh.ts";
 import type { Proxy } from "./proxy.ts";
+import { distributionLabels } from "./traffic-distribution.ts";
 import type { EndpointPerspective } from "./views.ts";
 
 /** Where a proxy stands, as far as the endpoints of its scope's services depend on it. */
@@ -18,7 +20,7 @@ export function perspectiveOf(mesh: Mesh, proxy: Proxy, scope: SidecarScope, mem
   return {
     clusterId: proxy.clusterId,
     network: readsNetwork ? proxy.network : "",
-    networkView: readsNetwork ? proxy.metadata.networkView : [],
+    networkView: proxy.metadata.networkView,
     locality: reads.locality ? proxy.locality : "",
     nodeName: reads.nodeName ? proxy.nodeName : "",
     ipMode: ipMode(proxy.addresses),
@@ -50,12 +52,9 @@ function perspectiveReads(mesh: Mesh, scope: SidecarScope): PerspectiveReads {
     defaultTrafficPolicy?.outlierDetection !== undefined ||
     policies.some((policy) => policy.outlierDetection !== undefined);
   const distributes = settings.some((setting) => (setting.distribute ?? []).length > 0);
-  const follows = scope.services.some((service) => service.attributes.trafficDistribution !== "Any");
-  const nodeName = scope.services.some(
-    ({ attributes }) => attributes.nodeLocal || attributes.trafficDistribution === "PreferSameNode",
-  );
-  const labels = fails || follows ? settings.flatMap(failoverKeys) : [];
-  return { locality: fails || distributes || follows, nodeName, labels: [...new Set(labels)].sort() };
+  const nodeName = scope.services.some(({ attributes }) => attributes.nodeLocal);
+  const labels = [...(fails ? settings.flatMap(failoverKeys) : []), ...scope.services.flatMap(distributionLabels)];
+  return { locality: fails || distributes, nodeName, labels: [...new Set(labels)].sort(byCodePoint) };
 }
 
 const levelsOf = (policy: TrafficPolicy | undefined): readonly TrafficPolicy[] =>

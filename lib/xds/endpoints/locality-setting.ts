@@ -1,6 +1,7 @@
 import type { LocalityLoadBalancerSetting } from "../../config/kinds/destination-rule.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { EffectiveTrafficPolicy } from "../../mesh/mesh.ts";
+import { distributionLabels } from "../../mesh/traffic-distribution.ts";
 import type { Service } from "../../registry/service.ts";
 
 /** What decides how endpoints of other localities are used. */
@@ -10,21 +11,6 @@ export interface LocalityRouting {
   /** Failover works: something takes a failing endpoint out (outlier detection), or the service asks for closeness. */
   readonly failover: boolean;
 }
-
-const network = "topology.istio.io/network";
-const region = "topology.kubernetes.io/region";
-const zone = "topology.kubernetes.io/zone";
-const subzone = "topology.istio.io/subzone";
-const node = "kubernetes.io/hostname";
-
-/** What a service's traffic distribution means in labels, nearest last. @see Istio 1.30, `GetLocalityLbSetting` */
-const distributionLabels: Readonly<Record<Service["attributes"]["trafficDistribution"], readonly string[]>> = {
-  Any: [],
-  // Kubernetes' older word for the same zone.
-  PreferClose: [network, region, zone],
-  PreferSameZone: [network, region, zone],
-  PreferSameNode: [network, region, zone, subzone, node],
-};
 
 /** A service with a traffic distribution sends unready endpoints too, so that Envoy knows how much of a zone is well. */
 export function sendsUnhealthyEndpoints(service: Service): boolean {
@@ -41,8 +27,7 @@ export function localityRouting(
   const own = policy?.loadBalancer?.localityLbSetting;
   if (own !== undefined) return { setting: own.enabled === false ? undefined : own, failover };
   if (sendsUnhealthyEndpoints(service)) {
-    const failoverPriority = distributionLabels[service.attributes.trafficDistribution];
-    return { setting: { enabled: true, failoverPriority }, failover: true };
+    return { setting: { enabled: true, failoverPriority: distributionLabels(service) }, failover: true };
   }
   return { setting: mesh.localityLbSetting.enabled === false ? undefined : mesh.localityLbSetting, failover };
 }

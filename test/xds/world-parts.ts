@@ -1,0 +1,212 @@
+import { defaultCreationTimeMs } from "../../lib/config/config.ts";
+import type { DestinationRule } from "../../lib/config/kinds/destination-rule.ts";
+import { defaultMeshConfig, defaultProxyConfig, type MeshConfig } from "../../lib/config/kinds/mesh-config.ts";
+import type { MeshDestinationRule, SidecarScope } from "../../lib/mesh/mesh.ts";
+import type {
+  ClassProxy,
+  ClusterView,
+  EndpointPerspective,
+  InboundView,
+  MeshLookups,
+  MutualTlsMode,
+} from "../../lib/mesh/views.ts";
+import type { NetworkGateway } from "../../lib/registry/registry-state.ts";
+import type { Endpoint, Service, ServiceAttributes, ServicePort } from "../../lib/registry/service.ts";
+
+/** A Kubernetes service `name` in `default` with one HTTP port 80, unless said otherwise. */
+export function service(
+  name: string,
+  parts: Partial<Omit<Service, "attributes">> & { readonly attributes?: Partial<ServiceAttributes> } = {},
+): Service {
+  const { attributes, ...rest } = parts;
+  return {
+    attributes: {
+      provider: "Kubernetes",
+      name,
+      namespace: "default",
+      labels: {},
+      exportTo: undefined,
+      selector: undefined,
+      type: "ClusterIP",
+      objectName: name,
+      clusterExternalAddresses: new Map(),
+      clusterExternalPorts: new Map(),
+      trafficDistribution: "Any",
+      nodeLocal: false,
+      publishNotReadyAddresses: false,
+      aliases: [],
+      ...attributes,
+    },
+    hostname: `${name}.default.svc.cluster.local`,
+    ports: [port("http", 80, "HTTP")],
+    defaultAddress: "10.0.0.1",
+    autoAllocatedIPv4: "",
+    autoAllocatedIPv6: "",
+    clusterVips: new Map(),
+    resolution: "ClientSideLB",
+    meshExternal: false,
+    serviceAccounts: [],
+    creationTimestampMs: defaultCreationTimeMs,
+    resourceVersion: "",
+    origins: [{ key: { kind: "Service", name, namespace: "default" }, file: "", line: 0 }],
+    ...rest,
+  };
+}
+
+/** An external host as a ServiceEntry makes it. */
+export function externalService(hostname: string, parts: Partial<Omit<Service, "attributes">> = {}): Service {
+  return {
+    ...service(hostname, { attributes: { provider: "External", objectName: "ext" } }),
+    hostname,
+    meshExternal: true,
+    ...parts,
+  };
+}
+
+export function port(name: string, number: number, protocol: ServicePort["protocol"]): ServicePort {
+  return { name, port: number, protocol };
+}
+
+/** A ready Kubernetes endpoint with a proxy, behind port `http`, unless said otherwise. */
+export function endpoint(address: string, parts: Partial<Endpoint> & { readonly at?: string } = {}): Endpoint {
+  const { at, ...rest } = parts;
+  return {
+    addresses: [address],
+    port: 8080,
+    servicePortName: "http",
+    labels: {},
+    locality: { label: at ?? "", clusterId: "Kubernetes" },
+    network: "",
+    weight: 0,
+    health: "Healthy",
+    tlsMode: "istio",
+    serviceAccount: "",
+    namespace: "default",
+    workloadName: "w",
+    hostName: "",
+    subDomain: "",
+    nodeName: "",
+    hasHealth: true,
+    unixPath: "",
+    provider: "Kubernetes",
+    ...rest,
+  };
+}
+
+export function rule(spec: DestinationRule): MeshDestinationRule {
+  const key = { kind: "DestinationRule", name: "r", namespace: "default" };
+  return {
+    config: {
+      meta: {
+        ...key,
+        group: "networking.istio.io",
+        version: "v1",
+        domain: "cluster.local",
+        labels: {},
+        annotations: {},
+        resourceVersion: "",
+        creationTimestampMs: defaultCreationTimeMs,
+      },
+      spec,
+      origin: { key, file: "", line: 0 },
+    },
+    from: [key],
+  };
+}
+
+export const here: EndpointPerspective = {
+  clusterId: "Kubernetes",
+  network: "",
+  networkView: [],
+  locality: "",
+  nodeName: "",
+  ipMode: "IPv4",
+  proxyType: "sidecar",
+  failoverLabels: {},
+};
+
+/** A small mesh, stated by what differs from the default one. */
+export interface Parts {
+  readonly services?: readonly Service[];
+  /** By service host. */
+  readonly endpoints?: Readonly<Record<string, readonly Endpoint[]>>;
+  /** By service host. */
+  readonly rules?: Readonly<Record<string, MeshDestinationRule>>;
+  readonly accounts?: readonly string[];
+  readonly mesh?: Partial<MeshConfig>;
+  readonly proxy?: Partial<ClassProxy>;
+  readonly perspective?: Partial<EndpointPerspective>;
+  readonly inbound?: Partial<InboundView>;
+  readonly sidecar?: SidecarScope["sidecar"];
+  readonly gateways?: readonly NetworkGateway[];
+  readonly namespaceMode?: MutualTlsMode;
+  readonly workloadMode?: MutualTlsMode;
+  readonly clusterLocal?: boolean;
+  readonly clientFiles?: Readonly<Record<string, string>>;
+}
+
+export function lookups(parts: Parts): MeshLookups {
+  return {
+    mesh: { ...defaultMeshConfig, ...parts.mesh },
+    domain: "cluster.local",
+    endpoints: (of) => parts.endpoints?.[of.hostname] ?? [],
+    serviceAccounts: () => parts.accounts ?? [],
+    isClusterLocal: () => parts.clusterLocal ?? false,
+    namespaceMtlsMode: () => parts.namespaceMode,
+    workloadMtlsMode: () => parts.workloadMode ?? "PERMISSIVE",
+    authentication: {},
+    serviceByHostname: (hostname) => parts.services?.find((candidate) => candidate.hostname === hostname),
+    networkGateways: parts.gateways ?? [],
+    gatewaysOfNetwork: (network) => (parts.gateways ?? []).filter((gateway) => gateway.network === network),
+  };
+}
+
+export function clusterView(parts: Parts): ClusterView {
+  const services = parts.services ?? [];
+  const scope: SidecarScope = {
+    id: "default/default",
+    namespace: "default",
+    sidecar: parts.sidecar,
+    egressListeners: [],
+    services,
+    serviceByHostname: new Map(services.map((each) => [each.hostname, each])),
+    outboundTrafficPolicy: {},
+    ingressListeners: [],
+    destinationRules: new Map(),
+  };
+  const destinationRule = (of: Service): MeshDestinationRule | undefined => parts.rules?.[of.hostname];
+  return {
+    key: "",
+    proxy: {
+      type: "sidecar",
+      namespace: "default",
+      dnsDomain: "default.svc.cluster.local",
+      clusterId: "Kubernetes",
+      ipMode: "IPv4",
+      firstFamily: "IPv4",
+      interceptionMode: "REDIRECT",
+      autoAllocatedAddresses: false,
+      routerMode: "",
+      istioVersion: "1.30.3",
+      proxyConfig: defaultProxyConfig,
+      ...parts.proxy,
+    },
+    lookups: lookups(parts),
+    scope,
+    destinationRule,
+    envoyFilters: { key: "", patches: [] },
+    perspective: { ...here, ...parts.perspective },
+    inbound: {
+      targets: [],
+      ingressListeners: parts.sidecar?.spec.ingress ?? [],
+      destinationRule,
+      scope,
+      mtlsMode: () => "PERMISSIVE",
+      portLevelPorts: [],
+      ownAddresses: [],
+      ...parts.inbound,
+    },
+    gateway: undefined,
+    tlsClientFiles: parts.clientFiles ?? {},
+  };
+}
