@@ -1,6 +1,7 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigKey, Diagnostic, Origin } from "../../config/diagnostic.ts";
 import { hostsOverlap, isWildcard } from "../../mesh/host-name.ts";
+import type { Memo } from "../../mesh/memo.ts";
 import type { EgressListener, MeshVirtualService } from "../../mesh/mesh.ts";
 import { meshGateway } from "../../mesh/short-names.ts";
 import type { Service } from "../../registry/service.ts";
@@ -31,7 +32,7 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
     .filter((virtualService) => port === 80 || namesSomeService(virtualService, services))
     .flatMap((virtualService) => hostGroups(virtualService, listener, services, port, table));
   const claimed = new Set(groups.flatMap((group) => group.services.map((service) => service.hostname)));
-  const hosts = claimHosts(port, services, claimed);
+  const hosts = claimHosts(port, services, claimed, table.memo);
   for (const group of groups) {
     for (const host of group.plainHosts) hosts.add(plainHost(host, group, table));
     for (const service of group.services) hosts.add(serviceHost(service, group, port, table));
@@ -206,7 +207,7 @@ function domainsOf({ service }: TableService, port: number, tablePort: number, {
 const originKeys = (service: Service): readonly ConfigKey[] => service.origins.map((origin) => origin.key);
 
 /** Takes virtual hosts one after the other and gives each the name and the domains that nobody has before it. */
-function claimHosts(tablePort: number, services: TableServices, claimed: ReadonlySet<string>) {
+function claimHosts(tablePort: number, services: TableServices, claimed: ReadonlySet<string>, memo: Memo) {
   const names = new Set<string>();
   const taken = new Set<string>();
   const pieces: VirtualHostPiece[] = [];
@@ -227,7 +228,13 @@ function claimHosts(tablePort: number, services: TableServices, claimed: Readonl
     // A table of all ports tells the ports of a host apart by the domains that name one; port 80 needs no name.
     const kept = tablePort === 0 && port !== 80 ? free.filter((domain) => domain.includes(":")) : free;
     if (kept.length === domains.all.length) pieces.push(piece);
-    else if (kept.length > 0) pieces.push({ ...piece, json: { ...piece.json, domains: kept } });
+    else if (kept.length > 0) {
+      const trimmed = memo([piece], `only|${kept.join(" ")}`, () => ({
+        ...piece,
+        json: { ...piece.json, domains: kept },
+      }));
+      pieces.push(trimmed);
+    }
   };
   return { add, pieces, diagnostics };
 }
