@@ -124,7 +124,7 @@ function selectingConfigs(of: ConfigsOf): SelectingConfigs {
 }
 
 function lookupsOf(
-  { meshConfig, domain, registry }: World,
+  { meshConfig, meshNetworks, domain, registry }: World,
   services: ServiceIndex,
   peerAuthentication: PeerAuthenticationIndex,
   networks: NetworkIndex,
@@ -147,6 +147,8 @@ function lookupsOf(
     namespaceMtlsMode: peerAuthentication.namespaceMode,
     workloadMtlsMode: peerAuthentication.workloadMode,
     serviceByHostname: services.visibleService,
+    servicesOfHost: (hostname) => [...(services.byHostname.get(hostname)?.values() ?? [])],
+    meshNetworks,
     networkGateways: networks.gateways,
     gatewaysOfNetwork: networks.gatewaysOf,
   };

@@ -7,6 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { AuthorizationPolicy } from "../config/kinds/authorization-policy.ts";
 import type { EnvoyConfigObjectPatch, EnvoyFilter } from "../config/kinds/envoy-filter.ts";
 import type { MeshConfig, ProxyConfig } from "../config/kinds/mesh-config.ts";
+import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { RequestAuthentication } from "../config/kinds/request-authentication.ts";
 import type { IstioIngressListener } from "../config/kinds/sidecar.ts";
 import type { Telemetry } from "../config/kinds/telemetry.ts";
@@ -52,6 +53,9 @@ export interface MeshLookups {
   readonly authentication: object;
   /** Finds the service a host means when seen from a namespace, whatever a scope imports (extension providers). */
   serviceByHostname(hostname: string, namespace: string): Service | undefined;
+  /** Every service of a host, whoever may see it: one a namespace. */
+  servicesOfHost(hostname: string): readonly Service[];
+  readonly meshNetworks: MeshNetworks;
   readonly networkGateways: readonly NetworkGateway[];
   /** Gateways of one network (both registry-found and MeshNetworks). */
   gatewaysOfNetwork(network: string, clusterId: string): readonly NetworkGateway[];

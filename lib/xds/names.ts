@@ -108,3 +108,35 @@ export function configPath(meta: {
   const kind = meta.kind.replaceAll(/(?<=[a-z0-9])([A-Z])/g, "-$1").toLowerCase();
   return `/apis/${meta.group}/${version}/namespaces/${meta.namespace}/${kind}/${meta.name}`;
 }
+
+/** `<bind>_<port>`: an outbound or gateway listener, and the chains of an inbound port; the bind may be a unix socket. */
+export function listenerName(bind: string, port: number): string {
+  return `${bind}_${port}`;
+}
+
+/** The listener that all outbound traffic is redirected to. */
+export const virtualOutboundListener = "virtualOutbound";
+
+/** The listener that all inbound traffic is redirected to; also the TCP chains for ports that no service names. */
+export const virtualInboundListener = "virtualInbound";
+
+/** Chains that refuse connections to a virtual listener's own port: `<listener>-blackhole`. */
+export const virtualOutboundBlackHoleChain = `${virtualOutboundListener}-blackhole`;
+export const virtualInboundBlackHoleChain = `${virtualInboundListener}-blackhole`;
+
+/** Takes outbound traffic that no listener claims. */
+export const virtualOutboundCatchAllChain = `${virtualOutboundListener}-catchall-tcp`;
+
+/** Takes inbound HTTP for ports that no service names. */
+export const virtualInboundHttpChain = `${virtualInboundListener}-catchall-http`;
+
+/** Default chain of an outbound listener whose chains leave something over. */
+export const passthroughFilterChain = "PassthroughFilterChain";
+
+/** `<host>:<port>`: the route table of a sniffed port that has a listener of its own. */
+export function sniffedRouteTableName(host: string, port: number): string {
+  return `${host}:${port}`;
+}
+
+/** Route table of the mesh's explicit HTTP proxy. */
+export const httpProxyRouteTable = "http_proxy";

@@ -1,0 +1,47 @@
+import { isSubsetHost } from "../../mesh/host-name.ts";
+import type { Service, ServicePort } from "../../registry/service.ts";
+import { sniDnatClusterName } from "../names.ts";
+import { statName } from "../stat-name.ts";
+import { istioAlpns } from "./alpn.ts";
+import type { GatewayChain } from "./gateway-chain.ts";
+import type { ListenerContext } from "./listener-context.ts";
+import { tcpProxyFilters } from "./tcp-proxy.ts";
+
+/**
+ * Chains that lead mesh mTLS on by its server name, one for each port and subset of the services that the hosts cover.
+ * Only mesh ALPNs are taken, and no policy is asked: the other end has the keys, and decides.
+ *
+ * @see xds-listeners 8.4
+ */
+export function autoPassthroughChains(context: ListenerContext, hosts: readonly string[]): readonly GatewayChain[] {
+  return context.view.scope.services
+    .filter(({ meshExternal, hostname }) => !meshExternal && hosts.some((host) => isSubsetHost(hostname, host)))
+    .flatMap((service) =>
+      service.ports
+        .filter((port) => port.protocol !== "UDP")
+        .flatMap((port) => subsetNames(context, service).map((subset) => chain(context, service, port, subset))),
+    );
+}
+
+function subsetNames({ view }: ListenerContext, service: Service): readonly string[] {
+  const subsets = view.destinationRule(service)?.config.spec.subsets ?? [];
+  return ["", ...subsets.map((subset) => subset.name)];
+}
+
+function chain(context: ListenerContext, service: Service, port: ServicePort, subset: string): GatewayChain {
+  const { view } = context;
+  const cluster = sniDnatClusterName(port.port, subset, service.hostname);
+  const pattern = view.lookups.mesh.outboundClusterStatName;
+  const names = { hostname: service.hostname, subset, port: port.port, portName: port.name, targetPort: 0, service };
+  return {
+    sniHosts: [cluster],
+    applicationProtocols: istioAlpns,
+    tls: undefined,
+    filters: tcpProxyFilters(context, "gateway", {
+      statPrefix: pattern === "" ? cluster : statName(pattern, names),
+      destination: { kind: "cluster", cluster },
+      protocol: port.protocol,
+      policy: { rule: view.destinationRule(service)?.config.spec, subset, tunnels: false },
+    }),
+  };
+}

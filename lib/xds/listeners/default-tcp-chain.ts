@@ -1,0 +1,33 @@
+import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { Service } from "../../registry/service.ts";
+import { outboundClusterName } from "../names.ts";
+import { statName } from "../stat-name.ts";
+import { isDynamicWildcard, sniForwardProxy } from "./dynamic-forward-proxy.ts";
+import type { ListenerContext } from "./listener-context.ts";
+import { tcpChainFilters } from "./network-filters.ts";
+import type { ChainPort } from "./tcp-destination.ts";
+import { tcpProxyFilters } from "./tcp-proxy.ts";
+
+/**
+ * Network filters of a TCP chain that no route claims: straight to the service. The listener's port may be a Sidecar's
+ * own; a service with one port is reached on that.
+ */
+export function defaultTcpFilters(context: ListenerContext, service: Service, listenerPort: ChainPort): FilterJson[] {
+  const { view } = context;
+  const only = service.ports.length === 1 ? service.ports[0] : undefined;
+  const port = only?.port ?? listenerPort.port;
+  const cluster = outboundClusterName(port, "", service.hostname);
+  const pattern = view.lookups.mesh.outboundClusterStatName;
+  const statPrefix =
+    pattern === ""
+      ? cluster
+      : statName(pattern, { hostname: service.hostname, subset: "", port, portName: "", targetPort: 0, service });
+  const terminal = tcpProxyFilters(context, "outbound", {
+    statPrefix,
+    destination: { kind: "cluster", cluster },
+    protocol: listenerPort.protocol,
+    policy: { rule: view.destinationRule(service)?.config.spec, subset: "", tunnels: true },
+  });
+  const resolved = isDynamicWildcard(service) ? [sniForwardProxy(service, listenerPort.port)] : [];
+  return tcpChainFilters(context, { class: "outbound", port: listenerPort.port }, [...resolved, ...terminal]);
+}

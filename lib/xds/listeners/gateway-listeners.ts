@@ -1,0 +1,158 @@
+import type { ListenerFilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import { keyOf } from "../../config/config.ts";
+import type { ConfigKey } from "../../config/diagnostic.ts";
+import type { GatewayServer, MergedServers, ServerPort } from "../../mesh/mesh.ts";
+import { parseProtocol } from "../../registry/protocol.ts";
+import { packAny } from "../any.ts";
+import { listenerName } from "../names.ts";
+import type { Resource } from "../resource.ts";
+import { serverDownstreamContext } from "../tls/downstream-server.ts";
+import { envoyAddress } from "./bind.ts";
+import { type GatewayChain, gatewayFilterChain, readsHandshake } from "./gateway-chain.ts";
+import { gatewayTcpChains, type TakenServerNames } from "./gateway-tcp-chains.ts";
+import { httpConnectionManager } from "./http-connection-manager.ts";
+import { tlsInspector } from "./inspector.ts";
+import type { ListenerContext } from "./listener-context.ts";
+import { httpChainFilters } from "./network-filters.ts";
+import { protocolClass } from "./outbound-entry.ts";
+import { connectionLimit, exactBalanceField } from "./socket-fields.ts";
+
+/** Below this only privileged processes may bind. */
+const firstUnprivilegedPort = 1024;
+
+const proxyProtocol: ListenerFilterJson = {
+  name: "envoy.filters.listener.proxy_protocol",
+  typedConfig: packAny("envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol", {}),
+};
+
+/** A gateway listener in the making. */
+interface GatewayListener {
+  readonly bind: string;
+  readonly port: number;
+  readonly chains: GatewayChain[];
+  readonly from: ConfigKey[];
+}
+
+/**
+ * The listeners of a gateway: one for each address and port of its merged servers.
+ * @returns in no particular order; a listener without any chain is left out, with a diagnostic
+ * @see xds-listeners 8
+ */
+export function gatewayListeners(context: ListenerContext): readonly Resource<ListenerJson>[] {
+  const merged = context.view.gateway?.merged;
+  if (merged === undefined) return [];
+  const listeners = new Map<string, GatewayListener>();
+  const takenByPort = new Map<number, TakenServerNames>();
+  merged.serverPorts.forEach((serverPort, index) => {
+    const servers = merged.mergedServers[index];
+    if (servers === undefined) return;
+    if (context.view.options.unprivilegedPod && serverPort.number < firstUnprivilegedPort) return;
+    const bind = serverPort.bind === "" ? context.wildcards[0] : serverPort.bind;
+    const name = listenerName(bind, serverPort.number);
+    const listener = listeners.get(name) ?? { bind, port: serverPort.number, chains: [], from: [] };
+    listeners.set(name, listener);
+    const taken = takenByPort.get(serverPort.number) ?? new Map<string, string>();
+    takenByPort.set(serverPort.number, taken);
+    listener.chains.push(...portChains(context, name, serverPort, servers, taken));
+    listener.from.push(...servers.servers.map(({ gateway }) => keyOf(gateway)));
+  });
+  return [...listeners].flatMap(([name, listener]) =>
+    listener.chains.length > 0 ? [gatewayListener(context, name, listener)] : [],
+  );
+}
+
+function portChains(
+  context: ListenerContext,
+  listener: string,
+  serverPort: ServerPort,
+  { servers, routeName }: MergedServers,
+  taken: TakenServerNames,
+): readonly GatewayChain[] {
+  if (protocolClass(parseProtocol(serverPort.protocol)) === "HTTP") {
+    return [httpChain(context, listener, serverPort.number, { protocol: serverPort.protocol, routeName })];
+  }
+  return servers.flatMap((server) => {
+    if (endsTlsForHttp(server)) {
+      return [
+        httpChain(context, listener, serverPort.number, {
+          protocol: server.server.port.protocol,
+          routeName: server.routeName,
+          server,
+        }),
+      ];
+    }
+    const chains = gatewayTcpChains(context, server, taken);
+    if (chains.length === 0) context.report(nothingToServe(server));
+    return chains;
+  });
+}
+
+function endsTlsForHttp({ server }: GatewayServer): boolean {
+  const mode = server.tls?.mode ?? "PASSTHROUGH";
+  return (
+    parseProtocol(server.port.protocol) === "HTTPS" &&
+    server.tls !== undefined &&
+    mode !== "PASSTHROUGH" &&
+    mode !== "AUTO_PASSTHROUGH"
+  );
+}
+
+function httpChain(
+  context: ListenerContext,
+  listener: string,
+  port: number,
+  {
+    protocol,
+    routeName,
+    server,
+  }: { readonly protocol: string; readonly routeName: string; readonly server?: GatewayServer },
+): GatewayChain {
+  const place = { class: "gateway", port } as const;
+  const name = server?.server.name ?? "";
+  const settings = server?.server.tls;
+  const connectionManager = httpConnectionManager(context, {
+    place,
+    // A named server has its statistics under its own name, and then without the final `;`.
+    statPrefix: name === "" ? `outbound_${listener};` : name,
+    routes: { kind: "rds", name: routeName },
+    protocol: parseProtocol(protocol),
+  });
+  return {
+    sniHosts: server?.sniHosts ?? [],
+    applicationProtocols: [],
+    tls: settings === undefined ? undefined : serverDownstreamContext(settings, context.view.lookups.mesh, "http"),
+    filters: httpChainFilters(context, place, connectionManager),
+  };
+}
+
+function nothingToServe({ server, gateway, gatewayName }: GatewayServer) {
+  return {
+    code: "gateway-server-without-route",
+    severity: "warning",
+    origin: gateway.origin,
+    path: ["spec", "servers"],
+    message: `no virtual service has a route for port ${server.port.number} (${server.port.protocol}) of ${gatewayName}`,
+    hint: "bind a virtual service with a tcp or tls route for one of the server's hosts to the gateway",
+  } as const;
+}
+
+function gatewayListener(context: ListenerContext, name: string, listener: GatewayListener): Resource<ListenerJson> {
+  const { view, telemetry } = context;
+  const accessLog = telemetry.CLIENT.logs.listener;
+  const listenerFilters = [
+    ...(view.proxy.proxyConfig.gatewayTopology?.proxyProtocol === undefined ? [] : [proxyProtocol]),
+    ...(listener.chains.some(readsHandshake) ? [tlsInspector] : []),
+  ];
+  const json: ListenerJson = {
+    name,
+    address: envoyAddress(listener.bind, listener.port),
+    filterChains: listener.chains.map(gatewayFilterChain),
+    ...(listenerFilters.length === 0 ? {} : { listenerFilters }),
+    trafficDirection: "OUTBOUND",
+    ...exactBalanceField(view.options.outboundExactBalance),
+    ...(accessLog.length === 0 ? {} : { accessLog: [...accessLog] }),
+    ...connectionLimit,
+  };
+  return { name, json, from: listener.from };
+}

@@ -1,0 +1,114 @@
+import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { Server } from "../../config/kinds/gateway.ts";
+import { hostsOverlap } from "../../mesh/host-name.ts";
+import type { GatewayServer, MeshVirtualService } from "../../mesh/mesh.ts";
+import { parseProtocol } from "../../registry/protocol.ts";
+import { serverDownstreamContext } from "../tls/downstream-server.ts";
+import { autoPassthroughChains } from "./auto-passthrough.ts";
+import type { GatewayChain } from "./gateway-chain.ts";
+import type { ListenerContext } from "./listener-context.ts";
+import type { StaticMatch } from "./route-match.ts";
+import { type ChainPort, routeFilters } from "./tcp-destination.ts";
+
+/** SNI hosts that pass-through chains of one port have taken, each with the bind that took it last. */
+export type TakenServerNames = Map<string, string>;
+
+/**
+ * Chains of a server that is not HTTP: opaque TCP, TLS that ends here, or TLS that is passed through by server name.
+ * @see xds-listeners 8.4
+ */
+export function gatewayTcpChains(
+  context: ListenerContext,
+  gatewayServer: GatewayServer,
+  taken: TakenServerNames,
+): readonly GatewayChain[] {
+  const { server, sniHosts } = gatewayServer;
+  if (server.tls === undefined) {
+    const filters = tcpRouteFilters(context, gatewayServer);
+    return filters === undefined ? [] : [{ sniHosts: [], applicationProtocols: [], tls: undefined, filters }];
+  }
+  const mode = server.tls.mode ?? "PASSTHROUGH";
+  if (mode === "AUTO_PASSTHROUGH") return autoPassthroughChains(context, sniHosts);
+  if (mode === "PASSTHROUGH") return passthroughChains(context, gatewayServer, taken);
+  const filters = tcpRouteFilters(context, gatewayServer);
+  if (filters === undefined) return [];
+  const tls = serverDownstreamContext(server.tls, context.view.lookups.mesh, "tcp");
+  return [{ sniHosts, applicationProtocols: [], tls, filters }];
+}
+
+/** Filters of the first `tcp` route of a virtual service that is bound to the server. */
+function tcpRouteFilters(context: ListenerContext, gatewayServer: GatewayServer): FilterJson[] | undefined {
+  const { server, gatewayName } = gatewayServer;
+  for (const virtualService of boundVirtualServices(context, gatewayServer)) {
+    for (const { match = [], route = [] } of virtualService.config.spec.tcp ?? []) {
+      if (match.length > 0 && !match.some((one) => matchesServer(one, server, gatewayName))) continue;
+      const filters = chainFilters(context, server, route, virtualService);
+      if (filters !== undefined) return filters;
+    }
+  }
+  return undefined;
+}
+
+function passthroughChains(
+  context: ListenerContext,
+  gatewayServer: GatewayServer,
+  taken: TakenServerNames,
+): readonly GatewayChain[] {
+  const { server, gatewayName } = gatewayServer;
+  const bind = server.bind ?? "";
+  const chains: GatewayChain[] = [];
+  for (const virtualService of boundVirtualServices(context, gatewayServer)) {
+    for (const { match: matches = [], route = [] } of virtualService.config.spec.tls ?? []) {
+      for (const match of matches) {
+        if (!matchesServer(match, server, gatewayName)) continue;
+        const hosts = match.sniHosts ?? [];
+        // Two chains for one name: Envoy would refuse the whole listener.
+        if (hosts.some((host) => taken.get(host) === bind)) {
+          context.report({
+            code: "duplicate-sni-host",
+            severity: "warning",
+            origin: virtualService.config.origin,
+            path: ["spec", "tls"],
+            message: `${hosts.join(", ")}: another route of port ${server.port.number} of ${gatewayName} has a server name of these already`,
+            hint: "give each server name to one tls route of a port",
+          });
+          continue;
+        }
+        for (const host of hosts) taken.set(host, bind);
+        const filters = chainFilters(context, server, route, virtualService);
+        if (filters !== undefined) chains.push({ sniHosts: hosts, applicationProtocols: [], tls: undefined, filters });
+      }
+    }
+  }
+  return chains;
+}
+
+function chainFilters(
+  context: ListenerContext,
+  { port }: Server,
+  routes: Parameters<typeof routeFilters>[3],
+  virtualService: MeshVirtualService,
+): FilterJson[] | undefined {
+  const chainPort: ChainPort = { port: port.number, name: port.name, protocol: parseProtocol(port.protocol) };
+  return routeFilters(context, { class: "gateway", port: port.number }, chainPort, routes, virtualService);
+}
+
+/** Virtual services of the gateway with a host that the server has, seen from the namespace that it names, if any. */
+function boundVirtualServices(
+  { view }: ListenerContext,
+  { server, gatewayName }: GatewayServer,
+): readonly MeshVirtualService[] {
+  return (view.gateway?.virtualServices(gatewayName) ?? []).filter(({ hosts, config }) =>
+    server.hosts.some((serverHost) => {
+      const slash = serverHost.indexOf("/");
+      if (slash !== -1 && serverHost.slice(0, slash) !== config.meta.namespace) return false;
+      const wanted = serverHost.slice(slash + 1);
+      return hosts.some((host) => hostsOverlap(wanted, host));
+    }),
+  );
+}
+
+/** Labels and namespaces of sources mean nothing at a gateway. */
+function matchesServer({ port = 0, gateways = [] }: StaticMatch, server: Server, gatewayName: string): boolean {
+  return (port === 0 || port === server.port.number) && (gateways.length === 0 || gateways.includes(gatewayName));
+}

@@ -1,0 +1,44 @@
+import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import { byCodePoint, type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
+import type { Memo } from "../../mesh/memo.ts";
+import type { ListenerView } from "../../mesh/views.ts";
+import type { Resource } from "../resource.ts";
+import { gatewayListeners } from "./gateway-listeners.ts";
+import { httpProxyListener } from "./http-proxy-listener.ts";
+import { inboundListeners } from "./inbound-listeners.ts";
+import { listenerContext } from "./listener-context.ts";
+import { outboundListeners } from "./outbound-listeners.ts";
+import { policyFilters } from "./policy-filters.ts";
+import { virtualOutbound } from "./virtual-outbound.ts";
+
+/**
+ * LDS: all listeners of a class of proxies, before EnvoyFilters.
+ *
+ * @returns sorted by name, each name once: where two parts claim a name, the outbound one stays
+ * @see xds-listeners 1
+ */
+export function generateListeners(view: ListenerView, memo: Memo): Stage<readonly Resource<ListenerJson>[]> {
+  const diagnostics: Diagnostic[] = [];
+  const policies = policyFilters(view, memo);
+  const context = listenerContext(view, memo, policies.value, (diagnostic) => diagnostics.push(diagnostic));
+  const listeners = view.proxy.type === "router" ? gatewayListeners(context) : sidecarListeners(context);
+  const byName = new Map<string, Resource<ListenerJson>>();
+  for (const listener of listeners) {
+    if (!byName.has(listener.name)) byName.set(listener.name, { ...listener, from: distinctKeys(listener.from) });
+  }
+  return {
+    value: [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name)),
+    diagnostics: [...policies.diagnostics, ...diagnostics],
+  };
+}
+
+function sidecarListeners(context: ReturnType<typeof listenerContext>): readonly Resource<ListenerJson>[] {
+  // Port 0 switches the data plane off.
+  if (context.view.lookups.mesh.proxyListenPort <= 0) return [];
+  const single = [httpProxyListener(context), virtualOutbound(context)].filter((listener) => listener !== undefined);
+  return [...outboundListeners(context), ...single, ...inboundListeners(context)];
+}
+
+function distinctKeys(keys: Resource["from"]): Resource["from"] {
+  return [...new Map(keys.map((key) => [keyText(key), key])).values()];
+}

@@ -1,0 +1,42 @@
+import type { Service } from "../../registry/service.ts";
+import { listenerName } from "../names.ts";
+import { plainHttpAlpns } from "./alpn.ts";
+import { httpForwardProxy, isDynamicWildcard } from "./dynamic-forward-proxy.ts";
+import { matchAll } from "./filter-chain-match.ts";
+import { httpConnectionManager } from "./http-connection-manager.ts";
+import type { ListenerContext } from "./listener-context.ts";
+import { httpChainFilters } from "./network-filters.ts";
+import type { OutboundChain } from "./outbound-entry.ts";
+import type { ChainPort } from "./tcp-destination.ts";
+
+/**
+ * The HTTP chain of an outbound listener. A sniffed or wildcard listener takes only what looks like HTTP, since TCP may
+ * come as well; an explicit bind takes everything.
+ */
+export function outboundHttpChain(
+  context: ListenerContext,
+  listener: {
+    readonly bind: string;
+    readonly port: ChainPort;
+    readonly routeTable: string;
+    readonly sniffed: boolean;
+    /** The first service on the listener: only it is asked whether names are resolved at run time. */
+    readonly service: Service | undefined;
+    readonly isHttpProxy?: boolean;
+  },
+): OutboundChain {
+  const { bind, port, routeTable, sniffed, service, isHttpProxy = false } = listener;
+  const place = { class: "outbound", port: port.port } as const;
+  const connectionManager = httpConnectionManager(context, {
+    place,
+    statPrefix: `outbound_${listenerName(bind, port.port)};`,
+    routes: { kind: "rds", name: routeTable },
+    protocol: port.protocol,
+    isHttpProxy,
+    forwardProxies: service !== undefined && isDynamicWildcard(service) ? [httpForwardProxy(service)] : [],
+  });
+  return {
+    match: sniffed ? { ...matchAll, transportProtocol: "raw_buffer", applicationProtocols: plainHttpAlpns } : matchAll,
+    filters: httpChainFilters(context, place, connectionManager),
+  };
+}

@@ -1,0 +1,72 @@
+import type { FilterChainJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import { configPath, listenerName } from "../names.ts";
+import type { Resource } from "../resource.ts";
+import { additionalAddresses, envoyAddress } from "./bind.ts";
+import { passthroughChain } from "./catch-all.ts";
+import { filterChainMatch, isMatchAll } from "./filter-chain-match.ts";
+import { httpInspector, tlsInspector } from "./inspector.ts";
+import type { ListenerContext } from "./listener-context.ts";
+import type { OutboundChain, OutboundEntry } from "./outbound-entry.ts";
+import { connectionLimit, exactBalanceField, transportSocketConnectTimeout } from "./socket-fields.ts";
+
+/**
+ * The listener of an entry. A chain that takes everything becomes the default chain, or the only one; where there is none,
+ * what matches nothing goes where unknown traffic goes.
+ *
+ * @see xds-listeners 3.4
+ */
+export function outboundListener(context: ListenerContext, entry: OutboundEntry): Resource<ListenerJson> {
+  const { binding, port, chains } = entry;
+  const [bind = "", ...extra] = binding.binds;
+  const name = listenerName(bind, port);
+  const sniffsHttp = chains.some(({ match }) => match.applicationProtocols.length > 0);
+  const json: ListenerJson = {
+    name,
+    address: envoyAddress(bind, port),
+    ...additionalAddresses(extra, port),
+    trafficDirection: "OUTBOUND",
+    continueOnListenerFiltersTimeout: true,
+    ...exactBalanceField(context.view.options.outboundExactBalance),
+    ...(binding.bindToPort ? connectionLimit : { bindToPort: false }),
+    ...inspectors(chains, sniffsHttp),
+    listenerFiltersTimeout: sniffsHttp ? context.view.lookups.mesh.protocolDetectionTimeout : "0s",
+    ...chainFields(context, chains),
+  };
+  const routes = chains.flatMap(({ virtualService }) => (virtualService === undefined ? [] : [virtualService]));
+  return {
+    name,
+    json,
+    from: [...entry.from, ...routes.map((meta) => ({ kind: meta.kind, name: meta.name, namespace: meta.namespace }))],
+  };
+}
+
+function inspectors(chains: readonly OutboundChain[], sniffsHttp: boolean): ListenerJson {
+  const readsServerName = chains.some(
+    ({ match, filters }) =>
+      match.sniHosts.length > 0 || filters.some((filter) => filter.name?.endsWith("sni_dynamic_forward_proxy")),
+  );
+  const listenerFilters = [...(readsServerName ? [tlsInspector] : []), ...(sniffsHttp ? [httpInspector] : [])];
+  return listenerFilters.length === 0 ? {} : { listenerFilters };
+}
+
+function chainFields(context: ListenerContext, chains: readonly OutboundChain[]): ListenerJson {
+  // With several chains that take everything the last one counts, as in Istio.
+  const fallback = chains.findLast(({ match }) => isMatchAll(match));
+  const others = chains.filter(({ match }) => !isMatchAll(match)).map(filterChain);
+  if (fallback === undefined) return { filterChains: others, defaultFilterChain: passthroughChain(context) };
+  if (others.length === 0) return { filterChains: [filterChain(fallback)] };
+  return { filterChains: others, defaultFilterChain: filterChain(fallback) };
+}
+
+function filterChain({ match, filters, virtualService }: OutboundChain): FilterChainJson {
+  const envoyMatch = filterChainMatch(match);
+  return {
+    ...(envoyMatch === undefined ? {} : { filterChainMatch: envoyMatch }),
+    filters: [...filters],
+    transportSocketConnectTimeout,
+    ...(virtualService === undefined
+      ? {}
+      : { metadata: { filterMetadata: { istio: { config: configPath(virtualService) } } } }),
+  };
+}

@@ -1,0 +1,15 @@
+import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
+
+/**
+ * Time for a TLS handshake, against clients that take for ever. On chains of services, outbound and at gateways.
+ * @see Istio 1.30, PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT
+ */
+export const transportSocketConnectTimeout = "15s";
+
+/** Listeners with a socket of their own take one connection at a time, so that threads share them evenly. */
+export const connectionLimit: ListenerJson = { maxConnectionsToAcceptPerSocketEvent: 1 };
+
+/** Connections are spread over threads exactly, where the node's metadata asks for it. */
+export function exactBalanceField(enabled: boolean): ListenerJson {
+  return enabled ? { connectionBalanceConfig: { exactBalance: {} } } : {};
+}

@@ -1,0 +1,34 @@
+import type { GrpcServiceJson } from "../../../gen/envoy/config/core/v3/grpc_service_pb.ts";
+import type { ProviderService } from "../../config/kinds/extension-provider.ts";
+import type { MeshLookups } from "../../mesh/views.ts";
+import { outboundClusterName } from "../names.ts";
+
+/** Where an extension provider is reached. */
+export interface ProviderCluster {
+  readonly hostname: string;
+  readonly cluster: string;
+}
+
+/**
+ * The cluster of an extension provider: its service is `host` or `namespace/host`, looked up in the whole mesh and not
+ * in a scope. undefined for an unknown host, or one that several namespaces have and the provider names without one.
+ * Whether the proxy has that cluster is its scope's business.
+ *
+ * @see Istio 1.30 `pilot/pkg/model/telemetry_logging.go`, LookupCluster
+ */
+export function providerCluster(lookups: MeshLookups, provider: ProviderService): ProviderCluster | undefined {
+  const parts = provider.service.split("/");
+  const [namespace, hostname] = parts.length === 2 ? parts : ["", provider.service];
+  if (hostname === undefined || hostname === "") return undefined;
+  const services = lookups
+    .servicesOfHost(hostname)
+    .filter((service) => namespace === "" || service.attributes.namespace === namespace);
+  const [service] = services;
+  if (service === undefined || services.length > 1) return undefined;
+  return { hostname: service.hostname, cluster: outboundClusterName(provider.port, "", service.hostname) };
+}
+
+/** gRPC to a provider; its host is the authority. */
+export function providerGrpcService({ cluster, hostname }: ProviderCluster): GrpcServiceJson {
+  return { envoyGrpc: { clusterName: cluster, authority: hostname } };
+}

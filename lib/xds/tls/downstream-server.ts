@@ -1,0 +1,180 @@
+import type {
+  CertificateValidationContextJson,
+  TlsParameters_TlsProtocolJson,
+  TlsParametersJson,
+} from "../../../gen/envoy/extensions/transport_sockets/tls/v3/common_pb.ts";
+import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
+import type {
+  CommonTlsContextJson,
+  DownstreamTlsContextJson,
+} from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
+import type { ServerTLSSettings, TLSProtocol } from "../../config/kinds/gateway.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import {
+  credentialCaName,
+  credentialSecretName,
+  fileCertificateName,
+  fileRootCaName,
+  workloadCertificate,
+  workloadRootCa,
+} from "../names.ts";
+import { httpAlpns, tcpMeshAlpns } from "./downstream-socket.ts";
+import { credentialSecret, fileSecret, identitySecret } from "./upstream-secret.ts";
+
+/**
+ * TLS as a Gateway's server (or a Sidecar's ingress listener) states it, server side.
+ *
+ * @param carries what the chain does with the stream once TLS has ended
+ * @see xds-listeners 8.5
+ */
+export function serverDownstreamContext(
+  settings: ServerTLSSettings,
+  mesh: MeshConfig,
+  carries: "http" | "tcp",
+): DownstreamTlsContextJson {
+  const meshMutual = settings.mode === "ISTIO_MUTUAL";
+  const requires = settings.mode === "MUTUAL" || meshMutual;
+  const validates = requires || settings.mode === "OPTIONAL_MUTUAL";
+  const params = meshMutual ? {} : tlsParameters(settings, mesh);
+  return {
+    // OPTIONAL_MUTUAL checks a certificate and does not insist on one.
+    requireClientCertificate: requires,
+    commonTlsContext: {
+      alpnProtocols: [...(meshMutual && carries === "tcp" ? tcpMeshAlpns : httpAlpns)],
+      ...secrets(settings, validates),
+      ...(Object.keys(params).length === 0 ? {} : { tlsParams: params }),
+    },
+  };
+}
+
+function secrets(settings: ServerTLSSettings, validates: boolean): CommonTlsContextJson {
+  if (settings.mode === "ISTIO_MUTUAL") {
+    return {
+      tlsCertificateSdsSecretConfigs: [identitySecret(workloadCertificate)],
+      ...validation(validates, settings, identitySecret(workloadRootCa)),
+    };
+  }
+  const names = credentialNames(settings);
+  return names.length > 0 ? credentialSecrets(settings, names, validates) : fileSecrets(settings, validates);
+}
+
+function credentialNames({
+  credentialNames: many = [],
+  credentialName: one = "",
+}: ServerTLSSettings): readonly string[] {
+  return many.length > 0 ? many : one === "" ? [] : [one];
+}
+
+function credentialSecrets(
+  settings: ServerTLSSettings,
+  names: readonly string[],
+  validates: boolean,
+): CommonTlsContextJson {
+  const { caCertCredentialName: explicit = "", subjectAltNames: sans = [] } = settings;
+  const ca = explicit === "" ? credentialCaName(names[0] ?? "") : credentialSecretName(explicit);
+  return {
+    tlsCertificateSdsSecretConfigs: names.map((name) => credentialSecret(credentialSecretName(name))),
+    ...(validates
+      ? {
+          combinedValidationContext: {
+            defaultValidationContext: {
+              ...subjectNames(sans),
+              ...listed("verifyCertificateSpki", settings.verifyCertificateSpki),
+              ...listed("verifyCertificateHash", settings.verifyCertificateHash),
+            },
+            validationContextSdsSecretConfig: credentialSecret(ca),
+          },
+        }
+      : sans.length > 0
+        ? { validationContext: subjectNames(sans) }
+        : {}),
+  };
+}
+
+function fileSecrets(settings: ServerTLSSettings, validates: boolean): CommonTlsContextJson {
+  const { serverCertificate = "", privateKey = "", caCertificates = "", tlsCertificates = [] } = settings;
+  const pairs = tlsCertificates.length > 0 ? tlsCertificates : [{ serverCertificate, privateKey }];
+  return {
+    tlsCertificateSdsSecretConfigs: pairs.map((pair) =>
+      certificateFile(pair.serverCertificate ?? "", pair.privateKey ?? ""),
+    ),
+    ...validation(
+      validates,
+      settings,
+      caCertificates === "" ? identitySecret(workloadRootCa) : fileSecret(fileRootCaName(caCertificates)),
+    ),
+  };
+}
+
+/** Half a key pair counts as none: the workload's own identity stands in. */
+function certificateFile(certificate: string, key: string): SdsSecretConfigJson {
+  return certificate === "" || key === ""
+    ? identitySecret(workloadCertificate)
+    : fileSecret(fileCertificateName(certificate, key));
+}
+
+function validation(
+  validates: boolean,
+  { subjectAltNames = [], caCrl = "" }: ServerTLSSettings,
+  ca: SdsSecretConfigJson,
+): CommonTlsContextJson {
+  if (!validates) return {};
+  return {
+    combinedValidationContext: {
+      defaultValidationContext: {
+        ...subjectNames(subjectAltNames),
+        ...(caCrl === "" ? {} : { crl: { filename: caCrl } }),
+      },
+      validationContextSdsSecretConfig: ca,
+    },
+  };
+}
+
+function subjectNames(names: readonly string[]): CertificateValidationContextJson {
+  return names.length === 0 ? {} : { matchSubjectAltNames: names.map((exact) => ({ exact })) };
+}
+
+function listed<K extends "verifyCertificateSpki" | "verifyCertificateHash">(
+  key: K,
+  values: readonly string[] = [],
+): CertificateValidationContextJson {
+  return values.length === 0 ? {} : { [key]: [...values] };
+}
+
+/** The mesh's defaults under the server's own. Absent where neither says anything: Envoy's defaults hold. */
+function tlsParameters(settings: ServerTLSSettings, { tlsDefaults }: MeshConfig): TlsParametersJson {
+  const ciphers = nonEmpty(settings.cipherSuites) ?? nonEmpty(tlsDefaults?.cipherSuites);
+  const curves = nonEmpty(tlsDefaults?.ecdhCurves);
+  const minimum = protocolVersion(settings.minProtocolVersion) ?? defaultMinimum(tlsDefaults?.minProtocolVersion);
+  const maximum = protocolVersion(settings.maxProtocolVersion);
+  return {
+    ...(minimum === undefined ? {} : { tlsMinimumProtocolVersion: minimum }),
+    ...(maximum === undefined ? {} : { tlsMaximumProtocolVersion: maximum }),
+    ...(ciphers === undefined ? {} : { cipherSuites: [...ciphers] }),
+    ...(curves === undefined ? {} : { ecdhCurves: [...curves] }),
+  };
+}
+
+function defaultMinimum(version: TLSProtocol | undefined): TlsParameters_TlsProtocolJson | undefined {
+  if (version === undefined || version === "TLS_AUTO") return undefined;
+  return version === "TLSV1_3" ? "TLSv1_3" : "TLSv1_2";
+}
+
+function protocolVersion(version: TLSProtocol | undefined): TlsParameters_TlsProtocolJson | undefined {
+  switch (version) {
+    case "TLSV1_0":
+      return "TLSv1_0";
+    case "TLSV1_1":
+      return "TLSv1_1";
+    case "TLSV1_2":
+      return "TLSv1_2";
+    case "TLSV1_3":
+      return "TLSv1_3";
+    default:
+      return undefined;
+  }
+}
+
+function nonEmpty(values: readonly string[] | undefined): readonly string[] | undefined {
+  return values === undefined || values.length === 0 ? undefined : values;
+}
