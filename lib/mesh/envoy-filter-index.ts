@@ -1,7 +1,7 @@
-import { RE2JS } from "re2js";
 import { byAge, type Config } from "../config/config.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { ApplyTo, EnvoyFilter, PatchContext, ProxyMatch } from "../config/kinds/envoy-filter.ts";
+import { compileRe2, type Re2 } from "../config/re2.ts";
 import { groupBy, remembered } from "./identity.ts";
 import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
 import type { SelectedPatch } from "./views.ts";
@@ -19,7 +19,7 @@ export type EnvoyFilterIndex = (proxy: PatchedProxy) => readonly SelectedPatch[]
 
 export function indexEnvoyFilters(configs: readonly Config<EnvoyFilter>[], rootNamespace: string): EnvoyFilterIndex {
   const byNamespace = groupBy(configs, (config) => config.meta.namespace);
-  const versionPattern = remembered(compile);
+  const versionPattern = remembered(compileRe2);
   const matches = (match: ProxyMatch | undefined, proxy: PatchedProxy): boolean =>
     match === undefined ||
     (matchesVersion(match.proxyVersion, proxy.istioVersion, versionPattern) &&
@@ -55,26 +55,17 @@ function appliesTo(context: PatchContext, type: PatchedProxy["type"]): boolean {
   return type === "router" ? context === "GATEWAY" : context === "SIDECAR_INBOUND" || context === "SIDECAR_OUTBOUND";
 }
 
-/** Validation has refused what does not compile; undefined then matches nothing. */
-function compile(pattern: string): RE2JS | undefined {
-  try {
-    return RE2JS.compile(pattern);
-  } catch {
-    return undefined;
-  }
-}
-
 const longestVersion = 1024;
 
 /** The pattern must be found in the version; a proxy without version never matches. */
 function matchesVersion(
   pattern: string | undefined,
   version: string,
-  compiled: (pattern: string) => RE2JS | undefined,
+  compiled: (pattern: string) => Re2 | undefined,
 ): boolean {
   if (pattern === undefined || pattern === "") return true;
   if (version === "" || version.length > longestVersion) return false;
-  return compiled(pattern)?.matcher(version).find() ?? false;
+  return compiled(pattern)?.isFoundIn(version) ?? false;
 }
 
 function matchesMetadata(

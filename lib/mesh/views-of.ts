@@ -9,7 +9,6 @@ import { classProxyKey, classProxyOf } from "./class-proxy.ts";
 import { destinationRuleFor } from "./destination-rule-index.ts";
 import { patchTargets } from "./envoy-filter-index.ts";
 import { gatewayViewOf, type SelectedGateway } from "./gateway-view.ts";
-import { remembered } from "./identity.ts";
 import { inboundViewOf } from "./inbound-view.ts";
 import { listenerOptionsKey, listenerOptionsOf, ownAddressesFor } from "./listener-options.ts";
 import type { Memo } from "./memo.ts";
@@ -50,7 +49,7 @@ export function viewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): ProxyViews {
     metadata: proxy.metadata.raw,
   });
   const classProxy = classProxyOf(mesh, proxy);
-  const rules = selectedRules(scope, proxy);
+  const rules = selectedRules(scope, proxy, memo);
   const destinationRule = (service: { readonly hostname: string }): MeshDestinationRule | undefined =>
     rules.of(service.hostname);
   const base = `${classProxyKey(classProxy, mesh)}|${scope.id}|${rules.key}`;
@@ -142,18 +141,21 @@ export function scopeOf(mesh: Mesh, proxy: Proxy, memo: Memo): SidecarScope {
 }
 
 /** The rules of a scope that apply to a proxy; the key names the selector rules among them. */
-function selectedRules(scope: SidecarScope, proxy: Proxy) {
-  const of = remembered((hostname: string) =>
-    destinationRuleFor(scope.destinationRules.get(hostname), "outbound", scope.namespace, proxy.labels),
+function selectedRules(scope: SidecarScope, proxy: Proxy, memo: Memo) {
+  const of = (hostname: string) =>
+    destinationRuleFor(scope.destinationRules.get(hostname), "outbound", scope.namespace, proxy.labels);
+  const selecting = memo([scope.destinationRules], "hosts of selector rules", () =>
+    [...scope.destinationRules].filter(([, rules]) => rules.some(hasSelector)).map(([hostname]) => hostname),
   );
   const selected: string[] = [];
-  for (const [hostname, rules] of scope.destinationRules) {
-    if (!rules.some((rule) => rule.config.spec.workloadSelector !== undefined)) continue;
+  for (const hostname of selecting) {
     const rule = of(hostname);
-    if (rule?.config.spec.workloadSelector !== undefined) selected.push(`${hostname}=${nameOf(rule.config)}`);
+    if (rule !== undefined && hasSelector(rule)) selected.push(`${hostname}=${nameOf(rule.config)}`);
   }
   return { of, key: selected.join(",") };
 }
+
+const hasSelector = ({ config }: MeshDestinationRule): boolean => config.spec.workloadSelector !== undefined;
 
 const nameOf = ({ meta }: Config): string => `${meta.namespace}/${meta.name}`;
 

@@ -92,7 +92,7 @@ export interface OutboundView {
 /** CDS. */
 export interface ClusterView extends OutboundView {
   readonly perspective: EndpointPerspective;
-  readonly inbound: InboundView;
+  readonly inbound: ServedView;
   readonly gateway: MergedGateway | undefined;
   /** Files for client certificates (`TLS_CLIENT_*`), by key; empty as a rule. */
   readonly tlsClientFiles: Readonly<Record<string, string>>;
@@ -172,6 +172,9 @@ export interface InboundView {
   /** Own addresses, only where a Sidecar ingress listener reads them. */
   readonly ownAddresses: readonly string[];
 }
+
+/** What clusters may read of the inbound side: mTLS is the listeners'. */
+export type ServedView = Omit<InboundView, "mtlsMode" | "portLevelPorts">;
 
 /** Policies that apply to a workload, selected and in the order of their evaluation. */
 export interface WorkloadPolicies {

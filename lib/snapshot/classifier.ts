@@ -98,6 +98,8 @@ export function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeI
       return addressesOf(claims, nodeId)[0] ?? nodeId.address;
     case "name":
       return nodeId.name;
+    case "interceptionMode":
+      return textOf(metadata.INTERCEPTION_MODE) || "REDIRECT";
     case "nodeName":
       return textOf(metadata.NODE_NAME);
     default:

@@ -1,0 +1,128 @@
+import type { Config } from "../config/config.ts";
+import type { PolicyTarget } from "../config/kinds/selector.ts";
+import type { LabelKeys } from "../snapshot/classifier.ts";
+import { groupBy } from "./identity.ts";
+import type { Memo } from "./memo.ts";
+import type { Mesh } from "./mesh.ts";
+import { sourceLabelKeys } from "./source-labels.ts";
+
+/** Which attributes of nodes can tell classes apart in a mesh, in the terms of the classifier. */
+export interface ClassReads {
+  readonly attributes: readonly string[];
+  readonly labels: Readonly<Record<string, LabelKeys>>;
+}
+
+/** Read of every node: they select configuration in any mesh. */
+const alwaysRead = [
+  "type",
+  "namespace",
+  "dnsDomain",
+  "clusterId",
+  "families",
+  "interceptionMode",
+  ...[
+    "DNS_CAPTURE",
+    "ENVOY_PROMETHEUS_PORT",
+    "ENVOY_STATUS_PORT",
+    "HTTP10",
+    "HTTP_PROXY_PORT",
+    "IDLE_TIMEOUT",
+    "INBOUND_LISTENER_EXACT_BALANCE",
+    "OUTBOUND_LISTENER_EXACT_BALANCE",
+    "PROXY_CONFIG",
+    "ROUTER_MODE",
+    "TLS_CLIENT_CERT_CHAIN",
+    "TLS_CLIENT_KEY",
+    "TLS_CLIENT_ROOT_CERT",
+    "TLS_SERVER_CERT_CHAIN",
+    "TLS_SERVER_KEY",
+    "TLS_SERVER_ROOT_CERT",
+    "UNPRIVILEGED_POD",
+  ].map((key) => `metadata:${key}`),
+];
+
+const canonicalLabels = ["service.istio.io/canonical-name", "service.istio.io/canonical-revision"];
+
+/** @param usesLocality whether any class of the mesh depends on where its proxies run */
+export function classReads(mesh: Mesh, usesLocality: boolean, memo: Memo): ClassReads {
+  const { selecting } = mesh;
+  const writesTracing =
+    mesh.compat === "istio" || selecting.policies.telemetry.some(({ spec }) => spec.tracing !== undefined);
+  const patches = selecting.envoyFilters.flatMap(({ spec }) => spec.configPatches ?? []);
+  const readsVersion = mesh.compat === "istio" || patches.some(({ match }) => match?.proxy?.proxyVersion !== undefined);
+  const metadataKeys = patches.flatMap(({ match }) => Object.keys(match?.proxy?.metadata ?? {}));
+  const attributes = new Set([
+    ...alwaysRead,
+    ...metadataKeys.map((key) => `metadata:${key}`),
+    ...(readsVersion ? ["metadata:ISTIO_VERSION"] : []),
+    ...(writesTracing ? ["metadata:MESH_ID"] : []),
+    ...(mesh.networks.gateways.length > 0 ? ["network", "metadata:REQUESTED_NETWORK_VIEW"] : []),
+    ...(usesLocality ? ["locality"] : []),
+  ]);
+  return { attributes: [...attributes].sort(), labels: labelReads(mesh, writesTracing, memo) };
+}
+
+function labelReads(mesh: Mesh, writesTracing: boolean, memo: Memo): Readonly<Record<string, LabelKeys>> {
+  const { selecting, config, services } = mesh;
+  const everywhere = new Set<string>([
+    ...sourceLabelKeys(mesh.virtualServices.all, memo),
+    ...(writesTracing ? canonicalLabels : []),
+    ...failoverKeys(mesh),
+  ]);
+  const byNamespace = new Map<string, Set<string>>();
+  const read = (namespace: string, keys: Iterable<string>): void => {
+    const known = byNamespace.get(namespace) ?? new Set<string>();
+    byNamespace.set(namespace, known);
+    for (const key of keys) known.add(key);
+  };
+  const policies: readonly Config<PolicyTarget>[] = Object.values(selecting.policies).flat();
+  for (const { meta, spec } of [...policies, ...selecting.peerAuthentications]) {
+    const keys = Object.keys(spec.selector?.matchLabels ?? {});
+    read(meta.namespace, keys);
+    if (meta.namespace === config.rootNamespace) for (const key of keys) everywhere.add(key);
+  }
+  for (const { meta, spec } of [...selecting.envoyFilters, ...selecting.sidecars]) {
+    const keys = Object.keys(spec.workloadSelector?.labels ?? {});
+    read(meta.namespace, keys);
+    if (meta.namespace === config.rootNamespace) for (const key of keys) everywhere.add(key);
+  }
+  for (const { meta, spec } of selecting.destinationRules) {
+    read(meta.namespace, Object.keys(spec.workloadSelector?.matchLabels ?? {}));
+  }
+  for (const [namespace, keys] of memo([services], "selector labels", () => serviceSelectorKeys(mesh)))
+    read(namespace, keys);
+  const routerNamespaces = new Set(
+    mesh.proxies.filter(({ type }) => type === "router").map(({ namespace }) => namespace),
+  );
+  for (const { spec } of mesh.gateways) {
+    for (const namespace of routerNamespaces) read(namespace, Object.keys(spec.selector ?? {}));
+  }
+  const own = [...byNamespace].map(([namespace, keys]): [string, LabelKeys] => [
+    namespace,
+    { keys: [...keys].filter((key) => !everywhere.has(key)).sort() },
+  ]);
+  const entries: [string, LabelKeys][] = [["*", { keys: [...everywhere].sort() }], ...own];
+  return Object.fromEntries(entries.filter(([, { keys }]) => keys.length > 0).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Workloads back services by their labels. */
+function serviceSelectorKeys(mesh: Mesh): ReadonlyMap<string, ReadonlySet<string>> {
+  const grouped = groupBy(mesh.services.all, (service) => service.attributes.namespace);
+  return new Map(
+    [...grouped].map(([namespace, services]) => [
+      namespace,
+      new Set(services.flatMap((service) => Object.keys(service.attributes.selector ?? {}))),
+    ]),
+  );
+}
+
+function failoverKeys(mesh: Mesh): readonly string[] {
+  const settings = [
+    mesh.config.localityLbSetting,
+    ...mesh.selecting.destinationRules.flatMap(({ spec }) => spec.trafficPolicy?.loadBalancer?.localityLbSetting ?? []),
+    ...mesh.selecting.destinationRules.flatMap(({ spec }) =>
+      (spec.subsets ?? []).flatMap((subset) => subset.trafficPolicy?.loadBalancer?.localityLbSetting ?? []),
+    ),
+  ];
+  return settings.flatMap((setting) => (setting.failoverPriority ?? []).map((entry) => entry.split("=")[0] ?? entry));
+}
