@@ -24,6 +24,7 @@ import {
   type EntryDifference,
   type EntryIndex,
   type EntryRecord,
+  type EntryUpdate,
   emptyEntries,
   endpointsOfHost,
   entryDiagnostics,
@@ -98,21 +99,38 @@ function fromNothing(input: RegistryInput, former: Assembly | undefined): Change
     const known = former?.clusters.find(({ index }) => index.context.clusterId === context.clusterId);
     return { objects, update: indexCluster(context, objects, known?.index) };
   });
-  const primary = updates[0]?.update.index.settings;
-  const entries = updateEntryIndex(
-    emptyEntries({
-      clusterId: primary?.clusterId ?? "Kubernetes",
-      trustDomain: input.meshConfig.trustDomain,
-      networkOf: (address, labels) => (primary === undefined ? "" : networkOf(address, labels, primary)),
-    }),
-    { removed: [], added: input.configs },
-  );
-  const gone = former === undefined ? [] : [...former.entries.entries.values()];
+  const entries = entriesFrom(input, updates[0]?.update.index, former);
   return {
     clusters: updates.map(({ objects, update }) => ({ objects, index: update.index })),
     entries: entries.index,
     clusterDifferences: updates.map(({ update }) => update.difference),
-    entryDifference: { ...entries.difference, entries: [...entries.difference.entries, ...gone] },
+    entryDifference: entries.difference,
+  };
+}
+
+/** All ServiceEntries and WorkloadEntries read anew, as the primary cluster's networks are now. */
+function entriesFrom(
+  input: RegistryInput,
+  primary: ClusterIndex | undefined,
+  former: Assembly | undefined,
+): EntryUpdate {
+  const settings = primary?.settings;
+  const { index, difference } = updateEntryIndex(
+    emptyEntries({
+      clusterId: settings?.clusterId ?? "Kubernetes",
+      trustDomain: input.meshConfig.trustDomain,
+      networkOf: (address, labels) => (settings === undefined ? "" : networkOf(address, labels, settings)),
+    }),
+    { removed: [], added: input.configs },
+    former?.entries,
+  );
+  if (former === undefined) return { index, difference };
+  return {
+    index,
+    difference: {
+      entries: [...difference.entries, ...former.entries.entries.values()],
+      workloads: [...difference.workloads, ...former.entries.workloads.values()],
+    },
   };
 }
 
@@ -126,7 +144,11 @@ function fromFormer(input: RegistryInput, former: Assembly): Changed {
     }
     return { objects, ...updateCluster(cluster.index, changes, objects) };
   });
-  const entries = updateEntryIndex(former.entries, listChanges(former.configs, input.configs));
+  const primary = updates[0]?.index;
+  const entries =
+    primary?.settings === former.clusters[0]?.index.settings
+      ? updateEntryIndex(former.entries, listChanges(former.configs, input.configs))
+      : entriesFrom(input, primary, former);
   return {
     clusters: updates.map(({ objects, index }) => ({ objects, index })),
     entries: entries.index,

@@ -24,6 +24,23 @@ export class ShardedMap<V> {
     return ShardedMap.#empty;
   }
 
+  /** A map of its own making, without the copies that changes to an existing one take. */
+  static from<V>(entries: Iterable<readonly [string, V]>): ShardedMap<V> {
+    const shards: (Map<string, V> | undefined)[] = new Array(shardCount).fill(undefined);
+    let size = 0;
+    for (const [key, value] of entries) {
+      const index = shardOf(key);
+      let shard = shards[index];
+      if (shard === undefined) {
+        shard = new Map();
+        shards[index] = shard;
+      }
+      shard.set(key, value);
+    }
+    for (const shard of shards) size += shard?.size ?? 0;
+    return new ShardedMap<V>(shards, size);
+  }
+
   get(key: string): V | undefined {
     return this.#shards[shardOf(key)]?.get(key);
   }
@@ -50,6 +67,11 @@ export class ShardedMap<V> {
       shards.map((shard, index) => copied.get(index) ?? shard),
       size,
     );
+  }
+
+  /** In no particular order. */
+  *keys(): Generator<string> {
+    for (const shard of this.#shards) if (shard !== undefined) yield* shard.keys();
   }
 
   /** In no particular order. */

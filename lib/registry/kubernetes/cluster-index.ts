@@ -59,7 +59,7 @@ export interface ClusterIndex {
   /** By `namespace/name` of the service, sorted by name; also those whose service is not there. */
   readonly slices: ShardedMap<readonly KubernetesObject[]>;
   /** Pod key or address → services (`namespace/name`) whose slices name it. */
-  readonly referrers: ShardedMap<ReadonlySet<string>>;
+  readonly referrers: ShardedMap<readonly string[]>;
   /** By `namespace/name` of the service; those with slices only. */
   readonly sliced: ShardedMap<SlicedService>;
   /** Services among `sliced` with unknown pods. */
@@ -70,6 +70,26 @@ export interface ClusterIndex {
 export interface ObjectChanges {
   readonly removed: readonly KubernetesObject[];
   readonly added: readonly KubernetesObject[];
+}
+
+/** Changes by kind. */
+type KindChanges = ReadonlyMap<string, ObjectChanges>;
+
+const noChanges: ObjectChanges = { removed: [], added: [] };
+
+function byKind({ removed, added }: ObjectChanges): KindChanges {
+  const kinds = new Map<string, { removed: KubernetesObject[]; added: KubernetesObject[] }>();
+  const changesOf = (kind: string) => {
+    let changes = kinds.get(kind);
+    if (changes === undefined) {
+      changes = { removed: [], added: [] };
+      kinds.set(kind, changes);
+    }
+    return changes;
+  };
+  for (const object of removed) changesOf(object.kind).removed.push(object);
+  for (const object of added) changesOf(object.kind).added.push(object);
+  return kinds;
 }
 
 /** What differs between two indexes of a cluster. */
@@ -127,16 +147,17 @@ function byObjectName(a: { readonly object: KubernetesObject }, b: { readonly ob
   return byCodePoint(objectKey(a.object), objectKey(b.object));
 }
 
-/** The map without the removed objects of a kind and with the added ones, by key; undefined marks removal. */
-function netChanges<T>(
-  changes: ObjectChanges,
+/** The changes to the objects of a kind as writes to a map by key; undefined marks removal. */
+function writes<T>(
+  changes: KindChanges,
   kind: string,
   read: (object: KubernetesObject) => T | undefined,
 ): Map<string, T | undefined> {
-  const net = new Map<string, T | undefined>();
-  for (const object of changes.removed) if (object.kind === kind) net.set(objectKey(object), undefined);
-  for (const object of changes.added) if (object.kind === kind) net.set(objectKey(object), read(object));
-  return net;
+  const { removed, added } = changes.get(kind) ?? noChanges;
+  const out = new Map<string, T | undefined>();
+  for (const object of removed) out.set(objectKey(object), undefined);
+  for (const object of added) out.set(objectKey(object), read(object));
+  return out;
 }
 
 /** Says whether two readings of a pod mean the same to every conversion. */
@@ -157,10 +178,11 @@ interface PodsUpdate {
   readonly changed: readonly Pod[];
 }
 
-function updatePods(index: ClusterIndex, changes: ObjectChanges): PodsUpdate {
-  const net = netChanges(changes, "Pod", (object) =>
+function updatePods(index: ClusterIndex, changes: KindChanges): PodsUpdate {
+  const net = writes(changes, "Pod", (object) =>
     discovered(index, object) ? podOf(object, index.nodes.get(textOf(nodeNameOf(object))), index.settings) : undefined,
   );
+  if (index.pods.size === 0) return firstPods(net);
   const written: [string, Pod | undefined][] = [];
   const changed: Pod[] = [];
   const byAddress = new Map<string, Pod[]>();
@@ -200,12 +222,36 @@ function updatePods(index: ClusterIndex, changes: ObjectChanges): PodsUpdate {
   };
 }
 
+/** What `updatePods` comes to where there were no pods. */
+function firstPods(read: ReadonlyMap<string, Pod | undefined>): PodsUpdate {
+  const changed: Pod[] = [];
+  const byKey = new Map<string, Pod>();
+  const byAddress = new Map<string, Pod[]>();
+  for (const [key, pod] of read) {
+    if (pod === undefined) continue;
+    changed.push(pod);
+    byKey.set(key, pod);
+    if (!pod.live) continue;
+    for (const address of pod.workload.addresses) {
+      const list = byAddress.get(address);
+      if (list === undefined) byAddress.set(address, [pod]);
+      else list.push(pod);
+    }
+  }
+  for (const list of byAddress.values()) if (list.length > 1) list.sort(byObjectName);
+  return {
+    pods: ShardedMap.from(byKey),
+    podsByNamespace: withPods(new Map(), byKey),
+    podsByAddress: ShardedMap.from(byAddress),
+    changed,
+  };
+}
+
 /** The map of maps with the pods written; a namespace that nothing was written to keeps its map. */
 function withPods(
   byNamespace: ReadonlyMap<string, ReadonlyMap<string, Pod>>,
-  written: readonly (readonly [string, Pod | undefined])[],
+  written: Iterable<readonly [string, Pod | undefined]>,
 ): ReadonlyMap<string, ReadonlyMap<string, Pod>> {
-  if (written.length === 0) return byNamespace;
   const copied = new Map<string, Map<string, Pod>>();
   for (const [key, pod] of written) {
     const slash = key.indexOf("/");
@@ -218,7 +264,7 @@ function withPods(
     if (pod === undefined) pods.delete(key.slice(slash + 1));
     else pods.set(key.slice(slash + 1), pod);
   }
-  return new Map([...byNamespace, ...copied]);
+  return copied.size === 0 ? byNamespace : new Map([...byNamespace, ...copied]);
 }
 
 function nodeNameOf(object: KubernetesObject): unknown {
@@ -232,8 +278,8 @@ interface ServicesUpdate {
   readonly changed: ReadonlySet<string>;
 }
 
-function updateServices(index: ClusterIndex, changes: ObjectChanges): ServicesUpdate {
-  const net = netChanges(changes, "Service", (object) => {
+function updateServices(index: ClusterIndex, changes: KindChanges): ServicesUpdate {
+  const net = writes(changes, "Service", (object) => {
     if (!discovered(index, object)) return undefined;
     const namespaceAnnotations = index.namespaces.get(objectNamespace(object))?.annotations ?? {};
     return serviceOf(object, { settings: index.settings, namespaceAnnotations, nodes: index.nodes });
@@ -272,12 +318,12 @@ function sameService(a: KubernetesService, b: KubernetesService): boolean {
 
 interface SlicesUpdate {
   readonly slices: ShardedMap<readonly KubernetesObject[]>;
-  readonly referrers: ShardedMap<ReadonlySet<string>>;
+  readonly referrers: ShardedMap<readonly string[]>;
   /** Services whose slices are other than before. */
   readonly changed: ReadonlySet<string>;
 }
 
-function updateSlices(index: ClusterIndex, changes: ObjectChanges): SlicesUpdate {
+function updateSlices(index: ClusterIndex, changes: KindChanges): SlicesUpdate {
   const byService = new Map<string, Map<string, KubernetesObject>>();
   const slicesOf = (serviceKey: string): Map<string, KubernetesObject> => {
     let slices = byService.get(serviceKey);
@@ -288,42 +334,42 @@ function updateSlices(index: ClusterIndex, changes: ObjectChanges): SlicesUpdate
     return slices;
   };
   const serviceKeyOf = (slice: KubernetesObject): string | undefined => {
-    if (slice.kind !== "EndpointSlice") return undefined;
     const name = sliceServiceName(slice);
     return name === "" ? undefined : `${objectNamespace(slice)}/${name}`;
   };
-  for (const slice of changes.removed) {
+  const { removed, added } = changes.get("EndpointSlice") ?? noChanges;
+  for (const slice of removed) {
     const key = serviceKeyOf(slice);
     if (key !== undefined) slicesOf(key).delete(objectKey(slice));
   }
-  for (const slice of changes.added) {
+  for (const slice of added) {
     const key = serviceKeyOf(slice);
     if (key !== undefined && discovered(index, slice)) slicesOf(key).set(objectKey(slice), slice);
   }
   const written: [string, readonly KubernetesObject[] | undefined][] = [];
-  const referrers = new Map<string, Set<string>>();
-  const referrersOf = (reference: string): Set<string> => {
-    let set = referrers.get(reference);
-    if (set === undefined) {
-      set = new Set(index.referrers.get(reference) ?? []);
-      referrers.set(reference, set);
-    }
-    return set;
-  };
+  const referrers = new Map<string, readonly string[]>();
+  const referrersOf = (reference: string): readonly string[] =>
+    referrers.get(reference) ?? index.referrers.get(reference) ?? [];
   for (const [serviceKey, slices] of byService) {
-    const before = (index.slices.get(serviceKey) ?? []).flatMap(slicePodReferences);
-    const after = [...slices.values()].flatMap(slicePodReferences);
-    const kept = new Set(after);
-    for (const reference of before) if (!kept.has(reference)) referrersOf(reference).delete(serviceKey);
-    const known = new Set(before);
-    for (const reference of after) if (!known.has(reference)) referrersOf(reference).add(serviceKey);
+    const before = new Set((index.slices.get(serviceKey) ?? []).flatMap(slicePodReferences));
+    const after = new Set([...slices.values()].flatMap(slicePodReferences));
+    for (const reference of before) {
+      if (after.has(reference)) continue;
+      referrers.set(
+        reference,
+        referrersOf(reference).filter((key) => key !== serviceKey),
+      );
+    }
+    for (const reference of after) {
+      if (!before.has(reference)) referrers.set(reference, [...referrersOf(reference), serviceKey]);
+    }
     const sorted = [...slices.values()].sort((a, b) => byCodePoint(objectKey(a), objectKey(b)));
     written.push([serviceKey, sorted.length === 0 ? undefined : sorted]);
   }
   return {
     slices: index.slices.with(written),
     referrers: index.referrers.with(
-      [...referrers].map(([reference, set]) => [reference, set.size === 0 ? undefined : set] as const),
+      [...referrers].map(([reference, keys]) => [reference, keys.length === 0 ? undefined : keys] as const),
     ),
     changed: new Set(byService.keys()),
   };
@@ -385,12 +431,12 @@ function convertSlices(
 /** Reads nodes and namespaces anew where they changed; undefined if nothing that anybody reads is other than before. */
 function surroundings(
   index: ClusterIndex,
-  changes: ObjectChanges,
+  changes: KindChanges,
 ): { readonly nodes: ReadonlyMap<string, Node>; readonly namespaces: ReadonlyMap<string, Namespace> } | undefined {
   const nodes = new Map(index.nodes);
   const namespaces = new Map(index.namespaces);
   let changed = false;
-  for (const [key, after] of netChanges(changes, "Node", nodeOf)) {
+  for (const [key, after] of writes(changes, "Node", nodeOf)) {
     const name = key.slice(key.indexOf("/") + 1);
     const before = nodes.get(name);
     if (before !== undefined && after !== undefined && sameNode(before, after)) continue;
@@ -398,7 +444,7 @@ function surroundings(
     if (after === undefined) nodes.delete(name);
     else nodes.set(name, after);
   }
-  for (const [key, after] of netChanges(changes, "Namespace", namespaceOf)) {
+  for (const [key, after] of writes(changes, "Namespace", namespaceOf)) {
     const name = key.slice(key.indexOf("/") + 1);
     const before = namespaces.get(name);
     if (before !== undefined && after !== undefined && sameValue(before, after)) continue;
@@ -410,7 +456,7 @@ function surroundings(
 }
 
 /** Applies changes to an index whose nodes and namespaces stay as they are. */
-function applyChanges(index: ClusterIndex, changes: ObjectChanges): ClusterUpdate {
+function applyChanges(index: ClusterIndex, changes: KindChanges): ClusterUpdate {
   const pods = updatePods(index, changes);
   const services = updateServices(index, changes);
   const slices = updateSlices(index, changes);
@@ -424,8 +470,15 @@ function applyChanges(index: ClusterIndex, changes: ObjectChanges): ClusterUpdat
     slices: slices.slices,
     referrers: slices.referrers,
   };
-  const changedPods = new Set(pods.changed.flatMap((pod) => [objectKey(pod.object), ...pod.workload.addresses]));
   const touched = new Set([...services.changed, ...slices.changed]);
+  const changedPods = new Set<string>();
+  // In a first index every service is touched anyway.
+  if (index.services.size > 0) {
+    for (const pod of pods.changed) {
+      changedPods.add(objectKey(pod.object));
+      for (const address of pod.workload.addresses) changedPods.add(address);
+    }
+  }
   for (const reference of changedPods) for (const key of next.referrers.get(reference) ?? []) touched.add(key);
   const sliced: [string, SlicedService | undefined][] = [];
   const endpoints = new Set<string>();
@@ -470,8 +523,9 @@ export function indexCluster(
     if (object.kind === "Node") nodes.set(object.metadata.name, nodeOf(object));
     else if (object.kind === "Namespace") namespaces.set(object.metadata.name, namespaceOf(object));
   }
-  const { index } = applyChanges(emptyIndex(context, nodes, namespaces), { removed: [], added: objects });
-  if (before === undefined) return { index, difference: everything(index) };
+  const update = applyChanges(emptyIndex(context, nodes, namespaces), byKind({ removed: [], added: objects }));
+  if (before === undefined) return update;
+  const { index } = update;
   const kept = keepIdentity(before, index);
   const difference = everything(kept);
   const gone = everything(before);
@@ -486,11 +540,11 @@ export function indexCluster(
 }
 
 function everything(index: ClusterIndex): ClusterDifference {
-  const services = new Set<string>();
-  for (const { object } of index.services.values()) services.add(objectKey(object));
-  const endpoints = new Set<string>();
-  for (const { service } of index.sliced.values()) endpoints.add(objectKey(service.object));
-  return { services, endpoints, pods: [...index.pods.values()] };
+  return {
+    services: new Set(index.services.keys()),
+    endpoints: new Set(index.sliced.keys()),
+    pods: [...index.pods.values()],
+  };
 }
 
 /** The new index with the services and endpoint lists of the old one where they are equal. */
@@ -538,6 +592,7 @@ export function updateCluster(
   changes: ObjectChanges,
   objects: readonly KubernetesObject[],
 ): ClusterUpdate {
-  if (surroundings(index, changes) !== undefined) return indexCluster(index.context, objects, index);
-  return applyChanges(index, changes);
+  const kinds = byKind(changes);
+  if (surroundings(index, kinds) !== undefined) return indexCluster(index.context, objects, index);
+  return applyChanges(index, kinds);
 }

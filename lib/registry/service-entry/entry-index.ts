@@ -145,7 +145,7 @@ function mapWith<V>(
 
 const recordsByAge = (a: EntryRecord, b: EntryRecord): number => byAge(a.config, b.config);
 
-function updateEntries(index: EntryIndex, changes: ConfigChanges): EntryUpdate {
+function updateEntries(index: EntryIndex, changes: ConfigChanges, known: EntryIndex): EntryUpdate {
   const net = new Map<string, EntryRecord | undefined>();
   for (const config of changes.removed) if (isServiceEntry(config)) net.set(textKey(config), undefined);
   for (const config of changes.added) {
@@ -164,7 +164,7 @@ function updateEntries(index: EntryIndex, changes: ConfigChanges): EntryUpdate {
     const before = index.entries.get(key);
     if (before === undefined && made === undefined) continue;
     if (before !== undefined && made !== undefined && sameRecord(before, made)) continue;
-    const after = made === undefined ? undefined : withServiceIdentity(before, made);
+    const after = made === undefined ? undefined : withServiceIdentity(known.entries.get(key), made);
     written.push([key, after]);
     if (before !== undefined) {
       touched.push(before);
@@ -231,10 +231,14 @@ function updateWorkloads(index: EntryIndex, changes: ConfigChanges): EntryUpdate
   };
 }
 
-/** The index after some ServiceEntries and WorkloadEntries changed; configs of other kinds are passed over. */
-export function updateEntryIndex(index: EntryIndex, changes: ConfigChanges): EntryUpdate {
+/**
+ * The index after some ServiceEntries and WorkloadEntries changed; configs of other kinds are passed over.
+ *
+ * @param known where services that come out equal are taken from; another index than `index` when all is made anew
+ */
+export function updateEntryIndex(index: EntryIndex, changes: ConfigChanges, known: EntryIndex = index): EntryUpdate {
   const workloads = updateWorkloads(index, changes);
-  const entries = updateEntries(workloads.index, changes);
+  const entries = updateEntries(workloads.index, changes, known);
   return {
     index: entries.index,
     difference: { entries: entries.difference.entries, workloads: workloads.difference.workloads },

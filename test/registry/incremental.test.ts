@@ -1,0 +1,208 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Config } from "../../lib/config/config.ts";
+import { createMemo } from "../../lib/mesh/memo.ts";
+import { buildRegistry } from "../../lib/registry/build-registry.ts";
+import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
+import type { RegistryState } from "../../lib/registry/registry-state.ts";
+import type { Service } from "../../lib/registry/service.ts";
+import { object, pod, service, serviceEntry, slice, workloadEntry, world } from "./objects.ts";
+
+const namespaces = ["red", "blue"];
+const names = ["a", "b"];
+const addresses = ["10.1.0.1", "10.1.0.2", "10.1.0.3"];
+const apps = [{ app: "a" }, { app: "b" }, { app: "a", "security.istio.io/tlsMode": "istio" }];
+
+const key = fc.tuple(fc.constantFrom(...namespaces), fc.constantFrom(...names)).map((parts) => parts.join("/"));
+const address = fc.constantFrom(...addresses);
+const endpointText = fc.tuple(address, fc.constantFrom("", "=a", "=b")).map(([ip, target]) => `${ip}${target}`);
+
+const anyObject: fc.Arbitrary<KubernetesObject> = fc.oneof(
+  fc
+    .tuple(
+      key,
+      fc.constantFrom({}, { clusterIP: "None" }, { selector: { app: "b" } }),
+      fc.constantFrom({}, { labels: { x: "1" } }),
+    )
+    .map(([at, spec, metadata]) => service(at, spec, metadata)),
+  fc
+    .tuple(key, fc.constantFrom("a.red.svc.cluster.local", "b.blue.svc.cluster.local"))
+    .map(([at, externalName]) => service(at, { type: "ExternalName", externalName })),
+  fc
+    .tuple(key, address, fc.constantFrom(...apps), fc.constantFrom("n1", "n2", ""), fc.boolean())
+    .map(([at, ip, labels, nodeName, ready]) =>
+      pod(at, ip, labels, { nodeName }, { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] }),
+    ),
+  fc
+    .tuple(key, fc.array(endpointText, { maxLength: 3 }), fc.constantFrom("one", "two"))
+    .map(([at, endpoints, name]) => slice(at, endpoints, { name: `${at.split("/")[1]}-${name}` })),
+  fc
+    .tuple(fc.constantFrom("n1", "n2"), fc.constantFrom("r1", "r2"))
+    .map(([name, region]) => object("Node", `/${name}`, {}, { labels: { "topology.kubernetes.io/region": region } })),
+  fc
+    .constantFrom({}, { "topology.istio.io/network": "north" })
+    .map((labels) => object("Namespace", "/istio-system", {}, { labels })),
+);
+
+const anyConfig: fc.Arbitrary<Config> = fc.oneof(
+  fc
+    .tuple(
+      key,
+      fc.constantFrom("x.example.com", "y.example.com"),
+      fc.constantFrom("STATIC", "DNS", "DNS_ROUND_ROBIN"),
+      fc.constantFrom("a", "b", ""),
+      address,
+    )
+    .map(([at, host, resolution, app, ip]) =>
+      serviceEntry(at, {
+        hosts: [host],
+        resolution: resolution === "DNS" ? "DNS" : resolution === "STATIC" ? "STATIC" : "DNS_ROUND_ROBIN",
+        location: "MESH_INTERNAL",
+        ports: [{ number: 80, name: "http", protocol: "HTTP" }],
+        ...(app === "" ? { endpoints: [{ address: ip }] } : { workloadSelector: { labels: { app } } }),
+      }),
+    ),
+  fc
+    .tuple(key, fc.constantFrom(...apps), address)
+    .map(([at, labels, ip]) => workloadEntry(at, { address: ip, labels, serviceAccount: "vm" })),
+);
+
+type Change =
+  | { readonly put: KubernetesObject; readonly cluster: number }
+  | { readonly config: Config }
+  | { readonly drop: number };
+
+const anyChange: fc.Arbitrary<Change> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ put: anyObject, cluster: fc.nat({ max: 1 }) }) },
+  { weight: 3, arbitrary: fc.record({ config: anyConfig }) },
+  { weight: 3, arbitrary: fc.record({ drop: fc.nat() }) },
+);
+
+const proxies = namespaces.flatMap((namespace) =>
+  addresses.map((ip, at) => ({
+    id: `${names[at % 2]}.${namespace}`,
+    namespace,
+    addresses: [ip],
+    clusterId: at === 0 ? "other" : "Kubernetes",
+    labels: { app: "a" },
+  })),
+);
+
+function contents(state: RegistryState) {
+  return {
+    services: state.services,
+    endpoints: [...state.endpoints].sort(([a], [b]) => (a < b ? -1 : 1)),
+    workloads: state.workloads,
+    gateways: state.networkGateways,
+    targets: proxies.map((proxy) => state.serviceTargets(proxy)),
+    own: proxies.map((proxy) => state.workload(proxy)),
+  };
+}
+
+function sameText(a: readonly Service[], b: readonly Service[]): boolean {
+  const text = (services: readonly Service[]): string =>
+    JSON.stringify(services, (_key, value) => (value instanceof Map ? [...value] : value));
+  return text(a) === text(b);
+}
+
+/** Applies a change to the objects of two clusters and the configs, each by kind and key. */
+function apply(
+  stores: readonly [Map<string, KubernetesObject>, Map<string, KubernetesObject>, Map<string, Config>],
+  change: Change,
+): void {
+  if ("put" in change) {
+    const { kind, metadata } = change.put;
+    const store = change.cluster === 0 ? stores[0] : stores[1];
+    store.set(`${kind}/${metadata.namespace}/${metadata.name}`, change.put);
+  } else if ("config" in change) {
+    const { kind, namespace, name } = change.config.meta;
+    stores[2].set(`${kind}/${namespace}/${name}`, change.config);
+  } else {
+    const store = stores[change.drop % 3] ?? stores[0];
+    const keys = [...store.keys()];
+    const key = keys[change.drop % Math.max(1, keys.length)];
+    if (key !== undefined) store.delete(key);
+  }
+}
+
+function inputOf(
+  stores: readonly [Map<string, KubernetesObject>, Map<string, KubernetesObject>, Map<string, Config>],
+  reversed = false,
+) {
+  const list = <T>(values: Iterable<T>): readonly T[] => (reversed ? [...values].reverse() : [...values]);
+  return world([], list(stores[2].values()), {
+    clusters: [
+      { id: "Kubernetes", objects: list(stores[0].values()) },
+      { id: "other", objects: list(stores[1].values()) },
+    ],
+  });
+}
+
+describe("buildRegistry under a memo", () => {
+  it("gives after any sequence of changes what a fresh build gives, and keeps what did not change", () => {
+    fc.assert(
+      fc.property(fc.array(anyChange, { minLength: 1, maxLength: 25 }), (changes) => {
+        const stores: Parameters<typeof apply>[0] = [new Map(), new Map(), new Map()];
+        const memo = createMemo();
+        let former = buildRegistry(inputOf(stores), memo).value;
+        for (const change of changes) {
+          apply(stores, change);
+          const input = inputOf(stores);
+          const state = buildRegistry(input, memo).value;
+          expect(contents(state)).toEqual(contents(buildRegistry(input).value));
+          for (const [key, endpoints] of state.endpoints) {
+            const before = former.endpoints.get(key);
+            if (before !== undefined && JSON.stringify(before) === JSON.stringify(endpoints)) {
+              expect(endpoints).toBe(before);
+            }
+          }
+          if (sameText(former.services, state.services)) expect(state.services).toBe(former.services);
+          former = state;
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("does not care in which order the objects come", () => {
+    fc.assert(
+      fc.property(fc.array(anyChange, { maxLength: 30 }), (changes) => {
+        const stores: Parameters<typeof apply>[0] = [new Map(), new Map(), new Map()];
+        for (const change of changes) apply(stores, change);
+        expect(contents(buildRegistry(inputOf(stores)).value)).toEqual(
+          contents(buildRegistry(inputOf(stores, true)).value),
+        );
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("is as before once what was added is removed again", () => {
+    fc.assert(
+      fc.property(fc.array(anyChange, { maxLength: 15 }), anyObject, (changes, extra) => {
+        const stores: Parameters<typeof apply>[0] = [new Map(), new Map(), new Map()];
+        for (const change of changes) apply(stores, change);
+        const memo = createMemo();
+        const before = contents(buildRegistry(inputOf(stores), memo).value);
+        const input = inputOf(stores);
+        const [primary] = input.clusters;
+        const taken = primary?.objects.some(
+          ({ kind, metadata }) =>
+            kind === extra.kind &&
+            metadata.name === extra.metadata.name &&
+            metadata.namespace === extra.metadata.namespace,
+        );
+        fc.pre(taken === false);
+        buildRegistry(
+          {
+            ...input,
+            clusters: [{ id: "Kubernetes", objects: [...(primary?.objects ?? []), extra] }, ...input.clusters.slice(1)],
+          },
+          memo,
+        );
+        expect(contents(buildRegistry(input, memo).value)).toEqual(before);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
