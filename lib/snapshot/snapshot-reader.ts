@@ -17,7 +17,7 @@ export interface LoadedRoot {
 
 export interface LoadedSegment {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly spans: readonly ResourceSpan[];
+  readonly spans: ReadonlyMap<string, ResourceSpan>;
 }
 
 /** Reads snapshots out of a store; what is read stays in memory up to a limit, and is never stale, being named by its hash. */
@@ -77,7 +77,7 @@ export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 
     maxBytes,
     load: async (ref) => {
       const raw = await bytes(ref.hash);
-      return { bytes: raw, spans: readSpans(ref, raw) };
+      return { bytes: raw, spans: new Map(readSpans(ref, raw).map((span) => [span.name, span])) };
     },
     sizeOf: (segment) => segment.bytes.length,
   });

@@ -1,0 +1,129 @@
+import { headKey } from "../snapshot/blob.ts";
+import type { Head } from "../snapshot/root.ts";
+import { nextStepMs, parseHead, rootAt } from "../snapshot/snapshot-reader.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+
+/** HEAD as this front sees it. */
+export interface Heads {
+  /**
+   * HEAD, at most `ttlMs` old, or as it was last seen while the store is down.
+   * @returns undefined when nothing was ever published
+   * @throws PortolanError when the store is down and was never reached
+   */
+  current(): Promise<Head | undefined>;
+  /**
+   * Waits until another root than `root` is in force.
+   * @returns false when the time was up, the signal fired or the front closed before that
+   */
+  waitForChange(root: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** Ends watching and lets all who wait go. */
+  close(): void;
+}
+
+export interface HeadsOptions {
+  readonly ttlMs: number;
+  readonly now: () => number;
+  /** Told of every failed read of HEAD. */
+  readonly onError: (cause: unknown) => void;
+}
+
+/** How often to look all the same where the store calls back: a watch may be lost without a word. */
+const unwatchedMs = 30_000;
+
+/** Caches HEAD: one read at a time, whoever asks; pushed by the store where it can watch, else asked again while polls are held. */
+export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
+  const waiters = new Set<() => void>();
+  let seen: { readonly head: Head; readonly etag: string } | undefined;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let changedMeanwhile = false;
+  let closed = false;
+
+  async function read(): Promise<void> {
+    do {
+      changedMeanwhile = false;
+      const result = await store.get(headKey, seen === undefined ? {} : { ifNoneMatch: seen.etag });
+      if (result.kind === "found") seen = { head: parseHead(result.bytes), etag: result.etag };
+      if (result.kind === "absent") seen = undefined;
+      readAtMs = options.now();
+    } while (changedMeanwhile);
+    for (const wake of waiters) wake();
+  }
+
+  function refresh(): Promise<void> {
+    reading ??= read()
+      .catch((cause: unknown) => {
+        options.onError(cause);
+        if (seen === undefined) throw cause;
+        readAtMs = options.now();
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  }
+
+  const stopWatching = store.watch?.(headKey, () => {
+    changedMeanwhile = true;
+    if (waiters.size > 0) refresh().catch(() => {});
+    else readAtMs = Number.NEGATIVE_INFINITY;
+  });
+
+  /** While polls are held: wakes at the next planned step, and looks at the store where it does not call by itself. */
+  function schedule(): void {
+    if (timer !== undefined || waiters.size === 0 || closed) return;
+    const nowMs = options.now();
+    const stepMs = seen === undefined ? undefined : nextStepMs(seen.head, nowMs);
+    // A change seen while nobody waited has set the time of reading back: then it is due at once.
+    const lookMs = readAtMs + (stopWatching === undefined ? options.ttlMs : unwatchedMs);
+    const dueMs = Math.min(stepMs ?? lookMs, lookMs);
+    timer = setTimeout(
+      async () => {
+        timer = undefined;
+        await refresh().catch(() => {});
+        schedule();
+      },
+      Math.max(dueMs - nowMs, 1),
+    );
+  }
+
+  const rootNow = () => (seen === undefined ? "" : rootAt(seen.head, options.now()));
+
+  return {
+    async current() {
+      if (options.now() - readAtMs >= options.ttlMs) await refresh();
+      return seen?.head;
+    },
+    waitForChange(root, timeoutMs, signal) {
+      return new Promise((resolve) => {
+        const finish = (changed: boolean) => {
+          waiters.delete(wake);
+          clearTimeout(deadline);
+          signal?.removeEventListener("abort", giveUp);
+          if (waiters.size === 0) {
+            clearTimeout(timer);
+            timer = undefined;
+          }
+          resolve(changed);
+        };
+        const giveUp = () => finish(false);
+        const wake = () => {
+          if (closed || signal?.aborted) giveUp();
+          else if (rootNow() !== root) finish(true);
+        };
+        const deadline = setTimeout(giveUp, timeoutMs);
+        signal?.addEventListener("abort", giveUp);
+        waiters.add(wake);
+        schedule();
+        wake();
+      });
+    },
+    close() {
+      closed = true;
+      stopWatching?.();
+      clearTimeout(timer);
+      for (const wake of waiters) wake();
+    },
+  };
+}

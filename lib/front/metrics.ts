@@ -1,0 +1,19 @@
+import type { ResourceType } from "../snapshot/resource-type.ts";
+
+/** What became of a request. */
+export type Outcome = "changed" | "unchanged" | "unknown-node" | "unknown-name" | "bad-request" | "unavailable";
+
+/** What the front counts. A port: the Node server exports it for Prometheus, at the edge nobody listens. */
+export interface FrontMetrics {
+  poll(type: ResourceType, outcome: Outcome): void;
+  /** Polls that are being held, up or down by one. */
+  held(difference: 1 | -1): void;
+  /** A node has refused an answer. */
+  refusal(type: ResourceType): void;
+  /** HEAD could not be read; the last one goes on being served. */
+  headError(): void;
+  /** Text for `GET /metrics`, if there is any. */
+  render?(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export const noMetrics: FrontMetrics = { poll() {}, held() {}, refusal() {}, headError() {} };
