@@ -2,7 +2,7 @@ import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_p
 import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
 import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
 import type { MeshDestinationRule } from "../../mesh/mesh.ts";
-import type { ClusterView, InboundView } from "../../mesh/views.ts";
+import type { ClusterView, ServedView } from "../../mesh/views.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import { altStatName, inboundClusterName } from "../names.ts";
@@ -77,7 +77,7 @@ function uniqueServices(targets: readonly ServiceTarget[]): readonly Service[] {
   return [...new Map(targets.map(({ service }) => [service.hostname, service])).values()];
 }
 
-function declaredPort(listener: IstioIngressListener, inbound: InboundView): InboundPort {
+function declaredPort(listener: IstioIngressListener, inbound: ServedView): InboundPort {
   const port = listener.port.number ?? 0;
   const target = inbound.targets.find((candidate) => candidate.targetPort === port);
   return {
@@ -89,7 +89,7 @@ function declaredPort(listener: IstioIngressListener, inbound: InboundView): Inb
 }
 
 /** A Sidecar's own connection pool for a port: that of its listener, else that of the Sidecar. */
-function sidecarPool(inbound: InboundView, port: number): ConnectionPoolSettings | undefined {
+function sidecarPool(inbound: ServedView, port: number): ConnectionPoolSettings | undefined {
   const sidecar = inbound.scope.sidecar?.spec;
   const listener = sidecar?.ingress?.find(
     (candidate) => candidate.port.number === port && candidate.connectionPool !== undefined,
@@ -97,7 +97,7 @@ function sidecarPool(inbound: InboundView, port: number): ConnectionPoolSettings
   return listener?.connectionPool ?? sidecar?.inboundConnectionPool;
 }
 
-function buildInbound(port: InboundPort, inbound: InboundView, proxies: ClusterClass): InboundCluster {
+function buildInbound(port: InboundPort, inbound: ServedView, proxies: ClusterClass): InboundCluster {
   const { mesh } = proxies.lookups;
   const [leading] = port.services;
   const candidate = leading === undefined ? undefined : inbound.destinationRule(leading);
