@@ -5,6 +5,7 @@ import { groupBy } from "./identity.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh } from "./mesh.ts";
 import { sourceLabelKeys } from "./source-labels.ts";
+import type { EndpointPerspective } from "./views.ts";
 
 /** Which attributes of nodes can tell classes apart in a mesh, in the terms of the classifier. */
 export interface ClassReads {
@@ -43,8 +44,17 @@ const alwaysRead = [
 
 const canonicalLabels = ["service.istio.io/canonical-name", "service.istio.io/canonical-revision"];
 
-/** @param usesLocality whether any class of the mesh depends on where its proxies run */
-export function classReads(mesh: Mesh, usesLocality: boolean, memo: Memo): ClassReads {
+/** Labels that stand for an attribute of the node, which sends no such labels itself. */
+const topologyAttributes: ReadonlyMap<string, string> = new Map([
+  ["topology.kubernetes.io/region", "locality"],
+  ["topology.kubernetes.io/zone", "locality"],
+  ["topology.istio.io/subzone", "locality"],
+  ["topology.istio.io/network", "network"],
+  ["kubernetes.io/hostname", "nodeName"],
+]);
+
+/** @param perspectives those of all classes: what they do not hold tells no class from another */
+export function classReads(mesh: Mesh, perspectives: readonly EndpointPerspective[], memo: Memo): ClassReads {
   const { selecting } = mesh;
   const writesTracing =
     mesh.compat === "istio" || selecting.policies.telemetry.some(({ spec }) => spec.tracing !== undefined);
@@ -57,7 +67,11 @@ export function classReads(mesh: Mesh, usesLocality: boolean, memo: Memo): Class
     ...(readsVersion ? ["metadata:ISTIO_VERSION"] : []),
     ...(writesTracing ? ["metadata:MESH_ID"] : []),
     ...(mesh.networks.gateways.length > 0 ? ["network", "metadata:REQUESTED_NETWORK_VIEW"] : []),
-    ...(usesLocality ? ["locality"] : []),
+    ...(perspectives.some(({ locality }) => locality !== "") ? ["locality"] : []),
+    ...(perspectives.some(({ nodeName }) => nodeName !== "") ? ["nodeName"] : []),
+    ...perspectives
+      .flatMap(({ failoverLabels }) => Object.keys(failoverLabels))
+      .flatMap((key) => topologyAttributes.get(key) ?? []),
   ]);
   return { attributes: [...attributes].sort(), labels: labelReads(mesh, writesTracing, memo) };
 }

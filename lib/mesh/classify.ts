@@ -48,8 +48,8 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
   const counted = proxies.map((proxy) => ({ proxy, proxyClass: enter(proxy) }));
   const defaults = new Map<string, string>();
   for (const proxy of defaultSidecars(proxies)) defaults.set(`sidecar/${proxy.namespace}`, enter(proxy).id);
-  const usesLocality = [...classes.values()].some(({ views }) => views.endpoints.perspective.locality !== "");
-  const reads = classReads(mesh, usesLocality, memo);
+  const perspectives = [...classes.values()].map(({ views }) => views.endpoints.perspective);
+  const reads = classReads(mesh, perspectives, memo);
   const table = projectionTable({ ...reads, classes: {}, defaults: {} }, counted);
   return {
     value: {

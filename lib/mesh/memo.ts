@@ -5,12 +5,13 @@
  */
 export type Memo = <T>(from: readonly object[], name: string, make: () => T) => T;
 
+/** Most nodes are either a leaf or a step to one, so both parts are made when they are needed: weak maps cost the collector dearly. */
 interface Node {
-  readonly values: Map<string, unknown>;
-  readonly next: WeakMap<object, Node>;
+  values: Map<string, unknown> | undefined;
+  next: WeakMap<object, Node> | undefined;
 }
 
-const createNode = (): Node => ({ values: new Map(), next: new WeakMap() });
+const createNode = (): Node => ({ values: undefined, next: undefined });
 
 /** A memo that lives as long as its owner: one per compiler process, or none across calls in a function. */
 export function createMemo(): Memo {
@@ -18,6 +19,7 @@ export function createMemo(): Memo {
   return <T>(from: readonly object[], name: string, make: () => T): T => {
     let node = root;
     for (const object of from) {
+      node.next ??= new WeakMap();
       let next = node.next.get(object);
       if (next === undefined) {
         next = createNode();
@@ -25,6 +27,7 @@ export function createMemo(): Memo {
       }
       node = next;
     }
+    node.values ??= new Map();
     if (node.values.has(name)) return node.values.get(name) as T;
     const value = make();
     node.values.set(name, value);
