@@ -86,14 +86,20 @@ export function fileRootCaName(path: string): string {
   return `file-root:${path === "" ? "system" : path}`;
 }
 
-/** `kubernetes://<credential name>`: SDS name of a key pair in a Kubernetes secret. */
+/**
+ * `kubernetes://<credential name>`: SDS name of a key pair in a Kubernetes secret. A name that says its kind keeps it, but
+ * `sds://` (a server of its own) falls back to the secret, and a malformed `invalid://` to nothing that exists.
+ */
 export function credentialSecretName(credentialName: string): string {
-  return credentialName.includes("://") ? credentialName : `kubernetes://${credentialName}`;
+  const name = credentialName.startsWith("sds://") ? credentialName.slice("sds://".length) : credentialName;
+  if (name.startsWith("builtin://")) return workloadCertificate;
+  if (name.startsWith("invalid://")) return "invalid://";
+  return /^(?:kubernetes|kubernetes-gateway|configmap):\/\//.test(name) ? name : `kubernetes://${name}`;
 }
 
 /** `kubernetes://<credential name>-cacert`: SDS name of the CA of a Kubernetes secret. */
 export function credentialCaName(credentialName: string): string {
-  return `${credentialSecretName(credentialName)}-cacert`;
+  return credentialSecretName(`${credentialName}-cacert`);
 }
 
 /** `/apis/<group>/<version>/namespaces/<namespace>/<kebab-case kind>/<name>`: where Istio's metadata says a thing came from. */

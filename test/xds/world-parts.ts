@@ -156,6 +156,8 @@ export function lookups(parts: Parts): MeshLookups {
     workloadMtlsMode: () => parts.workloadMode ?? "PERMISSIVE",
     authentication: {},
     serviceByHostname: (hostname) => parts.services?.find((candidate) => candidate.hostname === hostname),
+    servicesOfHost: () => [],
+    meshNetworks: { networks: {} },
     networkGateways: parts.gateways ?? [],
     gatewaysOfNetwork: (network) => (parts.gateways ?? []).filter((gateway) => gateway.network === network),
   };

@@ -121,7 +121,7 @@ function httpChain(
   return {
     sniHosts: server?.sniHosts ?? [],
     applicationProtocols: [],
-    tls: settings === undefined ? undefined : serverDownstreamContext(settings, context.view.lookups.mesh, "http"),
+    tls: settings === undefined ? undefined : serverDownstreamContext(settings, context.view.lookups, "http"),
     filters: httpChainFilters(context, place, connectionManager),
   };
 }

@@ -32,7 +32,7 @@ export function gatewayTcpChains(
   if (mode === "PASSTHROUGH") return passthroughChains(context, gatewayServer, taken);
   const filters = tcpRouteFilters(context, gatewayServer);
   if (filters === undefined) return [];
-  const tls = serverDownstreamContext(server.tls, context.view.lookups.mesh, "tcp");
+  const tls = serverDownstreamContext(server.tls, context.view.lookups, "tcp");
   return [{ sniHosts, applicationProtocols: [], tls, filters }];
 }
 

@@ -10,16 +10,11 @@ import type {
 } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { ServerTLSSettings, TLSProtocol } from "../../config/kinds/gateway.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import {
-  credentialCaName,
-  credentialSecretName,
-  fileCertificateName,
-  fileRootCaName,
-  workloadCertificate,
-  workloadRootCa,
-} from "../names.ts";
+import type { MeshLookups } from "../../mesh/views.ts";
+import { fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
+import { serverCredential } from "./downstream-credential.ts";
 import { httpAlpns, tcpMeshAlpns } from "./downstream-socket.ts";
-import { credentialSecret, fileSecret, identitySecret } from "./upstream-secret.ts";
+import { fileSecret, identitySecret } from "./upstream-secret.ts";
 
 /**
  * TLS as a Gateway's server (or a Sidecar's ingress listener) states it, server side.
@@ -29,25 +24,25 @@ import { credentialSecret, fileSecret, identitySecret } from "./upstream-secret.
  */
 export function serverDownstreamContext(
   settings: ServerTLSSettings,
-  mesh: MeshConfig,
+  lookups: MeshLookups,
   carries: "http" | "tcp",
 ): DownstreamTlsContextJson {
   const meshMutual = settings.mode === "ISTIO_MUTUAL";
   const requires = settings.mode === "MUTUAL" || meshMutual;
   const validates = requires || settings.mode === "OPTIONAL_MUTUAL";
-  const params = meshMutual ? {} : tlsParameters(settings, mesh);
+  const params = meshMutual ? {} : tlsParameters(settings, lookups.mesh);
   return {
     // OPTIONAL_MUTUAL checks a certificate and does not insist on one.
     requireClientCertificate: requires,
     commonTlsContext: {
       alpnProtocols: [...(meshMutual && carries === "tcp" ? tcpMeshAlpns : httpAlpns)],
-      ...secrets(settings, validates),
+      ...secrets(settings, validates, lookups),
       ...(Object.keys(params).length === 0 ? {} : { tlsParams: params }),
     },
   };
 }
 
-function secrets(settings: ServerTLSSettings, validates: boolean): CommonTlsContextJson {
+function secrets(settings: ServerTLSSettings, validates: boolean, lookups: MeshLookups): CommonTlsContextJson {
   if (settings.mode === "ISTIO_MUTUAL") {
     return {
       tlsCertificateSdsSecretConfigs: [identitySecret(workloadCertificate)],
@@ -55,7 +50,7 @@ function secrets(settings: ServerTLSSettings, validates: boolean): CommonTlsCont
     };
   }
   const names = credentialNames(settings);
-  return names.length > 0 ? credentialSecrets(settings, names, validates) : fileSecrets(settings, validates);
+  return names.length > 0 ? credentialSecrets(settings, names, validates, lookups) : fileSecrets(settings, validates);
 }
 
 function credentialNames({
@@ -69,11 +64,13 @@ function credentialSecrets(
   settings: ServerTLSSettings,
   names: readonly string[],
   validates: boolean,
+  lookups: MeshLookups,
 ): CommonTlsContextJson {
   const { caCertCredentialName: explicit = "", subjectAltNames: sans = [] } = settings;
-  const ca = explicit === "" ? credentialCaName(names[0] ?? "") : credentialSecretName(explicit);
+  // One CA for all key pairs: the one that belongs to the first.
+  const ca = serverCredential(explicit === "" ? `${names[0] ?? ""}-cacert` : explicit, lookups);
   return {
-    tlsCertificateSdsSecretConfigs: names.map((name) => credentialSecret(credentialSecretName(name))),
+    tlsCertificateSdsSecretConfigs: names.map((name) => serverCredential(name, lookups)),
     ...(validates
       ? {
           combinedValidationContext: {
@@ -82,7 +79,7 @@ function credentialSecrets(
               ...listed("verifyCertificateSpki", settings.verifyCertificateSpki),
               ...listed("verifyCertificateHash", settings.verifyCertificateHash),
             },
-            validationContextSdsSecretConfig: credentialSecret(ca),
+            validationContextSdsSecretConfig: ca,
           },
         }
       : sans.length > 0

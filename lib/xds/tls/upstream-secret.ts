@@ -2,16 +2,21 @@ import type { ConfigSourceJson } from "../../../gen/envoy/config/core/v3/config_
 import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 import { sdsCluster } from "../names.ts";
 
+/** An SDS server behind a cluster. */
+function server(clusterName: string): ConfigSourceJson {
+  return {
+    apiConfigSource: {
+      apiType: "GRPC",
+      transportApiVersion: "V3",
+      setNodeOnFirstMessageOnly: true,
+      grpcServices: [{ envoyGrpc: { clusterName } }],
+    },
+    resourceApiVersion: "V3",
+  };
+}
+
 /** The agent beside the proxy, which has the workload's identity and reads certificate files. */
-const agent: ConfigSourceJson = {
-  apiConfigSource: {
-    apiType: "GRPC",
-    transportApiVersion: "V3",
-    setNodeOnFirstMessageOnly: true,
-    grpcServices: [{ envoyGrpc: { clusterName: sdsCluster } }],
-  },
-  resourceApiVersion: "V3",
-};
+const agent = server(sdsCluster);
 
 /** Identity secrets: without them nothing may start, so the proxy waits for ever. */
 export function identitySecret(name: string): SdsSecretConfigJson {
@@ -21,6 +26,11 @@ export function identitySecret(name: string): SdsSecretConfigJson {
 /** Secrets made from files. */
 export function fileSecret(name: string): SdsSecretConfigJson {
   return { name, sdsConfig: agent };
+}
+
+/** Secrets of an SDS server that the mesh names. */
+export function serverSecret(name: string, cluster: string): SdsSecretConfigJson {
+  return { name, sdsConfig: server(cluster) };
 }
 
 /** Secrets that the control plane hands out; one that is missing must not hold the proxy up. */

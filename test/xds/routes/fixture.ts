@@ -149,6 +149,8 @@ export function routeView(parts: ViewParts): RouteView {
       authentication: {},
       namespaceMtlsMode: () => undefined,
       serviceByHostname: () => undefined,
+      servicesOfHost: () => [],
+      meshNetworks: { networks: {} },
       networkGateways: [],
       gatewaysOfNetwork: () => [],
     },

@@ -1,0 +1,25 @@
+import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
+import type { MeshLookups } from "../../mesh/views.ts";
+import { credentialSecretName, workloadCertificate, workloadRootCa } from "../names.ts";
+import { providerCluster } from "../telemetry/provider-cluster.ts";
+import { credentialSecret, identitySecret, serverSecret } from "./upstream-secret.ts";
+
+const builtin = "builtin://";
+const external = "sds://";
+
+/**
+ * Where a gateway gets the secret of a credential name from: the agent for the workload's own identity, the mesh's SDS
+ * provider for `sds://` names where there is one, and the control plane for the rest.
+ *
+ * @see xds-security 6.1
+ */
+export function serverCredential(name: string, lookups: MeshLookups): SdsSecretConfigJson {
+  if (name === builtin) return identitySecret(workloadCertificate);
+  if (name === `${builtin}-cacert`) return identitySecret(workloadRootCa);
+  const provider = name.startsWith(external)
+    ? lookups.mesh.extensionProviders.find(({ sds }) => sds !== undefined)?.sds
+    : undefined;
+  const target = provider === undefined ? undefined : providerCluster(lookups, provider);
+  if (target === undefined) return credentialSecret(credentialSecretName(name));
+  return serverSecret(name.slice(external.length), target.cluster);
+}
