@@ -5,6 +5,8 @@ import type { Service } from "../../registry/service.ts";
 /** Domains of a virtual host, in order, and which of them are short or otherwise derived forms of a host name. */
 export interface Domains {
   readonly all: readonly string[];
+  /** Parallel to `all`, in lower case: two domains with one key exclude each other. */
+  readonly keys: readonly string[];
   /** These give way to a service that really has the name. */
   readonly derived: ReadonlySet<string>;
 }
@@ -42,7 +44,7 @@ export function serviceDomains(service: Service, portSuffix: number | undefined,
   for (const address of addresses) {
     if (address !== "" && address !== unspecifiedAddress) add(address);
   }
-  return { all, derived };
+  return { all, keys: all.map((domain) => domain.toLowerCase()), derived };
 }
 
 /** `<host>:<port>`, an IPv6 address in brackets: the name of a virtual host. */

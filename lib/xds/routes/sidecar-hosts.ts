@@ -37,9 +37,8 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
     for (const host of group.plainHosts) hosts.add(plainHost(host, group, table));
     for (const service of group.services) hosts.add(serviceHost(service, group, port, table));
   }
-  for (const service of services.sorted) {
-    if (claimed.has(service.hostname) || service.service.resolution === "Alias") continue;
-    for (const { port: servicePort } of service.httpPorts) hosts.add(defaultHost(service, servicePort, port, table));
+  for (const { hostname, candidate } of defaultHosts(services, port, table)) {
+    if (!claimed.has(hostname)) hosts.add(candidate);
   }
   return { pieces: hosts.pieces.sort(byName), diagnostics: hosts.diagnostics };
 }
@@ -157,7 +156,7 @@ function plainHost(host: string, group: HostGroup, table: TableContext): Candida
   const { memo, headers } = table;
   const name = virtualHostName(host, group.port);
   const made = memo([group.placed], `plain host|${name}|${headers.attemptCount}`, () => ({
-    domains: { all: [bracketed(host)], derived: noDomains },
+    domains: { all: [bracketed(host)], keys: [bracketed(host)], derived: noDomains },
     piece: hostPiece(name, [bracketed(host)], group.placed.routes, group.placed.from, table),
   }));
   return { ...made, port: group.port, origin: group.origin };
@@ -172,6 +171,29 @@ function serviceHost(service: TableService, group: HostGroup, tablePort: number,
     hostPiece(name, domains.all, group.placed.routes, [...group.placed.from, ...originKeys(service.service)], table),
   );
   return { piece, domains, port: group.port, origin: group.origin };
+}
+
+interface DefaultHost {
+  readonly hostname: string;
+  readonly candidate: Candidate;
+}
+
+/**
+ * What each service would have if no virtual service claimed it, in order of host names. Remembered as a whole, because
+ * most changes are about other objects; the view's key tells which of the scope's rules apply to the class.
+ */
+function defaultHosts(services: TableServices, port: number, table: TableContext): readonly DefaultHost[] {
+  const { memo, view } = table;
+  return memo([services, view.scope.destinationRules], `default hosts|${view.key}|${table.key}`, () =>
+    services.sorted
+      .filter(({ service }) => service.resolution !== "Alias")
+      .flatMap((service) =>
+        service.httpPorts.map(({ port: servicePort }) => ({
+          hostname: service.hostname,
+          candidate: defaultHost(service, servicePort, port, table),
+        })),
+      ),
+  );
 }
 
 function defaultHost(service: TableService, port: number, tablePort: number, table: TableContext): Candidate {
@@ -219,9 +241,9 @@ function claimHosts(tablePort: number, services: TableServices, claimed: Readonl
       return;
     }
     names.add(piece.name);
-    const free = domains.all.filter((domain) => {
-      const key = domain.toLowerCase();
-      if (taken.has(key) || (domains.derived.has(domain) && isKnown(domain))) return false;
+    const free = domains.all.filter((domain, index) => {
+      const key = domains.keys[index] ?? domain;
+      if (taken.has(key) || (isKnown(domain) && domains.derived.has(domain))) return false;
       taken.add(key);
       return true;
     });
