@@ -1,0 +1,158 @@
+import type { BootstrapJson } from "../../gen/envoy/config/bootstrap/v3/bootstrap_pb.ts";
+import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
+import { slimNodeScript } from "./slim-node.ts";
+
+/** Who an Envoy is and where it polls. */
+export interface BootstrapOptions {
+  /** `sidecar~10.0.0.5~web-0.default~default.svc.cluster.local`. */
+  readonly nodeId: string;
+  /** Envoy refuses to start without one; `web.default`. */
+  readonly nodeCluster: string;
+  readonly metadata: BootstrapMetadata;
+  readonly locality?: { readonly region?: string; readonly zone?: string; readonly subZone?: string };
+  readonly server: ControlPlane;
+  /** Port of the admin interface on loopback; 0 takes any. */
+  readonly adminPort: number;
+}
+
+/** Node metadata as JSON: a value may be a text, a number, a flag, a list or an object. */
+export type BootstrapMetadata = NonNullable<NonNullable<BootstrapJson["node"]>["metadata"]>;
+
+export interface ControlPlane {
+  /** Host and port of the front. A name is resolved by DNS. */
+  readonly host: string;
+  readonly port: number;
+  /** TLS, with the server's name checked against a CA file. */
+  readonly tls?: { readonly caFile: string };
+  /** Environment variable of the Envoy process that holds the whole `Authorization` header, `Bearer …`. */
+  readonly authorizationVariable?: string;
+}
+
+/**
+ * Name of the control plane's cluster in every bootstrap. The config sources in polled resources name it too
+ * (`portolanCluster` in lib/xds/names.ts, held equal by a test), and it is the Host header of polls.
+ */
+export const controlPlaneCluster = "portolan";
+
+/**
+ * Held polls: the front answers within the timeout whenever there is something new, so the delay only paces a second
+ * change within a second of the first. It must never be below a millisecond, which crashes Envoy.
+ *
+ * @see envoy-rest 4 and 12
+ */
+export const restSource = {
+  apiConfigSource: {
+    apiType: "REST",
+    transportApiVersion: "V3",
+    clusterNames: [controlPlaneCluster],
+    refreshDelay: "1s",
+    requestTimeout: "30s",
+  },
+  initialFetchTimeout: "5s",
+  resourceApiVersion: "V3",
+} as const satisfies ConfigSourceJson;
+
+/** A bootstrap for a stock Envoy, 1.36 or newer, that polls clusters and listeners over REST. */
+export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
+  const { nodeId, nodeCluster, metadata, locality, server, adminPort } = options;
+  return {
+    node: { id: nodeId, cluster: nodeCluster, metadata, ...(locality === undefined ? {} : { locality }) },
+    admin: { address: socketAddress("127.0.0.1", adminPort) },
+    dynamicResources: { cdsConfig: restSource, ldsConfig: restSource },
+    staticResources: {
+      ...(server.authorizationVariable === undefined
+        ? {}
+        : {
+            secrets: [
+              {
+                name: "portolan-authorization",
+                genericSecret: { secret: { environmentVariable: server.authorizationVariable } },
+              },
+            ],
+          }),
+      clusters: [controlPlane(server)],
+    },
+  };
+}
+
+function controlPlane(server: ControlPlane): ClusterJson {
+  return {
+    name: controlPlaneCluster,
+    type: isIpAddress(server.host) ? "STATIC" : "STRICT_DNS",
+    connectTimeout: "2s",
+    loadAssignment: {
+      clusterName: controlPlaneCluster,
+      endpoints: [{ lbEndpoints: [{ endpoint: { address: socketAddress(server.host, server.port) } }] }],
+    },
+    ...(server.tls === undefined
+      ? {}
+      : {
+          transportSocket: {
+            name: "envoy.transport_sockets.tls",
+            typedConfig: {
+              "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+              sni: server.host,
+              commonTlsContext: {
+                validationContext: {
+                  trustedCa: { filename: server.tls.caFile },
+                  matchTypedSubjectAltNames: [{ sanType: "DNS", matcher: { exact: server.host } }],
+                },
+              },
+            },
+          },
+        }),
+    typedExtensionProtocolOptions: {
+      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": protocolOptions(server),
+    },
+  };
+}
+
+function protocolOptions(server: ControlPlane) {
+  return {
+    "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+    // Over TLS the server may choose HTTP/2, which keeps a connection from being spent on each held poll.
+    ...(server.tls === undefined
+      ? { explicitHttpConfig: { httpProtocolOptions: {} } }
+      : { autoConfig: { httpProtocolOptions: {}, http2ProtocolOptions: {} } }),
+    // The codec is the last of upstream filters, always.
+    httpFilters: [
+      ...(server.authorizationVariable === undefined ? [] : [authorizationFilter]),
+      slimNodeFilter,
+      upstreamCodec,
+    ],
+  };
+}
+
+const upstreamCodec = {
+  name: "envoy.filters.http.upstream_codec",
+  typedConfig: { "@type": "type.googleapis.com/envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec" },
+};
+
+const slimNodeFilter = {
+  name: "slim-node",
+  typedConfig: {
+    "@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua",
+    defaultSourceCode: { inlineString: slimNodeScript },
+  },
+};
+
+const authorizationFilter = {
+  name: "authorization",
+  typedConfig: {
+    "@type": "type.googleapis.com/envoy.extensions.filters.http.credential_injector.v3.CredentialInjector",
+    overwrite: true,
+    credential: {
+      name: "envoy.http.injected_credentials.generic",
+      typedConfig: {
+        "@type": "type.googleapis.com/envoy.extensions.http.injected_credentials.generic.v3.Generic",
+        credential: { name: "portolan-authorization" },
+        header: "Authorization",
+      },
+    },
+  },
+};
+
+const socketAddress = (address: string, portValue: number) => ({ socketAddress: { address, portValue } });
+
+const isIpAddress = (host: string): boolean => /^[0-9.]+$/.test(host) || host.includes(":");

