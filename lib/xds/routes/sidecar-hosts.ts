@@ -113,7 +113,10 @@ function destinationService(
   if (found === undefined) return undefined;
   if (port === 0) return found.service;
   if (found.service.attributes.externalName === undefined) return undefined;
-  return table.memo([found], "as destination", () => ({ ports: found.ports, attributes: found.service.attributes }));
+  return table.memo([found.service], `as destination on ${port}`, () => ({
+    ports: found.ports,
+    attributes: found.service.attributes,
+  }));
 }
 
 /**

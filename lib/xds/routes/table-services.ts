@@ -32,7 +32,7 @@ export function tableServices(services: readonly Service[], port: number, memo: 
   return memo([services], `services of table ${port}`, () => {
     const byHostname = new Map<string, TableService>();
     for (const service of services) {
-      const seen = memo([service], `in table ${port}`, () => tableService(service, port));
+      const seen = tableService(service, port);
       // Several services of one host are several addresses of one: the last is the one that counts.
       if (seen !== undefined) byHostname.set(seen.hostname, seen);
     }
