@@ -85,27 +85,25 @@ function controlPlane(server: ControlPlane): ClusterJson {
       clusterName: controlPlaneCluster,
       endpoints: [{ lbEndpoints: [{ endpoint: { address: socketAddress(server.host, server.port) } }] }],
     },
-    ...(server.tls === undefined
-      ? {}
-      : {
-          transportSocket: {
-            name: "envoy.transport_sockets.tls",
-            typedConfig: {
-              "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
-              sni: server.host,
-              commonTlsContext: {
-                validationContext: {
-                  trustedCa: { filename: server.tls.caFile },
-                  matchTypedSubjectAltNames: [{ sanType: "DNS", matcher: { exact: server.host } }],
-                },
-              },
-            },
-          },
-        }),
+    ...(server.tls === undefined ? {} : { transportSocket: tlsSocket(server.host, server.tls.caFile) }),
     typedExtensionProtocolOptions: {
       "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": protocolOptions(server),
     },
   };
+}
+
+function tlsSocket(serverName: string, caFile: string) {
+  const typedConfig = {
+    "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+    sni: serverName,
+    commonTlsContext: {
+      validationContext: {
+        trustedCa: { filename: caFile },
+        matchTypedSubjectAltNames: [{ sanType: "DNS", matcher: { exact: serverName } }],
+      },
+    },
+  };
+  return { name: "envoy.transport_sockets.tls", typedConfig };
 }
 
 function protocolOptions(server: ControlPlane) {

@@ -1,0 +1,53 @@
+import { Agent, request } from "node:http";
+
+export interface Traffic {
+  /** How many answers came from whom since the start or the last `reset`; failures count under their reason. */
+  counts(): ReadonlyMap<string, number>;
+  reset(): void;
+  stop(): Promise<void>;
+}
+
+/** Sends requests through a listener all the time, a few side by side, over kept connections. */
+export function startTraffic(port: number, host: string, path = "/", parallel = 4): Traffic {
+  const agent = new Agent({ keepAlive: true, maxSockets: parallel });
+  let counts = new Map<string, number>();
+  let running = true;
+  const once = () =>
+    new Promise<string>((resolve) => {
+      const sent = request({ port, path, agent, headers: { host } }, (response) => {
+        let text = "";
+        response.on("data", (data) => {
+          text += data;
+        });
+        response.on("end", () =>
+          resolve(response.statusCode === 200 ? text : `status ${response.statusCode}: ${text}`),
+        );
+        response.on("error", (error) => resolve(`failed: ${error.message}`));
+      });
+      sent.on("error", (error) => resolve(`failed: ${error.message}`));
+      sent.end();
+    });
+  const loops = Array.from({ length: parallel }, async () => {
+    while (running) {
+      const answer = await once();
+      counts.set(answer, (counts.get(answer) ?? 0) + 1);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  });
+  return {
+    counts: () => counts,
+    reset: () => {
+      counts = new Map();
+    },
+    async stop() {
+      running = false;
+      await Promise.all(loops);
+      agent.destroy();
+    },
+  };
+}
+
+/** What was answered by nobody: every key that is not one of the names. */
+export function failures(traffic: Traffic, names: readonly string[]): ReadonlyMap<string, number> {
+  return new Map([...traffic.counts()].filter(([answer]) => !names.includes(answer)));
+}
