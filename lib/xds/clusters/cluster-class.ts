@@ -1,6 +1,8 @@
 import type { Memo } from "../../mesh/memo.ts";
-import type { ClassProxy, ClusterView, EndpointPerspective, MeshLookups } from "../../mesh/views.ts";
-import { type GatewayIndex, indexGateways } from "../endpoints/network-gateways.ts";
+import type { ClassProxy, ClusterView, MeshLookups } from "../../mesh/views.ts";
+import type { AssignmentContext } from "../endpoints/load-assignment.ts";
+import { createLocalityPool } from "../endpoints/locality-group.ts";
+import { indexGateways } from "../endpoints/network-gateways.ts";
 import { perspectiveText } from "../endpoints/perspective-text.ts";
 
 /** Everything but services and rules that the clusters of a class are made from. */
@@ -11,8 +13,9 @@ export interface ClusterClass {
   readonly clientFiles: Readonly<Record<string, string>>;
   readonly lookups: MeshLookups;
   /** For DNS clusters, which carry their endpoints. */
-  readonly perspective: EndpointPerspective;
-  readonly gateways: GatewayIndex;
+  readonly endpoints: AssignmentContext;
+  /** Stands for the mesh-wide inputs of such clusters among memo keys. */
+  readonly endpointInputs: object;
   /** Plain values of the above as text, without and with the perspective. */
   readonly text: string;
   readonly textWithPerspective: string;
@@ -20,7 +23,10 @@ export interface ClusterClass {
 
 export function clusterClassOf(view: ClusterView, memo: Memo): ClusterClass {
   const { proxy, lookups, perspective, tlsClientFiles } = view;
+  const { networkGateways } = lookups;
   const preserveHeaderCase = proxy.proxyConfig.proxyHeaders?.preserveHttp1HeaderCase === true;
+  // DNS clusters can reach a gateway by its name.
+  const gateways = memo([networkGateways], "gateways by name", () => indexGateways(networkGateways, true));
   const text = `${proxy.type}|${proxy.ipMode}|${preserveHeaderCase}|${JSON.stringify(tlsClientFiles)}`;
   return {
     type: proxy.type,
@@ -28,8 +34,8 @@ export function clusterClassOf(view: ClusterView, memo: Memo): ClusterClass {
     preserveHeaderCase,
     clientFiles: tlsClientFiles,
     lookups,
-    perspective,
-    gateways: memo([lookups.networkGateways], "gateways|names", () => indexGateways(lookups.networkGateways, true)),
+    endpoints: { perspective, lookups, gateways, localityOf: createLocalityPool() },
+    endpointInputs: memo([lookups.mesh, lookups.authentication, gateways], "DNS cluster inputs", () => ({})),
     text,
     textWithPerspective: `${text}|${perspectiveText(perspective)}`,
   };

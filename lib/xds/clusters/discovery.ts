@@ -35,13 +35,11 @@ export function carriesHostName(protocol: Protocol): boolean {
   return protocol === "HTTP" || protocol === "HTTP2" || protocol === "GRPC" || protocol === "TLS";
 }
 
+const aggregated = { ads: {}, initialFetchTimeout: "0s", resourceApiVersion: "V3" } as const;
+
+/** Endpoints come over the stream that brought the cluster; without the first answer it does not start. */
 export function edsFields(name: string): Pick<ClusterJson, "edsClusterConfig"> {
-  return {
-    edsClusterConfig: {
-      serviceName: name,
-      edsConfig: { ads: {}, initialFetchTimeout: "0s", resourceApiVersion: "V3" },
-    },
-  };
+  return { edsClusterConfig: { serviceName: name, edsConfig: aggregated } };
 }
 
 /** How names are resolved: by c-ares, as the mesh says, again when the answer expires. */

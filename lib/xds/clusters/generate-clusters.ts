@@ -83,12 +83,9 @@ function ofService(
   const accounts = lookups.serviceAccounts(service);
   const source: OutboundService = { service, rule, accounts, mode };
   const own = readsEndpoints(source);
-  const from = [
-    service,
-    rule ?? nothing,
-    lookups.mesh,
-    ...(own ? [lookups.endpoints(service), lookups.authentication, proxies.gateways] : []),
-  ];
+  const from = own
+    ? [proxies.endpointInputs, lookups.endpoints(service), service, rule ?? nothing]
+    : [lookups.mesh, service, rule ?? nothing];
   const inferred = lookups.namespaceMtlsMode(service.attributes.namespace);
   const text = own ? proxies.textWithPerspective : proxies.text;
   return memo(from, `clusters|${mode}|${text}|${inferred}|${accounts.join()}`, () => {

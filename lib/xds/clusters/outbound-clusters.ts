@@ -3,6 +3,7 @@ import type { Subset } from "../../config/kinds/destination-rule.ts";
 import type { EffectiveTrafficPolicy, MeshDestinationRule } from "../../mesh/mesh.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { loadAssignment } from "../endpoints/load-assignment.ts";
+import { createMemberPool } from "../endpoints/locality-group.ts";
 import { localityRouting, sendsUnhealthyEndpoints, weighsLocalities } from "../endpoints/locality-setting.ts";
 import { altStatName, outboundClusterName, sniDnatClusterName } from "../names.ts";
 import { statName } from "../stat-name.ts";
@@ -165,9 +166,8 @@ function discoveryJson(draft: Draft, proxies: ClusterClass, originalDestination:
       sniDnat: draft.mode === "sniDnat",
       dns: true,
     },
-    proxies.perspective,
-    proxies.lookups,
-    proxies.gateways,
+    proxies.endpoints,
+    createMemberPool(),
   );
   if (assignment.endpoints === undefined) return undefined;
   return {

@@ -52,18 +52,23 @@ function addressOf(endpoint: Endpoint): AddressJson {
   return socketAddress(endpoint.addresses[0] ?? "", endpoint.port);
 }
 
-/** @param mtls whether clients speak Istio's mTLS to it: it then matches the first transport socket of its cluster */
+/**
+ * One endpoint of a load assignment. Written without spreads: a mesh has more of these than of anything else.
+ *
+ * @param mtls whether clients speak Istio's mTLS to it: it then matches the first transport socket of its cluster
+ */
 export function lbEndpoint(endpoint: Endpoint, mtls: boolean): LbEndpointJson {
+  const istio = { workload: workloadText(endpoint) };
+  const filterMetadata = mtls ? { "envoy.transport_socket_match": tlsModeMatch, istio } : { istio };
+  const loadBalancingWeight = weightOf(endpoint);
+  if (!endpoint.hasHealth) {
+    return { endpoint: { address: addressOf(endpoint) }, loadBalancingWeight, metadata: { filterMetadata } };
+  }
   return {
     endpoint: { address: addressOf(endpoint) },
-    ...(endpoint.hasHealth ? { healthStatus: isDraining(endpoint) ? "DRAINING" : envoyHealth[endpoint.health] } : {}),
-    loadBalancingWeight: weightOf(endpoint),
-    metadata: {
-      filterMetadata: {
-        ...(mtls ? { "envoy.transport_socket_match": tlsModeMatch } : {}),
-        istio: { workload: workloadText(endpoint) },
-      },
-    },
+    healthStatus: isDraining(endpoint) ? "DRAINING" : envoyHealth[endpoint.health],
+    loadBalancingWeight,
+    metadata: { filterMetadata },
   };
 }
 

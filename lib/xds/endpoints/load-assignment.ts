@@ -6,7 +6,14 @@ import { subsetOf } from "../clusters/traffic-policy.ts";
 import { distribute } from "./distribute.ts";
 import { mtlsDecision } from "./endpoint-mtls.ts";
 import { byLabels, byNearness } from "./failover.ts";
-import { groupByLocality, groupJson, type LocalityGroup, totalWeight } from "./locality-group.ts";
+import {
+  groupByLocality,
+  groupJson,
+  type LocalityGroup,
+  type LocalityPool,
+  type MemberPool,
+  totalWeight,
+} from "./locality-group.ts";
 import { localityRouting } from "./locality-setting.ts";
 import { type GatewayIndex, splitHorizon } from "./network-gateways.ts";
 import { selectEndpoints } from "./select-endpoints.ts";
@@ -33,12 +40,19 @@ function mtlsOnly(groups: readonly LocalityGroup[]): readonly LocalityGroup[] {
   });
 }
 
+/** What the load assignments of a class have in common. */
+export interface AssignmentContext {
+  readonly perspective: EndpointPerspective;
+  readonly lookups: MeshLookups;
+  readonly gateways: GatewayIndex;
+  readonly localityOf: LocalityPool;
+}
+
 /** Weights or priorities by locality, as far as anybody asked for them. */
 function byLocality(
   groups: readonly LocalityGroup[],
   assignment: Assignment,
-  perspective: EndpointPerspective,
-  lookups: MeshLookups,
+  { perspective, lookups }: AssignmentContext,
 ): readonly LocalityGroup[] {
   const { setting, failover } = localityRouting(assignment.service, assignment.policy, lookups.mesh);
   if (setting === undefined) return groups;
@@ -57,16 +71,17 @@ function byLocality(
  * The load assignment of one cluster: endpoints of the port and subset, grouped by locality, those of other networks
  * behind their gateways, weighed or ordered by locality.
  *
+ * @param memberOf pool of the service's endpoints
  * @returns without `endpoints` if nothing is left: that is an answer, and lets Envoy finish warming the cluster
  * @see xds-endpoints 2
  */
 export function loadAssignment(
   assignment: Assignment,
-  perspective: EndpointPerspective,
-  lookups: MeshLookups,
-  gateways: GatewayIndex,
+  context: AssignmentContext,
+  memberOf: MemberPool,
 ): ClusterLoadAssignmentJson {
-  const { service, port, rule, subset } = assignment;
+  const { service, port, rule, subset, clusterName } = assignment;
+  const { perspective, lookups, gateways, localityOf } = context;
   const endpoints = selectEndpoints(
     lookups.endpoints(service),
     {
@@ -80,10 +95,8 @@ export function loadAssignment(
     gateways.size > 0,
   );
   const takesMtls = mtlsDecision(lookups, rule, subset, port.port);
-  const reachable = splitHorizon(groupByLocality(endpoints, takesMtls), gateways, perspective);
-  const groups = byLocality(assignment.sniDnat ? mtlsOnly(reachable) : reachable, assignment, perspective, lookups);
-  return {
-    clusterName: assignment.clusterName,
-    ...(groups.length === 0 ? {} : { endpoints: groups.map(groupJson) }),
-  };
+  const reachable = splitHorizon(groupByLocality(endpoints, takesMtls, memberOf), gateways, perspective);
+  const groups = byLocality(assignment.sniDnat ? mtlsOnly(reachable) : reachable, assignment, context);
+  if (groups.length === 0) return { clusterName };
+  return { clusterName, endpoints: groups.map((group) => groupJson(group, localityOf)) };
 }

@@ -37,32 +37,48 @@ export function weightOfMember(member: Member): number {
 /** Sum of the members' weights, clipped; undefined for none. */
 export function totalWeight(members: readonly Member[]): number | undefined {
   if (members.length === 0) return undefined;
-  return Math.min(
-    maxWeight,
-    members.reduce((sum, member) => sum + weightOfMember(member), 0),
-  );
+  let sum = 0;
+  for (const member of members) sum += weightOfMember(member);
+  return Math.min(maxWeight, sum);
+}
+
+/** Makes each member once, however many clusters and classes an endpoint is in. */
+export type MemberPool = (endpoint: Endpoint, mtls: boolean) => Member;
+
+/** A pool for the endpoints of one service, to live as long as they do. */
+export function createMemberPool(): MemberPool {
+  const pool = new Map<Endpoint, Member>();
+  return (endpoint, mtls) => {
+    const known = pool.get(endpoint);
+    if (known?.mtls === mtls) return known;
+    const member = { labels: endpoint.labels, endpoint, mtls, json: lbEndpoint(endpoint, mtls) };
+    pool.set(endpoint, member);
+    return member;
+  };
 }
 
 /** Splits endpoints by locality; groups are sorted by locality text, members keep their order. */
 export function groupByLocality(
   endpoints: readonly Endpoint[],
   takesMtls: (endpoint: Endpoint) => boolean,
+  memberOf: MemberPool,
 ): readonly LocalityGroup[] {
   const byLocality = new Map<string, Member[]>();
   for (const endpoint of endpoints) {
-    const mtls = takesMtls(endpoint);
-    const member = { labels: endpoint.labels, endpoint, mtls, json: lbEndpoint(endpoint, mtls) };
+    const member = memberOf(endpoint, takesMtls(endpoint));
     const members = byLocality.get(endpoint.locality.label);
     if (members === undefined) byLocality.set(endpoint.locality.label, [member]);
     else members.push(member);
   }
-  return [...byLocality]
-    .map(([locality, members]) => ({ locality, members, weight: totalWeight(members), priority: 0 }))
-    .sort((a, b) => byCodePoint(a.locality, b.locality));
+  const groups: LocalityGroup[] = [];
+  for (const [locality, members] of byLocality) {
+    groups.push({ locality, members, weight: totalWeight(members), priority: 0 });
+  }
+  return groups.sort((a, b) => byCodePoint(a.locality, b.locality));
 }
 
 /** Envoy's form of `region/zone/subzone`. */
-export function localityJson(text: string): LocalityJson {
+function localityJson(text: string): LocalityJson {
   const [region = "", zone = "", subZone = ""] = text.split("/");
   return {
     ...(region === "" ? {} : { region }),
@@ -71,12 +87,26 @@ export function localityJson(text: string): LocalityJson {
   };
 }
 
-/** A group without members is written without them: it keeps its place among the localities. */
-export function groupJson(group: LocalityGroup): LocalityLbEndpointsJson {
-  return {
-    locality: localityJson(group.locality),
-    ...(group.members.length === 0 ? {} : { lbEndpoints: group.members.map((member) => member.json) }),
-    ...(group.weight === undefined ? {} : { loadBalancingWeight: group.weight }),
-    ...(group.priority === 0 ? {} : { priority: group.priority }),
+/** Makes each locality once. */
+export type LocalityPool = (text: string) => LocalityJson;
+
+export function createLocalityPool(): LocalityPool {
+  const pool = new Map<string, LocalityJson>();
+  return (text) => {
+    let json = pool.get(text);
+    if (json === undefined) {
+      json = localityJson(text);
+      pool.set(text, json);
+    }
+    return json;
   };
+}
+
+/** A group without members is written without them: it keeps its place among the localities. */
+export function groupJson(group: LocalityGroup, localityOf: LocalityPool): LocalityLbEndpointsJson {
+  const json: LocalityLbEndpointsJson = { locality: localityOf(group.locality) };
+  if (group.members.length > 0) json.lbEndpoints = group.members.map((member) => member.json);
+  if (group.weight !== undefined) json.loadBalancingWeight = group.weight;
+  if (group.priority !== 0) json.priority = group.priority;
+  return json;
 }

@@ -1,4 +1,3 @@
-import { isIpAddress } from "../../mesh/ip-address.ts";
 import type { EndpointPerspective } from "../../mesh/views.ts";
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 import { isDraining } from "./lb-endpoint.ts";
@@ -23,6 +22,11 @@ function backs(endpoint: Endpoint, port: ServicePort): boolean {
   return endpoint.servicePortNumber === undefined
     ? endpoint.servicePortName === port.name
     : endpoint.servicePortNumber === port.port;
+}
+
+/** Tells an address from a host name; both were checked where they came in. */
+function looksLikeIp(text: string): boolean {
+  return text.includes(":") || /^[\d.]+$/.test(text);
 }
 
 function hasLabels(endpoint: Endpoint, labels: Readonly<Record<string, string>>): boolean {
@@ -62,7 +66,7 @@ export function selectEndpoints(
     if (!backs(endpoint, port)) return false;
     if (labels !== undefined && !hasLabels(endpoint, labels)) return false;
     const address = endpoint.addresses[0] ?? "";
-    if (!hostnames && address !== "" && endpoint.port !== 0 && !isIpAddress(address)) return false;
+    if (!hostnames && address !== "" && endpoint.port !== 0 && !looksLikeIp(address)) return false;
     if (nodeLocal && endpoint.nodeName !== perspective.nodeName) return false;
     if (!seesNetwork(perspective, endpoint.network)) return false;
     if ((clusterLocal || nodeLocal) && endpoint.locality.clusterId !== perspective.clusterId) return false;

@@ -31,6 +31,10 @@ const versions = { tlsMinimumProtocolVersion: "TLSv1_2", tlsMaximumProtocolVersi
 
 /** Istio's peers agree by ALPN that they are peers. */
 const meshAlpn = ["istio-peer-exchange", "istio"];
+const meshAlpnHttp2 = [...meshAlpn, "h2"];
+
+const ownCertificate = [identitySecret(workloadCertificate)];
+const meshRoot = identitySecret(workloadRootCa);
 
 /**
  * The TLS context of a cluster; undefined: plain text, also where the settings cannot be followed (a key pair with only
@@ -60,11 +64,11 @@ function meshContext(input: UpstreamContextInput): UpstreamTlsContextJson {
     sni: (settings.sni ?? "") === "" ? input.clusterName : (settings.sni ?? ""),
     commonTlsContext: {
       tlsParams: versions,
-      alpnProtocols: http2 ? [...meshAlpn, "h2"] : meshAlpn,
-      tlsCertificateSdsSecretConfigs: [identitySecret(workloadCertificate)],
+      alpnProtocols: http2 ? meshAlpnHttp2 : meshAlpn,
+      tlsCertificateSdsSecretConfigs: ownCertificate,
       combinedValidationContext: {
         defaultValidationContext: exactNames(settings.subjectAltNames ?? []),
-        validationContextSdsSecretConfig: identitySecret(workloadRootCa),
+        validationContextSdsSecretConfig: meshRoot,
       },
     },
   };
