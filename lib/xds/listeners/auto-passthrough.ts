@@ -5,6 +5,7 @@ import { statName } from "../stat-name.ts";
 import { istioAlpns } from "./alpn.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
 import type { ListenerContext } from "./listener-context.ts";
+import { servicePieces } from "./tcp-destination.ts";
 import { tcpProxyFilters } from "./tcp-proxy.ts";
 
 /**
@@ -29,6 +30,12 @@ function subsetNames({ view }: ListenerContext, service: Service): readonly stri
 }
 
 function chain(context: ListenerContext, service: Service, port: ServicePort, subset: string): GatewayChain {
+  return context.stable(servicePieces(context, service), `auto passthrough|${port.port}|${subset}`, () =>
+    passthroughChain(context, service, port, subset),
+  );
+}
+
+function passthroughChain(context: ListenerContext, service: Service, port: ServicePort, subset: string): GatewayChain {
   const { view } = context;
   const cluster = sniDnatClusterName(port.port, subset, service.hostname);
   const pattern = view.lookups.mesh.outboundClusterStatName;

@@ -69,18 +69,14 @@ function portChains(
   { servers, routeName }: MergedServers,
   taken: TakenServerNames,
 ): readonly GatewayChain[] {
+  const port = serverPort.number;
   if (protocolClass(parseProtocol(serverPort.protocol)) === "HTTP") {
-    return [httpChain(context, listener, serverPort.number, { protocol: serverPort.protocol, routeName })];
+    return [httpChain(context, { listener, port, protocol: serverPort.protocol, routeName, server: undefined })];
   }
   return servers.flatMap((server) => {
     if (endsTlsForHttp(server)) {
-      return [
-        httpChain(context, listener, serverPort.number, {
-          protocol: server.server.port.protocol,
-          routeName: server.routeName,
-          server,
-        }),
-      ];
+      const { protocol } = server.server.port;
+      return [httpChain(context, { listener, port, protocol, routeName: server.routeName, server })];
     }
     const chains = gatewayTcpChains(context, server, taken);
     if (chains.length === 0) context.report(nothingToServe(server));
@@ -98,15 +94,33 @@ function endsTlsForHttp({ server }: GatewayServer): boolean {
   );
 }
 
-function httpChain(
+/** An HTTP server, or all plain ones of a port together. */
+interface GatewayHttp {
+  readonly listener: string;
+  readonly port: number;
+  readonly protocol: string;
+  readonly routeName: string;
+  /** Where TLS ends. */
+  readonly server: GatewayServer | undefined;
+}
+
+function httpChain(context: ListenerContext, http: GatewayHttp): GatewayChain {
+  const { server } = http;
+  const name = JSON.stringify([
+    http.listener,
+    http.port,
+    http.protocol,
+    http.routeName,
+    server?.server,
+    server?.sniHosts,
+  ]);
+  const from = server === undefined ? [] : [server.gateway];
+  return context.stable(from, `gateway http|${name}`, () => makeHttpChain(context, http));
+}
+
+function makeHttpChain(
   context: ListenerContext,
-  listener: string,
-  port: number,
-  {
-    protocol,
-    routeName,
-    server,
-  }: { readonly protocol: string; readonly routeName: string; readonly server?: GatewayServer },
+  { listener, port, protocol, routeName, server }: GatewayHttp,
 ): GatewayChain {
   const place = { class: "gateway", port } as const;
   const name = server?.server.name ?? "";
@@ -138,13 +152,19 @@ function nothingToServe({ server, gateway, gatewayName }: GatewayServer) {
 }
 
 function gatewayListener(context: ListenerContext, name: string, listener: GatewayListener): Resource<ListenerJson> {
+  const shape = `${listener.bind}|${listener.port}`;
+  const json = context.stable(listener.chains, `gateway|${shape}`, () => gatewayJson(context, name, listener));
+  return { name, json, from: listener.from };
+}
+
+function gatewayJson(context: ListenerContext, name: string, listener: GatewayListener): ListenerJson {
   const { view, telemetry } = context;
   const accessLog = telemetry.CLIENT.logs.listener;
   const listenerFilters = [
     ...(view.proxy.proxyConfig.gatewayTopology?.proxyProtocol === undefined ? [] : [proxyProtocol]),
     ...(listener.chains.some(readsHandshake) ? [tlsInspector] : []),
   ];
-  const json: ListenerJson = {
+  return {
     name,
     address: envoyAddress(listener.bind, listener.port),
     filterChains: listener.chains.map(gatewayFilterChain),
@@ -154,5 +174,4 @@ function gatewayListener(context: ListenerContext, name: string, listener: Gatew
     ...(accessLog.length === 0 ? {} : { accessLog: [...accessLog] }),
     ...connectionLimit,
   };
-  return { name, json, from: listener.from };
 }

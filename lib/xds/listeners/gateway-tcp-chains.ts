@@ -8,7 +8,7 @@ import { autoPassthroughChains } from "./auto-passthrough.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
 import type { ListenerContext } from "./listener-context.ts";
 import type { StaticMatch } from "./route-match.ts";
-import { type ChainPort, routeFilters } from "./tcp-destination.ts";
+import { type ChainPort, routeFilters, routePieces } from "./tcp-destination.ts";
 
 /** SNI hosts that pass-through chains of one port have taken, each with the bind that took it last. */
 export type TakenServerNames = Map<string, string>;
@@ -23,30 +23,33 @@ export function gatewayTcpChains(
   taken: TakenServerNames,
 ): readonly GatewayChain[] {
   const { server, sniHosts } = gatewayServer;
-  if (server.tls === undefined) {
-    const filters = tcpRouteFilters(context, gatewayServer);
-    return filters === undefined ? [] : [{ sniHosts: [], applicationProtocols: [], tls: undefined, filters }];
-  }
+  if (server.tls === undefined) return tcpRouteChain(context, gatewayServer);
   const mode = server.tls.mode ?? "PASSTHROUGH";
   if (mode === "AUTO_PASSTHROUGH") return autoPassthroughChains(context, sniHosts);
   if (mode === "PASSTHROUGH") return passthroughChains(context, gatewayServer, taken);
-  const filters = tcpRouteFilters(context, gatewayServer);
-  if (filters === undefined) return [];
-  const tls = serverDownstreamContext(server.tls, context.view.lookups, "tcp");
-  return [{ sniHosts, applicationProtocols: [], tls, filters }];
+  return tcpRouteChain(context, gatewayServer);
 }
 
-/** Filters of the first `tcp` route of a virtual service that is bound to the server. */
-function tcpRouteFilters(context: ListenerContext, gatewayServer: GatewayServer): FilterJson[] | undefined {
-  const { server, gatewayName } = gatewayServer;
+/** The chain of the first `tcp` route of a virtual service that is bound to the server; none without one. */
+function tcpRouteChain(context: ListenerContext, gatewayServer: GatewayServer): readonly GatewayChain[] {
+  const { server, gateway, gatewayName, sniHosts } = gatewayServer;
   for (const virtualService of boundVirtualServices(context, gatewayServer)) {
-    for (const { match = [], route = [] } of virtualService.config.spec.tcp ?? []) {
+    for (const tcp of virtualService.config.spec.tcp ?? []) {
+      const { match = [], route = [] } = tcp;
       if (match.length > 0 && !match.some((one) => matchesServer(one, server, gatewayName))) continue;
-      const filters = chainFilters(context, server, route, virtualService);
-      if (filters !== undefined) return filters;
+      const from = [gateway, tcp, ...routePieces(context, virtualService)];
+      const name = `gateway tcp|${JSON.stringify([server.port, server.tls, sniHosts])}`;
+      const chain = context.stable(from, name, (): GatewayChain | undefined => {
+        const filters = chainFilters(context, server, route, virtualService);
+        if (filters === undefined) return undefined;
+        if (server.tls === undefined) return { sniHosts: [], applicationProtocols: [], tls: undefined, filters };
+        const tls = serverDownstreamContext(server.tls, context.view.lookups, "tcp");
+        return { sniHosts, applicationProtocols: [], tls, filters };
+      });
+      if (chain !== undefined) return [chain];
     }
   }
-  return undefined;
+  return [];
 }
 
 function passthroughChains(
@@ -75,8 +78,12 @@ function passthroughChains(
           continue;
         }
         for (const host of hosts) taken.set(host, bind);
-        const filters = chainFilters(context, server, route, virtualService);
-        if (filters !== undefined) chains.push({ sniHosts: hosts, applicationProtocols: [], tls: undefined, filters });
+        const from = [match, ...routePieces(context, virtualService)];
+        const chain = context.stable(from, `passthrough|${JSON.stringify(server.port)}`, () => {
+          const filters = chainFilters(context, server, route, virtualService);
+          return filters && { sniHosts: hosts, applicationProtocols: [], tls: undefined, filters };
+        });
+        if (chain !== undefined) chains.push(chain);
       }
     }
   }

@@ -19,7 +19,7 @@ import { virtualOutbound } from "./virtual-outbound.ts";
  */
 export function generateListeners(view: ListenerView, memo: Memo): Stage<readonly Resource<ListenerJson>[]> {
   const diagnostics: Diagnostic[] = [];
-  const policies = policyFilters(view, memo);
+  const policies = policyFilters(view);
   const context = listenerContext(view, memo, policies.value, (diagnostic) => diagnostics.push(diagnostic));
   const listeners = view.proxy.type === "router" ? gatewayListeners(context) : sidecarListeners(context);
   const byName = new Map<string, Resource<ListenerJson>>();

@@ -41,11 +41,11 @@ export function httpFilters(
 ): HttpFilterJson[] {
   const secured = place.class !== "outbound";
   return [
-    ...(secured ? policies.httpCustom(place) : []),
+    ...(secured ? policies.http.custom : []),
     ...policies.httpExtensions("AUTHN", place),
-    ...(secured ? policies.httpAuthentication(place) : []),
+    ...(secured ? policies.http.authentication : []),
     ...policies.httpExtensions("AUTHZ", place),
-    ...(secured ? policies.httpAuthorization(place) : []),
+    ...(secured ? policies.http.authorization : []),
     ...policies.httpExtensions("STATS", place),
     ...policies.httpExtensions("UNSPECIFIED", place),
     ...(options.grpcWeb ? [grpcWeb] : []),

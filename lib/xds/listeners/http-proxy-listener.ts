@@ -20,7 +20,7 @@ export function httpProxyListener(context: ListenerContext): Resource<ListenerJs
     port,
     routeTable: httpProxyRouteTable,
     sniffed: false,
-    service: undefined,
+    resolved: undefined,
     isHttpProxy: true,
   });
   return outboundListener(context, {

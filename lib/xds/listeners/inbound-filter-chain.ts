@@ -101,24 +101,32 @@ function inboundChains(
   target: InboundTarget,
   mode: MutualTlsMode,
 ): readonly FilterChainJson[] {
-  const filters = new Map<InboundChainKind["carries"], FilterJson[]>();
-  const filtersOf = (carries: InboundChainKind["carries"]): FilterJson[] => {
-    const made =
-      filters.get(carries) ?? (carries === "http" ? httpFilters(context, target) : tcpFilters(context, target));
-    filters.set(carries, made);
-    return made;
+  return context.stable([], `inbound chains|${mode}|${JSON.stringify(target)}`, () => {
+    const filters = {
+      http: lazily(() => httpFilters(context, target)),
+      tcp: lazily(() => tcpFilters(context, target)),
+    };
+    return inboundChainKinds(mode, protocolClass(target.protocol)).map((kind) => ({
+      name: target.chainName[kind.carries],
+      filterChainMatch: {
+        ...(target.port === 0 ? {} : { destinationPort: target.port }),
+        transportProtocol: kind.transportProtocol,
+        ...(kind.applicationProtocols.length === 0 ? {} : { applicationProtocols: [...kind.applicationProtocols] }),
+      },
+      filters: filters[kind.carries](),
+      ...(kind.terminates ? { transportSocket: meshSocket(context, kind.carries) } : {}),
+      ...target.metadata,
+    }));
+  });
+}
+
+/** Chains of a port share their filters. */
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
-  return inboundChainKinds(mode, protocolClass(target.protocol)).map((kind) => ({
-    name: target.chainName[kind.carries],
-    filterChainMatch: {
-      ...(target.port === 0 ? {} : { destinationPort: target.port }),
-      transportProtocol: kind.transportProtocol,
-      ...(kind.applicationProtocols.length === 0 ? {} : { applicationProtocols: [...kind.applicationProtocols] }),
-    },
-    filters: filtersOf(kind.carries),
-    ...(kind.terminates ? { transportSocket: meshSocket(context, kind.carries) } : {}),
-    ...target.metadata,
-  }));
 }
 
 function meshSocket({ view }: ListenerContext, carries: InboundChainKind["carries"]) {

@@ -57,7 +57,7 @@ export function inboundListeners(context: ListenerContext): readonly Resource<Li
     port: view.lookups.mesh.proxyInboundListenPort,
     bindToPort: false,
     chains: [
-      blackHoleChain(view.lookups.mesh.proxyInboundListenPort),
+      context.stable([], "inbound black hole", () => blackHoleChain(view.lookups.mesh.proxyInboundListenPort)),
       ...inboundPassthroughChains(context, servedPorts(context)),
       ...redirected.flatMap((port) => inboundPortChains(context, port)),
     ],
@@ -94,8 +94,16 @@ interface InboundListener {
 }
 
 function inboundListener(context: ListenerContext, listener: InboundListener): Resource<ListenerJson> {
-  const { view, telemetry } = context;
   const { name, bind, port, bindToPort, chains, from } = listener;
+  const json = context.stable(chains, `inbound|${[name, bind, port, bindToPort].join("|")}`, () =>
+    inboundJson(context, listener),
+  );
+  return { name, json, from };
+}
+
+function inboundJson(context: ListenerContext, listener: InboundListener): ListenerJson {
+  const { view, telemetry } = context;
+  const { name, bind, port, bindToPort, chains } = listener;
   const transparent = !bindToPort && view.proxy.interceptionMode === "TPROXY";
   const listenerFilters = [
     ...(bindToPort ? [] : [originalDst]),
@@ -103,7 +111,7 @@ function inboundListener(context: ListenerContext, listener: InboundListener): R
     ...inboundInspectors(portNeeds(chains)),
   ];
   const accessLog = telemetry.SERVER.logs.listener;
-  const json: ListenerJson = {
+  return {
     name,
     address: envoyAddress(bind, port),
     filterChains: [...chains],
@@ -116,7 +124,6 @@ function inboundListener(context: ListenerContext, listener: InboundListener): R
     ...(accessLog.length === 0 ? {} : { accessLog: [...accessLog] }),
     ...connectionLimit,
   };
-  return { name, json, from };
 }
 
 function portNeeds(chains: readonly FilterChainJson[]): ReadonlyMap<number, PortNeeds> {

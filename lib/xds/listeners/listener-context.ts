@@ -4,6 +4,7 @@ import type { ListenerView } from "../../mesh/views.ts";
 import { type AccessLogs, accessLogs } from "../telemetry/access-logging.ts";
 import type { TelemetrySide } from "../telemetry/telemetry-side.ts";
 import { type ConnectionTracing, connectionTracing } from "../telemetry/tracing.ts";
+import { externalSecretServer } from "../tls/downstream-credential.ts";
 import { loopbackAddresses, wildcardAddresses } from "./bind.ts";
 import type { ListenerClass, PolicyFilters } from "./policy-filters.ts";
 
@@ -15,11 +16,15 @@ export interface SideTelemetry extends ConnectionTracing {
 /** What every part of one class's listeners is made from: the view, and what follows from it once for all of them. */
 export interface ListenerContext {
   readonly view: ListenerView;
-  readonly memo: Memo;
   readonly wildcards: readonly [string, ...string[]];
   readonly loopbacks: readonly [string, ...string[]];
   readonly policies: PolicyFilters;
   readonly telemetry: Readonly<Record<TelemetrySide, SideTelemetry>>;
+  /**
+   * Remembers a piece that is made from this context and from nothing else but the objects and the plain values in the name.
+   * Services, rules and virtual services are objects to name; what the class is, its policies and its telemetry are not.
+   */
+  readonly stable: <T>(from: readonly object[], name: string, make: () => T) => T;
   /** Reports a conflict or an object left out. */
   readonly report: (diagnostic: Diagnostic) => void;
 }
@@ -30,15 +35,31 @@ export function listenerContext(
   policies: PolicyFilters,
   report: (diagnostic: Diagnostic) => void,
 ): ListenerContext {
+  const telemetry = { CLIENT: sideTelemetry(view, "CLIENT"), SERVER: sideTelemetry(view, "SERVER") };
+  const base = contextToken(view, memo, policies, telemetry);
   return {
     view,
-    memo,
     wildcards: wildcardAddresses(view.proxy.ipMode),
     loopbacks: loopbackAddresses(view.proxy.ipMode),
     policies,
-    telemetry: { CLIENT: sideTelemetry(view, "CLIENT"), SERVER: sideTelemetry(view, "SERVER") },
+    telemetry,
+    stable: (from, name, make) => memo([base, ...from], name, make),
     report,
   };
+}
+
+/** An object that stays the same as long as a context says the same, whatever views it comes from. */
+function contextToken(
+  { proxy, options, scope, sourceLabels, lookups, policies }: ListenerView,
+  memo: Memo,
+  { http, tcp }: PolicyFilters,
+  telemetry: ListenerContext["telemetry"],
+): object {
+  const outbound = scope.outboundTrafficPolicy;
+  const secrets = externalSecretServer(lookups);
+  const text = JSON.stringify([proxy, options, outbound, sourceLabels, http, tcp, telemetry, secrets]);
+  const extensions = [...policies.wasmPlugins, ...policies.trafficExtensions];
+  return memo([lookups.mesh, lookups.meshNetworks, ...extensions], `listeners|${text}`, () => ({}));
 }
 
 /** Gateways and the outbound side are clients of what stands behind them. */

@@ -15,10 +15,10 @@ export function tcpChainFilters(
 ): FilterJson[] {
   const authorised = place.class !== "outbound";
   return [
-    ...(authorised ? policies.tcpCustom(place) : []),
+    ...(authorised ? policies.tcp.custom : []),
     ...policies.networkExtensions("AUTHN", place),
     ...policies.networkExtensions("AUTHZ", place),
-    ...(authorised ? policies.tcpAuthorization(place) : []),
+    ...(authorised ? policies.tcp.authorization : []),
     ...policies.networkExtensions("STATS", place),
     ...policies.networkExtensions("UNSPECIFIED", place),
     ...terminal,

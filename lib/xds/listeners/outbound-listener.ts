@@ -18,11 +18,22 @@ import { connectionLimit, exactBalanceField, transportSocketConnectTimeout } fro
  */
 export function outboundListener(context: ListenerContext, entry: OutboundEntry): Resource<ListenerJson> {
   const { binding, port, chains } = entry;
-  const [bind = "", ...extra] = binding.binds;
-  const name = listenerName(bind, port);
-  const sniffsHttp = chains.some(({ match }) => match.applicationProtocols.length > 0);
-  const json: ListenerJson = {
+  const name = listenerName(binding.binds[0] ?? "", port);
+  const shape = `${binding.binds.join(",")}|${port}|${binding.bindToPort}`;
+  const json = context.stable(chains, `outbound|${shape}`, () => outboundJson(context, entry));
+  const routes = chains.flatMap(({ virtualService }) => (virtualService === undefined ? [] : [virtualService]));
+  return {
     name,
+    json,
+    from: [...entry.from, ...routes.map((meta) => ({ kind: meta.kind, name: meta.name, namespace: meta.namespace }))],
+  };
+}
+
+function outboundJson(context: ListenerContext, { binding, port, chains }: OutboundEntry): ListenerJson {
+  const [bind = "", ...extra] = binding.binds;
+  const sniffsHttp = chains.some(({ match }) => match.applicationProtocols.length > 0);
+  return {
+    name: listenerName(bind, port),
     address: envoyAddress(bind, port),
     ...additionalAddresses(extra, port),
     trafficDirection: "OUTBOUND",
@@ -32,12 +43,6 @@ export function outboundListener(context: ListenerContext, entry: OutboundEntry)
     ...inspectors(chains, sniffsHttp),
     listenerFiltersTimeout: sniffsHttp ? context.view.lookups.mesh.protocolDetectionTimeout : "0s",
     ...chainFields(context, chains),
-  };
-  const routes = chains.flatMap(({ virtualService }) => (virtualService === undefined ? [] : [virtualService]));
-  return {
-    name,
-    json,
-    from: [...entry.from, ...routes.map((meta) => ({ kind: meta.kind, name: meta.name, namespace: meta.namespace }))],
   };
 }
 

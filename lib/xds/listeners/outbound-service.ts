@@ -2,6 +2,7 @@ import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { MeshVirtualService } from "../../mesh/mesh.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { listenerName, sniffedRouteTableName } from "../names.ts";
+import { isDynamicWildcard } from "./dynamic-forward-proxy.ts";
 import { listenAddresses } from "./listen-address.ts";
 import type { ListenerContext } from "./listener-context.ts";
 import {
@@ -98,7 +99,8 @@ function httpChain(context: ListenerContext, target: OutboundTarget, bind: strin
     // A sniffed service with an address has its listener and its table for itself.
     routeTable: own && port.port !== 0 ? sniffedRouteTableName(service.hostname, port.port) : shared,
     sniffed: isSniffed(context, target, bind),
-    service,
+    resolved: isDynamicWildcard(service) ? service : undefined,
+    isHttpProxy: false,
   });
 }
 

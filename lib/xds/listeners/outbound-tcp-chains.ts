@@ -10,7 +10,7 @@ import { listenAddresses } from "./listen-address.ts";
 import type { ListenerContext } from "./listener-context.ts";
 import type { OutboundChain } from "./outbound-entry.ts";
 import { sidecarMatches } from "./route-match.ts";
-import { type ChainPort, routeFilters } from "./tcp-destination.ts";
+import { type ChainPort, routeFilters, routePieces, servicePieces } from "./tcp-destination.ts";
 
 /** The service, and how its listener is bound. */
 export interface TcpListenerTarget {
@@ -34,8 +34,13 @@ export function outboundTcpChains(
   target: TcpListenerTarget,
   virtualServices: readonly MeshVirtualService[],
 ): readonly OutboundChain[] {
-  const own = virtualServices.filter(({ hosts }) => hosts.some((host) => hostsOverlap(host, target.service.hostname)));
-  return isTls(target.port) ? tlsChains(context, target, own) : tcpChains(context, target, own);
+  const { service, port, bind, cidrs } = target;
+  const own = virtualServices.filter(({ hosts }) => hosts.some((host) => hostsOverlap(host, service.hostname)));
+  const name = [bind, port.port, port.name, port.protocol, ...cidrs].join("|");
+  const pieces = [...servicePieces(context, service), ...own.flatMap((one) => routePieces(context, one))];
+  return context.stable(pieces, `outbound tcp|${name}`, () =>
+    isTls(port) ? tlsChains(context, target, own) : tcpChains(context, target, own),
+  );
 }
 
 function isTls({ protocol }: ChainPort): boolean {

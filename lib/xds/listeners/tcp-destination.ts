@@ -1,7 +1,7 @@
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { RouteDestination } from "../../config/kinds/virtual-service.ts";
 import type { MeshVirtualService } from "../../mesh/mesh.ts";
-import type { Protocol } from "../../registry/service.ts";
+import type { Protocol, Service } from "../../registry/service.ts";
 import { type DestinationContext, destinationCluster } from "../routes/destination-cluster.ts";
 import { statName } from "../stat-name.ts";
 import type { ListenerContext } from "./listener-context.ts";
@@ -68,4 +68,18 @@ export function routeFilters(
     policy: { rule, subset: "", tunnels: true },
   });
   return tcpChainFilters(context, place, terminal);
+}
+
+/** What the way to a service is made from: the service, and the rule that applies to it. */
+export function servicePieces({ view }: ListenerContext, service: Service): readonly object[] {
+  const rule = view.destinationRule(service);
+  return rule === undefined ? [service] : [service, rule];
+}
+
+/** What the `tcp` and `tls` routes of a virtual service are made from: itself, and what they lead to. */
+export function routePieces(context: ListenerContext, virtualService: MeshVirtualService): readonly object[] {
+  const { tcp = [], tls = [] } = virtualService.config.spec;
+  const hosts = [...tcp, ...tls].flatMap(({ route = [] }) => route.map(({ destination }) => destination.host));
+  const services = [...new Set(hosts)].flatMap((host) => context.view.scope.serviceByHostname.get(host) ?? []);
+  return [virtualService, ...services.flatMap((service) => servicePieces(context, service))];
 }

@@ -16,11 +16,18 @@ import { blackHoleTcpProxy } from "./tcp-proxy.ts";
  * @see xds-listeners 2
  */
 export function virtualOutbound(context: ListenerContext): Resource<ListenerJson> | undefined {
-  const { view, wildcards, telemetry } = context;
+  const { view } = context;
   if (view.proxy.interceptionMode === "NONE") return undefined;
+  const json = context.stable([], "virtual outbound", () => virtualOutboundJson(context));
+  const { sidecar } = view.scope;
+  return { name: virtualOutboundListener, json, from: sidecar === undefined ? [] : [keyOf(sidecar)] };
+}
+
+function virtualOutboundJson(context: ListenerContext): ListenerJson {
+  const { view, wildcards, telemetry } = context;
   const port = view.lookups.mesh.proxyListenPort;
   const accessLog = telemetry.CLIENT.logs.listener;
-  const json: ListenerJson = {
+  return {
     name: virtualOutboundListener,
     address: envoyAddress(wildcards[0], port),
     filterChains: [
@@ -37,6 +44,4 @@ export function virtualOutbound(context: ListenerContext): Resource<ListenerJson
     ...(accessLog.length === 0 ? {} : { accessLog: [...accessLog] }),
     ...connectionLimit,
   };
-  const { sidecar } = view.scope;
-  return { name: virtualOutboundListener, json, from: sidecar === undefined ? [] : [keyOf(sidecar)] };
 }

@@ -1,7 +1,7 @@
 import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 import type { MeshLookups } from "../../mesh/views.ts";
 import { credentialSecretName, workloadCertificate, workloadRootCa } from "../names.ts";
-import { providerCluster } from "../telemetry/provider-cluster.ts";
+import { type ProviderCluster, providerCluster } from "../telemetry/provider-cluster.ts";
 import { credentialSecret, identitySecret, serverSecret } from "./upstream-secret.ts";
 
 const builtin = "builtin://";
@@ -16,10 +16,13 @@ const external = "sds://";
 export function serverCredential(name: string, lookups: MeshLookups): SdsSecretConfigJson {
   if (name === builtin) return identitySecret(workloadCertificate);
   if (name === `${builtin}-cacert`) return identitySecret(workloadRootCa);
-  const provider = name.startsWith(external)
-    ? lookups.mesh.extensionProviders.find(({ sds }) => sds !== undefined)?.sds
-    : undefined;
-  const target = provider === undefined ? undefined : providerCluster(lookups, provider);
+  const target = name.startsWith(external) ? externalSecretServer(lookups) : undefined;
   if (target === undefined) return credentialSecret(credentialSecretName(name));
   return serverSecret(name.slice(external.length), target.cluster);
+}
+
+/** The SDS server of the mesh's extension providers, the first if there are several. */
+export function externalSecretServer(lookups: MeshLookups): ProviderCluster | undefined {
+  const provider = lookups.mesh.extensionProviders.find(({ sds }) => sds !== undefined)?.sds;
+  return provider === undefined ? undefined : providerCluster(lookups, provider);
 }
