@@ -1,8 +1,13 @@
 import ipaddr from "ipaddr.js";
 
+const fourNumbers = /^\d+\.\d+\.\d+\.\d+$/;
+
 /** Is the text an IPv4 or IPv6 address (four decimal parts, no zone, no prefix length)? */
 export function isIpAddress(text: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(":") && ipaddr.IPv6.isValid(text));
+  // The library answers "no" by throwing inside, which costs too much for host names.
+  return fourNumbers.test(text)
+    ? ipaddr.IPv4.isValidFourPartDecimal(text)
+    : text.includes(":") && ipaddr.IPv6.isValid(text);
 }
 
 export function ipFamily(address: string): "IPv4" | "IPv6" {
