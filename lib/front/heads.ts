@@ -1,4 +1,5 @@
 import { headKey } from "../snapshot/blob.ts";
+import { settledWithin } from "../snapshot/load-cache.ts";
 import type { Head } from "../snapshot/root.ts";
 import { nextStepMs, parseHead, rootAt } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -30,6 +31,9 @@ export interface HeadsOptions {
 /** How often to look all the same where the store calls back: a watch may be lost without a word. */
 const unwatchedMs = 30_000;
 
+/** How long to wait for a read that somebody else began. */
+const patienceMs = 3_000;
+
 /** Caches HEAD: one read at a time, whoever asks; pushed by the store where it can watch, else asked again while polls are held. */
 export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   const waiters = new Set<() => void>();
@@ -51,17 +55,24 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
     for (const wake of waiters) wake();
   }
 
-  function refresh(): Promise<void> {
-    reading ??= read()
+  function startReading(): Promise<void> {
+    const started = read()
       .catch((cause: unknown) => {
         options.onError(cause);
         if (seen === undefined) throw cause;
         readAtMs = options.now();
       })
       .finally(() => {
-        reading = undefined;
+        if (reading === started) reading = undefined;
       });
-    return reading;
+    reading = started;
+    return started;
+  }
+
+  async function refresh(): Promise<void> {
+    // At the edge a read ends unfinished with the request that began it; then another request reads for itself.
+    if (reading !== undefined && (await settledWithin(reading, patienceMs))) return reading;
+    return startReading();
   }
 
   const stopWatching = store.watch?.(headKey, () => {
