@@ -1,5 +1,6 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { byCodePoint, type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
+import { keyOf } from "../../config/config.ts";
+import { byCodePoint, type ConfigKey, type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import type { ListenerView } from "../../mesh/views.ts";
 import type { Resource } from "../resource.ts";
@@ -22,9 +23,12 @@ export function generateListeners(view: ListenerView, memo: Memo): Stage<readonl
   const policies = policyFilters(view);
   const context = listenerContext(view, memo, policies.value, (diagnostic) => diagnostics.push(diagnostic));
   const listeners = view.proxy.type === "router" ? gatewayListeners(context) : sidecarListeners(context);
+  const shared = sharedKeys(view);
   const byName = new Map<string, Resource<ListenerJson>>();
-  for (const listener of listeners) {
-    if (!byName.has(listener.name)) byName.set(listener.name, { ...listener, from: distinctKeys(listener.from) });
+  for (const { name, json, from } of listeners) {
+    if (byName.has(name)) continue;
+    const own = json.trafficDirection === "OUTBOUND" && view.proxy.type === "sidecar" ? shared.client : shared.secured;
+    byName.set(name, { name, json, from: distinctKeys([...from, ...own]) });
   }
   return {
     value: [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name)),
@@ -37,6 +41,13 @@ function sidecarListeners(context: ReturnType<typeof listenerContext>): readonly
   if (context.view.lookups.mesh.proxyListenPort <= 0) return [];
   const single = [httpProxyListener(context), virtualOutbound(context)].filter((listener) => listener !== undefined);
   return [...outboundListeners(context), ...single, ...inboundListeners(context)];
+}
+
+/** Objects behind every listener of a kind: policies where they are enforced, telemetry and extensions everywhere. */
+function sharedKeys({ policies }: ListenerView): Readonly<Record<"client" | "secured", readonly ConfigKey[]>> {
+  const { telemetry, wasmPlugins, trafficExtensions, authorization, requestAuthentication } = policies;
+  const client = [...telemetry, ...wasmPlugins, ...trafficExtensions].map(keyOf);
+  return { client, secured: [...client, ...[...authorization, ...requestAuthentication].map(keyOf)] };
 }
 
 function distinctKeys(keys: Resource["from"]): Resource["from"] {

@@ -49,7 +49,7 @@ function servicePorts(context: ListenerContext): readonly InboundPort[] {
   return context.view.inbound.targets
     .filter(({ servicePort, targetPort }) => {
       const port = { port: targetPort, protocol: servicePort.protocol };
-      return canBind(context, { binds: [bind], bindToPort: false }, port, "outbound");
+      return canBind(context, { binds: [bind], bindToPort: false }, port, "service");
     })
     .map(({ service, servicePort, targetPort }) => ({
       targetPort,

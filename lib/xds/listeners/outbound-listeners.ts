@@ -35,7 +35,7 @@ function addEgressListener(context: ListenerContext, entries: OutboundEntries, e
   if (declared !== undefined) {
     const protocol = parseProtocol(declared.protocol ?? "");
     const port: ServicePort = { name: declared.name ?? "", port: declared.number ?? 0, protocol };
-    if (!canBind(context, binding, port, "outbound")) return;
+    if (!canBind(context, binding, port, "service")) return;
     for (const service of egress.services) {
       addOutboundService(context, entries, { service, port, binding, virtualServices: routed });
     }
@@ -44,7 +44,7 @@ function addEgressListener(context: ListenerContext, entries: OutboundEntries, e
   for (const entry of entries.values()) entry.locked = true;
   for (const service of egress.services) {
     for (const port of service.ports) {
-      if (!canBind(context, binding, port, "outbound")) continue;
+      if (!canBind(context, binding, port, "service")) continue;
       const target: OutboundTarget = { service, port, binding, virtualServices: routed };
       for (const bound of withEndpointBinds(context, target)) addOutboundService(context, entries, bound);
     }

@@ -9,14 +9,14 @@ const firstUnprivilegedPort = 1024;
  * Whether a listener may exist: not on a port that the bootstrap's own listeners or the virtual listeners hold on the same
  * address, and not on a privileged port of a pod that has no right to it.
  *
- * @param side the inbound ports of a Sidecar do not ask about the virtual listeners
+ * @param origin the inbound ports of a Sidecar do not ask about the virtual listeners
  * @see xds-listeners 1, "Ports that are never generated"
  */
 export function canBind(
   { view, wildcards }: ListenerContext,
   binding: Binding,
   port: Pick<ServicePort, "port" | "protocol">,
-  side: "outbound" | "sidecar-ingress",
+  origin: "service" | "sidecar-ingress",
 ): boolean {
   const { unprivilegedPod, statusPort, prometheusPort } = view.options;
   if (binding.bindToPort && unprivilegedPod && port.port > 0 && port.port < firstUnprivilegedPort) return false;
@@ -25,5 +25,5 @@ export function canBind(
   if (!onWildcard) return true;
   if (port.port === statusPort || port.port === prometheusPort) return false;
   const { proxyListenPort, proxyInboundListenPort } = view.lookups.mesh;
-  return side === "sidecar-ingress" || (port.port !== proxyListenPort && port.port !== proxyInboundListenPort);
+  return origin === "sidecar-ingress" || (port.port !== proxyListenPort && port.port !== proxyInboundListenPort);
 }

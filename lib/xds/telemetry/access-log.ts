@@ -27,6 +27,7 @@ const peerStateOfAllVersions = [
 
 const httpLogName = "http_envoy_accesslog";
 const tcpLogName = "tcp_envoy_accesslog";
+const listenerLogName = "listener_envoy_accesslog";
 const openTelemetryLogName = "otel_envoy_accesslog";
 
 /** Name of Istio's built-in file provider, which follows the mesh's format. */
@@ -100,6 +101,9 @@ export const meshHttpGrpcLog: AccessLogger = httpGrpcLog({ commonConfig: meshGrp
 /** `enableEnvoyAccessLogService`: connections to the bootstrap's log service. */
 export const meshTcpGrpcLog: AccessLogger = tcpGrpcLog({ commonConfig: meshGrpcCommon(tcpLogName) });
 
+/** `enableEnvoyAccessLogService`: connections that no chain took. */
+export const meshListenerGrpcLog: AccessLogger = tcpGrpcLog({ commonConfig: meshGrpcCommon(listenerLogName) });
+
 function fileProviderLog(mesh: MeshConfig, provider: ExtensionProvider): AccessLogger {
   const { path = "", logFormat, omitEmptyValues = false } = provider.envoyFileAccessLog ?? {};
   if (provider.name === builtinFileProvider && logFormat === undefined && !omitEmptyValues) {
@@ -152,7 +156,7 @@ function meshGrpcCommon(logName: string): CommonGrpcAccessLogConfigJson {
     logName,
     grpcService: { envoyGrpc: { clusterName: "envoy_accesslog_service" } },
     transportApiVersion: "V3",
-    filterStateObjectsToLog: [...peerState],
+    filterStateObjectsToLog: [...peerStateOfAllVersions],
   };
 }
 

@@ -8,6 +8,7 @@ import {
   filteredLog,
   meshFileAccessLog,
   meshHttpGrpcLog,
+  meshListenerGrpcLog,
   meshTcpGrpcLog,
   noChainFilter,
   providerAccessLog,
@@ -47,12 +48,12 @@ export function accessLogs(view: Pick<ListenerView, "lookups" | "policies">, sid
 
 function meshLoggers({ mesh }: MeshLookups): AccessLogs {
   const file = mesh.accessLogFile === "" ? [] : [meshFileAccessLog(mesh, mesh.accessLogFile)];
-  const httpService = mesh.enableEnvoyAccessLogService ? [meshHttpGrpcLog] : [];
-  const tcpService = mesh.enableEnvoyAccessLogService ? [meshTcpGrpcLog] : [];
+  const withService = (service: AccessLogger): readonly AccessLogger[] =>
+    mesh.enableEnvoyAccessLogService ? [...file, service] : file;
   return {
-    http: [...file, ...httpService],
-    tcp: [...file, ...tcpService],
-    listener: [...file, ...tcpService].map((logger) => filteredLog(logger, [noChainFilter])),
+    http: withService(meshHttpGrpcLog),
+    tcp: withService(meshTcpGrpcLog),
+    listener: withService(meshListenerGrpcLog).map((logger) => filteredLog(logger, [noChainFilter])),
   };
 }
 
