@@ -8,6 +8,8 @@ export interface KindSchema {
   /** CamelCase, as in documents. */
   readonly kind: string;
   readonly group: string;
+  /** Other groups that the kind was or is served under. */
+  readonly aliases: readonly string[];
   /** Accepted versions; the first is the one that objects are printed with. */
   readonly versions: readonly string[];
   /** Lower-case resource name, `virtualservices`. */
@@ -25,26 +27,31 @@ export type Rules<Spec> = (spec: Spec, meta: ConfigMeta) => Iterable<Finding>;
 export interface KindDescription<Spec> {
   readonly kind: string;
   readonly group: string;
+  readonly aliases?: readonly string[];
   readonly versions: readonly string[];
   readonly plural: string;
   readonly clusterScoped?: boolean;
   readonly noEffect?: string;
+  /** Fields whose `null` means an empty message. */
+  readonly emptyWhenNull?: readonly string[];
   readonly schema: z.ZodType<Spec>;
   readonly rules: Rules<Spec>;
 }
 
 export function kindSchema<Spec>(description: KindDescription<Spec>): KindSchema {
-  const { kind, group, versions, plural, schema, rules } = description;
+  const { kind, group, versions, plural, schema, rules, emptyWhenNull = [] } = description;
   return {
     kind,
     group,
+    aliases: description.aliases ?? [],
     versions,
     plural,
     clusterScoped: description.clusterScoped ?? false,
     noEffect: description.noEffect,
     read(raw, meta, unknownFields) {
-      const { spec, findings } = readSpec(schema, raw, unknownFields);
+      const { spec, findings } = readSpec(schema, raw, { unknownFields, emptyWhenNull });
       const all = spec === undefined ? findings : [...findings, ...rules(spec, meta)];
+      if (all.length === 0) return { spec, findings: all };
       const refused = all.some((finding) => finding.severity === "error");
       return {
         spec: refused ? undefined : spec,

@@ -5,6 +5,7 @@ import { groupVersion } from "./group-version.ts";
 import { schemaOf } from "./kind-registry.ts";
 import type { KindSchema } from "./kind-schema.ts";
 import { locateAll } from "./locate.ts";
+import { fromOldSpelling } from "./old-spelling.ts";
 import type { ParsedObject, SourceOf } from "./parse.ts";
 import { metadataRules } from "./rules/metadata.ts";
 
@@ -24,7 +25,8 @@ export interface ReadOptions {
  *
  * @returns undefined for an object that is refused (its diagnostics say why) and for a kind that is no configuration
  */
-export function readConfig(object: ParsedObject, options: ReadOptions = {}): Stage<Config | undefined> {
+export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Stage<Config | undefined> {
+  const object = fromOldSpelling(parsed);
   const { group, version } = groupVersion(object.apiVersion);
   const schema = schemaOf(group, object.kind);
   if (schema === undefined) return { value: undefined, diagnostics: [] };
@@ -43,7 +45,7 @@ export function readConfig(object: ParsedObject, options: ReadOptions = {}): Sta
   const value = refused
     ? undefined
     : { meta, spec: reading.spec, ...(object.status === undefined ? {} : { status: object.status }), origin };
-  return { value, diagnostics: located(findings, object, origin, options.sourceOf) };
+  return { value, diagnostics: located(findings, parsed, origin, options.sourceOf) };
 }
 
 function metaOf(object: ParsedObject, schema: KindSchema, version: string, options: ReadOptions): ConfigMeta {

@@ -7,6 +7,7 @@ import { defaultMeshConfig, type MeshConfig, type ProxyConfig } from "./kinds/me
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import { locateAll } from "./locate.ts";
 import { readSpec } from "./read-spec.ts";
+import { meshConfigRules, meshNetworksRules } from "./rules/mesh-config.ts";
 import { meshConfig, meshNetworks } from "./schema/mesh-config.ts";
 
 const schema = CORE_SCHEMA.withTags(mergeTag);
@@ -18,14 +19,18 @@ const schema = CORE_SCHEMA.withTags(mergeTag);
  * @returns the defaults where the text has errors
  */
 export function readMeshConfig(text: string, file = "mesh.yaml"): Stage<MeshConfig> {
-  const { value, diagnostics } = readMesh(text, file, "MeshConfig", meshConfig);
-  return { value: value === undefined ? defaultMeshConfig : mergeMeshConfig(defaultMeshConfig, value), diagnostics };
+  return readMesh(text, file, "MeshConfig", meshConfig, defaultMeshConfig, (written) => {
+    const merged = mergeMeshConfig(defaultMeshConfig, written);
+    return { spec: merged, findings: [...meshConfigRules(merged)] };
+  });
 }
 
 /** Reads a MeshNetworks; no networks where the text has errors. */
 export function readMeshNetworks(text: string, file = "networks.yaml"): Stage<MeshNetworks> {
-  const { value, diagnostics } = readMesh(text, file, "MeshNetworks", meshNetworks);
-  return { value: value ?? noMeshNetworks, diagnostics };
+  return readMesh(text, file, "MeshNetworks", meshNetworks, noMeshNetworks, (written) => ({
+    spec: written,
+    findings: [...meshNetworksRules(written)],
+  }));
 }
 
 type WrittenMeshConfig = z.output<typeof meshConfig>;
@@ -62,23 +67,28 @@ function mergeProviders(
   return [...replaced, ...written.filter((provider) => !names.has(provider.name))];
 }
 
-function readMesh<Spec>(
+function readMesh<Written, Spec>(
   text: string,
   file: string,
   kind: string,
-  specSchema: z.ZodType<Spec>,
-): Stage<Spec | undefined> {
+  specSchema: z.ZodType<Written>,
+  fallback: Spec,
+  complete: (written: Written) => { readonly spec: Spec; readonly findings: readonly Finding[] },
+): Stage<Spec> {
   const origin: Origin = { key: { kind, name: kind, namespace: "" }, file, line: 1 };
   let raw: unknown;
   try {
-    raw = load(text, { schema });
+    raw = text.trim() === "" ? {} : load(text, { schema });
   } catch (cause) {
     const line = cause instanceof YAMLException ? (cause.mark?.line ?? 0) + 1 : 1;
     const message = cause instanceof YAMLException ? (cause.reason ?? cause.message) : String(cause);
-    return { value: undefined, diagnostics: [at({ ...origin, line }, error([], message, "", "unreadable-document"))] };
+    return { value: fallback, diagnostics: [at({ ...origin, line }, error([], message, "", "unreadable-document"))] };
   }
-  const { spec, findings } = readSpec(specSchema, raw, "ignore");
-  return { value: spec, diagnostics: located(findings, text, origin) };
+  const read = readSpec(specSchema, raw, { unknownFields: "ignore", emptyWhenNull: [] });
+  const completed = read.spec === undefined ? undefined : complete(read.spec);
+  const findings = [...read.findings, ...(completed?.findings ?? [])];
+  const refused = completed === undefined || findings.some((finding) => finding.severity === "error");
+  return { value: refused ? fallback : completed.spec, diagnostics: located(findings, text, origin) };
 }
 
 function located(findings: readonly Finding[], text: string, origin: Origin): readonly Diagnostic[] {

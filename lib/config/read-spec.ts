@@ -15,17 +15,17 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Nesting beyond which a value is left to its schema as it is; schemas never recurse that far. */
 const maxDepth = 100;
 
-/**
- * Reads an untrusted value as proto JSON: `null` fields are absent, and field names may be written in snake_case.
- *
- * @param unknownFields `refuse`: an unknown field is an error, as kubectl has it; `ignore`: a warning, as the server has it
- */
-export function readSpec<Spec>(
-  schema: z.ZodType<Spec>,
-  raw: unknown,
-  unknownFields: "refuse" | "ignore" = "refuse",
-): SpecReading<Spec> {
-  const written = withoutNulls(raw ?? {}, 0);
+export interface SpecOptions {
+  /** `refuse`: an unknown field is an error, as kubectl has it; `ignore`: a warning, as the server has it. */
+  readonly unknownFields: "refuse" | "ignore";
+  /** Fields whose `null` means an empty message, as very old decoders had it. */
+  readonly emptyWhenNull: readonly string[];
+}
+
+/** Reads an untrusted value as proto JSON: `null` fields are absent, and field names may be written in snake_case. */
+export function readSpec<Spec>(schema: z.ZodType<Spec>, raw: unknown, options: SpecOptions): SpecReading<Spec> {
+  const { unknownFields, emptyWhenNull } = options;
+  const written = withoutNulls(raw ?? {}, emptyWhenNull, 0);
   const first = schema.safeParse(written);
   if (first.success) return { spec: first.data, findings: [] };
 
@@ -46,12 +46,12 @@ export function readSpec<Spec>(
 }
 
 /** Drops null members of objects; copies only what it changes. List elements stay, because a null there is an error. */
-function withoutNulls(value: unknown, depth: number): unknown {
+function withoutNulls(value: unknown, emptyWhenNull: readonly string[], depth: number): unknown {
   if (typeof value !== "object" || value === null || depth > maxDepth) return value;
   if (Array.isArray(value)) {
     let copy: unknown[] | undefined;
     for (const [index, element] of value.entries()) {
-      const kept = withoutNulls(element, depth + 1);
+      const kept = withoutNulls(element, emptyWhenNull, depth + 1);
       if (kept === element) continue;
       copy ??= [...value];
       copy[index] = kept;
@@ -61,10 +61,11 @@ function withoutNulls(value: unknown, depth: number): unknown {
   let copy: Record<string, unknown> | undefined;
   for (const [name, member] of Object.entries(value)) {
     // Free-form values keep their nulls.
-    const kept = name === "pluginConfig" ? member : withoutNulls(member, depth + 1);
+    const kept = name === "pluginConfig" ? member : withoutNulls(member, emptyWhenNull, depth + 1);
     if (kept === member && member !== null) continue;
     copy ??= { ...value };
-    if (member === null) delete copy[name];
+    if (member === null && emptyWhenNull.includes(name)) copy[name] = {};
+    else if (member === null) delete copy[name];
     else copy[name] = kept;
   }
   return copy ?? value;

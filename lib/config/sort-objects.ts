@@ -4,6 +4,7 @@ import { at, warning } from "./finding.ts";
 import { groupVersion } from "./group-version.ts";
 import { isPlatformKind, knownKindNames, schemaOf } from "./kind-registry.ts";
 import { nearestName } from "./nearest-name.ts";
+import { fromOldSpelling } from "./old-spelling.ts";
 import type { ParsedObject } from "./parse.ts";
 import { type ReadOptions, readConfig } from "./read-config.ts";
 
@@ -31,7 +32,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
   const diagnostics: Diagnostic[] = [];
   for (const object of parsed) {
     const { group } = groupVersion(object.apiVersion);
-    if (schemaOf(group, object.kind) !== undefined) {
+    if (isConfig(object)) {
       const { value, diagnostics: found } = readConfig(object, options);
       diagnostics.push(...found);
       if (value !== undefined) {
@@ -51,6 +52,12 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
     }
   }
   return { configs: [...configs.values()], objects: [...objects.values()], others, diagnostics };
+}
+
+/** Whether an object is configuration, known under today's or an old name of its kind. */
+export function isConfig(object: ParsedObject): boolean {
+  const { kind, apiVersion } = fromOldSpelling(object);
+  return schemaOf(groupVersion(apiVersion).group, kind) !== undefined;
 }
 
 function duplicate(earlier: Diagnostic["origin"], later: Diagnostic["origin"]): Diagnostic {

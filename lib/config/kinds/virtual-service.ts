@@ -36,6 +36,10 @@ export interface HTTPRoute {
   readonly mirrorPercentage?: Percent;
   readonly corsPolicy?: CorsPolicy;
   readonly headers?: Headers;
+  /** Release 0.8's, as the next two; read for the v1 API only. */
+  readonly websocketUpgrade?: boolean;
+  readonly appendHeaders?: Readonly<Record<string, string>>;
+  readonly removeResponseHeaders?: Readonly<Record<string, string>>;
 }
 
 /** Exactly one member; none of them when the object is `{}`, which matches presence of a header. */
@@ -148,6 +152,8 @@ export interface HTTPFaultAbort {
   readonly grpcStatus?: string;
   readonly http2Error?: string;
   readonly percentage?: Percent;
+  /** Release 0.8's whole percent; read for the v1 API only. */
+  readonly percent?: number;
 }
 
 /** 0..100, fractions down to 0.0001; `{}` is 0. */

@@ -49,7 +49,10 @@ const fault = message({
       plain: { percent: int32 },
       kept: { fixedDelay: duration, exponentialDelay: duration, percentage: percent },
     }),
-    abort: message({ kept: { httpStatus: int32, grpcStatus: text, http2Error: text, percentage: percent } }),
+    abort: message({
+      plain: { percent: int32 },
+      kept: { httpStatus: int32, grpcStatus: text, http2Error: text, percentage: percent },
+    }),
   },
 });
 
@@ -71,6 +74,9 @@ const httpRoute = message({
     match: httpMatch.array(),
     route: message({ required: { destination }, plain: { weight: int32 }, kept: { headers } }).array(),
     mirrors: message({ required: { destination }, kept: { percentage: percent } }).array(),
+    websocketUpgrade: flag,
+    appendHeaders: stringMap,
+    removeResponseHeaders: stringMap,
   },
   kept: {
     redirect,

@@ -1,0 +1,141 @@
+import { type KindSchema, kindSchema } from "./kind-schema.ts";
+import { peerAuthenticationRules, requestAuthenticationRules } from "./rules/authentication.ts";
+import { authorizationPolicyRules } from "./rules/authorization-policy.ts";
+import { destinationRuleRules } from "./rules/destination-rule.ts";
+import { envoyFilterRules } from "./rules/envoy-filter.ts";
+import { gatewayRules } from "./rules/gateway.ts";
+import { serviceEntryRules, workloadEntryRules } from "./rules/service-entry.ts";
+import { sidecarRules } from "./rules/sidecar.ts";
+import { telemetryRules } from "./rules/telemetry.ts";
+import { virtualServiceRules } from "./rules/virtual-service.ts";
+import { trafficExtensionRules, wasmPluginRules } from "./rules/wasm-plugin.ts";
+import { proxyConfigRules, workloadGroupRules } from "./rules/workload-group.ts";
+import { destinationRule } from "./schema/destination-rule.ts";
+import { envoyFilter } from "./schema/envoy-filter.ts";
+import { proxyConfigResource, trafficExtension, wasmPlugin } from "./schema/extension.ts";
+import { gateway } from "./schema/gateway.ts";
+import { ingress, ingressClass } from "./schema/ingress.ts";
+import { authorizationPolicy, peerAuthentication, requestAuthentication } from "./schema/security.ts";
+import { serviceEntry, workloadEntry, workloadGroup } from "./schema/service-entry.ts";
+import { sidecar } from "./schema/sidecar.ts";
+import { telemetry } from "./schema/telemetry.ts";
+import { virtualService } from "./schema/virtual-service.ts";
+
+const networking = { group: "networking.istio.io", versions: ["v1", "v1beta1", "v1alpha3"] } as const;
+const security = { group: "security.istio.io", versions: ["v1", "v1beta1"] } as const;
+const extensions = { group: "extensions.istio.io", versions: ["v1alpha1"] } as const;
+
+/** The kinds of Istio 1.30, and Kubernetes' Ingress. @see model-config 4.2 */
+export const istioKinds: readonly KindSchema[] = [
+  kindSchema({
+    kind: "VirtualService",
+    ...networking,
+    plural: "virtualservices",
+    schema: virtualService,
+    rules: virtualServiceRules,
+  }),
+  kindSchema({
+    kind: "DestinationRule",
+    ...networking,
+    plural: "destinationrules",
+    schema: destinationRule,
+    rules: destinationRuleRules,
+  }),
+  kindSchema({ kind: "Gateway", ...networking, plural: "gateways", schema: gateway, rules: gatewayRules }),
+  kindSchema({
+    kind: "ServiceEntry",
+    ...networking,
+    plural: "serviceentries",
+    schema: serviceEntry,
+    rules: serviceEntryRules,
+  }),
+  kindSchema({
+    kind: "WorkloadEntry",
+    ...networking,
+    plural: "workloadentries",
+    schema: workloadEntry,
+    rules: (spec) => workloadEntryRules(spec, []),
+  }),
+  kindSchema({
+    kind: "WorkloadGroup",
+    ...networking,
+    plural: "workloadgroups",
+    schema: workloadGroup,
+    rules: workloadGroupRules,
+    noEffect: "a WorkloadGroup is a template for WorkloadEntries; no proxy is told of it",
+  }),
+  kindSchema({ kind: "Sidecar", ...networking, plural: "sidecars", schema: sidecar, rules: sidecarRules }),
+  kindSchema({
+    kind: "EnvoyFilter",
+    group: networking.group,
+    versions: ["v1alpha3"],
+    plural: "envoyfilters",
+    schema: envoyFilter,
+    rules: envoyFilterRules,
+  }),
+  kindSchema({
+    kind: "ProxyConfig",
+    group: networking.group,
+    versions: ["v1beta1"],
+    plural: "proxyconfigs",
+    schema: proxyConfigResource,
+    rules: proxyConfigRules,
+  }),
+  kindSchema({
+    kind: "AuthorizationPolicy",
+    ...security,
+    plural: "authorizationpolicies",
+    schema: authorizationPolicy,
+    rules: authorizationPolicyRules,
+  }),
+  kindSchema({
+    kind: "PeerAuthentication",
+    ...security,
+    plural: "peerauthentications",
+    schema: peerAuthentication,
+    rules: peerAuthenticationRules,
+  }),
+  kindSchema({
+    kind: "RequestAuthentication",
+    ...security,
+    plural: "requestauthentications",
+    schema: requestAuthentication,
+    rules: requestAuthenticationRules,
+  }),
+  kindSchema({
+    kind: "Telemetry",
+    group: "telemetry.istio.io",
+    versions: ["v1", "v1alpha1"],
+    plural: "telemetries",
+    schema: telemetry,
+    rules: telemetryRules,
+  }),
+  kindSchema({ kind: "WasmPlugin", ...extensions, plural: "wasmplugins", schema: wasmPlugin, rules: wasmPluginRules }),
+  kindSchema({
+    kind: "TrafficExtension",
+    ...extensions,
+    plural: "trafficextensions",
+    schema: trafficExtension,
+    rules: trafficExtensionRules,
+    noEffect: "Istio 1.30 does not read TrafficExtensions; write a WasmPlugin or an EnvoyFilter",
+  }),
+  kindSchema({
+    kind: "Ingress",
+    group: "networking.k8s.io",
+    // Before 1.14 in `extensions`.
+    aliases: ["extensions"],
+    versions: ["v1", "v1beta1"],
+    plural: "ingresses",
+    schema: ingress,
+    rules: () => [],
+  }),
+  kindSchema({
+    kind: "IngressClass",
+    group: "networking.k8s.io",
+    versions: ["v1", "v1beta1"],
+    plural: "ingressclasses",
+    clusterScoped: true,
+    schema: ingressClass,
+    rules: () => [],
+  }),
+];

@@ -1,0 +1,173 @@
+import { durationMs } from "../duration.ts";
+import { error, type Finding, type Path, warning } from "../finding.ts";
+import type { ExtensionProvider, MeshConfig, ProxyConfig } from "../kinds/mesh-config.ts";
+import type { MeshNetworks } from "../kinds/mesh-networks.ts";
+import { clientTlsRules } from "./client-tls.ts";
+import { localityRules } from "./load-balancer.ts";
+import { isCidr, isDns1123Label, isFqdn, isHostPort, isIp, isIpOrCidr } from "./names.ts";
+import { retryRules } from "./retry.ts";
+import { connectionPoolRules, outlierDetectionRules } from "./traffic-policy.ts";
+import { duplicates, each, portRules, wildcardDomainRules } from "./values.ts";
+
+const required = (path: Path) => error(path, "is required", "", "missing-field");
+
+/** Rules of the merged settings. @see model-config 10 */
+export function* meshConfigRules(mesh: MeshConfig): Generator<Finding> {
+  yield* portRules(mesh.proxyListenPort, ["proxyListenPort"]);
+  const connectMs = durationMs(mesh.connectTimeout);
+  if (connectMs < 1 || connectMs > 3_600_000) {
+    yield error(["connectTimeout"], `${mesh.connectTimeout} is not between 1ms and 1h`);
+  }
+  if (!Number.isInteger(durationMs(mesh.protocolDetectionTimeout))) {
+    yield error(["protocolDetectionTimeout"], `${mesh.protocolDetectionTimeout} is not a whole number of milliseconds`);
+  }
+  yield* proxyConfigRules(mesh.defaultConfig, ["defaultConfig"]);
+  // Mesh-wide failover applies where a rule has outlier detection, so it needs none here.
+  yield* localityRules(mesh.localityLbSetting, ["localityLbSetting"], true);
+  yield* each(mesh.serviceSettings, ["serviceSettings"], (settings, path) =>
+    each(settings.hosts, [...path, "hosts"], wildcardDomainRules),
+  );
+  yield* trustDomainRules(mesh.trustDomain, ["trustDomain"]);
+  yield* each(mesh.trustDomainAliases, ["trustDomainAliases"], trustDomainRules);
+  if (mesh.meshMTLS?.ecdhCurves !== undefined)
+    yield error(["meshMTLS", "ecdhCurves"], "is not supported", "use tlsDefaults");
+  yield* curveRules(mesh.tlsDefaults?.ecdhCurves ?? [], ["tlsDefaults", "ecdhCurves"]);
+  yield* each(mesh.extensionProviders, ["extensionProviders"], providerRules);
+  for (const [index, name] of duplicates(mesh.extensionProviders.map((provider) => provider.name))) {
+    yield warning(["extensionProviders", index, "name"], `${JSON.stringify(name)} is given twice`);
+  }
+  yield* connectionPoolRules(mesh.defaultTrafficPolicy?.connectionPool, ["defaultTrafficPolicy", "connectionPool"]);
+  yield* outlierDetectionRules(mesh.defaultTrafficPolicy?.outlierDetection, [
+    "defaultTrafficPolicy",
+    "outlierDetection",
+  ]);
+  yield* retryRules(mesh.defaultHttpRetryPolicy, ["defaultHttpRetryPolicy"]);
+  yield* clientTlsRules(mesh.outboundTrafficPolicy.tls, ["outboundTrafficPolicy", "tls"], mesh.rootNamespace);
+}
+
+function* proxyConfigRules(proxy: ProxyConfig, path: Path): Generator<Finding> {
+  for (const name of ["configPath", "binaryPath", "discoveryAddress"] as const) {
+    if (!proxy[name]) yield required([...path, name]);
+  }
+  if (!proxy.serviceCluster && proxy.tracingServiceName === undefined) yield required([...path, "serviceCluster"]);
+  for (const name of ["discoveryAddress", "statsdUdpAddress", "envoyMetricsServiceAddress"] as const) {
+    yield* hostPortRules(proxy[name], [...path, name]);
+  }
+  for (const name of ["envoyMetricsService", "envoyAccessLogService"] as const) {
+    yield* hostPortRules(proxy[name]?.address, [...path, name, "address"]);
+  }
+  const drainMs = durationMs(proxy.drainDuration ?? "0s");
+  if (drainMs < 1 || drainMs % 1000 !== 0) {
+    yield error([...path, "drainDuration"], `${proxy.drainDuration ?? "0s"} is not a whole number of seconds above 0`);
+  }
+  yield* portRules(proxy.proxyAdminPort, [...path, "proxyAdminPort"]);
+  yield* portRules(proxy.statusPort, [...path, "statusPort"]);
+  if (proxy.controlPlaneAuthPolicy === "INHERIT")
+    yield error([...path, "controlPlaneAuthPolicy"], "must be NONE or MUTUAL_TLS");
+  const { tracing, privateKeyProvider, connectionSettings } = proxy;
+  if (tracing !== undefined) {
+    const at = [...path, "tracing"];
+    for (const name of ["zipkin", "datadog", "lightstep"] as const) {
+      const tracer = tracing[name];
+      if (tracer === undefined) continue;
+      if (!tracer.address) yield required([...at, name, "address"]);
+      yield* hostPortRules(tracer.address, [...at, name, "address"]);
+    }
+    if (tracing.lightstep !== undefined && !tracing.lightstep.accessToken)
+      yield required([...at, "lightstep", "accessToken"]);
+    yield* clientTlsRules(tracing.tlsSettings, [...at, "tlsSettings"], "");
+  }
+  if (privateKeyProvider !== undefined) {
+    const at = [...path, "privateKeyProvider"];
+    const provider = privateKeyProvider.cryptomb ?? privateKeyProvider.qat;
+    if (provider === undefined) yield required(at);
+    else if (durationMs(provider.pollDelay ?? "0s") === 0) yield required([...at, "pollDelay"]);
+  }
+  for (const [name, value] of Object.entries(connectionSettings ?? {})) {
+    if (typeof value === "number" && value < 0)
+      yield error([...path, "connectionSettings", name], `${value} must not be negative`);
+  }
+  if (proxy.proxyMetadata.ISTIO_META_DNS_AUTO_ALLOCATE !== undefined) {
+    const hint = "addresses are allocated by the control plane";
+    yield warning([...path, "proxyMetadata", "ISTIO_META_DNS_AUTO_ALLOCATE"], "is deprecated", hint);
+  }
+}
+
+function* hostPortRules(address: string | undefined, path: Path): Generator<Finding> {
+  if (address === undefined || address === "" || address.startsWith("$(HOST_IP)")) return;
+  if (!isHostPort(address)) yield error(path, `${JSON.stringify(address)} is not of the form host:port`);
+}
+
+function* trustDomainRules(domain: string, path: Path): Generator<Finding> {
+  const labels = domain.endsWith(".") ? domain.slice(0, -1).split(".") : domain.split(".");
+  if (domain === "" || !labels.every(isDns1123Label))
+    yield error(path, `${JSON.stringify(domain)} is not a trust domain`);
+}
+
+const curves: ReadonlySet<string> = new Set([
+  "P-224",
+  "P-256",
+  "P-384",
+  "P-521",
+  "X25519",
+  "X25519Kyber768Draft00",
+  "X25519MLKEM768",
+]);
+
+function* curveRules(names: readonly string[], path: Path): Generator<Finding> {
+  for (const [index, name] of names.entries()) {
+    if (!curves.has(name)) yield warning([...path, index], `${JSON.stringify(name)} is ignored: unknown`);
+  }
+  for (const [index, name] of duplicates(names))
+    yield warning([...path, index], `${JSON.stringify(name)} is given twice`);
+}
+
+/** Istio only logs what is wrong with a provider, so these are warnings. */
+function* providerRules(provider: ExtensionProvider, path: Path): Generator<Finding> {
+  const { name, ...kinds } = provider;
+  if (name === "") yield warning([...path, "name"], "is required", "", "missing-field");
+  const given = Object.entries(kinds);
+  if (given.length !== 1) yield warning(path, "needs exactly one kind of provider", "", "missing-field");
+  for (const [kind, settings] of given) {
+    const at = [...path, kind];
+    if (!("service" in settings)) continue;
+    const host = settings.service.split("/").at(-1) ?? "";
+    if (!isFqdn(host) && !isIp(host))
+      yield warning([...at, "service"], `${JSON.stringify(settings.service)} names no service`);
+    for (const finding of portRules(settings.port, [...at, "port"])) yield { ...finding, severity: "warning" };
+  }
+  const http = provider.envoyExtAuthzHttp;
+  if (http?.pathPrefix !== undefined && !http.pathPrefix.startsWith("/")) {
+    yield warning([...path, "envoyExtAuthzHttp", "pathPrefix"], "must begin with a slash");
+  }
+  if (provider.opentelemetry?.http !== undefined && provider.opentelemetry.grpc !== undefined) {
+    yield warning([...path, "opentelemetry"], "http and grpc exclude each other", "", "conflicting-fields");
+  }
+}
+
+/** @see model-config 10 */
+export function* meshNetworksRules(spec: MeshNetworks): Generator<Finding> {
+  for (const [name, network] of Object.entries(spec.networks)) {
+    const path = ["networks", name];
+    yield* each(network.endpoints, [...path, "endpoints"], function* ({ fromCidr, fromRegistry }, at) {
+      if (fromCidr !== undefined && !isCidr(fromCidr) && !isIpOrCidr(fromCidr)) {
+        yield error([...at, "fromCidr"], `${JSON.stringify(fromCidr)} is no block of addresses`);
+      }
+      if (fromRegistry !== undefined && !isDns1123Label(fromRegistry)) {
+        yield error([...at, "fromRegistry"], `${JSON.stringify(fromRegistry)} is not a DNS label`);
+      }
+      if (fromCidr === undefined && fromRegistry === undefined) yield required([...at, "fromRegistry"]);
+    });
+    yield* each(network.gateways, [...path, "gateways"], function* (gateway, at) {
+      const { registryServiceName, address, port } = gateway;
+      if (registryServiceName !== undefined && !isFqdn(registryServiceName)) {
+        yield error([...at, "registryServiceName"], `${JSON.stringify(registryServiceName)} is not a domain name`);
+      }
+      if (address !== undefined && !isIp(address) && !isFqdn(address)) {
+        yield error([...at, "address"], `${JSON.stringify(address)} is neither an IP address nor a domain name`);
+      }
+      if (registryServiceName === undefined && address === undefined) yield required([...at, "address"]);
+      yield* portRules(port, [...at, "port"]);
+    });
+  }
+}

@@ -1,0 +1,76 @@
+import { error, type Finding, type Path, warning } from "../finding.ts";
+import type { PolicyTarget, PolicyTargetReference, WorkloadSelector } from "../kinds/selector.ts";
+import type { WorkloadSelector as LabelsSelector } from "../kinds/sidecar.ts";
+import { each } from "./values.ts";
+
+/** The `matchLabels` form. @see model-config 5.2 */
+export function selectorRules(selector: WorkloadSelector | undefined, path: Path): Iterable<Finding> {
+  return selector === undefined ? [] : labelsRules(selector.matchLabels, [...path, "matchLabels"], path);
+}
+
+/** The `labels` form of the networking kinds. */
+export function labelsSelectorRules(selector: LabelsSelector | undefined, path: Path): Iterable<Finding> {
+  return selector === undefined ? [] : labelsRules(selector.labels, [...path, "labels"], path);
+}
+
+function* labelsRules(
+  labels: Readonly<Record<string, string>> | undefined,
+  path: Path,
+  selectorPath: Path,
+): Generator<Finding> {
+  if (labels === undefined) {
+    yield warning(selectorPath, "a selector without labels selects every workload", "leave the selector out to say so");
+    return;
+  }
+  for (const [key, value] of Object.entries(labels)) {
+    if (key === "") yield error([...path, key], "a label key must not be empty");
+    if (key.includes("*"))
+      yield error([...path, key], `wildcards are not supported in label keys: ${JSON.stringify(key)}`);
+    if (value.includes("*")) {
+      yield error([...path, key], `wildcards are not supported in label values: ${JSON.stringify(value)}`);
+    }
+  }
+}
+
+const attachable: ReadonlySet<string> = new Set([
+  "/Service",
+  "core/Service",
+  "networking.istio.io/ServiceEntry",
+  "gateway.networking.k8s.io/Gateway",
+  "gateway.networking.k8s.io/GatewayClass",
+]);
+const maxReferences = 16;
+const groupPattern = /^$|^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+/** What a policy attaches to. @see model-config 5.4 */
+export function* policyTargetRules(target: PolicyTarget): Generator<Finding> {
+  const given = [target.selector, target.targetRef, target.targetRefs].filter((part) => part !== undefined);
+  if (given.length > 1) {
+    yield error([], "only one of selector, targetRef and targetRefs may be given", "", "conflicting-fields");
+  }
+  yield* selectorRules(target.selector, ["selector"]);
+  if (target.targetRef !== undefined) yield* referenceRules(target.targetRef, ["targetRef"]);
+  yield* targetRefsRules(target.targetRefs);
+}
+
+export function* targetRefsRules(references: readonly PolicyTargetReference[] | undefined): Generator<Finding> {
+  if (references !== undefined && references.length > maxReferences) {
+    yield error(["targetRefs"], `has more than ${maxReferences} entries`);
+  }
+  yield* each(references, ["targetRefs"], referenceRules);
+}
+
+function* referenceRules(reference: PolicyTargetReference, path: Path): Generator<Finding> {
+  const { group = "", kind, name, namespace } = reference;
+  if (name === "") yield error([...path, "name"], "is required", "", "missing-field");
+  else if (name.length > 253) yield error([...path, "name"], "is longer than 253 characters");
+  if (group.length > 253 || !groupPattern.test(group))
+    yield error([...path, "group"], `${JSON.stringify(group)} is not an API group`);
+  if (namespace !== undefined) {
+    yield error([...path, "namespace"], "a policy attaches within its own namespace", "leave the namespace out");
+  }
+  if (!attachable.has(`${group}/${kind}`)) {
+    const hint = "known: Service, ServiceEntry, Gateway and GatewayClass, each with its group";
+    yield error([...path, "kind"], `policies cannot attach to ${group === "" ? "core" : group}/${kind}`, hint);
+  }
+}
