@@ -1,0 +1,99 @@
+import { Hono } from "hono/tiny";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { SourceFile } from "../../config/directory.ts";
+import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
+import type { Recompiled } from "../recompile.ts";
+import { writeShard } from "../source-shard.ts";
+import { verifySignature } from "./signature.ts";
+
+export interface WebhookOptions {
+  readonly store: ObjectStore;
+  readonly recompile: () => Promise<Recompiled>;
+  /** Shared with whoever may call; an empty one refuses everybody. */
+  readonly secret: string;
+  /** Sources that may be filled over HTTP. */
+  readonly sources: readonly string[];
+  readonly now?: () => number;
+  readonly onError?: (cause: unknown) => void;
+}
+
+/**
+ * The compile function over HTTP. `POST /hooks/recompile` compiles what the sources hold now; `POST /sources/<name>` with
+ * `{"files": [{"file", "text"}]}` fills one first. Every request is signed, and good for once.
+ */
+export function webhookApp(options: WebhookOptions): Hono {
+  const { store, secret } = options;
+  const now = options.now ?? Date.now;
+  const app = new Hono();
+
+  /** Runs `act` for a genuine request that was not seen before; an attempt that failed may be made again. */
+  async function once(request: Request, act: (body: string) => Promise<Response>): Promise<Response> {
+    const body = await request.text();
+    const verdict = await verifySignature(secret, (name) => request.headers.get(name) ?? undefined, body, now());
+    if (verdict.kind === "refused") return problem(401, verdict.reason);
+    const key = `hooks/${encodeKeyPart(verdict.key).slice(0, 150)}`;
+    const seen = await store.put(key, new TextEncoder().encode(String(now())), { ifNoneMatch: "*" });
+    if (seen.kind === "lost") return problem(409, `the request ${verdict.key} was received before`);
+    try {
+      const response = await act(body);
+      if (!response.ok) await store.delete(key);
+      return response;
+    } catch (cause) {
+      await store.delete(key);
+      throw cause;
+    }
+  }
+
+  const recompiled = async () => Response.json(await options.recompile());
+
+  app.post("/hooks/recompile", (c) => once(c.req.raw, recompiled));
+
+  app.post("/sources/:name", (c) =>
+    once(c.req.raw, async (body) => {
+      const name = c.req.param("name");
+      if (!options.sources.includes(name)) return problem(404, `there is no source ${name}`);
+      const files = readFiles(body);
+      if (files === undefined) return problem(422, 'the body is not {"files": [{"file": …, "text": …}]}');
+      await writeShard(store, name, files);
+      return recompiled();
+    }),
+  );
+
+  app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
+  app.onError((cause) => {
+    options.onError?.(cause);
+    if (!(cause instanceof PortolanError)) return problem(500, "an error of Portolan's own; its log has more");
+    // A message with diagnostics is about what was sent, one without is about the store.
+    return cause.diagnostics.length > 0
+      ? Response.json({ status: 422, detail: cause.message, diagnostics: cause.diagnostics }, { status: 422 })
+      : problem(503, cause.message);
+  });
+  return app;
+}
+
+function problem(status: number, detail: string): Response {
+  return Response.json({ status, detail }, { status, headers: { "content-type": "application/problem+json" } });
+}
+
+function readFiles(body: string): readonly SourceFile[] | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (typeof json !== "object" || json === null || !("files" in json) || !Array.isArray(json.files)) return undefined;
+  const files = json.files.filter(isFile);
+  return files.length === json.files.length ? files : undefined;
+}
+
+function isFile(value: unknown): value is SourceFile {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "file" in value &&
+    typeof value.file === "string" &&
+    "text" in value &&
+    typeof value.text === "string"
+  );
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+
+const files = [
+  { file: "b/ä.yaml", text: "kind: B" },
+  { file: "a.yaml", text: "kind: A" },
+];
+
+describe("a source shard", () => {
+  it("reads back sorted, with a version that only its files decide", async () => {
+    const store = memoryStore();
+    const version = await writeShard(store, "team/one", files);
+    expect(await readShard(store, "team/one")).toEqual({ name: "team/one", version, files: [files[1], files[0]] });
+    expect(await writeShard(store, "team/one", [...files].reverse())).toBe(version);
+    expect(await writeShard(store, "team/one", files.slice(0, 1))).not.toBe(version);
+  });
+
+  it("is undefined before it was filled", async () => {
+    expect(await readShard(memoryStore(), "main")).toBeUndefined();
+  });
+
+  it.each(["", "{}", '{"files":1}', '{"files":[{"file":"a"}]}', '{"files":[{"file":"a","hash":"../x"}]}'])(
+    "says so when %j lies in its place",
+    async (text) => {
+      const store = memoryStore();
+      await store.put("sources/main/list", new TextEncoder().encode(text));
+      await expect(readShard(store, "main")).rejects.toThrow("source main is no list of files");
+    },
+  );
+
+  it("says which file's content is missing", async () => {
+    const store = memoryStore();
+    await writeShard(store, "main", files);
+    for await (const { key } of store.list("sources/main/files/")) await store.delete(key);
+    await expect(readShard(store, "main")).rejects.toThrow("lacks the content of");
+  });
+});
