@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import type { ServerTLSSettings } from "../../../lib/config/kinds/gateway.ts";
+import { serverDownstreamContext } from "../../../lib/xds/tls/downstream-server.ts";
+import { lookups } from "../world-parts.ts";
+
+const contextOf = (settings: ServerTLSSettings, carries: "http" | "tcp" = "http") =>
+  serverDownstreamContext(settings, lookups({}), carries);
+
+describe("the TLS context of a server", () => {
+  it.each([
+    { mode: "SIMPLE", requires: false, validates: false },
+    { mode: "MUTUAL", requires: true, validates: true },
+    { mode: "OPTIONAL_MUTUAL", requires: false, validates: true },
+    { mode: "ISTIO_MUTUAL", requires: true, validates: true },
+  ] as const)(
+    "in mode $mode asks for a certificate: $requires, and checks one: $validates",
+    ({ mode, requires, validates }) => {
+      const context = contextOf({ mode, credentialName: "c" });
+      expect(context.requireClientCertificate).toBe(requires);
+      expect(context.commonTlsContext?.combinedValidationContext !== undefined).toBe(validates);
+    },
+  );
+
+  it("offers Istio's metadata exchange only to mesh clients of TCP", () => {
+    expect(contextOf({ mode: "ISTIO_MUTUAL" }, "tcp").commonTlsContext?.alpnProtocols).toContain("istio-peer-exchange");
+    expect(contextOf({ mode: "ISTIO_MUTUAL" }, "http").commonTlsContext?.alpnProtocols).toEqual(["h2", "http/1.1"]);
+    expect(contextOf({ mode: "SIMPLE" }, "tcp").commonTlsContext?.alpnProtocols).toEqual(["h2", "http/1.1"]);
+  });
+
+  it.each([
+    ["name", "kubernetes://name"],
+    ["ns/name", "kubernetes://ns/name"],
+    ["kubernetes-gateway://ns/name", "kubernetes-gateway://ns/name"],
+    ["sds://outside", "kubernetes://outside"],
+    ["invalid://whatever", "invalid://"],
+  ])("fetches the credential %s as %s", (credentialName, want) => {
+    expect(
+      contextOf({ mode: "SIMPLE", credentialName }).commonTlsContext?.tlsCertificateSdsSecretConfigs?.[0]?.name,
+    ).toBe(want);
+  });
+
+  it("takes files from the agent, and the workload's own identity for half a key pair", () => {
+    const nameOf = (settings: ServerTLSSettings) =>
+      contextOf({ mode: "SIMPLE", ...settings }).commonTlsContext?.tlsCertificateSdsSecretConfigs?.[0]?.name;
+    expect(nameOf({ serverCertificate: "/c", privateKey: "/k" })).toBe("file-cert:/c~/k");
+    expect(nameOf({ serverCertificate: "/c" })).toBe("default");
+  });
+
+  it("says nothing of versions and ciphers unless somebody does", () => {
+    expect(contextOf({ mode: "SIMPLE" }).commonTlsContext?.tlsParams).toBeUndefined();
+    expect(contextOf({ mode: "SIMPLE", minProtocolVersion: "TLS_AUTO" }).commonTlsContext?.tlsParams).toBeUndefined();
+    expect(contextOf({ mode: "SIMPLE", maxProtocolVersion: "TLSV1_2" }).commonTlsContext?.tlsParams).toEqual({
+      tlsMaximumProtocolVersion: "TLSv1_2",
+    });
+  });
+});
