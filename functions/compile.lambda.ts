@@ -1,0 +1,24 @@
+/** The compile function as a Lambda function: signed requests to its URL, a queue and a schedule make it compile. */
+import { handle, type LambdaContext, type LambdaEvent } from "hono/aws-lambda";
+import { createRecompiler } from "../lib/compile/recompile.ts";
+import { webhookApp } from "../lib/compile/webhook/app.ts";
+import { coalesce } from "../lib/compile/webhook/coalesce.ts";
+import { defaultWorldOptions } from "../lib/compile/world-of.ts";
+import { s3FromEnvironment } from "./s3-from-environment.ts";
+
+const { PORTOLAN_SOURCES = "main", RECOMPILE_SECRET = "" } = process.env;
+const store = s3FromEnvironment();
+const sources = PORTOLAN_SOURCES.split(",");
+const recompile = coalesce(createRecompiler({ store, sources, world: defaultWorldOptions }));
+const onError = (cause: unknown) => console.error(String(cause));
+const answerRequest = handle(webhookApp({ store, recompile, sources, secret: RECOMPILE_SECRET, onError }));
+
+/** What a schedule or a queue sends; it only says that there may be something new. */
+interface Notice {
+  readonly source?: string;
+  readonly Records?: readonly unknown[];
+}
+
+export async function handler(event: LambdaEvent | Notice, context?: LambdaContext): Promise<unknown> {
+  return "requestContext" in event ? answerRequest(event, context) : recompile();
+}

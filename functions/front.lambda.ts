@@ -1,0 +1,15 @@
+/** The front as a Lambda function behind a function URL: serves the snapshots in an S3 bucket, without the compiler. */
+import { handle } from "hono/aws-lambda";
+import { frontApp } from "../lib/front/app.ts";
+import { createFront } from "../lib/front/front.ts";
+import { s3FromEnvironment } from "./s3-from-environment.ts";
+
+// Time spent waiting is billed here, so no poll is held.
+const front = createFront({
+  store: s3FromEnvironment(),
+  maxHoldMs: 0,
+  onError: (cause) => console.error(String(cause)),
+  onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
+});
+
+export const handler = handle(frontApp(front));
