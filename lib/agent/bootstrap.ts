@@ -71,10 +71,32 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
               },
             ],
           }),
-      clusters: [controlPlane(server)],
+      clusters: [controlPlane(server), identityAgent],
     },
   };
 }
+
+const grpcOptions = {
+  "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+  explicitHttpConfig: { http2ProtocolOptions: {} },
+};
+
+/**
+ * The agent that has the workload's identity, at the socket where Istio's and SPIRE's are. Polled resources name it for
+ * mesh mTLS, and Envoy refuses a resource that names a cluster which is not there; without an agent only mTLS fails.
+ */
+const identityAgent: ClusterJson = {
+  name: "sds-grpc",
+  type: "STATIC",
+  connectTimeout: "1s",
+  loadAssignment: {
+    clusterName: "sds-grpc",
+    endpoints: [
+      { lbEndpoints: [{ endpoint: { address: { pipe: { path: "./var/run/secrets/workload-spiffe-uds/socket" } } } }] },
+    ],
+  },
+  typedExtensionProtocolOptions: { "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": grpcOptions },
+};
 
 function controlPlane(server: ControlPlane): ClusterJson {
   return {

@@ -2,6 +2,7 @@ import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.t
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo.ts";
+import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { portolanCluster } from "./names.ts";
 import type { ClassResources, Resource } from "./resource.ts";
 
@@ -32,7 +33,8 @@ export interface PollOptions {
 /**
  * Turns resources made for a stream into those for a polling Envoy: endpoints inside their clusters, so that a node has
  * three kinds of polls and not one per cluster, and every aggregated source a REST source. Route tables stay apart: a
- * change of routes must not drain listeners.
+ * change of routes must not drain listeners. Secrets of the agent beside the proxy stay with it, but a cluster that
+ * waits for one in vain goes on without.
  *
  * @returns resources of unchanged identity where nothing had to change
  */
@@ -78,35 +80,15 @@ function inlined(cluster: Resource, assignment: Resource, memo: Memo): Resource 
 }
 
 function polledResource(resource: Resource, memo: Memo): Resource {
-  return memo([resource], "REST sources", () => {
-    const json = withRestSources(resource.json);
-    return json === resource.json || !isObject(json) ? resource : { ...resource, json };
+  return memo([resource], "polled", () => {
+    const json = mapJson(resource.json, polledSource);
+    return json === resource.json || !isJsonObject(json) ? resource : { ...resource, json };
   });
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Replaces each `{ads: {}}` in a JSON value; what has none keeps its identity. */
-function withRestSources(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    let changed = false;
-    const items = value.map((item: unknown) => {
-      const next = withRestSources(item);
-      if (next !== item) changed = true;
-      return next;
-    });
-    return changed ? items : value;
-  }
-  if (!isObject(value)) return value;
-  if (isObject(value.ads) && Object.keys(value.ads).length === 0) return restSource;
-  let copy: Record<string, unknown> | undefined;
-  for (const key in value) {
-    const next = withRestSources(value[key]);
-    if (next === value[key]) continue;
-    copy ??= { ...value };
-    copy[key] = next;
-  }
-  return copy ?? value;
+/** Aggregated sources are asked by REST, and nothing waits for ever: without a stream nobody could say why. */
+function polledSource(object: JsonObject): JsonObject {
+  if (isJsonObject(object.ads)) return restSource;
+  if (object.initialFetchTimeout !== "0s" || !isJsonObject(object.apiConfigSource)) return object;
+  return { ...object, initialFetchTimeout: restSource.initialFetchTimeout };
 }

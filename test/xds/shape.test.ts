@@ -36,6 +36,14 @@ describe("pollShape", () => {
     expect(poll.clusters[1]?.json).toMatchObject({ transportSocket: { sds: [{ sdsConfig: restSource }] } });
   });
 
+  it("leaves secrets to the agent, but waits for none of them for ever", () => {
+    const agent = { apiConfigSource: { apiType: "GRPC" }, initialFetchTimeout: "0s" };
+    const waiting = { name: "w", json: { name: "w", transportSocket: { sdsConfig: agent } }, from: [] };
+    expect(pollShape({ ...stream, clusters: [waiting] }, noMemo).clusters[0]?.json).toMatchObject({
+      transportSocket: { sdsConfig: { apiConfigSource: { apiType: "GRPC" }, initialFetchTimeout: "5s" } },
+    });
+  });
+
   it("keeps the identity of what it has no reason to change", () => {
     const poll = pollShape(stream, noMemo);
     expect(poll.clusters[2]).toBe(stream.clusters[2]);
