@@ -38,6 +38,8 @@ export interface CompiledResource {
   readonly version: string;
   /** The objects it was made from, as `keyText` writes them; sorted. */
   readonly from: readonly string[];
+  /** The same message in protobuf's binary form, without its type; absent where nobody is to read it so. */
+  readonly binary?: Uint8Array<ArrayBuffer>;
 }
 
 /** A node that the compiler knows: how it may call itself, and its class. */

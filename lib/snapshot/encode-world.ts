@@ -68,8 +68,11 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
         seen.add(hash);
       }
       for (const { ref, resources } of encodedTrees.flatMap((tree) => tree.segments)) {
-        if (!seen.has(ref.hash)) yield { hash: ref.hash, make: () => encodeSegment(resources).blob.bytes };
-        seen.add(ref.hash);
+        const hashes = ref.binary === undefined ? [ref.hash] : [ref.hash, ref.binary.hash];
+        for (const [i, hash] of hashes.entries()) {
+          if (!seen.has(hash)) yield { hash, make: () => encodeSegment(resources).blobs[i]?.bytes ?? new Uint8Array() };
+          seen.add(hash);
+        }
       }
     },
   };

@@ -36,14 +36,19 @@ export async function restoreWorld(
 
   async function resourcesOf(ref: SegmentRef): Promise<readonly CompiledResource[]> {
     const known = knownSegments.get(ref.hash);
-    return known ?? decodeSegment(ref, (await reader.segment(ref)).bytes);
+    if (known !== undefined) return known;
+    const binary = ref.binary === undefined ? undefined : (await reader.binarySegment(ref.binary)).bytes;
+    return decodeSegment(ref, (await reader.segment(ref)).bytes, binary);
   }
 
   async function listOf(hash: string): Promise<readonly CompiledResource[]> {
     blobs.add(hash);
     const known: EncodedTree | undefined = knownTrees.get(hash);
     const refs = known?.segments.map(({ ref }) => ref) ?? (await reader.tree(hash)).segments;
-    for (const ref of refs) blobs.add(ref.hash);
+    for (const { hash, binary } of refs) {
+      blobs.add(hash);
+      if (binary !== undefined) blobs.add(binary.hash);
+    }
     return known?.resources ?? (await Promise.all(refs.map(resourcesOf))).flat();
   }
 

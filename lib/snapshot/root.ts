@@ -42,6 +42,13 @@ export interface SegmentRef {
   readonly resources: number;
   readonly bodyOffset: number;
   readonly bodyBytes: number;
+  /** Where the same resources lie in protobuf's binary form, if they do. */
+  readonly binary?: BinaryRef;
+}
+
+export interface BinaryRef {
+  readonly hash: string;
+  readonly bodyOffset: number;
 }
 
 export interface SegmentHeader {

@@ -1,6 +1,6 @@
-import { type Blob, blobOf } from "./blob.ts";
+import { type Blob, blobOf, hashOf } from "./blob.ts";
 import type { CompiledResource } from "./compiled.ts";
-import type { ResourceEntry, SegmentHeader, SegmentRef } from "./root.ts";
+import type { BinaryRef, ResourceEntry, SegmentHeader, SegmentRef } from "./root.ts";
 
 /** A run of resources that is stored as one blob. */
 export interface Segment {
@@ -38,28 +38,69 @@ function nameHash(name: string): number {
 }
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 const separator = ",\n";
 
-/** The blob of a run and how a tree refers to it. `resources` is not empty. */
-export function encodeSegment(resources: readonly CompiledResource[]): {
+export interface EncodedSegment {
   readonly ref: SegmentRef;
-  readonly blob: Blob;
-} {
-  const header: SegmentHeader = {
-    resources: resources.map(({ name, version, text, from }) => ({ name, version, bytes: utf8Length(text), from })),
-  };
-  const head = `${JSON.stringify(header)}\n`;
-  const blob = blobOf(head + resources.map((resource) => resource.text).join(separator));
-  const bodyOffset = utf8Length(head);
+  /** The texts, then the binary forms if every resource has one. */
+  readonly blobs: readonly Blob[];
+}
+
+/** The blobs of a run and how a tree refers to them. `resources` is not empty. */
+export function encodeSegment(resources: readonly CompiledResource[]): EncodedSegment {
+  const texts = encodeTexts(resources);
   const ref = {
-    hash: blob.hash,
+    hash: texts.blob.hash,
     first: resources[0]?.name ?? "",
     last: resources.at(-1)?.name ?? "",
     resources: resources.length,
-    bodyOffset,
-    bodyBytes: blob.bytes.length - bodyOffset,
+    bodyOffset: texts.bodyOffset,
+    bodyBytes: texts.blob.bytes.length - texts.bodyOffset,
   };
-  return { ref, blob };
+  const binary = encodeBinaries(resources);
+  if (binary === undefined) return { ref, blobs: [texts.blob] };
+  const { blob, bodyOffset } = binary;
+  return { ref: { ...ref, binary: { hash: blob.hash, bodyOffset } }, blobs: [texts.blob, blob] };
+}
+
+interface EncodedBody {
+  readonly blob: Blob;
+  readonly bodyOffset: number;
+}
+
+function encodeTexts(resources: readonly CompiledResource[]): EncodedBody {
+  const head = headerLine(resources, ({ text }) => utf8Length(text));
+  const blob = blobOf(head + resources.map((resource) => resource.text).join(separator));
+  return { blob, bodyOffset: utf8Length(head) };
+}
+
+function encodeBinaries(resources: readonly CompiledResource[]): EncodedBody | undefined {
+  const binaries = resources.flatMap(({ binary }) => (binary === undefined ? [] : [binary]));
+  if (binaries.length < resources.length) return undefined;
+  const head = encoder.encode(headerLine(resources, ({ binary }) => binary?.length ?? 0));
+  const bytes = concatBytes([head, ...binaries]);
+  return { blob: { hash: hashOf(bytes), bytes }, bodyOffset: head.length };
+}
+
+function headerLine(resources: readonly CompiledResource[], bytesOf: (resource: CompiledResource) => number): string {
+  const header: SegmentHeader = {
+    resources: resources.map((resource) => {
+      const { name, version, from } = resource;
+      return { name, version, bytes: bytesOf(resource), from };
+    }),
+  };
+  return `${JSON.stringify(header)}\n`;
+}
+
+function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
 }
 
 /** Where one resource's text lies in the blob of its segment. */
@@ -68,27 +109,39 @@ export interface ResourceSpan extends ResourceEntry {
   readonly offset: number;
 }
 
-/** What a segment holds, without reading a resource. */
-export function readSpans(ref: SegmentRef, bytes: Uint8Array): readonly ResourceSpan[] {
+/** What a segment's texts are and where, without reading one. */
+export const readSpans = (ref: SegmentRef, bytes: Uint8Array): readonly ResourceSpan[] =>
+  spansOf(bytes, ref.bodyOffset, separator.length);
+
+/** What a segment's binary forms are and where. */
+export const readBinarySpans = (ref: BinaryRef, bytes: Uint8Array): readonly ResourceSpan[] =>
+  spansOf(bytes, ref.bodyOffset, 0);
+
+function spansOf(bytes: Uint8Array, bodyOffset: number, gap: number): readonly ResourceSpan[] {
   // Blobs are named by their hash and written by encodeSegment only.
-  const header: SegmentHeader = JSON.parse(new TextDecoder().decode(bytes.subarray(0, ref.bodyOffset)));
-  let offset = ref.bodyOffset;
+  const header: SegmentHeader = JSON.parse(decoder.decode(bytes.subarray(0, bodyOffset)));
+  let offset = bodyOffset;
   return header.resources.map((entry) => {
     const span = { ...entry, offset };
-    offset += entry.bytes + separator.length;
+    offset += entry.bytes + gap;
     return span;
   });
 }
 
 /** The resources of a stored segment, as the compiler once handed them in. */
-export function decodeSegment(ref: SegmentRef, bytes: Uint8Array): readonly CompiledResource[] {
-  const decoder = new TextDecoder();
-  return readSpans(ref, bytes).map(({ name, version, from, offset, bytes: length }) => ({
-    name,
-    version,
-    from,
-    text: decoder.decode(bytes.subarray(offset, offset + length)),
-  }));
+export function decodeSegment(
+  ref: SegmentRef,
+  bytes: Uint8Array<ArrayBuffer>,
+  binaryBytes?: Uint8Array<ArrayBuffer>,
+): readonly CompiledResource[] {
+  const binaries =
+    ref.binary === undefined || binaryBytes === undefined ? [] : readBinarySpans(ref.binary, binaryBytes);
+  return readSpans(ref, bytes).map(({ name, version, from, offset, bytes: length }, i) => {
+    const text = decoder.decode(bytes.subarray(offset, offset + length));
+    const span = binaries[i];
+    const binary = span && binaryBytes?.slice(span.offset, span.offset + span.bytes);
+    return { name, version, from, text, ...(binary === undefined ? {} : { binary }) };
+  });
 }
 
 function utf8Length(text: string): number {

@@ -4,8 +4,8 @@ import { blobKey, headKey } from "./blob.ts";
 import type { Classifier } from "./classifier.ts";
 import { createLoadCache } from "./load-cache.ts";
 import { shardFor } from "./node-index.ts";
-import type { ClassTable, Head, NodeShard, ProxyClass, Root, SegmentRef, TypeTree } from "./root.ts";
-import { type ResourceSpan, readSpans } from "./segment.ts";
+import type { BinaryRef, ClassTable, Head, NodeShard, ProxyClass, Root, SegmentRef, TypeTree } from "./root.ts";
+import { type ResourceSpan, readBinarySpans, readSpans } from "./segment.ts";
 
 /** A root with what every request needs of it. */
 export interface LoadedRoot {
@@ -25,6 +25,7 @@ export interface SnapshotReader {
   root(hash: string): Promise<LoadedRoot>;
   tree(hash: string): Promise<TypeTree>;
   segment(ref: SegmentRef): Promise<LoadedSegment>;
+  binarySegment(ref: BinaryRef): Promise<LoadedSegment>;
   /** Class of a node by one of its names, if the root's node index has it. */
   nodeClass(root: Root, key: string): Promise<string | undefined>;
   /** A blob's text, not kept. @throws PortolanError when it is not there */
@@ -72,20 +73,24 @@ export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 
     },
     sizeOf: () => 1,
   });
-  const segments = createLoadCache<SegmentRef, LoadedSegment>({
-    nameOf: (ref) => ref.hash,
-    maxBytes,
-    load: async (ref) => {
-      const raw = await bytes(ref.hash);
-      return { bytes: raw, spans: new Map(readSpans(ref, raw).map((span) => [span.name, span])) };
-    },
-    sizeOf: (segment) => segment.bytes.length,
-  });
+  const segmentCache = <R extends BinaryRef>(spansOf: (ref: R, bytes: Uint8Array) => readonly ResourceSpan[]) =>
+    createLoadCache<R, LoadedSegment>({
+      nameOf: (ref) => ref.hash,
+      maxBytes,
+      load: async (ref) => {
+        const raw = await bytes(ref.hash);
+        return { bytes: raw, spans: new Map(spansOf(ref, raw).map((span) => [span.name, span])) };
+      },
+      sizeOf: (segment) => segment.bytes.length,
+    });
+  const segments = segmentCache<SegmentRef>(readSpans);
+  const binarySegments = segmentCache<BinaryRef>(readBinarySpans);
 
   return {
     root: (hash) => roots.get(hash),
     tree: (hash) => trees.get(hash),
     segment: (ref) => segments.get(ref),
+    binarySegment: (ref) => binarySegments.get(ref),
     async nodeClass(root, key) {
       const shard = shardFor(root.nodes, key);
       return shard === undefined ? undefined : (await shards.get(shard.hash)).classes[key];

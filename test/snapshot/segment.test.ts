@@ -4,6 +4,7 @@ import { hashOf } from "../../lib/snapshot/blob.ts";
 import { cutSegments, decodeSegment, encodeSegment, readSpans } from "../../lib/snapshot/segment.ts";
 import { resource } from "./worlds.ts";
 
+const emptyBlob = { hash: "", bytes: new Uint8Array() };
 const many = (count: number, size = 1_000) =>
   Array.from({ length: count }, (_, i) =>
     resource("clusters", `outbound|80||service-${String(i).padStart(5, "0")}.default`, "x".repeat(size)),
@@ -48,7 +49,10 @@ describe("segments", () => {
   it("come back as they were encoded", () => {
     fc.assert(
       fc.property(resources, (list) => {
-        const { ref, blob } = encodeSegment(list);
+        const {
+          ref,
+          blobs: [blob = emptyBlob],
+        } = encodeSegment(list);
         expect(decodeSegment(ref, blob.bytes)).toEqual(list);
         expect(blob.hash).toBe(hashOf(blob.bytes));
       }),
@@ -58,7 +62,10 @@ describe("segments", () => {
   it("have a body that is a JSON list but for its brackets", () => {
     fc.assert(
       fc.property(resources, (list) => {
-        const { ref, blob } = encodeSegment(list);
+        const {
+          ref,
+          blobs: [blob = emptyBlob],
+        } = encodeSegment(list);
         const body = new TextDecoder().decode(blob.bytes.subarray(ref.bodyOffset, ref.bodyOffset + ref.bodyBytes));
         expect(JSON.parse(`[${body}]`)).toEqual(list.map(({ text }) => JSON.parse(text)));
         expect(body.length === 0 || body.split("\n").length === list.length).toBe(true);
@@ -66,9 +73,22 @@ describe("segments", () => {
     );
   });
 
+  it("keep binary forms in a blob of their own, where every resource has one", () => {
+    const list = [resource("routes", "a", "1"), resource("routes", "b", "2")].map((plain, i) => ({
+      ...plain,
+      binary: new Uint8Array([i, 255, 10]),
+    }));
+    const { ref, blobs } = encodeSegment(list);
+    expect(decodeSegment(ref, blobs[0]?.bytes ?? new Uint8Array(), blobs[1]?.bytes)).toEqual(list);
+    expect(encodeSegment([...list, resource("routes", "c", "3")]).ref.binary).toBeUndefined();
+  });
+
   it("say where each resource lies", () => {
     const list = [resource("routes", "a", "ä"), resource("routes", "b", "€uro"), resource("routes", "c", "")];
-    const { ref, blob } = encodeSegment(list);
+    const {
+      ref,
+      blobs: [blob = emptyBlob],
+    } = encodeSegment(list);
     const texts = readSpans(ref, blob.bytes).map(({ offset, bytes }) =>
       new TextDecoder().decode(blob.bytes.subarray(offset, offset + bytes)),
     );
