@@ -1,8 +1,10 @@
+import type { Origin } from "../../config/diagnostic.ts";
 import { isSubsetHost } from "../../mesh/host-name.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { sniDnatClusterName } from "../names.ts";
 import { statName } from "../stat-name.ts";
 import { istioAlpns } from "./alpn.ts";
+import { matchAll } from "./filter-chain-match.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
 import type { ListenerContext } from "./listener-context.ts";
 import { servicePieces } from "./tcp-destination.ts";
@@ -14,13 +16,19 @@ import { tcpProxyFilters } from "./tcp-proxy.ts";
  *
  * @see xds-listeners 8.4
  */
-export function autoPassthroughChains(context: ListenerContext, hosts: readonly string[]): readonly GatewayChain[] {
+export function autoPassthroughChains(
+  context: ListenerContext,
+  hosts: readonly string[],
+  origin: Origin,
+): readonly GatewayChain[] {
   return context.view.scope.services
     .filter(({ meshExternal, hostname }) => !meshExternal && hosts.some((host) => isSubsetHost(hostname, host)))
     .flatMap((service) =>
       service.ports
         .filter((port) => port.protocol !== "UDP")
-        .flatMap((port) => subsetNames(context, service).map((subset) => chain(context, service, port, subset))),
+        .flatMap((port) =>
+          subsetNames(context, service).map((subset) => chain(context, service, port, subset, origin)),
+        ),
     );
 }
 
@@ -29,20 +37,30 @@ function subsetNames({ view }: ListenerContext, service: Service): readonly stri
   return ["", ...subsets.map((subset) => subset.name)];
 }
 
-function chain(context: ListenerContext, service: Service, port: ServicePort, subset: string): GatewayChain {
-  return context.stable(servicePieces(context, service), `auto passthrough|${port.port}|${subset}`, () =>
-    passthroughChain(context, service, port, subset),
+function chain(
+  context: ListenerContext,
+  service: Service,
+  port: ServicePort,
+  subset: string,
+  origin: Origin,
+): GatewayChain {
+  return context.stable([origin, ...servicePieces(context, service)], `auto passthrough|${port.port}|${subset}`, () =>
+    passthroughChain(context, { service, port, subset, origin }),
   );
 }
 
-function passthroughChain(context: ListenerContext, service: Service, port: ServicePort, subset: string): GatewayChain {
+function passthroughChain(
+  context: ListenerContext,
+  target: { readonly service: Service; readonly port: ServicePort; readonly subset: string; readonly origin: Origin },
+): GatewayChain {
+  const { service, port, subset, origin } = target;
   const { view } = context;
   const cluster = sniDnatClusterName(port.port, subset, service.hostname);
   const pattern = view.lookups.mesh.outboundClusterStatName;
   const names = { hostname: service.hostname, subset, port: port.port, portName: port.name, targetPort: 0, service };
   return {
-    sniHosts: [cluster],
-    applicationProtocols: istioAlpns,
+    match: { ...matchAll, sniHosts: [cluster], applicationProtocols: istioAlpns },
+    origin,
     tls: undefined,
     filters: tcpProxyFilters(context, "gateway", {
       statPrefix: pattern === "" ? cluster : statName(pattern, names),

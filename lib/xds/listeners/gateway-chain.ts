@@ -1,27 +1,28 @@
 import type { FilterChainJson, FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { DownstreamTlsContextJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
+import type { Origin } from "../../config/diagnostic.ts";
 import { downstreamTlsSocket } from "../tls/downstream-socket.ts";
-import { filterChainMatch, matchAll } from "./filter-chain-match.ts";
+import { type ChainMatch, filterChainMatch } from "./filter-chain-match.ts";
 import { transportSocketConnectTimeout } from "./socket-fields.ts";
 
 /** A chain of a gateway listener. */
 export interface GatewayChain {
-  /** Empty, or with `*`: any. */
-  readonly sniHosts: readonly string[];
-  readonly applicationProtocols: readonly string[];
+  readonly match: ChainMatch;
   readonly tls: DownstreamTlsContextJson | undefined;
   readonly filters: readonly FilterJson[];
+  /** The Gateway or VirtualService that asks for it. */
+  readonly origin: Origin;
 }
 
 /** Whether the listener must look into the handshake for this chain. */
-export function readsHandshake({ sniHosts, tls }: GatewayChain): boolean {
-  return sniHosts.length > 0 || (tls?.commonTlsContext?.alpnProtocols ?? []).length > 0;
+export function readsHandshake({ match, tls }: GatewayChain): boolean {
+  return match.sniHosts.length > 0 || (tls?.commonTlsContext?.alpnProtocols ?? []).length > 0;
 }
 
-export function gatewayFilterChain({ sniHosts, applicationProtocols, tls, filters }: GatewayChain): FilterChainJson {
-  const match = filterChainMatch({ ...matchAll, sniHosts, applicationProtocols });
+export function gatewayFilterChain({ match, tls, filters }: GatewayChain): FilterChainJson {
+  const envoyMatch = filterChainMatch(match);
   return {
-    ...(match === undefined ? {} : { filterChainMatch: match }),
+    ...(envoyMatch === undefined ? {} : { filterChainMatch: envoyMatch }),
     filters: [...filters],
     ...(tls === undefined ? {} : { transportSocket: downstreamTlsSocket(tls) }),
     transportSocketConnectTimeout,

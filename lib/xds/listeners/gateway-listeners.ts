@@ -1,7 +1,7 @@
 import type { ListenerFilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../config/config.ts";
-import type { ConfigKey } from "../../config/diagnostic.ts";
+import type { ConfigKey, Origin } from "../../config/diagnostic.ts";
 import type { GatewayServer, MergedServers, ServerPort } from "../../mesh/mesh.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import { packAny } from "../any.ts";
@@ -9,6 +9,8 @@ import { listenerName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { serverDownstreamContext } from "../tls/downstream-server.ts";
 import { envoyAddress } from "./bind.ts";
+import { chainOverlap, withoutOverlaps } from "./chain-overlap.ts";
+import { matchAll } from "./filter-chain-match.ts";
 import { type GatewayChain, gatewayFilterChain, readsHandshake } from "./gateway-chain.ts";
 import { gatewayTcpChains, type TakenServerNames } from "./gateway-tcp-chains.ts";
 import { httpConnectionManager } from "./http-connection-manager.ts";
@@ -70,13 +72,26 @@ function portChains(
   taken: TakenServerNames,
 ): readonly GatewayChain[] {
   const port = serverPort.number;
+  const origin = servers[0]?.gateway.origin;
+  if (origin === undefined) return [];
   if (protocolClass(parseProtocol(serverPort.protocol)) === "HTTP") {
-    return [httpChain(context, { listener, port, protocol: serverPort.protocol, routeName, server: undefined })];
+    return [
+      httpChain(context, { listener, port, protocol: serverPort.protocol, routeName, server: undefined, origin }),
+    ];
   }
   return servers.flatMap((server) => {
     if (endsTlsForHttp(server)) {
       const { protocol } = server.server.port;
-      return [httpChain(context, { listener, port, protocol, routeName: server.routeName, server })];
+      return [
+        httpChain(context, {
+          listener,
+          port,
+          protocol,
+          routeName: server.routeName,
+          server,
+          origin: server.gateway.origin,
+        }),
+      ];
     }
     const chains = gatewayTcpChains(context, server, taken);
     if (chains.length === 0) context.report(nothingToServe(server));
@@ -102,6 +117,7 @@ interface GatewayHttp {
   readonly routeName: string;
   /** Where TLS ends. */
   readonly server: GatewayServer | undefined;
+  readonly origin: Origin;
 }
 
 function httpChain(context: ListenerContext, http: GatewayHttp): GatewayChain {
@@ -114,13 +130,13 @@ function httpChain(context: ListenerContext, http: GatewayHttp): GatewayChain {
     server?.server,
     server?.sniHosts,
   ]);
-  const from = server === undefined ? [] : [server.gateway];
+  const from = [http.origin];
   return context.stable(from, `gateway http|${name}`, () => makeHttpChain(context, http));
 }
 
 function makeHttpChain(
   context: ListenerContext,
-  { listener, port, protocol, routeName, server }: GatewayHttp,
+  { listener, port, protocol, routeName, server, origin }: GatewayHttp,
 ): GatewayChain {
   const place = { class: "gateway", port } as const;
   const name = server?.server.name ?? "";
@@ -133,8 +149,8 @@ function makeHttpChain(
     protocol: parseProtocol(protocol),
   });
   return {
-    sniHosts: server?.sniHosts ?? [],
-    applicationProtocols: [],
+    match: { ...matchAll, sniHosts: server?.sniHosts ?? [] },
+    origin,
     tls: settings === undefined ? undefined : serverDownstreamContext(settings, context.view.lookups, "http"),
     filters: httpChainFilters(context, place, connectionManager),
   };
@@ -152,12 +168,22 @@ function nothingToServe({ server, gateway, gatewayName }: GatewayServer) {
 }
 
 function gatewayListener(context: ListenerContext, name: string, listener: GatewayListener): Resource<ListenerJson> {
-  const shape = `${listener.bind}|${listener.port}`;
-  const json = context.stable(listener.chains, `gateway|${shape}`, () => gatewayJson(context, name, listener));
+  const { bind, port } = listener;
+  const { chains, trimmed } = withoutOverlaps(listener.chains);
+  for (const chain of trimmed) context.report(chainOverlap(name, chain.match, chain.origin));
+  const json = context.stable(chains, `gateway|${bind}|${port}`, () =>
+    gatewayJson(context, { name, bind, port, chains }),
+  );
   return { name, json, from: listener.from };
 }
 
-function gatewayJson(context: ListenerContext, name: string, listener: GatewayListener): ListenerJson {
+function gatewayJson(
+  context: ListenerContext,
+  listener: Pick<GatewayListener, "bind" | "port"> & {
+    readonly name: string;
+    readonly chains: readonly GatewayChain[];
+  },
+): ListenerJson {
   const { view, telemetry } = context;
   const accessLog = telemetry.CLIENT.logs.listener;
   const listenerFilters = [
@@ -165,7 +191,7 @@ function gatewayJson(context: ListenerContext, name: string, listener: GatewayLi
     ...(listener.chains.some(readsHandshake) ? [tlsInspector] : []),
   ];
   return {
-    name,
+    name: listener.name,
     address: envoyAddress(listener.bind, listener.port),
     filterChains: listener.chains.map(gatewayFilterChain),
     ...(listenerFilters.length === 0 ? {} : { listenerFilters }),

@@ -5,6 +5,7 @@ import type { GatewayServer, MeshVirtualService } from "../../mesh/mesh.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import { serverDownstreamContext } from "../tls/downstream-server.ts";
 import { autoPassthroughChains } from "./auto-passthrough.ts";
+import { matchAll } from "./filter-chain-match.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
 import type { ListenerContext } from "./listener-context.ts";
 import type { StaticMatch } from "./route-match.ts";
@@ -22,10 +23,10 @@ export function gatewayTcpChains(
   gatewayServer: GatewayServer,
   taken: TakenServerNames,
 ): readonly GatewayChain[] {
-  const { server, sniHosts } = gatewayServer;
+  const { server, gateway, sniHosts } = gatewayServer;
   if (server.tls === undefined) return tcpRouteChain(context, gatewayServer);
   const mode = server.tls.mode ?? "PASSTHROUGH";
-  if (mode === "AUTO_PASSTHROUGH") return autoPassthroughChains(context, sniHosts);
+  if (mode === "AUTO_PASSTHROUGH") return autoPassthroughChains(context, sniHosts, gateway.origin);
   if (mode === "PASSTHROUGH") return passthroughChains(context, gatewayServer, taken);
   return tcpRouteChain(context, gatewayServer);
 }
@@ -42,9 +43,10 @@ function tcpRouteChain(context: ListenerContext, gatewayServer: GatewayServer): 
       const chain = context.stable(from, name, (): GatewayChain | undefined => {
         const filters = chainFilters(context, server, route, virtualService);
         if (filters === undefined) return undefined;
-        if (server.tls === undefined) return { sniHosts: [], applicationProtocols: [], tls: undefined, filters };
+        const { origin } = gateway;
+        if (server.tls === undefined) return { match: matchAll, tls: undefined, filters, origin };
         const tls = serverDownstreamContext(server.tls, context.view.lookups, "tcp");
-        return { sniHosts, applicationProtocols: [], tls, filters };
+        return { match: { ...matchAll, sniHosts }, tls, filters, origin };
       });
       if (chain !== undefined) return [chain];
     }
@@ -81,7 +83,8 @@ function passthroughChains(
         const from = [match, ...routePieces(context, virtualService)];
         const chain = context.stable(from, `passthrough|${JSON.stringify(server.port)}`, () => {
           const filters = chainFilters(context, server, route, virtualService);
-          return filters && { sniHosts: hosts, applicationProtocols: [], tls: undefined, filters };
+          const { origin } = virtualService.config;
+          return filters && { match: { ...matchAll, sniHosts: hosts }, tls: undefined, filters, origin };
         });
         if (chain !== undefined) chains.push(chain);
       }

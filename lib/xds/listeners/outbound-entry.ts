@@ -1,5 +1,5 @@
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import type { ConfigMeta } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { ConfigKey } from "../../config/diagnostic.ts";
 import type { Protocol } from "../../registry/service.ts";
 import { type ChainMatch, matchKey } from "./filter-chain-match.ts";
@@ -17,7 +17,7 @@ export interface OutboundChain {
   readonly match: ChainMatch;
   readonly filters: readonly FilterJson[];
   /** The VirtualService whose route it is. */
-  readonly virtualService?: ConfigMeta;
+  readonly virtualService?: Config;
 }
 
 /** A listener in the making, by address and port. Grows while the services of a scope are walked, and is never shared. */

@@ -1,13 +1,15 @@
 import type { FilterChainJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import { keyOf } from "../../config/config.ts";
 import { configPath, listenerName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { additionalAddresses, envoyAddress } from "./bind.ts";
 import { passthroughChain } from "./catch-all.ts";
+import { chainOverlap, withoutOverlaps } from "./chain-overlap.ts";
 import { filterChainMatch, isMatchAll } from "./filter-chain-match.ts";
 import { httpInspector, tlsInspector } from "./inspector.ts";
 import type { ListenerContext } from "./listener-context.ts";
-import type { OutboundChain, OutboundEntry } from "./outbound-entry.ts";
+import type { Binding, OutboundChain, OutboundEntry } from "./outbound-entry.ts";
 import { connectionLimit, exactBalanceField, transportSocketConnectTimeout } from "./socket-fields.ts";
 
 /**
@@ -17,19 +19,39 @@ import { connectionLimit, exactBalanceField, transportSocketConnectTimeout } fro
  * @see xds-listeners 3.4
  */
 export function outboundListener(context: ListenerContext, entry: OutboundEntry): Resource<ListenerJson> {
-  const { binding, port, chains } = entry;
+  const { binding, port } = entry;
   const name = listenerName(binding.binds[0] ?? "", port);
+  const chains = disjointChains(context, name, entry.chains);
   const shape = `${binding.binds.join(",")}|${port}|${binding.bindToPort}`;
-  const json = context.stable(chains, `outbound|${shape}`, () => outboundJson(context, entry));
+  const json = context.stable(chains, `outbound|${shape}`, () => outboundJson(context, binding, port, chains));
   const routes = chains.flatMap(({ virtualService }) => (virtualService === undefined ? [] : [virtualService]));
   return {
     name,
     json,
-    from: [...entry.from, ...routes.map((meta) => ({ kind: meta.kind, name: meta.name, namespace: meta.namespace }))],
+    from: [...entry.from, ...routes.map(keyOf)],
   };
 }
 
-function outboundJson(context: ListenerContext, { binding, port, chains }: OutboundEntry): ListenerJson {
+function disjointChains(
+  context: ListenerContext,
+  listener: string,
+  all: readonly OutboundChain[],
+): readonly OutboundChain[] {
+  // Of several chains that take everything the last one counts, as in Istio.
+  const fallback = all.findLast(({ match }) => isMatchAll(match));
+  const { chains, trimmed } = withoutOverlaps(all.filter(({ match }) => !isMatchAll(match)));
+  for (const { match, virtualService } of trimmed) {
+    if (virtualService !== undefined) context.report(chainOverlap(listener, match, virtualService.origin));
+  }
+  return fallback === undefined ? chains : [...chains, fallback];
+}
+
+function outboundJson(
+  context: ListenerContext,
+  binding: Binding,
+  port: number,
+  chains: readonly OutboundChain[],
+): ListenerJson {
   const [bind = "", ...extra] = binding.binds;
   const sniffsHttp = chains.some(({ match }) => match.applicationProtocols.length > 0);
   return {
@@ -56,8 +78,7 @@ function inspectors(chains: readonly OutboundChain[], sniffsHttp: boolean): List
 }
 
 function chainFields(context: ListenerContext, chains: readonly OutboundChain[]): ListenerJson {
-  // With several chains that take everything the last one counts, as in Istio.
-  const fallback = chains.findLast(({ match }) => isMatchAll(match));
+  const fallback = chains.find(({ match }) => isMatchAll(match));
   const others = chains.filter(({ match }) => !isMatchAll(match)).map(filterChain);
   if (fallback === undefined) return { filterChains: others, defaultFilterChain: passthroughChain(context) };
   if (others.length === 0) return { filterChains: [filterChain(fallback)] };
@@ -72,6 +93,6 @@ function filterChain({ match, filters, virtualService }: OutboundChain): FilterC
     transportSocketConnectTimeout,
     ...(virtualService === undefined
       ? {}
-      : { metadata: { filterMetadata: { istio: { config: configPath(virtualService) } } } }),
+      : { metadata: { filterMetadata: { istio: { config: configPath(virtualService.meta) } } } }),
   };
 }

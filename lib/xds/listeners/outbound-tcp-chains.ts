@@ -70,7 +70,7 @@ function tlsChains(
     chains.push({
       match: { ...matchAll, sniHosts: match.sniHosts ?? [], destinationCidrs: cidrs },
       filters,
-      virtualService: virtualService.config.meta,
+      virtualService: virtualService.config,
     });
   }
   if (chains.length > 0) return chains;
@@ -127,7 +127,7 @@ function tcpChains(
     if (terminal) {
       return [
         ...chains,
-        { match: { ...matchAll, destinationCidrs: cidrs }, filters, virtualService: virtualService.config.meta },
+        { match: { ...matchAll, destinationCidrs: cidrs }, filters, virtualService: virtualService.config },
       ];
     }
     const subnets = matches.flatMap((match) => match.destinationSubnets ?? []);
