@@ -1,0 +1,42 @@
+import { byCodePoint, type Diagnostic, type Stage } from "../config/diagnostic.ts";
+import type { Memo } from "../mesh/memo.ts";
+import type { Mesh } from "../mesh/mesh.ts";
+import type { Proxy } from "../mesh/proxy.ts";
+import { viewsOf } from "../mesh/views-of.ts";
+import { generateClusters } from "./clusters/generate-clusters.ts";
+import { generateEndpoints } from "./endpoints/generate-endpoints.ts";
+import { generateListeners } from "./listeners/generate-listeners.ts";
+import { rdsNames } from "./rds-names.ts";
+import type { ClassResources } from "./resource.ts";
+import { generateRoutes } from "./routes/generate-routes.ts";
+
+/**
+ * Every resource of the class that a proxy belongs to, in the shape of a stream.
+ *
+ * @param memo answers for views that other proxies share are made once
+ * @returns each type sorted by name, each name once
+ */
+export function generate(mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResources> {
+  const views = viewsOf(mesh, proxy, memo);
+  const clusters = memo([views.clusters], "generate", () => generateClusters(views.clusters, memo));
+  const endpoints = memo([views.endpoints, clusters.value], "generate", () =>
+    generateEndpoints(views.endpoints, clusters.value, memo),
+  );
+  const listeners = memo([views.listeners], "generate", () => generateListeners(views.listeners, memo));
+  const names = memo([listeners.value], "rds names", () =>
+    [...new Set(listeners.value.flatMap(({ json }) => memo([json], "rds names", () => rdsNames(json))))].sort(
+      byCodePoint,
+    ),
+  );
+  const routes = memo([views.routes, names], "generate", () => generateRoutes(views.routes, names, memo));
+  const diagnostics: readonly Diagnostic[] = [
+    ...views.diagnostics,
+    ...clusters.diagnostics,
+    ...listeners.diagnostics,
+    ...routes.diagnostics,
+  ];
+  return {
+    value: { clusters: clusters.value, endpoints, listeners: listeners.value, routes: routes.value },
+    diagnostics,
+  };
+}

@@ -1,0 +1,23 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { readFiles } from "../../lib/config/directory.ts";
+import { createMemo } from "../../lib/mesh/memo.ts";
+import type { NamedProxy } from "../../lib/mesh/proxy-from-node.ts";
+import { proxyOf } from "../../lib/mesh/proxy-from-node.ts";
+import type { World } from "../../lib/mesh/world.ts";
+
+/** The world of a case, with exactly the proxies that it names. */
+export function loadCase(path: string): World {
+  const clusters = join(path, "clusters");
+  const names = [
+    ...["input.yaml", "mesh.yaml", "networks.yaml"].filter((name) => existsSync(join(path, name))),
+    ...(existsSync(clusters) ? readdirSync(clusters).map((name) => `clusters/${name}`) : []),
+  ];
+  const loaded = readFiles(names.map((file) => ({ file, text: readFileSync(join(path, file), "utf8") })));
+  const options = { ...defaultWorldOptions, compat: "istio" } as const;
+  const world = worldOf(loaded, options, createMemo()).value;
+  const nodes: readonly NamedProxy[] = JSON.parse(readFileSync(join(path, "nodes.json"), "utf8"));
+  const proxies = nodes.flatMap((node) => proxyOf(node, world.registry, world.meshConfig).value ?? []);
+  return { ...world, proxies };
+}
