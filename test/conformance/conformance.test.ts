@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { isEqual } from "./outcome.ts";
 import { readPassing } from "./passing.ts";
-import { caseFolders, runCase } from "./suite.ts";
+import { foldersOf, runCase } from "./suite.ts";
 import { sharedConformance, suiteNames, suiteOf } from "./suites.ts";
 
 describe("conformance", () => {
@@ -17,7 +16,7 @@ describe("conformance", () => {
       .map((key) => key.slice(name.length + 1));
     if (listed.length === 0) return;
     const suite = await suiteOf(name);
-    const folders = caseFolders(name, fileURLToPath(suite.dir));
+    const folders = foldersOf(suite);
     const wanted = new Set(listed);
     const outcomes = await Promise.all(
       folders.filter((folder) => wanted.has(folder.name)).map((folder) => runCase(suite, folder)),

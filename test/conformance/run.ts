@@ -1,12 +1,11 @@
 /** `npm run conformance`: compares what we generate with what Istio answered, case by case. */
 import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
 import { isGroup } from "./groups.ts";
 import { type CaseOutcome, isEqual, summaryOf } from "./outcome.ts";
 import { writePassing } from "./passing.ts";
 import { report } from "./report.ts";
-import { caseFolders, runCase } from "./suite.ts";
+import { foldersOf, runCase } from "./suite.ts";
 import { type SuiteName, suiteNames, suiteOf } from "./suites.ts";
 
 interface Options {
@@ -35,7 +34,7 @@ async function main(): Promise<void> {
   const outcomes: CaseOutcome[] = [];
   for (const name of chosenSuites()) {
     const suite = await suiteOf(name);
-    const folders = caseFolders(name, options.dir ?? fileURLToPath(suite.dir)).filter(
+    const folders = foldersOf(suite, options.dir).filter(
       (folder) =>
         (options.group === undefined || isGroup(folder.group, options.group)) &&
         (options.case === undefined || folder.name === basename(options.case)),

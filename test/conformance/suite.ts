@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { groupOf } from "./groups.ts";
 import type { CaseOutcome } from "./outcome.ts";
 
@@ -8,6 +9,8 @@ export interface Suite {
   readonly name: string;
   /** Folder of cases in the shared data. */
   readonly dir: URL;
+  /** Finds the cases of a suite with another layout; absent: one folder each, with `expected/`. */
+  folders?(dir: string): readonly CaseFolder[];
   /** Runs one case folder. Whatever it throws costs that case only. */
   run(folder: CaseFolder): CaseOutcome | Promise<CaseOutcome>;
 }
@@ -18,6 +21,11 @@ export interface CaseFolder {
   readonly name: string;
   readonly group: string;
   readonly path: string;
+}
+
+/** All cases of a suite, in another folder of its layout if one is named. */
+export function foldersOf(suite: Suite, dir: string = fileURLToPath(suite.dir)): readonly CaseFolder[] {
+  return suite.folders === undefined ? caseFolders(suite.name, dir) : suite.folders(dir);
 }
 
 /** The case folders of a directory, by name; a folder without `expected/` is no case. */
@@ -43,9 +51,10 @@ export async function runCase(suite: Suite, folder: CaseFolder): Promise<CaseOut
   }
 }
 
-/** Every file under `expected/`, a folder per proxy (files that stand in no folder belong to proxy ""). */
+/** Every file under `expected/`, none where there is no such folder, a folder per proxy (files that stand in no folder belong to proxy ""). */
 function expectedFiles(folder: CaseFolder): CaseOutcome["files"] {
   const expected = join(folder.path, "expected");
+  if (!existsSync(expected)) return [{ proxy: "", file: "case.json", differences: [] }];
   return readdirSync(expected, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory()
       ? readdirSync(join(expected, entry.name)).map((file) => ({ proxy: entry.name, file, differences: [] }))

@@ -1,0 +1,85 @@
+import type { V1Answer, V1Document, V1Request } from "./answer.ts";
+
+/** Stored answers and their counters, as the release shows them under `/cache_stats`. @see v1-api 1, "Cache" */
+export interface AnswerCache {
+  /** Answers from what is stored, else by `make`, whose answer is stored if it has any resource. */
+  answer(request: V1Request, make: () => V1Answer): V1Answer;
+  /**
+   * Something changed: what is stored goes, counters and keys stay. A second change within the squash time of the last
+   * clearing waits for as long again, and all that come meanwhile are part of it.
+   */
+  clear(): void;
+  /** Zeroes the counters; keys stay. */
+  resetCounters(): void;
+  /** By URL, the four kinds of documents together. */
+  statistics(): { readonly cache_stats: Readonly<Record<string, CacheCounters>> };
+}
+
+export interface CacheCounters {
+  readonly hit: number;
+  readonly miss: number;
+}
+
+interface Entry {
+  stored: V1Answer | undefined;
+  hit: number;
+  miss: number;
+}
+
+/**
+ * A cache that lives as long as its owner.
+ *
+ * @param now milliseconds of any clock that does not go back
+ * @param squashMs how long changes are gathered after a clearing; the release takes a second
+ */
+export function createAnswerCache(now: () => number, squashMs = 1000): AnswerCache {
+  const entries = new Map<string, Entry>();
+  let clearedAtMs = Number.NEGATIVE_INFINITY;
+  let dueAtMs = Number.POSITIVE_INFINITY;
+  const drop = (atMs: number): void => {
+    clearedAtMs = atMs;
+    dueAtMs = Number.POSITIVE_INFINITY;
+    for (const entry of entries.values()) entry.stored = undefined;
+  };
+  return {
+    answer: (request, make) => {
+      if (now() >= dueAtMs) drop(dueAtMs);
+      const url = cacheKey(request.path);
+      const entry = entries.get(url);
+      if (entry?.stored !== undefined && request.method === "GET") {
+        entry.hit++;
+        return entry.stored;
+      }
+      const made = make();
+      if (!isStored(made.document)) return made;
+      const kept = entry ?? { stored: undefined, hit: 0, miss: 0 };
+      kept.stored = made;
+      kept.miss++;
+      entries.set(url, kept);
+      return made;
+    },
+    clear: () => {
+      const atMs = now();
+      if (atMs - clearedAtMs >= squashMs) drop(atMs);
+      else dueAtMs = Math.min(dueAtMs, atMs + squashMs);
+    },
+    resetCounters: () => {
+      for (const entry of entries.values()) {
+        entry.hit = 0;
+        entry.miss = 0;
+      }
+    },
+    statistics: () => ({
+      cache_stats: Object.fromEntries([...entries].map(([url, { hit, miss }]) => [url, { hit, miss }])),
+    }),
+  };
+}
+
+const isStored = (document: V1Document | undefined): boolean => document !== undefined && document.resources > 0;
+
+/** The URL after normal re-encoding: a bar is written as `%7C`, whichever way it was sent. */
+function cacheKey(path: string): string {
+  const at = path.indexOf("?");
+  const [rawPath, query] = at === -1 ? [path, ""] : [path.slice(0, at), path.slice(at)];
+  return `${rawPath.replaceAll("|", "%7C").replaceAll(/%7c/g, "%7C")}${query}`;
+}

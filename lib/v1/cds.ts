@@ -1,0 +1,54 @@
+import { effectivePolicy, jwtsOf, type KeyServer, keyServer } from "./authentication.ts";
+import { jwksName } from "./cluster-name.ts";
+import { withPolicy } from "./cluster-policy.ts";
+import { type BuiltCluster, serviceCluster, uniqueClusters } from "./clusters.ts";
+import type { CdsDocument, Cluster } from "./documents.ts";
+import { ingressTables } from "./ingress-routes.ts";
+import { instancesAt } from "./instances.ts";
+import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
+import { mixerClusters } from "./mixer.ts";
+import type { NodeId } from "./node-id.ts";
+import { v1Settings } from "./rds.ts";
+import { clustersOf, sidecarListeners } from "./sidecar.ts";
+
+/** CDS: the clusters that a node's listeners and routes name, sorted; then Mixer's; then those of key servers. @see v1-api 4 */
+export function clustersDocument(world: LegacyWorld, node: NodeId): CdsDocument {
+  const instances = node.type === "ingress" ? [] : instancesAt(world, node.ip);
+  const built = node.type === "ingress" ? ingressClusters(world) : sidecarListeners(world, node, instances).clusters;
+  return {
+    clusters: [
+      ...uniqueClusters(built).map((cluster) => withPolicy(cluster, instances, world)),
+      ...mixerClusters(world.mesh).map(({ cluster }) => cluster),
+      ...keyServerClusters(world, instances),
+    ],
+  };
+}
+
+function ingressClusters(world: LegacyWorld): readonly BuiltCluster[] {
+  const { plain, tls } = ingressTables(world, v1Settings(world));
+  return clustersOf([...plain, ...tls]);
+}
+
+/** One for each address of keys that the policies of the workload's services name. */
+function keyServerClusters(world: LegacyWorld, instances: readonly LegacyInstance[]): readonly Cluster[] {
+  const uris = instances.flatMap(({ service, servicePort }) =>
+    jwtsOf(effectivePolicy(world, service.hostname, servicePort)).map(({ jwksUri = "" }) => jwksUri),
+  );
+  return [...new Set(uris)].flatMap((uri) => {
+    const server = keyServer(uri);
+    return server === undefined ? [] : [keyServerCluster(server, world.mesh.connectTimeoutMs)];
+  });
+}
+
+function keyServerCluster({ host, port, scheme }: KeyServer, connectTimeoutMs: number): Cluster {
+  const named = { name: scheme, port, protocol: "TCP", authenticationPolicy: "INHERIT" } as const;
+  const { cluster } = serviceCluster(host, named, undefined, true, connectTimeoutMs);
+  return {
+    ...cluster,
+    name: jwksName(host, scheme),
+    // The release counts whole seconds here.
+    connect_timeout_ms: Math.trunc(connectTimeoutMs / 1000) * 1000,
+    ...(scheme === "https" ? { ssl_context: {} } : {}),
+    circuit_breakers: { default: { max_pending_requests: 10_000, max_requests: 10_000 } },
+  };
+}

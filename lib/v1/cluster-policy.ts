@@ -1,0 +1,78 @@
+import { durationMs } from "../config/duration.ts";
+import type { SimpleCircuitBreakerPolicy } from "../config/kinds/destination-policy.ts";
+import { effectivePolicy, mutualTlsOf, workloadCertificateFiles } from "./authentication.ts";
+import type { BuiltCluster, PolicyTarget } from "./clusters.ts";
+import { destinationPolicyFor } from "./config-store.ts";
+import type { CircuitBreakers, Cluster, ClusterTls, OutlierDetection } from "./documents.ts";
+import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
+
+/** The cluster as it is served: with mutual TLS where the service asks for it, and with its DestinationPolicy. @see v1-api 4, 8 */
+export function withPolicy(
+  { cluster, policyTarget }: BuiltCluster,
+  instances: readonly LegacyInstance[],
+  world: LegacyWorld,
+): Cluster {
+  if (policyTarget === undefined) return cluster;
+  const { lb_type, http2_settings, ssl_context, hosts, ...head } = cluster;
+  const originalDestination = cluster.type === "original_dst";
+  const policy = destinationPolicyFor(world.configs, policyTarget.hostname, policyTarget.labels, instances);
+  const breaker = policy?.circuitBreaker?.simpleCb;
+  const perConnection = breaker?.httpMaxRequestsPerConnection ?? 0;
+  const tls = (originalDestination ? undefined : mutualTls(policyTarget, world)) ?? ssl_context;
+  return {
+    ...head,
+    lb_type: originalDestination ? lb_type : (balancers.get(policy?.loadBalancing?.name ?? "") ?? lb_type),
+    ...(perConnection === 0 ? {} : { max_requests_per_connection: perConnection }),
+    ...(hosts === undefined ? {} : { hosts }),
+    ...(tls === undefined ? {} : { ssl_context: tls }),
+    ...(http2_settings === undefined ? {} : { http2_settings }),
+    ...(breaker === undefined
+      ? {}
+      : { circuit_breakers: { default: limits(breaker) }, outlier_detection: ejection(breaker) }),
+  };
+}
+
+const balancers: ReadonlyMap<string, Cluster["lb_type"]> = new Map([
+  ["ROUND_ROBIN", "round_robin"],
+  ["LEAST_CONN", "least_request"],
+  ["RANDOM", "random"],
+]);
+
+/** The service's identities are checked, whoever they are: none at all is written as an empty list. */
+function mutualTls({ hostname, port }: PolicyTarget, world: LegacyWorld): ClusterTls | undefined {
+  if (port === undefined || world.mesh.mtlsExcludedServices.includes(hostname)) return undefined;
+  if (mutualTlsOf(effectivePolicy(world, hostname, port)) === undefined) return undefined;
+  const service = world.services.find((candidate) => candidate.hostname === hostname);
+  return { ...workloadCertificateFiles, verify_subject_alt_name: service?.serviceAccounts ?? [] };
+}
+
+function limits(breaker: SimpleCircuitBreakerPolicy): CircuitBreakers {
+  return {
+    ...positive("max_connections", breaker.maxConnections),
+    ...positive("max_pending_requests", breaker.httpMaxPendingRequests),
+    ...positive("max_requests", breaker.httpMaxRequests),
+    ...positive("max_retries", breaker.httpMaxRetries),
+  };
+}
+
+/** Windows below a second are lost, as they were in the release. */
+function ejection(breaker: SimpleCircuitBreakerPolicy): OutlierDetection {
+  const percent = breaker.httpMaxEjectionPercent ?? 0;
+  return {
+    ...positive("consecutive_5xx", breaker.httpConsecutiveErrors),
+    ...positive("interval_ms", fromOneSecond(breaker.httpDetectionInterval)),
+    ...positive("base_ejection_time_ms", fromOneSecond(breaker.sleepWindow)),
+    max_ejection_percent: percent > 0 ? percent : 10,
+  };
+}
+
+function fromOneSecond(duration: string | undefined): number {
+  const ms = duration === undefined ? 0 : durationMs(duration);
+  return ms >= 1000 ? Math.trunc(ms) : 0;
+}
+
+function positive<Name extends string>(name: Name, value: number | undefined): { readonly [N in Name]?: number } {
+  const member: { [N in Name]?: number } = {};
+  if (value !== undefined && value > 0) member[name] = value;
+  return member;
+}

@@ -1,0 +1,83 @@
+import type { Protocol } from "../registry/service.ts";
+import { egressCluster } from "./clusters.ts";
+import { egressRules, isHttpEgress } from "./config-store.ts";
+import { type LegacyInstance, type LegacyPort, type LegacyWorld, usesMixer } from "./legacy-world.ts";
+import { egressMixerConfig } from "./mixer.ts";
+import type { NodeId } from "./node-id.ts";
+import { type BuiltHost, destinationRoutes, type RouteTables, tablesOf } from "./outbound-routes.ts";
+import type { BuiltRoute, RouteSettings } from "./rule-route.ts";
+
+/** The virtual hosts of egress rules for HTTP. @see v1-api 10 */
+export function egressTables(
+  world: LegacyWorld,
+  instances: readonly LegacyInstance[],
+  node: NodeId,
+  settings: RouteSettings,
+): RouteTables {
+  const hosts = egressRules(world.configs).flatMap(({ meta, spec }) => {
+    const destination = spec.destination.service ?? "";
+    const service = [meta.name, meta.namespace, meta.domain].join(".");
+    return spec.ports
+      .filter(({ protocol }) => isHttpEgress(protocol))
+      .map(({ port, protocol }) => {
+        const host = egressHost(destination, egressPort(port, protocol), service, world, instances, node, settings);
+        return { port, host };
+      });
+  });
+  return tablesOf(hosts);
+}
+
+/** `external-<PROTOCOL>-<port>`: the port of an egress rule in names of clusters. */
+export function egressPort(port: number, protocol: string): LegacyPort {
+  const known = protocolOf(protocol);
+  return { name: `external-${known}-${port}`, port, protocol: known, authenticationPolicy: "INHERIT" };
+}
+
+function protocolOf(text: string): Protocol {
+  switch (text.toUpperCase()) {
+    case "HTTP":
+      return "HTTP";
+    case "HTTP2":
+      return "HTTP2";
+    case "GRPC":
+      return "GRPC";
+    case "HTTPS":
+      return "HTTPS";
+    case "MONGO":
+      return "Mongo";
+    default:
+      return "TCP";
+  }
+}
+
+/** All routes go to the one cluster of the destination, whatever a rule's targets say: nothing else is known outside. */
+function egressHost(
+  destination: string,
+  port: LegacyPort,
+  serviceName: string,
+  world: LegacyWorld,
+  instances: readonly LegacyInstance[],
+  node: NodeId,
+  settings: RouteSettings,
+): BuiltHost {
+  const cluster = egressCluster(destination, port, settings.connectTimeoutMs);
+  // The application speaks plain HTTP to a port that the proxy turns into HTTPS.
+  const spoken: LegacyPort = port.protocol === "HTTPS" ? { ...port, protocol: "HTTP" } : port;
+  const routes = destinationRoutes({ hostname: destination, external: false }, spoken, instances, world, settings);
+  const opaque = usesMixer(world.mesh)
+    ? { opaque_config: egressMixerConfig(serviceName, destination, instances, node, world) }
+    : {};
+  return {
+    name: `${destination}:${port.port}`,
+    domains: [destination, `${destination}:${port.port}`],
+    routes: routes.map((built): BuiltRoute => {
+      const { cluster: _cluster, weighted_clusters: _weighted, ...route } = built.route;
+      const redirects = route.host_redirect !== undefined || route.path_redirect !== undefined;
+      return {
+        route: { ...route, ...(redirects ? {} : { cluster: cluster.cluster.name }), ...opaque },
+        clusters: [cluster],
+        faults: built.faults,
+      };
+    }),
+  };
+}

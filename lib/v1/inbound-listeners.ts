@@ -1,0 +1,106 @@
+import { effectivePolicy, inboundTls } from "./authentication.ts";
+import { type BuiltCluster, localCluster } from "./clusters.ts";
+import { routeRulesServedBy } from "./config-store.ts";
+import type { Listener, Route, RouteConfig } from "./documents.ts";
+import { httpListener } from "./http-listener.ts";
+import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
+import { mixerTcpFilter, routeMixerConfig } from "./mixer.ts";
+import type { NodeId } from "./node-id.ts";
+import { routeMatch } from "./route-match.ts";
+import { decoratorOf, defaultRoute } from "./rule-route.ts";
+import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "./tcp-listeners.ts";
+
+/**
+ * One listener for each port that the workload serves, at its own address. A port of a protocol that cannot be proxied has a
+ * cluster only. @see v1-api 6
+ */
+export function inboundListeners(
+  world: LegacyWorld,
+  node: NodeId,
+  instances: readonly LegacyInstance[],
+): readonly BuiltListener[] {
+  return instances.map((instance) => {
+    const cluster = localCluster(instance.port, instance.servicePort.protocol, world.mesh.connectTimeoutMs);
+    return { listener: inboundListener(instance, cluster, instances, world, node), clusters: [cluster] };
+  });
+}
+
+function inboundListener(
+  instance: LegacyInstance,
+  cluster: BuiltCluster,
+  instances: readonly LegacyInstance[],
+  world: LegacyWorld,
+  node: NodeId,
+): Listener | undefined {
+  const listener = plainListener(instance, cluster, instances, world, node);
+  const tls = inboundTls(effectivePolicy(world, instance.service.hostname, instance.servicePort));
+  if (listener === undefined || tls === undefined) return listener;
+  const { bind_to_port, ...head } = listener;
+  return { ...head, ssl_context: tls, bind_to_port };
+}
+
+function plainListener(
+  instance: LegacyInstance,
+  cluster: BuiltCluster,
+  instances: readonly LegacyInstance[],
+  world: LegacyWorld,
+  node: NodeId,
+): Listener | undefined {
+  const { protocol } = instance.servicePort;
+  if (protocol === "HTTP" || protocol === "HTTP2" || protocol === "GRPC") {
+    return httpListener(
+      {
+        ip: instance.address,
+        port: instance.port,
+        routes: inboundRoutes(instance, cluster, instances, world),
+        outbound: false,
+        operation: "ingress",
+        useRemoteAddress: false,
+        services: instances,
+        policy: effectivePolicy(world, instance.service.hostname, instance.servicePort),
+        faults: [],
+        bindToPort: false,
+      },
+      world,
+      node,
+    );
+  }
+  if (!isTcp(protocol)) return undefined;
+  const listener = tcpListener([tcpRoute(cluster, [instance.address])], instance.address, instance.port, protocol);
+  if (!usesMixer(world.mesh)) return listener;
+  return { ...listener, filters: [mixerTcpFilter(world, node, instance), ...listener.filters] };
+}
+
+/**
+ * The inline table of an inbound connection manager. Rules for the workload's services are there for their matches only (and
+ * for websockets and rewritten paths): everything goes to the workload.
+ */
+function inboundRoutes(
+  instance: LegacyInstance,
+  cluster: BuiltCluster,
+  instances: readonly LegacyInstance[],
+  world: LegacyWorld,
+): RouteConfig {
+  const opaque = usesMixer(world.mesh)
+    ? { opaque_config: routeMixerConfig(world.mesh, instance.service.hostname, false) }
+    : {};
+  const rules = instance.servicePort.protocol === "HTTP" ? routeRulesServedBy(world.configs, instances) : [];
+  const ruled = rules.map((rule): Route => {
+    const { headers, ...path } = routeMatch(rule.spec.match);
+    const rewritten = rule.spec.rewrite?.uri ?? "";
+    const websocket = rule.spec.websocketUpgrade === true;
+    return {
+      ...(rewritten === "" ? path : { prefix: rewritten }),
+      cluster: cluster.cluster.name,
+      ...(headers === undefined ? {} : { headers }),
+      timeout_ms: 0,
+      ...opaque,
+      ...(websocket ? { use_websocket: true } : decoratorOf(rule)),
+    };
+  });
+  const routes = [...ruled, { ...defaultRoute(cluster).route, ...opaque }];
+  return {
+    validate_clusters: true,
+    virtual_hosts: [{ name: `inbound|${instance.port}`, domains: ["*"], routes }],
+  };
+}

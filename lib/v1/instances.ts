@@ -1,0 +1,34 @@
+import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
+import type { Labels } from "./service-key.ts";
+
+/** Does `labels` contain everything of `wanted`? */
+export function isSubset(wanted: Labels, labels: Labels): boolean {
+  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
+}
+
+/**
+ * The instances of a service, port name by port name, each in the registry's order.
+ *
+ * @param labelSets one of them has to be carried; undefined: all instances count
+ */
+export function instancesOf(
+  world: LegacyWorld,
+  hostname: string,
+  portNames: readonly string[],
+  labelSets: readonly Labels[] | undefined,
+): readonly LegacyInstance[] {
+  return portNames.flatMap((name) =>
+    world.instances.filter(
+      (instance) =>
+        instance.service.hostname === hostname &&
+        instance.servicePort.name === name &&
+        !instance.service.external &&
+        (labelSets === undefined || labelSets.some((labels) => isSubset(labels, instance.labels))),
+    ),
+  );
+}
+
+/** The instances that run at the address of a node. */
+export function instancesAt(world: LegacyWorld, address: string): readonly LegacyInstance[] {
+  return world.instances.filter((instance) => instance.address === address);
+}

@@ -1,0 +1,60 @@
+import type { LdsDocument, Listener } from "./documents.ts";
+import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
+import { ingressTables } from "./ingress-routes.ts";
+import { instancesAt } from "./instances.ts";
+import type { LegacyWorld } from "./legacy-world.ts";
+import type { MixerService } from "./mixer.ts";
+import type { NodeId } from "./node-id.ts";
+import { v1Settings } from "./rds.ts";
+import { sidecarListeners } from "./sidecar.ts";
+
+/** LDS: what a node listens on; `null` for routers, which get nothing over v1. @see v1-api 6, 11 */
+export function listenersDocument(world: LegacyWorld, node: NodeId): LdsDocument {
+  switch (node.type) {
+    case "sidecar":
+      return { listeners: sidecarListeners(world, node, instancesAt(world, node.ip)).listeners };
+    case "ingress":
+      return { listeners: ingressListeners(world, node) };
+    case "router":
+      return { listeners: null };
+  }
+}
+
+/** Port 80 always, port 443 as soon as one rule has a certificate: there is one for all of them. */
+function ingressListeners(world: LegacyWorld, node: NodeId): readonly Listener[] {
+  const options: HttpListenerOptions = {
+    ip: "0.0.0.0",
+    port: 80,
+    routes: "80",
+    outbound: false,
+    operation: "egress",
+    useRemoteAddress: true,
+    services: ingressServices(world),
+    policy: undefined,
+    faults: [],
+    bindToPort: true,
+  };
+  const plain = httpListener(options, world, node);
+  if (!ingressTables(world, v1Settings(world)).hasTls) return [plain];
+  const { bind_to_port, ...head } = httpListener({ ...options, port: 443, routes: "443" }, world, node);
+  const certificates = "/etc/istio/ingress-certs";
+  return [
+    plain,
+    {
+      ...head,
+      ssl_context: {
+        cert_chain_file: `${certificates}/tls.crt`,
+        private_key_file: `${certificates}/tls.key`,
+        require_client_certificate: false,
+        alpn_protocols: "h2,http/1.1",
+      },
+      bind_to_port,
+    },
+  ];
+}
+
+/** The service of the ingress proxy itself, found by its name. */
+function ingressServices(world: LegacyWorld): readonly MixerService[] {
+  const service = world.services.find(({ hostname }) => hostname.startsWith(`${world.mesh.ingressService}.`));
+  return service === undefined ? [] : [{ service, labels: {} }];
+}

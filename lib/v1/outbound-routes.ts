@@ -1,0 +1,135 @@
+import { byCodePoint } from "../config/diagnostic.ts";
+import { v2ClusterName } from "./cluster-name.ts";
+import { serviceCluster } from "./clusters.ts";
+import { routeRulesFor } from "./config-store.ts";
+import type { RouteConfig, VirtualHost } from "./documents.ts";
+import type { LegacyInstance, LegacyPort, LegacyService, LegacyWorld } from "./legacy-world.ts";
+import { isCatchAll } from "./route-match.ts";
+import { type BuiltRoute, defaultRoute, type RouteSettings, ruleRoute } from "./rule-route.ts";
+import { serviceKey } from "./service-key.ts";
+
+/** A virtual host and what its routes bring along. */
+export interface BuiltHost {
+  readonly name: string;
+  readonly domains: readonly string[];
+  readonly routes: readonly BuiltRoute[];
+}
+
+/** Virtual hosts by port, each list sorted by name. */
+export type RouteTables = ReadonlyMap<number, readonly BuiltHost[]>;
+
+/** The virtual hosts of every HTTP port of every service, as a proxy in a DNS domain sees them. @see v1-api 5 */
+export function serviceTables(
+  world: LegacyWorld,
+  instances: readonly LegacyInstance[],
+  domain: string,
+  settings: RouteSettings,
+): RouteTables {
+  const hosts = world.services.flatMap((service) =>
+    service.ports.flatMap((port) => {
+      const routes = destinationRoutes(service, port, instances, world, settings);
+      if (routes.length === 0) return [];
+      const name = serviceKey(service.hostname, [port.name]);
+      return [{ port: port.port, host: { name, domains: serviceDomains(service, port.port, domain), routes } }];
+    }),
+  );
+  return tablesOf(hosts);
+}
+
+/** Groups hosts by their port. */
+export function tablesOf(hosts: readonly { readonly port: number; readonly host: BuiltHost }[]): RouteTables {
+  const tables = new Map<number, BuiltHost[]>();
+  for (const { port, host } of hosts) {
+    const table = tables.get(port);
+    if (table === undefined) tables.set(port, [host]);
+    else table.push(host);
+  }
+  for (const table of tables.values()) table.sort((a, b) => byCodePoint(a.name, b.name));
+  return new Map([...tables].sort(([a], [b]) => a - b));
+}
+
+/** Two sets of tables as one. */
+export function mergeTables(a: RouteTables, b: RouteTables): RouteTables {
+  const flat = [...a, ...b].flatMap(([port, hosts]) => hosts.map((host) => ({ port, host })));
+  return tablesOf(flat);
+}
+
+/**
+ * The routes to a port of a service: those of its rules up to one that takes everything, else the default route behind them.
+ * Empty for ports that carry no HTTP.
+ */
+export function destinationRoutes(
+  service: Pick<LegacyService, "hostname" | "external">,
+  port: LegacyPort,
+  instances: readonly LegacyInstance[],
+  world: LegacyWorld,
+  settings: RouteSettings,
+): readonly BuiltRoute[] {
+  const own = serviceCluster(service.hostname, port, undefined, service.external, settings.connectTimeoutMs);
+  switch (port.protocol) {
+    case "HTTP":
+    case "HTTP2":
+    case "GRPC":
+      break;
+    case "HTTPS":
+      return service.external ? [defaultRoute(own)] : [];
+    default:
+      return [];
+  }
+  const routes: BuiltRoute[] = [];
+  for (const rule of routeRulesFor(world.configs, service.hostname, instances)) {
+    const built = ruleRoute(rule, service, port, settings);
+    routes.push(built);
+    if (isCatchAll(built.route)) return routes;
+  }
+  const name = settings.v2Names ? v2ClusterName(service.hostname, port.port) : own.cluster.name;
+  return [...routes, defaultRoute(own, name)];
+}
+
+/**
+ * Names under which a service is asked for, each with its port and without: the part of the host that is left of what it
+ * shares with the proxy's domain, then one label more at a time, last the address.
+ */
+export function serviceDomains(
+  service: Pick<LegacyService, "hostname" | "address">,
+  port: number,
+  domain: string,
+): readonly string[] {
+  const labels = service.hostname.split(".");
+  const shared = sharedLabels(labels, domain.split("."));
+  const unique = labels.length - shared;
+  const hosts = labels
+    .map((_, index) => labels.slice(0, index + 1).join("."))
+    .filter((_, index) => index + 1 >= Math.max(unique, 1));
+  const names = service.address === "" ? hosts : [...hosts, service.address];
+  return names.flatMap((name) => [`${name}:${port}`, name]);
+}
+
+function sharedLabels(a: readonly string[], b: readonly string[]): number {
+  let shared = 0;
+  while (shared < Math.min(a.length, b.length) && a.at(-1 - shared) === b.at(-1 - shared)) shared++;
+  return shared;
+}
+
+/** The document's form of a table. */
+export function routeConfig(hosts: readonly BuiltHost[]): RouteConfig {
+  return {
+    validate_clusters: true,
+    virtual_hosts: hosts.map(
+      ({ name, domains, routes }): VirtualHost => ({ name, domains, routes: routes.map(({ route }) => route) }),
+    ),
+  };
+}
+
+/** All tables as one, for an explicit HTTP proxy: without a port in the request's host, port 80 is meant. */
+export function joinedTable(tables: RouteTables): readonly BuiltHost[] {
+  return [...tables]
+    .flatMap(([port, hosts]) =>
+      hosts.map((host) => ({
+        ...host,
+        domains: port === 80 ? host.domains : host.domains.filter((domain) => domain.includes(":")),
+      })),
+    )
+    .filter((host) => host.domains.length > 0)
+    .sort((a, b) => byCodePoint(a.name, b.name));
+}

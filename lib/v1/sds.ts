@@ -1,0 +1,40 @@
+import { byCodePoint } from "../config/diagnostic.ts";
+import type { Registration, SdsDocument, SdsHost } from "./documents.ts";
+import { instancesAt, instancesOf } from "./instances.ts";
+import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
+import type { NodeId } from "./node-id.ts";
+import { parseServiceKey, serviceKey } from "./service-key.ts";
+
+/** SDS: the endpoints that a service key means; an unknown key has none. @see v1-api 3 */
+export function hostsDocument(world: LegacyWorld, key: string): SdsDocument {
+  const { hostname, ports, labels } = parseServiceKey(key);
+  return { hosts: instancesOf(world, hostname, ports, labels).map(hostOf) };
+}
+
+/** `/v1/registration`: every port of every service of the mesh, by key. */
+export function registrations(world: LegacyWorld): readonly Registration[] {
+  return world.services
+    .filter((service) => !service.external)
+    .flatMap(({ hostname, ports }) =>
+      ports.map(({ name }) => ({
+        "service-key": serviceKey(hostname, [name]),
+        hosts: instancesOf(world, hostname, [name], undefined).map(hostOf),
+      })),
+    )
+    .sort((a, b) => byCodePoint(a["service-key"], b["service-key"]));
+}
+
+function hostOf({ address, port, availabilityZone }: LegacyInstance): SdsHost {
+  return {
+    ip_address: address,
+    port,
+    ...(availabilityZone === "" ? {} : { tags: { az: availabilityZone } }),
+  };
+}
+
+/** `/v1/az`: the zone of what runs at the node's address, "" when unknown; undefined if nothing runs there. */
+export function availabilityZone(world: LegacyWorld, node: NodeId): string | undefined {
+  const [first] = instancesAt(world, node.ip);
+  if (first === undefined) return undefined;
+  return first.availabilityZone === "" ? (first.labels["istio-az"] ?? "") : first.availabilityZone;
+}
