@@ -14,11 +14,9 @@ export interface ClusterClass {
   readonly lookups: MeshLookups;
   /** For DNS clusters, which carry their endpoints. */
   readonly endpoints: AssignmentContext;
-  /** Stands for the mesh-wide inputs of such clusters among memo keys. */
-  readonly endpointInputs: object;
-  /** Plain values of the above as text, without and with the perspective. */
-  readonly text: string;
-  readonly textWithPerspective: string;
+  /** Stands for all of the above among memo keys, without and with what only clusters with endpoints read. */
+  readonly key: object;
+  readonly keyWithEndpoints: object;
 }
 
 export function clusterClassOf(view: ClusterView, memo: Memo): ClusterClass {
@@ -28,6 +26,7 @@ export function clusterClassOf(view: ClusterView, memo: Memo): ClusterClass {
   // DNS clusters can reach a gateway by its name.
   const gateways = memo([networkGateways], "gateways by name", () => indexGateways(networkGateways, true));
   const text = `${proxy.type}|${proxy.ipMode}|${preserveHeaderCase}|${JSON.stringify(tlsClientFiles)}`;
+  const key = memo([lookups.mesh], `cluster class|${text}`, () => ({}));
   return {
     type: proxy.type,
     ipMode: proxy.ipMode,
@@ -35,8 +34,7 @@ export function clusterClassOf(view: ClusterView, memo: Memo): ClusterClass {
     clientFiles: tlsClientFiles,
     lookups,
     endpoints: { perspective, lookups, gateways, localityOf: createLocalityPool() },
-    endpointInputs: memo([lookups.mesh, lookups.authentication, gateways], "DNS cluster inputs", () => ({})),
-    text,
-    textWithPerspective: `${text}|${perspectiveText(perspective)}`,
+    key,
+    keyWithEndpoints: memo([key, lookups.authentication, gateways], perspectiveText(perspective), () => ({})),
   };
 }

@@ -1,9 +1,10 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
-import { byCodePoint, type ConfigKey, type Stage } from "../../config/diagnostic.ts";
+import { byCodePoint, type Stage } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import type { MeshDestinationRule } from "../../mesh/mesh.ts";
 import type { ClusterView } from "../../mesh/views.ts";
 import type { Service } from "../../registry/service.ts";
+import { provenanceOf } from "../provenance.ts";
 import type { Resource } from "../resource.ts";
 import { blackHole, inboundPassthrough, passthrough } from "./built-in-clusters.ts";
 import { type ClusterClass, clusterClassOf } from "./cluster-class.ts";
@@ -35,7 +36,7 @@ export function generateClusters(view: ClusterView, memo: Memo): Stage<readonly 
 }
 
 function builtIn(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {
-  return memo([proxies.lookups.mesh], `built-in clusters|${proxies.text}`, () => {
+  return memo([proxies.key], "built-in clusters", () => {
     const clusters =
       view.proxy.type === "router"
         ? [blackHole(proxies)]
@@ -56,11 +57,7 @@ function asResource(
   services: readonly Service[],
   rule: MeshDestinationRule | undefined,
 ): ClusterResource {
-  return { name: json.name ?? "", json, from: provenance(services, rule) };
-}
-
-function provenance(services: readonly Service[], rule: MeshDestinationRule | undefined): readonly ConfigKey[] {
-  return [...services.flatMap((service) => service.origins.map((origin) => origin.key)), ...(rule?.from ?? [])];
+  return { name: json.name ?? "", json, from: provenanceOf(services, rule) };
 }
 
 /** Services whose clusters carry endpoints, or look at them for the guess of mTLS. */
@@ -82,14 +79,12 @@ function ofService(
   const rule = view.destinationRule(service);
   const accounts = lookups.serviceAccounts(service);
   const source: OutboundService = { service, rule, accounts, mode };
-  const own = readsEndpoints(source);
-  const from = own
-    ? [proxies.endpointInputs, lookups.endpoints(service), service, rule ?? nothing]
-    : [lookups.mesh, service, rule ?? nothing];
+  const from = readsEndpoints(source)
+    ? [proxies.keyWithEndpoints, lookups.endpoints(service), service, rule ?? nothing]
+    : [proxies.key, service, rule ?? nothing];
   const inferred = lookups.namespaceMtlsMode(service.attributes.namespace);
-  const text = own ? proxies.textWithPerspective : proxies.text;
-  return memo(from, `clusters|${mode}|${text}|${inferred}|${accounts.join()}`, () => {
-    const origins = provenance([service], rule);
+  return memo(from, `${mode}|${inferred}|${accounts.join()}`, () => {
+    const origins = provenanceOf([service], rule);
     return outboundClusters(source, proxies).map((json) => ({ name: json.name ?? "", json, from: origins }));
   });
 }

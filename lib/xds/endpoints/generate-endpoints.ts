@@ -5,6 +5,7 @@ import type { Memo } from "../../mesh/memo.ts";
 import type { EndpointView } from "../../mesh/views.ts";
 import { effectivePolicy } from "../clusters/traffic-policy.ts";
 import { parseClusterName } from "../names.ts";
+import { provenanceOf } from "../provenance.ts";
 import type { Resource } from "../resource.ts";
 import { type Assignment, loadAssignment } from "./load-assignment.ts";
 import { createLocalityPool, createMemberPool } from "./locality-group.ts";
@@ -39,7 +40,7 @@ export function generateEndpoints(
     localityOf: createLocalityPool(),
   }));
   const context = { perspective, lookups, gateways, localityOf: meshWide.localityOf };
-  const sight = perspectiveText(perspective);
+  const seen = memo([meshWide], `sight|${perspectiveText(perspective)}`, () => ({}));
   const assignmentOf = (cluster: Resource<ClusterJson>): Resource<ClusterLoadAssignmentJson> => {
     const name = cluster.json.edsClusterConfig?.serviceName ?? cluster.name;
     const asked = askedFor(view, name);
@@ -48,10 +49,14 @@ export function generateEndpoints(
     const { service } = asked;
     const endpoints = lookups.endpoints(service);
     const rule = view.destinationRule(service);
-    return memo([meshWide, endpoints, service, rule ?? noRule], `endpoints|${name}|${sight}`, () => {
+    return memo([seen, endpoints, service, rule ?? noRule], name, () => {
       const members = memo([endpoints], "members", createMemberPool);
       const policy = effectivePolicy(rule, asked.subset, asked.port.port);
-      return { name, json: loadAssignment({ ...asked, rule, policy }, context, members), from: cluster.from };
+      return {
+        name,
+        json: loadAssignment({ ...asked, rule, policy }, context, members),
+        from: provenanceOf([service], rule),
+      };
     });
   };
   return clusters
