@@ -21,13 +21,3 @@ export function info(path: Path, message: string, hint = "", code = "no-effect")
 export function at(origin: Origin, finding: Finding): Diagnostic {
   return { ...finding, origin };
 }
-
-/** `spec.http[0].route`, for people. */
-export function pathText(path: Path): string {
-  let text = "";
-  for (const step of path) {
-    text +=
-      typeof step === "number" ? `[${step}]` : /^\w+$/.test(step) ? `${text === "" ? "" : "."}${step}` : `["${step}"]`;
-  }
-  return text;
-}

@@ -9,9 +9,9 @@ import { isEgressDomain, isIpv4Cidr, istioServiceRules } from "./legacy-service.
 import { dnsLabelRules, duplicates, each, notNegative, percentRules, portRules } from "./values.ts";
 
 const httpProtocols: ReadonlySet<string> = new Set(["http", "http2", "grpc", "https"]);
-const tcpProtocols: ReadonlySet<string> = new Set(["tcp", "https", "mongo", "redis"]);
+const tcpProtocols: ReadonlySet<string> = new Set(["tcp", "mongo"]);
 /** What 0.8 takes for a domain, Redis left out. */
-const domainProtocols: ReadonlySet<string> = new Set([...httpProtocols, "tcp", "mongo"]);
+const domainProtocols: ReadonlySet<string> = new Set([...httpProtocols, ...tcpProtocols]);
 
 /** @see model-config 9.3, v1-api 13 */
 export function* egressRuleRules(spec: EgressRule): Generator<Finding> {
