@@ -4,6 +4,8 @@ import type { Stage } from "../../config/diagnostic.ts";
 import type { ListenerView } from "../../mesh/views.ts";
 import { httpAuthorization, tcpAuthorization } from "../security/authorization.ts";
 import { jwtAuthentication } from "../security/jwt-authentication.ts";
+import { httpExtension, networkExtension } from "../wasm/extension-filter.ts";
+import { type ExtensionPhase, extensionsOf, matchesPlace } from "../wasm/traffic-extension.ts";
 
 /** Which listener a filter chain stands in: inbound of a sidecar, outbound of one, or a gateway. */
 export type ListenerClass = "inbound" | "outbound" | "gateway";
@@ -14,9 +16,6 @@ export interface ChainPlace {
   /** Port that the chain serves, 0 for pass-through chains. */
   readonly port: number;
 }
-
-/** The phases of an extension, in the order of a chain; `UNSPECIFIED` comes last, before the router. */
-export type ExtensionPhase = "AUTHN" | "AUTHZ" | "STATS" | "UNSPECIFIED";
 
 /** Filters that stand for security policies, the same in every chain of a workload: RBAC reads the port of a connection itself. */
 export interface SecurityFilters<Filter> {
@@ -45,6 +44,11 @@ export interface PolicyFilters {
 export function policyFilters({ policies, lookups, proxy }: ListenerView): Stage<PolicyFilters> {
   const http = httpAuthorization(policies.authorization, lookups);
   const tcp = tcpAuthorization(policies.authorization, lookups);
+  const extensions = extensionsOf(policies, proxy.namespace);
+  const chosen = (phase: ExtensionPhase, { class: listenerClass, port }: ChainPlace) => {
+    const side = listenerClass === "inbound" ? "SERVER" : "CLIENT";
+    return extensions.filter((one) => one.phase === phase && matchesPlace(one, { side, port }));
+  };
   const tokens = jwtAuthentication(policies.requestAuthentication, proxy.type === "router");
   return {
     value: {
@@ -54,8 +58,8 @@ export function policyFilters({ policies, lookups, proxy }: ListenerView): Stage
         authorization: http.value.builtIn,
       },
       tcp: { custom: tcp.value.custom, authentication: [], authorization: tcp.value.builtIn },
-      httpExtensions: () => [],
-      networkExtensions: () => [],
+      httpExtensions: (phase, place) => chosen(phase, place).flatMap((one) => httpExtension(one) ?? []),
+      networkExtensions: (phase, place) => chosen(phase, place).flatMap((one) => networkExtension(one) ?? []),
     },
     diagnostics: [...http.diagnostics, ...tcp.diagnostics, ...tokens.diagnostics],
   };
