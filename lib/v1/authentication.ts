@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { AuthenticationPolicy, LegacyJwt, LegacyMutualTls } from "../config/kinds/authentication-policy.ts";
 import { jwksName } from "./cluster-name.ts";
 import type { HttpFilter, ListenerTls } from "./documents.ts";
+import { withSortedKeys } from "./encode.ts";
 import type { LegacyPort, LegacyWorld } from "./legacy-world.ts";
 import { resolveHost } from "./resolve-host.ts";
 
@@ -80,10 +81,13 @@ export function authenticationFilters(policy: AuthenticationPolicy | undefined):
   const check: HttpFilter = {
     type: "decoder",
     name: "istio_authn",
-    config: { policy: checked, ...(jwts.length === 0 ? {} : { jwtOutputPayloadLocations: locations }) },
+    config: withSortedKeys({
+      policy: checked,
+      ...(jwts.length === 0 ? {} : { jwtOutputPayloadLocations: locations }),
+    }),
   };
   if (jwts.length === 0) return [check];
-  const config = { rules: jwts.map(tokenRule), allowMissingOrFailed: true };
+  const config = withSortedKeys({ rules: jwts.map(tokenRule), allowMissingOrFailed: true });
   return [{ type: "decoder", name: "jwt-auth", config }, check];
 }
 

@@ -4,6 +4,7 @@ import { routeRulesServedBy } from "./config-store.ts";
 import type { Listener, Route, RouteConfig } from "./documents.ts";
 import { httpListener } from "./http-listener.ts";
 import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
+import { inMemberOrder } from "./member-order.ts";
 import { mixerTcpFilter, routeMixerConfig } from "./mixer.ts";
 import type { NodeId } from "./node-id.ts";
 import { routeMatch } from "./route-match.ts";
@@ -98,7 +99,7 @@ function inboundRoutes(
       ...(websocket ? { use_websocket: true } : decoratorOf(rule)),
     };
   });
-  const routes = [...ruled, { ...defaultRoute(cluster).route, ...opaque }];
+  const routes = [...ruled, { ...defaultRoute(cluster).route, ...opaque }].map(inMemberOrder);
   return {
     validate_clusters: true,
     virtual_hosts: [{ name: `inbound|${instance.port}`, domains: ["*"], routes }],

@@ -5,7 +5,7 @@ import { workloadCertificateFiles } from "./authentication.ts";
 import { type BuiltCluster, http2Settings } from "./clusters.ts";
 import { httpApiSpecsFor, quotaSpecsFor } from "./config-store.ts";
 import type { HttpFilter, NetworkFilter } from "./documents.ts";
-import { escaped } from "./encode.ts";
+import { escaped, withSortedKeys } from "./encode.ts";
 import type { LegacyInstance, LegacyMeshConfig, LegacyService, LegacyWorld } from "./legacy-world.ts";
 import type { NodeId } from "./node-id.ts";
 
@@ -122,7 +122,7 @@ export function mixerHttpFilter(
     mixerAttributes: { attributes: outbound ? {} : own("destination") },
     ...(forwards ? { forwardAttributes: { attributes: own("source") } } : {}),
   };
-  return { type: "decoder", name: "mixer", config: { v2 } };
+  return { type: "decoder", name: "mixer", config: { v2: withSortedKeys(v2) } };
 }
 
 /** The Mixer filter of an inbound TCP listener. */
@@ -136,11 +136,11 @@ export function mixerTcpFilter(world: LegacyWorld, node: NodeId, instance: Legac
     name: "mixer",
     config: {
       mixer_attributes: { "destination.ip": node.ip, "destination.uid": `kubernetes://${node.id}` },
-      v2: {
-        mixerAttributes: { attributes: sorted(attributes) },
+      v2: withSortedKeys({
+        mixerAttributes: { attributes },
         transport,
         ...(world.mesh.disablePolicyChecks ? { disableCheckCalls: true } : {}),
-      },
+      }),
     },
   };
 }

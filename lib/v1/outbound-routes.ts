@@ -4,6 +4,7 @@ import { serviceCluster } from "./clusters.ts";
 import { routeRulesFor } from "./config-store.ts";
 import type { RouteConfig, VirtualHost } from "./documents.ts";
 import type { LegacyInstance, LegacyPort, LegacyService, LegacyWorld } from "./legacy-world.ts";
+import { inMemberOrder } from "./member-order.ts";
 import { isCatchAll } from "./route-match.ts";
 import { type BuiltRoute, defaultRoute, type RouteSettings, ruleRoute } from "./rule-route.ts";
 import { serviceKey } from "./service-key.ts";
@@ -116,7 +117,11 @@ export function routeConfig(hosts: readonly BuiltHost[]): RouteConfig {
   return {
     validate_clusters: true,
     virtual_hosts: hosts.map(
-      ({ name, domains, routes }): VirtualHost => ({ name, domains, routes: routes.map(({ route }) => route) }),
+      ({ name, domains, routes }): VirtualHost => ({
+        name,
+        domains,
+        routes: routes.map(({ route }) => inMemberOrder(route)),
+      }),
     ),
   };
 }
