@@ -4,6 +4,7 @@ import { byCodePoint, type ConfigKey, type Diagnostic, keyText, type Stage } fro
 import type { Memo } from "../../mesh/memo.ts";
 import type { ListenerView } from "../../mesh/views.ts";
 import type { Resource } from "../resource.ts";
+import { providerDiagnostics } from "../telemetry/provider-diagnostics.ts";
 import { gatewayListeners } from "./gateway-listeners.ts";
 import { httpProxyListener } from "./http-proxy-listener.ts";
 import { inboundListeners } from "./inbound-listeners.ts";
@@ -32,7 +33,7 @@ export function generateListeners(view: ListenerView, memo: Memo): Stage<readonl
   }
   return {
     value: [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name)),
-    diagnostics: [...policies.diagnostics, ...diagnostics],
+    diagnostics: [...policies.diagnostics, ...providerDiagnostics(view), ...diagnostics],
   };
 }
 

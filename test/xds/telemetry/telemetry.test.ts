@@ -103,3 +103,19 @@ describe("tracing", () => {
     });
   });
 });
+
+describe("providers that cannot be used", () => {
+  it.each([
+    ["tracing", "nobody", "unknown-extension-provider"],
+    ["tracing", "envoy", "unsuitable-extension-provider"],
+    ["accessLogging", "far", "unknown-provider-service"],
+  ])("are reported for %s by %s as %s", (part, name, code) => {
+    const mesh =
+      "extensionProviders: [{name: envoy, envoyFileAccessLog: {}}, {name: far, envoyHttpAls: {service: a.b, port: 1}}]";
+    const { diagnostics } = listenersOf({
+      input: service + telemetry(`{${part}: [{providers: [{name: ${name}}]}]}`),
+      mesh,
+    });
+    expect(diagnostics.map((diagnostic) => diagnostic.code)).toEqual([code]);
+  });
+});
