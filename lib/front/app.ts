@@ -1,14 +1,13 @@
 import { Hono } from "hono/tiny";
+import { unreachable } from "../config/diagnostic.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
-import type { AnswerBody } from "./answer.ts";
+import { answerDelta } from "./delta-answer.ts";
 import type { Front } from "./front.ts";
 import { answerPoll } from "./poll.ts";
+import { bodyResponse, problem } from "./responses.ts";
 
 /** Bodies of polls are 60 to 77 KB; this leaves room for large metadata. */
 const maxBodyBytes = 1024 * 1024;
-
-/** Answers up to this size are sent in one piece; larger ones flow, so that memory does not grow with readers. */
-const wholeBytes = 128 * 1024;
 
 /** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
 export function frontApp(front: Front): Hono {
@@ -17,22 +16,29 @@ export function frontApp(front: Front): Hono {
   // A parameter rather than the path itself: it is decoded, so that `%3A` is a colon too.
   app.post("/v3/:call", async (c) => {
     const call = c.req.param("call");
-    const type = resourceTypes.find((name) => `discovery:${name}` === call);
-    if (type === undefined) return problem(404, `there is no ${call} here`);
+    const [verb, name] = call.split(":");
+    const type = resourceTypes.find((known) => known === name);
+    if (type === undefined || (verb !== "discovery" && verb !== "delta"))
+      return problem(404, `there is no ${call} here`);
     if (Number(c.req.header("content-length") ?? 0) > maxBodyBytes) return problem(413, "the body is over 1 MiB");
-    const answer = await answerPoll(front, {
+    const request = {
       type,
       body: await c.req.text(),
       patienceMs: Number(c.req.header("x-envoy-expected-rq-timeout-ms")) || 0,
       signal: c.req.raw.signal,
-    });
+    };
+    const shape = c.req.query("shape") === "poll" ? "poll" : "stream";
+    const answer =
+      verb === "delta" ? await answerDelta(front, { ...request, shape }) : await answerPoll(front, request);
     switch (answer.kind) {
       case "unchanged":
         return new Response(undefined, { status: 304 });
       case "refused":
         return problem(answer.status, answer.reason);
       case "changed":
-        return discoveryResponse(answer.body);
+        return bodyResponse(answer.body);
+      default:
+        return unreachable(answer);
     }
   });
 
@@ -55,28 +61,4 @@ export function frontApp(front: Front): Hono {
     return problem(503, "the store cannot be read");
   });
   return app;
-}
-
-/** An error that says what is wrong; RFC 9457. */
-function problem(status: number, detail: string): Response {
-  return new Response(`${JSON.stringify({ status, detail })}\n`, {
-    status,
-    headers: { "content-type": "application/problem+json" },
-  });
-}
-
-async function discoveryResponse(body: AnswerBody): Promise<Response> {
-  const headers = { "content-type": "application/json", "content-length": String(body.bytes) };
-  const content = body.bytes <= wholeBytes ? await wholeOf(body) : ReadableStream.from(body.chunks());
-  return new Response(content, { headers });
-}
-
-async function wholeOf(body: AnswerBody): Promise<Uint8Array<ArrayBuffer>> {
-  const whole = new Uint8Array(body.bytes);
-  let offset = 0;
-  for await (const chunk of body.chunks()) {
-    whole.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return whole;
 }

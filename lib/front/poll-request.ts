@@ -11,8 +11,9 @@ export interface PollQuestion {
   readonly typeUrl: string | undefined;
 }
 
-/** A poll read from the ends of its body: who asks is known by name only. */
+/** A poll read from the ends of its body: who asks is known by name only. It is never a node's first poll. */
 export interface GlimpsedPoll extends PollQuestion {
+  readonly version: string;
   readonly nodeId: string;
   readonly nodeCluster: string;
 }
@@ -22,25 +23,26 @@ export interface PollRequest extends PollQuestion {
 }
 
 const window = 1024;
-const start = /^\{(?:"version_info":"([^"\\]*)",)?"node":\{"id":"([^"\\]*)","cluster":"([^"\\]*)"/;
+const start = /^\{"version_info":"([^"\\]+)","node":\{"id":"([^"\\]*)","cluster":"([^"\\]*)"/;
 const end = /\}(?:,"resource_names":\["([^"\\]*)"\])?,"type_url":"([^"\\]*)"\}$/;
 
 /**
  * Reads a poll as Envoy writes it without parsing the 60 to 77 KB between its ends, most of them a list of extensions. For
- * a body that is JSON without repeated keys it sees what `readPoll` sees; what is in the middle of a damaged one is not
- * looked at.
+ * a body that is JSON without repeated keys it sees what `readPoll` sees, but for names in a place where Envoy never writes
+ * them: it then sees none. What is in the middle of a damaged body is not looked at.
  *
- * @returns undefined for any other way of writing the same (order, blanks, escapes, camelCase): then `readPoll` decides
+ * @returns undefined for a first poll, whose node is wanted whole, and for any other way of writing the same (order,
+ * blanks, escapes, camelCase): then `readPoll` decides
  */
 export function glimpsePoll(body: string): GlimpsedPoll | undefined {
   const head = start.exec(body.slice(0, window));
   if (head === null) return undefined;
   const tail = end.exec(body.slice(-window));
   if (tail === null) return undefined;
-  const [, version, nodeId = "", nodeCluster = ""] = head;
+  const [, version = "", nodeId = "", nodeCluster = ""] = head;
   const [, name, typeUrl] = tail;
   return {
-    version: version || undefined,
+    version,
     nodeId,
     nodeCluster,
     names: name === undefined ? [] : [name],

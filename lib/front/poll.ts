@@ -1,15 +1,17 @@
 import { isWildcard, type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../snapshot/snapshot-reader.ts";
-import { type AnswerBody, answerFor } from "./answer.ts";
+import { type ChunkedBody, discoveryBody } from "./discovery-body.ts";
 import type { Front } from "./front.ts";
-import type { Outcome } from "./metrics.ts";
+import { holdUntilMs, stillHolding } from "./hold.ts";
+import { type Refused, refuse } from "./outcome.ts";
 import { type GlimpsedPoll, glimpsePoll, type PollRequest, readPoll } from "./poll-request.ts";
+import { selectResources } from "./select-resources.ts";
 
 /** What a poll is told. Envoy keeps what it has on everything but `changed`. */
 export type PollAnswer =
-  | { readonly kind: "changed"; readonly version: string; readonly body: AnswerBody }
+  | { readonly kind: "changed"; readonly version: string; readonly body: ChunkedBody }
   | { readonly kind: "unchanged" }
-  | { readonly kind: "refused"; readonly outcome: Outcome; readonly status: 400 | 404 | 503; readonly reason: string };
+  | Refused;
 
 /** A poll as it came in. */
 export interface Poll {
@@ -19,9 +21,6 @@ export interface Poll {
   readonly patienceMs: number;
   readonly signal?: AbortSignal;
 }
-
-/** Time left for the answer to travel when a poll is held. */
-const holdMarginMs = 5_000;
 
 /**
  * Answers a poll: at once when there is something new or the node brings no version, else as soon as there is, if it is
@@ -34,28 +33,23 @@ export async function answerPoll(front: Front, poll: Poll): Promise<PollAnswer> 
 }
 
 async function answerAsked(front: Front, poll: Poll): Promise<PollAnswer> {
-  const glimpsed = glimpsePoll(poll.body);
-  const asked = glimpsed ?? readWhole(poll.body);
+  const asked = glimpseOrRead(poll);
   if ("problem" in asked) return refuse(400, "bad-request", asked.problem);
   const problem = problemWith(asked, poll.type);
   if (problem !== undefined) return refuse(400, "bad-request", problem);
 
   const nodeId = "nodeId" in asked ? asked.nodeId : asked.node.id;
-  const subscription = { nodeId, type: poll.type, name: asked.names.join() };
+  // Clusters and listeners come whole over REST, whatever names a request brings.
+  const names = isWildcard(poll.type) ? [] : asked.names;
+  const subscription = { nodeId, type: poll.type, name: names.join() };
   front.refusals.asked(subscription, asked.version);
-  const holdMs = Math.min(front.maxHoldMs, poll.patienceMs - holdMarginMs);
-  const untilMs = performance.now() + holdMs;
+  const untilMs = holdUntilMs(front, poll.patienceMs);
   for (;;) {
     const loaded = await front.served();
     if (loaded === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const answer = await answerNow(front, loaded, poll, asked);
+    const answer = await answerNow(front, loaded, poll, { ...asked, names });
     if (answer.kind === "changed") front.refusals.served(subscription, asked.version, answer.version);
-    const leftMs = untilMs - performance.now();
-    if (answer.kind !== "unchanged" || leftMs <= 0) return answer;
-    front.metrics.held(1);
-    const changed = await front.heads.waitForChange(loaded.hash, leftMs, poll.signal);
-    front.metrics.held(-1);
-    if (!changed) return answer;
+    if (answer.kind !== "unchanged" || !(await stillHolding(front, loaded.hash, untilMs, poll.signal))) return answer;
   }
 }
 
@@ -68,22 +62,30 @@ async function answerNow(
   const placement = await placeAsked(front, loaded, poll.body, asked);
   if (placement.kind === "unplaced") return refuse(404, "unknown-node", placement.reason);
   const { classId } = placement;
-  const answer = await answerFor(front.reader, loaded, { classId, shape: "poll", type: poll.type, names: asked.names });
-  if (answer === undefined) return refuse(404, "unknown-node", `there is no class "${classId}"`);
-  if (answer.kind === "unknown-names") {
+  const question = { classId, shape: "poll", type: poll.type, names: asked.names } as const;
+  const selection = await selectResources(front.reader, loaded, question);
+  if (selection === undefined) return refuse(404, "unknown-node", `there is no class "${classId}"`);
+  if (selection.parts.length === 0 && asked.names.length > 0) {
     return refuse(404, "unknown-name", `class "${classId}" has no ${poll.type} named ${asked.names.join(", ")}`);
   }
-  if (answer.version === asked.version) return { kind: "unchanged" };
-  return { kind: "changed", version: answer.version, body: answer.body };
+  if (selection.version === asked.version) return { kind: "unchanged" };
+  const body = await discoveryBody(front.reader, poll.type, selection);
+  return { kind: "changed", version: selection.version, body };
 }
 
 async function placeAsked(front: Front, loaded: LoadedRoot, body: string, asked: GlimpsedPoll | PollRequest) {
   if ("node" in asked) return front.place(loaded, asked.node);
-  // A first poll is always read whole: a node that has restarted may bring other metadata under the same id.
-  const known = asked.version === undefined ? undefined : front.recall(loaded, asked.nodeId, asked.nodeCluster);
+  // Never a first poll, so the node was read whole before, unless by another instance or in another root.
+  const known = front.recall(loaded, asked.nodeId, asked.nodeCluster);
   if (known !== undefined) return { kind: "placed", classId: known } as const;
   const whole = readWhole(body);
   return "problem" in whole ? ({ kind: "unplaced", reason: whole.problem } as const) : front.place(loaded, whole.node);
+}
+
+/** A glimpse is enough unless names are needed and it saw none. */
+function glimpseOrRead({ body, type }: Poll): GlimpsedPoll | PollRequest | { readonly problem: string } {
+  const glimpsed = glimpsePoll(body);
+  return glimpsed !== undefined && (isWildcard(type) || glimpsed.names.length > 0) ? glimpsed : readWhole(body);
 }
 
 function readWhole(body: string): PollRequest | { readonly problem: string } {
@@ -98,10 +100,3 @@ function problemWith(asked: GlimpsedPoll | PollRequest, type: ResourceType): str
   if (!isWildcard(type) && asked.names.length === 0) return `resource_names is empty: ${type} are fetched by name`;
   return undefined;
 }
-
-const refuse = (status: 400 | 404 | 503, outcome: Outcome, reason: string): PollAnswer => ({
-  kind: "refused",
-  status,
-  outcome,
-  reason,
-});

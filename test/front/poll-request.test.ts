@@ -40,12 +40,14 @@ function whole(body: string) {
 
 describe("glimpsePoll", () => {
   it.each(["1.36.2", "1.38.3", "1.40.0"])("sees what Envoy %s asks without reading its 60 KB and more", (version) => {
-    const body = recorded(version, "cds.first.raw.json");
-    expect(body.length).toBeGreaterThan(60_000);
+    const first = recorded(version, "cds.first.raw.json");
+    expect(first.length).toBeGreaterThan(60_000);
+    expect(glimpsePoll(first)).toBeUndefined();
+    const body = first.replace("{", '{"version_info":"v1",');
     expect(glimpsePoll(body)).toEqual(whole(body));
   });
 
-  it.each(["cds", "lds", "rds", "eds"].flatMap((type) => ["first", "ack", "nack"].map((kind) => `${type}.${kind}`)))(
+  it.each(["cds", "lds", "rds", "eds"].flatMap((type) => ["ack", "nack"].map((kind) => `${type}.${kind}`)))(
     "sees what %s asks",
     (name) => {
       const body = recorded("1.40.0", `${name}.json`);
@@ -59,7 +61,9 @@ describe("glimpsePoll", () => {
         const glimpse = glimpsePoll(body);
         // A node without id is a problem for the full read; the glimpse leaves saying so to whoever places the node.
         const expected = whole(body);
-        if (glimpse !== undefined && expected !== undefined) expect(glimpse).toEqual(expected);
+        if (glimpse === undefined || expected === undefined) return;
+        const { names } = glimpse.names.length === 0 ? glimpse : expected;
+        expect(glimpse).toEqual({ ...expected, names });
       }),
       { numRuns: 2_000 },
     );
@@ -74,7 +78,7 @@ describe("glimpsePoll", () => {
         if (glimpse === undefined) return;
         const expected = whole(damaged);
         if (expected !== undefined) {
-          expect(glimpse).toEqual(expected);
+          expect(glimpse).toEqual({ ...expected, names: glimpse.names.length === 0 ? [] : expected.names });
         } else {
           expect(damaged.slice(0, 1024)).toContain(`"id":"${glimpse.nodeId}"`);
           expect(damaged.slice(-1024)).toContain(`"type_url":"${glimpse.typeUrl}"}`);
@@ -85,11 +89,11 @@ describe("glimpsePoll", () => {
   });
 
   it.each([
-    ["blanks", '{ "node": {"id":"a","cluster":"b"},"type_url":"t"}'],
-    ["another order", '{"type_url":"t","node":{"id":"a","cluster":"b"}}'],
+    ["blanks", '{ "version_info":"1", "node": {"id":"a","cluster":"b"},"type_url":"t"}'],
+    ["another order", '{"type_url":"t","version_info":"1","node":{"id":"a","cluster":"b"}}'],
     ["camelCase", '{"versionInfo":"1","node":{"id":"a","cluster":"b"},"typeUrl":"t"}'],
-    ["an escape in the id", '{"node":{"id":"a\\u0062","cluster":"b"},"type_url":"t"}'],
-    ["two names", '{"node":{"id":"a","cluster":"b"},"resource_names":["x","y"],"type_url":"t"}'],
+    ["an escape in the id", '{"version_info":"1","node":{"id":"a\\u0062","cluster":"b"},"type_url":"t"}'],
+    ["two names", '{"version_info":"1","node":{"id":"a","cluster":"b"},"resource_names":["x","y"],"type_url":"t"}'],
   ])("leaves %s to the full read", (_what, body) => {
     expect(glimpsePoll(body)).toBeUndefined();
     expect(whole(body)).toBeDefined();

@@ -1,0 +1,77 @@
+import { type ResourceType, type ShapeName, typeUrlOf } from "../snapshot/resource-type.ts";
+import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import { type DeltaAnswer, deltaFor } from "./delta.ts";
+import { type DeltaRequest, readDelta } from "./delta-request.ts";
+import type { ChunkedBody } from "./discovery-body.ts";
+import type { Front } from "./front.ts";
+import { holdUntilMs, stillHolding } from "./hold.ts";
+import { type Refused, refuse } from "./outcome.ts";
+
+/** A DeltaDiscoveryRequest in JSON, as it came in. */
+export interface DeltaPoll {
+  readonly type: ResourceType;
+  readonly shape: ShapeName;
+  readonly body: string;
+  readonly patienceMs: number;
+  readonly signal?: AbortSignal;
+}
+
+export type DeltaPollAnswer =
+  | { readonly kind: "changed"; readonly body: ChunkedBody }
+  | { readonly kind: "unchanged" }
+  | Refused;
+
+/** Answers a delta request with what changed; holds it, like a poll, while its version is current. */
+export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaPollAnswer> {
+  const read = readDelta(poll.body);
+  if ("problem" in read) return refuse(400, "bad-request", read.problem);
+  const { request } = read;
+  const untilMs = holdUntilMs(front, poll.patienceMs);
+  for (;;) {
+    const loaded = await front.served();
+    if (loaded === undefined) return refuse(503, "unavailable", "nothing was published yet");
+    const delta = await deltaNow(front, loaded, poll, request);
+    if ("kind" in delta) return delta;
+    if (delta.version !== request.version) {
+      return { kind: "changed", body: await deltaBody(front.reader, poll.type, delta) };
+    }
+    if (!(await stillHolding(front, loaded.hash, untilMs, poll.signal))) return { kind: "unchanged" };
+  }
+}
+
+/** What a request comes to in the root in force, or why it comes to nothing. */
+export async function deltaNow(
+  front: Front,
+  loaded: LoadedRoot,
+  { type, shape }: Pick<DeltaPoll, "type" | "shape">,
+  { node, typeUrl, names, known }: DeltaRequest,
+): Promise<DeltaAnswer | Refused> {
+  if (typeUrl !== undefined && typeUrl !== typeUrlOf(type)) {
+    return refuse(400, "bad-request", `type_url ${typeUrl} does not belong to this path; ${typeUrlOf(type)} does`);
+  }
+  const placement = await front.place(loaded, node);
+  if (placement.kind === "unplaced") return refuse(404, "unknown-node", placement.reason);
+  const delta = await deltaFor(front.reader, loaded, { classId: placement.classId, shape, type, names, known });
+  return delta ?? refuse(404, "unknown-node", `there is no class "${placement.classId}"`);
+}
+
+/** A DeltaDiscoveryResponse in proto JSON, around the stored texts. */
+async function deltaBody(reader: SnapshotReader, type: ResourceType, delta: DeltaAnswer): Promise<ChunkedBody> {
+  const encoder = new TextEncoder();
+  const chunks = [encoder.encode(`{"system_version_info":"${delta.version}","resources":[`)];
+  for (const [i, { name, version, segment }] of delta.changed.entries()) {
+    const { bytes, spans } = await reader.segment(segment);
+    const span = spans.get(name);
+    if (span === undefined) continue;
+    const named = `${i > 0 ? "," : ""}\n{"name":${JSON.stringify(name)},"version":"${version}","resource":`;
+    chunks.push(encoder.encode(named), bytes.subarray(span.offset, span.offset + span.bytes), encoder.encode("}"));
+  }
+  const removed = delta.removed.length === 0 ? "" : `"removed_resources":${JSON.stringify(delta.removed)},`;
+  chunks.push(encoder.encode(`],"type_url":"${typeUrlOf(type)}",${removed}"nonce":"${delta.version}"}\n`));
+  return {
+    bytes: chunks.reduce((sum, { length }) => sum + length, 0),
+    async *chunks() {
+      yield* chunks;
+    },
+  };
+}

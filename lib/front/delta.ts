@@ -1,0 +1,56 @@
+import { byCodePoint } from "../config/diagnostic.ts";
+import type { ResourceType, ShapeName } from "../snapshot/resource-type.ts";
+import type { SegmentRef } from "../snapshot/root.ts";
+import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import { wireVersion } from "./select-resources.ts";
+
+/** What a reader has, and wants to have. */
+export interface DeltaQuestion {
+  readonly classId: string;
+  readonly shape: ShapeName;
+  readonly type: ResourceType;
+  /** Names wanted besides those it has; undefined for all there are. */
+  readonly names: readonly string[] | undefined;
+  /** Versions of what it has, by name. */
+  readonly known: Readonly<Record<string, string>>;
+}
+
+export interface DeltaAnswer {
+  /** Of the whole type, for the class. */
+  readonly version: string;
+  /** What it lacks or has in another version, in order of names. */
+  readonly changed: readonly ChangedResource[];
+  /** Names that it has or wants and that do not exist, sorted. */
+  readonly removed: readonly string[];
+}
+
+export interface ChangedResource {
+  readonly name: string;
+  readonly version: string;
+  /** The segment that holds it. */
+  readonly segment: SegmentRef;
+}
+
+/** Compares what a reader has with what its class should have. @returns undefined when the root has no such class */
+export async function deltaFor(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  { classId, shape, type, names, known }: DeltaQuestion,
+): Promise<DeltaAnswer | undefined> {
+  const proxyClass = loaded.classes.get(classId);
+  const treeRef = proxyClass && loaded.root.trees[proxyClass[shape][type]];
+  if (treeRef === undefined) return undefined;
+  const wanted = names === undefined ? undefined : new Set([...names, ...Object.keys(known)]);
+  const changed: ChangedResource[] = [];
+  const there = new Set<string>();
+  for (const segment of (await reader.tree(treeRef.hash)).segments) {
+    for (const span of (await reader.segment(segment)).spans.values()) {
+      if (wanted !== undefined && !wanted.has(span.name)) continue;
+      there.add(span.name);
+      const version = wireVersion(span.version);
+      if (known[span.name] !== version) changed.push({ name: span.name, version, segment });
+    }
+  }
+  const removed = [...(wanted ?? Object.keys(known))].filter((name) => !there.has(name)).sort(byCodePoint);
+  return { version: wireVersion(treeRef.version), changed, removed };
+}

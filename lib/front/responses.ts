@@ -1,0 +1,18 @@
+import { type ChunkedBody, wholeOf } from "./discovery-body.ts";
+
+/** An error that says what is wrong; RFC 9457. */
+export function problem(status: number, detail: string): Response {
+  return new Response(`${JSON.stringify({ status, detail })}\n`, {
+    status,
+    headers: { "content-type": "application/problem+json" },
+  });
+}
+
+/** Answers up to this size are sent in one piece; larger ones flow, so that memory does not grow with readers. */
+const wholeBytes = 128 * 1024;
+
+export async function bodyResponse(body: ChunkedBody): Promise<Response> {
+  const headers = { "content-type": "application/json", "content-length": String(body.bytes) };
+  const content = body.bytes <= wholeBytes ? await wholeOf(body) : ReadableStream.from(body.chunks());
+  return new Response(content, { headers });
+}

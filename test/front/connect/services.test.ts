@@ -1,0 +1,117 @@
+import { createRegistry, fromJson, toBinary } from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { Code, createClient, type Transport } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Cluster, ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import { ClusterDiscoveryService } from "../../../gen/envoy/service/cluster/v3/cds_pb.ts";
+import { RouteDiscoveryService } from "../../../gen/envoy/service/route/v3/rds_pb.ts";
+import { SnapshotService } from "../../../gen/portolan/v1/snapshot_service_pb.ts";
+import { frontApp } from "../../../lib/front/app.ts";
+import { serveGrpc } from "../../../lib/front/connect/grpc-server.ts";
+import { mountConnect } from "../../../lib/front/connect/mount.ts";
+import { createFront } from "../../../lib/front/front.ts";
+import { serveHttp } from "../../../lib/front/node-server.ts";
+import { hashOf } from "../../../lib/snapshot/blob.ts";
+import type { CompiledResource, CompiledWorld } from "../../../lib/snapshot/compiled.ts";
+import { createPublisher } from "../../../lib/snapshot/publish.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
+import { worldOf } from "../../snapshot/worlds.ts";
+
+const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+const registry = createRegistry(ClusterSchema);
+const node = { id: "sidecar~10.0.0.5~web.default~default.svc.cluster.local", cluster: "web.default" };
+
+function cluster(name: string, altStatName: string): CompiledResource {
+  const json = { name, altStatName };
+  const text = JSON.stringify({ "@type": typeUrl, ...json });
+  const binary = toBinary(ClusterSchema, fromJson(ClusterSchema, json));
+  return { name, text, version: hashOf(text), from: [], binary };
+}
+
+function world(stats: Readonly<Record<string, string>>): CompiledWorld {
+  const empty = worldOf({ web: {} });
+  const clusters = Object.entries(stats).map(([name, stat]) => cluster(name, stat));
+  const shape = { clusters, endpoints: [], listeners: [], routes: [] };
+  return { ...empty, classes: [{ id: "web", stream: shape, poll: shape }] };
+}
+
+const store = memoryStore();
+const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
+const publish = async (stats: Readonly<Record<string, string>>) =>
+  publisher.publish(world(stats), await publisher.head());
+
+const transports = new Map<string, Transport>();
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  const front = createFront({ store, headTtlMs: 0 });
+  const app = frontApp(front);
+  mountConnect(app, front);
+  const http = await serveHttp(app, 0);
+  const grpc = await serveGrpc(front, 0);
+  closing.push(() => front.close(), http.close, grpc.close);
+  const jsonOptions = { registry };
+  transports.set("Connect in JSON", createConnectTransport({ baseUrl: http.url, jsonOptions }));
+  transports.set("Connect in binary", createConnectTransport({ baseUrl: http.url, useBinaryFormat: true }));
+  transports.set("gRPC-Web", createGrpcWebTransport({ baseUrl: http.url }));
+  transports.set("gRPC", createGrpcTransport({ baseUrl: grpc.url }));
+});
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+describe.each(["Connect in JSON", "Connect in binary", "gRPC-Web", "gRPC"])("%s", (name) => {
+  const client = <S extends typeof ClusterDiscoveryService | typeof RouteDiscoveryService | typeof SnapshotService>(
+    service: S,
+  ) => {
+    const transport = transports.get(name);
+    if (transport === undefined) throw new Error(`no transport ${name}`);
+    return createClient(service, transport);
+  };
+  const statsOf = (clusters: readonly (Cluster | undefined)[]) =>
+    clusters.map((found) => [found?.name, found?.altStatName]);
+
+  it("fetches the whole type, and refuses to send a version again", async () => {
+    await publish({ a: "1", b: "2" });
+    const clusters = client(ClusterDiscoveryService);
+    const response = await clusters.fetchClusters({ node, typeUrl });
+    expect(statsOf(response.resources.map((any) => anyUnpack(any, ClusterSchema)))).toEqual([
+      ["a", "1"],
+      ["b", "2"],
+    ]);
+    const again = clusters.fetchClusters({ node, typeUrl, versionInfo: response.versionInfo });
+    await expect(again).rejects.toMatchObject({ code: Code.AlreadyExists });
+  });
+
+  it("sends what changed and names what went", async () => {
+    await publish({ a: "1", b: "2", c: "3" });
+    const snapshots = client(SnapshotService);
+    const first = await snapshots.deltaFetch({ node, typeUrl });
+    expect(first.resources.map((resource) => resource.name)).toEqual(["a", "b", "c"]);
+    const initialResourceVersions = Object.fromEntries(
+      first.resources.map((resource) => [resource.name, resource.version]),
+    );
+    await publish({ a: "1", b: "22" });
+    const second = await snapshots.deltaFetch({ node, typeUrl, initialResourceVersions });
+    expect(statsOf(second.resources.map(({ resource }) => resource && anyUnpack(resource, ClusterSchema)))).toEqual([
+      ["b", "22"],
+    ]);
+    expect(second.removedResources).toEqual(["c"]);
+  });
+
+  it("says what is wrong with its code", async () => {
+    await publish({ a: "1" });
+    const clusters = client(ClusterDiscoveryService);
+    await expect(clusters.fetchClusters({ typeUrl })).rejects.toMatchObject({ code: Code.InvalidArgument });
+    await expect(clusters.fetchClusters({ node: { id: "nobody" }, typeUrl })).rejects.toMatchObject({
+      code: Code.NotFound,
+    });
+    const routes = client(RouteDiscoveryService).fetchRoutes({ node, resourceNames: ["80"] });
+    await expect(routes).rejects.toMatchObject({ code: Code.NotFound });
+    const delta = client(SnapshotService).deltaFetch({ node, typeUrl: "type.googleapis.com/other" });
+    await expect(delta).rejects.toMatchObject({ code: Code.InvalidArgument });
+  });
+});
