@@ -28,6 +28,8 @@ export function defaultTcpFilters(context: ListenerContext, service: Service, li
     protocol: listenerPort.protocol,
     policy: { rule: view.destinationRule(service)?.config.spec, subset: "", tunnels: true },
   });
-  const resolved = isDynamicWildcard(service) ? [sniForwardProxy(service, listenerPort.port)] : [];
-  return tcpChainFilters(context, { class: "outbound", port: listenerPort.port }, [...resolved, ...terminal]);
+  const place = { class: "outbound", port: listenerPort.port } as const;
+  if (!isDynamicWildcard(service)) return tcpChainFilters(context, place, terminal);
+  // Istio looks up policies anew for these services, so that those of the client workload stand in its own way out.
+  return tcpChainFilters(context, place, [sniForwardProxy(service, listenerPort.port), ...terminal], true);
 }

@@ -12,8 +12,8 @@ export function tcpChainFilters(
   { policies }: ListenerContext,
   place: ChainPlace,
   terminal: readonly FilterJson[],
+  authorised: boolean = place.class !== "outbound",
 ): FilterJson[] {
-  const authorised = place.class !== "outbound";
   return [
     ...(authorised ? policies.tcp.custom : []),
     ...policies.networkExtensions("AUTHN", place),
