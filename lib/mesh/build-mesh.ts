@@ -1,5 +1,6 @@
 import type { Stage } from "../config/diagnostic.ts";
 import { serviceKey } from "../registry/registry-state.ts";
+import type { Service } from "../registry/service.ts";
 import { type ConfigsOf, configsByKind } from "./configs-by-kind.ts";
 import { indexDestinationRules } from "./destination-rule-index.ts";
 import { indexEnvoyFilters } from "./envoy-filter-index.ts";
@@ -11,10 +12,12 @@ import { indexNetworks, type NetworkIndex } from "./network-index.ts";
 import { indexPeerAuthentications, type PeerAuthenticationIndex } from "./peer-authentication.ts";
 import { clusterLocalHosts, indexServices, serviceAccountsOf } from "./service-index.ts";
 import { indexSidecars } from "./sidecar-index.ts";
-import type { MeshLookups } from "./views.ts";
+import type { MeshLookups, ServiceLookups } from "./views.ts";
 import { indexVirtualServices } from "./virtual-service-index.ts";
 import { indexPolicies } from "./workload-policies.ts";
 import type { World } from "./world.ts";
+
+const noEndpoints: readonly [] = [];
 
 /**
  * Everything that depends on no single proxy, indexed. What the scopes of namespaces and the gateways of workloads
@@ -43,7 +46,7 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     indexVirtualServices(writtenVirtualServices, meshConfig.defaultVirtualServiceExportTo, memo),
   );
   const destinationRules = memo([of("DestinationRule"), meshConfig], "destination rule index", () =>
-    indexDestinationRules(of("DestinationRule"), meshConfig.defaultDestinationRuleExportTo, rootNamespace),
+    indexDestinationRules(of("DestinationRule"), meshConfig.defaultDestinationRuleExportTo, rootNamespace, memo),
   );
   const sidecars = memo([of("Sidecar"), meshConfig], "sidecar index", () =>
     indexSidecars(of("Sidecar"), rootNamespace),
@@ -76,6 +79,7 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     envoyFilters,
     networks,
     lookups: lookupsOf(world, services, peerAuthentication.value, networks, memo),
+    serviceLookups: serviceLookups(world, services, memo),
     proxies: world.proxies,
     selecting,
   };
@@ -124,32 +128,47 @@ function selectingConfigs(of: ConfigsOf): SelectingConfigs {
 }
 
 function lookupsOf(
-  { meshConfig, meshNetworks, domain, registry }: World,
+  world: World,
   services: ServiceIndex,
   peerAuthentication: PeerAuthenticationIndex,
   networks: NetworkIndex,
   memo: Memo,
 ): MeshLookups {
-  const clusterLocal = lazily(() => clusterLocalHosts(meshConfig, domain));
-  const noEndpoints: readonly [] = [];
-  return {
+  const { meshConfig, meshNetworks, domain, registry } = world;
+  const { endpoints } = registry;
+  const general = serviceLookups(world, services, memo);
+  return memo([general, endpoints, meshConfig, meshNetworks, peerAuthentication, networks], "lookups", () => {
+    const clusterLocal = lazily(() => clusterLocalHosts(meshConfig, domain));
+    const endpointsOf = (service: Service) => endpoints.get(serviceKey(service)) ?? noEndpoints;
+    return {
+      ...general,
+      endpoints: endpointsOf,
+      serviceAccounts: (service) => {
+        const of = endpointsOf(service);
+        return memo([service, of, meshConfig], "accounts", () =>
+          serviceAccountsOf(service, of, meshConfig.trustDomainAliases),
+        );
+      },
+      isClusterLocal: (service) => clusterLocal()(service.hostname),
+      authentication: peerAuthentication,
+      namespaceMtlsMode: peerAuthentication.namespaceMode,
+      workloadMtlsMode: peerAuthentication.workloadMode,
+      networkGateways: networks.gateways,
+      gatewaysOfNetwork: networks.gatewaysOf,
+    };
+  });
+}
+
+function serviceLookups(
+  { meshConfig, meshNetworks, domain }: World,
+  services: ServiceIndex,
+  memo: Memo,
+): ServiceLookups {
+  return memo([services, meshConfig, meshNetworks], `service lookups|${domain}`, () => ({
     mesh: meshConfig,
     domain,
-    endpoints: (service) => registry.endpoints.get(serviceKey(service)) ?? noEndpoints,
-    serviceAccounts: (service) => {
-      const endpoints = registry.endpoints.get(serviceKey(service)) ?? noEndpoints;
-      return memo([service, endpoints, meshConfig], "accounts", () =>
-        serviceAccountsOf(service, endpoints, meshConfig.trustDomainAliases),
-      );
-    },
-    isClusterLocal: (service) => clusterLocal()(service.hostname),
-    authentication: peerAuthentication,
-    namespaceMtlsMode: peerAuthentication.namespaceMode,
-    workloadMtlsMode: peerAuthentication.workloadMode,
+    meshNetworks,
     serviceByHostname: services.visibleService,
     servicesOfHost: (hostname) => [...(services.byHostname.get(hostname)?.values() ?? [])],
-    meshNetworks,
-    networkGateways: networks.gateways,
-    gatewaysOfNetwork: networks.gatewaysOf,
-  };
+  }));
 }

@@ -4,6 +4,7 @@ import type { DestinationRule } from "../config/kinds/destination-rule.ts";
 import { fullHostName, type HostTable, hostTable, mostSpecific } from "./host-name.ts";
 import { lazily } from "./identity.ts";
 import { sameLabels, selects } from "./label-selector.ts";
+import type { Memo } from "./memo.ts";
 import type { DestinationRuleIndex, MeshDestinationRule } from "./mesh.ts";
 
 /** Rules of one namespace by host, merged; a host has several where exports or selectors differ. */
@@ -26,6 +27,7 @@ export function indexDestinationRules(
   configs: readonly Config<DestinationRule>[],
   exportDefault: readonly string[],
   rootNamespace: string,
+  memo: Memo,
 ): Stage<DestinationRuleIndex> {
   const diagnostics: Diagnostic[] = [];
   const local = new Map<string, Pool>();
@@ -33,17 +35,21 @@ export function indexDestinationRules(
   const rootLocal = createPool();
   const sorted = [...configs].sort((a, b) => Number(!hasSelector(a)) - Number(!hasSelector(b)) || byAge(a, b));
   for (const written of sorted) {
-    const { namespace, domain } = written.meta;
-    const host = fullHostName(written.spec.host, namespace, domain);
-    const config = host === written.spec.host ? written : { ...written, spec: { ...written.spec, host } };
-    const exportTo: ReadonlySet<string> = new Set(hasSelector(config) ? ["."] : config.spec.exportTo);
-    const entry: Entry = { rule: { config, from: [keyOf(config)] }, exportTo };
+    const { namespace } = written.meta;
+    const exportTo: ReadonlySet<string> = new Set(hasSelector(written) ? ["."] : written.spec.exportTo);
+    const rule = memo([written], "destination rule", () => withFullName(written));
+    const entry: Entry = { rule, exportTo };
     if (exportTo.size === 0 || exportTo.has("*") || exportTo.has(".") || exportTo.has(namespace)) {
-      merge(poolOf(local, namespace), entry, diagnostics);
+      merge(poolOf(local, namespace), entry, diagnostics, memo);
     }
-    if (!isPrivate(exportTo, namespace, exportDefault)) merge(poolOf(exported, namespace), entry, []);
-    else if (namespace === rootNamespace) merge(rootLocal, entry, []);
+    if (!isPrivate(exportTo, namespace, exportDefault)) merge(poolOf(exported, namespace), entry, [], memo);
+    else if (namespace === rootNamespace) merge(rootLocal, entry, [], memo);
   }
+  // Equal answers are one list, so that what is made from them can be remembered.
+  const listOf = (entries: readonly Entry[]): readonly MeshDestinationRule[] => {
+    const rules = entries.map((entry) => entry.rule);
+    return memo(rules, "rules of a host", () => rules);
+  };
   const lookup = (
     clientNamespace: string,
     hostname: string,
@@ -51,14 +57,14 @@ export function indexDestinationRules(
   ): readonly MeshDestinationRule[] => {
     const first = clientNamespace === rootNamespace ? rootLocal : local.get(clientNamespace);
     const own = first && mostSpecific(first.table(), hostname)?.value;
-    if (own !== undefined) return own.map((entry) => entry.rule);
+    if (own !== undefined) return listOf(own);
     for (const namespace of [serviceNamespace, rootNamespace]) {
       const pool = exported.get(namespace);
       const found = pool === undefined ? undefined : mostSpecific(pool.table(), hostname)?.value;
       const visible = found?.filter(
         ({ exportTo }) => exportTo.size === 0 || exportTo.has("*") || exportTo.has(clientNamespace),
       );
-      if (visible !== undefined && visible.length > 0) return visible.map((entry) => entry.rule);
+      if (visible !== undefined && visible.length > 0) return listOf(visible);
     }
     return [];
   };
@@ -80,6 +86,12 @@ export function destinationRuleFor(
     }
   }
   return general;
+}
+
+function withFullName(written: Config<DestinationRule>): MeshDestinationRule {
+  const host = fullHostName(written.spec.host, written.meta.namespace, written.meta.domain);
+  const config = host === written.spec.host ? written : { ...written, spec: { ...written.spec, host } };
+  return { config, from: [keyOf(written)] };
 }
 
 const hasSelector = (config: Config<DestinationRule>): boolean => config.spec.workloadSelector !== undefined;
@@ -104,7 +116,7 @@ function poolOf(pools: Map<string, Pool>, namespace: string): Pool {
 }
 
 /** Adds a rule to the rules of its host: into those with the same exports and selector, beside them otherwise. */
-function merge(pool: Pool, added: Entry, diagnostics: Diagnostic[]): void {
+function merge(pool: Pool, added: Entry, diagnostics: Diagnostic[], memo: Memo): void {
   const { host, workloadSelector: selector } = added.rule.config.spec;
   const entries = pool.byHost.get(host);
   if (entries === undefined) {
@@ -127,17 +139,16 @@ function merge(pool: Pool, added: Entry, diagnostics: Diagnostic[]): void {
       separately = false;
     }
     if (selector === undefined && other === undefined) separately = false;
-    entries[at] = { exportTo: existing.exportTo, rule: mergeRules(existing.rule, added.rule.config, diagnostics) };
+    const merged = memo([existing.rule, added.rule], "merged", () => mergeRules(existing.rule, added.rule.config));
+    diagnostics.push(...merged.diagnostics);
+    entries[at] = { exportTo: existing.exportTo, rule: merged.value };
   }
   if (separately) entries.push(added);
 }
 
 /** Subsets side by side, the older of a name; the older policy if it has one. */
-function mergeRules(
-  into: MeshDestinationRule,
-  added: Config<DestinationRule>,
-  diagnostics: Diagnostic[],
-): MeshDestinationRule {
+function mergeRules(into: MeshDestinationRule, added: Config<DestinationRule>): Stage<MeshDestinationRule> {
+  const diagnostics: Diagnostic[] = [];
   const { spec } = into.config;
   const names = new Set((spec.subsets ?? []).map((subset) => subset.name));
   const subsets = [...(spec.subsets ?? [])];
@@ -149,17 +160,12 @@ function mergeRules(
     diagnostics.push(ignored(into, added, ["spec", "trafficPolicy"], "the traffic policy", "duplicate-traffic-policy"));
   }
   const trafficPolicy = spec.trafficPolicy ?? added.spec.trafficPolicy;
-  return {
-    config: {
-      ...into.config,
-      spec: {
-        ...spec,
-        ...(subsets.length === 0 ? {} : { subsets }),
-        ...(trafficPolicy === undefined ? {} : { trafficPolicy }),
-      },
-    },
-    from: [...into.from, keyOf(added)],
+  const merged = {
+    ...spec,
+    ...(subsets.length === 0 ? {} : { subsets }),
+    ...(trafficPolicy === undefined ? {} : { trafficPolicy }),
   };
+  return { value: { config: { ...into.config, spec: merged }, from: [...into.from, keyOf(added)] }, diagnostics };
 }
 
 function ignored(

@@ -1,6 +1,6 @@
 import { byAge, type Config } from "../config/config.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
-import type { ApplyTo, EnvoyFilter, PatchContext, ProxyMatch } from "../config/kinds/envoy-filter.ts";
+import type { EnvoyFilter, PatchContext, ProxyMatch } from "../config/kinds/envoy-filter.ts";
 import { compileRe2, type Re2 } from "../config/re2.ts";
 import { groupBy, remembered } from "./identity.ts";
 import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
@@ -74,19 +74,3 @@ function matchesMetadata(
 ): boolean {
   return Object.entries(wanted ?? {}).every(([key, value]) => metadata[key] === value);
 }
-
-const clusterTargets: ReadonlySet<ApplyTo> = new Set(["CLUSTER"]);
-const routeTargets: ReadonlySet<ApplyTo> = new Set(["ROUTE_CONFIGURATION", "VIRTUAL_HOST", "HTTP_ROUTE"]);
-const listenerTargets: ReadonlySet<ApplyTo> = new Set([
-  "LISTENER",
-  "LISTENER_FILTER",
-  "FILTER_CHAIN",
-  "NETWORK_FILTER",
-  "HTTP_FILTER",
-  "EXTENSION_CONFIG",
-  // Listeners hold the route tables of the inbound side.
-  ...routeTargets,
-]);
-
-/** Which patches can touch a type of resource at all. */
-export const patchTargets = { clusters: clusterTargets, listeners: listenerTargets, routes: routeTargets } as const;

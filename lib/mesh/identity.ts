@@ -1,8 +1,9 @@
+import { createHash } from "node:crypto";
 import type { Memo } from "./memo.ts";
 
-/** A list under a name in the memo, so that the next list under this name can be compared with it. */
-interface Slot {
-  current: readonly unknown[];
+/** A short text that stands for a long one among keys. */
+export function fingerprint(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 24);
 }
 
 /**
@@ -10,10 +11,19 @@ interface Slot {
  * remembered by the list's identity then, and stays as long as its elements do. The result always equals `list`.
  */
 export function sameList<T>(memo: Memo, name: string, list: readonly T[]): readonly T[] {
-  const slot = memo<{ current: readonly T[] } & Slot>([], `list|${name}`, () => ({ current: list }));
+  const slot = memo<{ current: readonly T[] }>([], `list|${name}`, () => ({ current: list }));
   const last = slot.current;
   if (last !== list && (last.length !== list.length || last.some((element, at) => element !== list[at])))
     slot.current = list;
+  return slot.current;
+}
+
+/** As `sameList`, for a map: the one made last under this name if it had the same entries. */
+export function sameMap<T>(memo: Memo, name: string, map: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
+  const slot = memo<{ current: ReadonlyMap<string, T> }>([], `map|${name}`, () => ({ current: map }));
+  const last = slot.current;
+  if (last !== map && (last.size !== map.size || [...map].some(([key, value]) => last.get(key) !== value)))
+    slot.current = map;
   return slot.current;
 }
 

@@ -1,46 +1,60 @@
 import type { ServiceTarget } from "../registry/service.ts";
 import { destinationRuleFor } from "./destination-rule-index.ts";
 import type { Mesh, SidecarScope } from "./mesh.ts";
+import { workloadModeOf } from "./peer-authentication.ts";
 import type { Proxy } from "./proxy.ts";
-import type { InboundView } from "./views.ts";
+import type { InboundView, ServedView, ServiceScope } from "./views.ts";
 
-export interface KeyedInboundView {
+/** What a workload serves, and how. */
+export interface InboundSelection {
+  readonly served: ServedView;
   readonly view: InboundView;
-  /** What clusters read of it. */
-  readonly clusterKey: string;
-  /** What listeners read of it: mTLS as well. */
-  readonly listenerKey: string;
+  /** Names what clusters read of it. */
+  readonly servedKey: string;
+  /** Names what listeners read of it: mutual TLS as well. */
+  readonly key: string;
+  readonly from: readonly object[];
 }
 
-/** What a workload serves. Gateways serve nothing of their own this way. */
-export function inboundViewOf(
+/** Gateways serve nothing of their own this way. */
+export function selectInbound(
   mesh: Mesh,
   proxy: Proxy,
   scope: SidecarScope,
-  targets: readonly ServiceTarget[],
-): KeyedInboundView {
+  services: ServiceScope,
+  served: readonly ServiceTarget[],
+): InboundSelection {
   const { namespace, labels } = proxy;
-  const policy = mesh.peerAuthentication.workloadPolicy(namespace, labels);
+  const targets = proxy.type === "router" ? [] : served;
   const ownAddresses = readsOwnAddresses(mesh, scope) ? proxy.addresses : [];
-  const view: InboundView = {
-    targets: proxy.type === "router" ? [] : targets,
+  const view: ServedView = {
+    targets,
     ingressListeners: scope.ingressListeners,
     destinationRule: (service) =>
-      destinationRuleFor(scope.destinationRules.get(service.hostname), "inbound", scope.namespace, labels),
-    scope,
-    mtlsMode: (port) => mesh.peerAuthentication.workloadMode(namespace, labels, port),
-    portLevelPorts: Object.keys(policy?.spec.portLevelMtls ?? {})
-      .map(Number)
-      .sort((a, b) => a - b),
+      destinationRuleFor(services.destinationRules.get(service.hostname), "inbound", services.namespace, labels),
+    scope: services,
     ownAddresses,
   };
-  const clusterKey = `${view.targets.map(targetKey).join(",")}@${ownAddresses.join(",")}`;
+  const policy = mesh.peerAuthentication.workloadPolicy(namespace, labels);
+  const general = mesh.peerAuthentication.namespaceMode(namespace);
+  const ports = Object.keys(policy?.spec.portLevelMtls ?? {}).map(Number);
+  const servedKey = `${targets.map(targetName).join(",")}@${ownAddresses.join(",")}`;
   const policyName = policy === undefined ? "" : `${policy.meta.namespace}/${policy.meta.name}`;
-  return { view, clusterKey, listenerKey: `${clusterKey}@${policyName}` };
+  return {
+    served: view,
+    view: {
+      ...view,
+      mtlsMode: (port) => workloadModeOf(policy, general, port),
+      portLevelPorts: ports.sort((a, b) => a - b),
+    },
+    servedKey,
+    key: `${servedKey}@${policyName}@${general ?? ""}`,
+    from: [...targets.map((target) => target.service), ...(policy === undefined ? [] : [policy])],
+  };
 }
 
 /** The order of the targets is their age, which decides between services on one port. */
-function targetKey({ service, servicePort, targetPort }: ServiceTarget): string {
+function targetName({ service, servicePort, targetPort }: ServiceTarget): string {
   return `${service.attributes.namespace}/${service.hostname}:${servicePort.port}:${targetPort}`;
 }
 

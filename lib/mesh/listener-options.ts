@@ -1,5 +1,5 @@
 import { serviceKey } from "../registry/registry-state.ts";
-import type { Service } from "../registry/service.ts";
+import { headlessServices } from "./listener-lookups.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh, SidecarScope } from "./mesh.ts";
 import type { Proxy } from "./proxy.ts";
@@ -27,7 +27,7 @@ export const listenerOptionsKey = (options: ListenerOptions): string => JSON.str
  */
 export function ownAddressesFor(mesh: Mesh, proxy: Proxy, scope: SidecarScope, memo: Memo): readonly string[] {
   if (mesh.compat !== "istio" || proxy.type === "router") return [];
-  const headless = memo([scope.services], "headless", () => scope.services.filter(isHeadless));
+  const headless = headlessServices(scope, memo);
   const served = headless.some((service) =>
     mesh.registry.endpoints
       .get(serviceKey(service))
@@ -35,5 +35,3 @@ export function ownAddressesFor(mesh: Mesh, proxy: Proxy, scope: SidecarScope, m
   );
   return served ? proxy.addresses : [];
 }
-
-const isHeadless = (service: Service): boolean => service.resolution === "Passthrough";

@@ -19,7 +19,7 @@ import type { NetworkIndex } from "./network-index.ts";
 import type { PeerAuthenticationIndex } from "./peer-authentication.ts";
 import type { Proxy } from "./proxy.ts";
 import type { SidecarIndex } from "./sidecar-index.ts";
-import type { MeshLookups } from "./views.ts";
+import type { MeshLookups, ServiceLookups } from "./views.ts";
 import type { PolicyIndex, PolicySources } from "./workload-policies.ts";
 
 /** A virtual service with short names resolved, delegates merged, and the keys of all objects that went into it. */
@@ -157,6 +157,8 @@ export interface Mesh {
   readonly networks: NetworkIndex;
   /** Answers that depend on no proxy. */
   readonly lookups: MeshLookups;
+  /** Those of them that neither endpoints nor policies can change. */
+  readonly serviceLookups: ServiceLookups;
   /** The proxies to compile for. */
   readonly proxies: readonly Proxy[];
   /** Objects of the kinds whose selectors read workload labels. */

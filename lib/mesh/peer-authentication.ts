@@ -45,14 +45,21 @@ export function indexPeerAuthentications(
     value: {
       namespaceMode,
       workloadPolicy,
-      workloadMode: (namespace, labels, port) => {
-        const policy = workloadPolicy(namespace, labels);
-        const whole = modeOf(policy?.spec.mtls) ?? namespaceMode(namespace) ?? "PERMISSIVE";
-        return modeOf(policy?.spec.portLevelMtls?.[String(port)]) ?? whole;
-      },
+      workloadMode: (namespace, labels, port) =>
+        workloadModeOf(workloadPolicy(namespace, labels), namespaceMode(namespace), port),
     },
     diagnostics,
   };
+}
+
+/** Mode on one port, from the policy that selects the workload and the mode of its namespace. */
+export function workloadModeOf(
+  policy: Config<PeerAuthentication> | undefined,
+  namespaceMode: MutualTlsMode | undefined,
+  port: number,
+): MutualTlsMode {
+  const whole = modeOf(policy?.spec.mtls) ?? namespaceMode ?? "PERMISSIVE";
+  return modeOf(policy?.spec.portLevelMtls?.[String(port)]) ?? whole;
 }
 
 const selectorOf = (config: Config<PeerAuthentication>): Labels => config.spec.selector?.matchLabels ?? {};

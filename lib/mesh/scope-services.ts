@@ -17,15 +17,18 @@ export function listenerServices(
   memo: Memo,
 ): readonly Service[] {
   const imported: Service[] = [];
-  for (const candidate of candidates(index, imports, namespace)) {
+  const all = candidates(index, imports, namespace);
+  for (const candidate of all) {
     if (!imports.everything && !imports.importsService(candidate.hostname, candidate.attributes.namespace)) continue;
     const service = port === undefined ? candidate : withPorts(candidate, [port], memo);
     if (service !== undefined) imported.push(importedAliases(service, imports, memo));
   }
   const chosen = chooseNamespaces(imported, namespace);
-  return imported.filter(
+  const kept = imported.filter(
     (service) => chosen.get(service.hostname)?.attributes.namespace === service.attributes.namespace,
   );
+  // Namespaces that see the same services share the list, and so all that is made from it.
+  return kept.length === all.length && kept.every((service, at) => service === all[at]) ? all : kept;
 }
 
 function candidates(index: ServiceIndex, imports: HostImports, namespace: string): readonly Service[] {

@@ -4,11 +4,13 @@ import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { IstioEgressListener, OutboundTrafficPolicy, Sidecar } from "../config/kinds/sidecar.ts";
 import type { Service } from "../registry/service.ts";
 import { hostImports } from "./host-import.ts";
+import { fingerprint, sameList, sameMap } from "./identity.ts";
 import type { Memo } from "./memo.ts";
 import type {
   DestinationRuleIndex,
   EgressListener,
   MeshDestinationRule,
+  MeshVirtualService,
   ServiceIndex,
   SidecarScope,
   VirtualServiceIndex,
@@ -28,6 +30,7 @@ export interface ScopeSources {
 /**
  * What a Sidecar lets the proxies of a namespace see; without a Sidecar, everything that is exported to them.
  * A Sidecar of the root namespace is read as if it stood in `namespace`.
+ * The same object as last time if nothing that it holds changed.
  * @see Istio 1.30 `pilot/pkg/model/sidecar.go`; model-push 4
  */
 export function sidecarScope(
@@ -37,69 +40,86 @@ export function sidecarScope(
   memo: Memo,
 ): SidecarScope {
   const { services: index, virtualServices } = sources;
-  const egress = sidecar?.spec.egress ?? [];
-  const listeners: readonly (IstioEgressListener | undefined)[] = egress.length === 0 ? [undefined] : egress;
-  const bound = virtualServices.forGateway(namespace, meshGateway);
-  const egressListeners = listeners.map((spec): EgressListener => {
-    const imports = hostImports(spec?.hosts ?? ["*/*"], namespace);
-    const port = trimmingPort(spec);
-    const from = spec === undefined ? [index] : [index, spec];
-    const services = memo(from, `services|${namespace}`, () => listenerServices(index, imports, namespace, port, memo));
-    const imported = memo([bound, ...(spec === undefined ? [] : [spec])], `virtual services|${namespace}`, () =>
-      importedVirtualServices(bound, imports),
-    );
-    return {
-      spec,
-      matchPort: port !== undefined,
-      importsEverything: imports.everything && port === undefined,
-      services,
-      virtualServices: imported,
-      virtualServiceByHost: virtualServiceByHost(imported, services),
-    };
-  });
   const id =
     sidecar === undefined ? `default:${namespace}` : `${sidecar.meta.namespace}/${sidecar.meta.name}@${namespace}`;
-  const union = scopeServices(index, egressListeners, namespace, memo);
-  return {
+  const egress = sidecar?.spec.egress ?? [];
+  const specs: readonly (IstioEgressListener | undefined)[] = egress.length === 0 ? [undefined] : egress;
+  const bound = virtualServices.forGateway(namespace, meshGateway);
+  const egressListeners = specs.map((spec, at) => egressListener(spec, `${id}|${at}`, namespace, index, bound, memo));
+  const { services, serviceByHostname } = scopeServices(index, egressListeners, id, namespace, memo);
+  const destinationRules = destinationRulesOf(services, id, namespace, sources, memo);
+  const from = [...egressListeners, services, destinationRules, sources.meshConfig];
+  return memo(sidecar === undefined ? from : [...from, sidecar], `scope|${id}`, () => ({
     id,
     namespace,
     sidecar,
     egressListeners,
-    ...union,
-    destinationRules: destinationRulesOf(union.services, namespace, sources, memo),
+    services,
+    serviceByHostname,
+    destinationRules,
     outboundTrafficPolicy: sidecar?.spec.outboundTrafficPolicy ?? meshOutboundPolicy(sources.meshConfig),
     ingressListeners: sidecar?.spec.ingress ?? [],
-  };
+  }));
+}
+
+/** @param spec undefined: everything */
+function egressListener(
+  spec: IstioEgressListener | undefined,
+  name: string,
+  namespace: string,
+  index: ServiceIndex,
+  bound: readonly MeshVirtualService[],
+  memo: Memo,
+): EgressListener {
+  const imports = hostImports(spec?.hosts ?? ["*/*"], namespace);
+  const port = trimmingPort(spec);
+  const own = spec === undefined ? [] : [spec];
+  const found = memo([index, ...own], `services|${namespace}`, () =>
+    listenerServices(index, imports, namespace, port, memo),
+  );
+  const services = sameList(memo, `imported services|${name}`, found);
+  const overlapping = memo([bound, ...own], `virtual services|${namespace}`, () =>
+    importedVirtualServices(bound, imports),
+  );
+  const virtualServices = sameList(memo, `imported virtual services|${name}`, overlapping);
+  return memo([services, virtualServices, ...own], "egress listener", () => ({
+    spec,
+    matchPort: port !== undefined,
+    importsEverything: imports.everything && port === undefined,
+    services,
+    virtualServices,
+    virtualServiceByHost: virtualServiceByHost(virtualServices, services),
+  }));
 }
 
 /** What a gateway workload sees: all that is exported to its namespace; Sidecar objects mean nothing to it. */
 export function gatewayScope(sources: ScopeSources, namespace: string, memo: Memo): SidecarScope {
   const { services: index, virtualServices } = sources;
-  const visible = index.visibleTo(namespace);
-  const union = memo([visible], "gateway services", () => {
-    const all = serviceUnion(memo);
-    for (const service of visible) all.add(service);
-    return { services: all.services, serviceByHostname: all.byHostname };
-  });
+  const id = `gateway:${namespace}`;
+  const visible = sameList(memo, `visible services|${namespace}`, index.visibleTo(namespace));
+  const { services, serviceByHostname } = unitedServices(visible, memo);
   const bound = virtualServices.forGateway(namespace, meshGateway);
-  const listener: EgressListener = {
-    spec: undefined,
-    matchPort: false,
-    importsEverything: true,
-    services: union.services,
-    virtualServices: bound,
-    virtualServiceByHost: new Map(),
-  };
-  return {
-    id: `gateway:${namespace}`,
+  const destinationRules = destinationRulesOf(services, id, namespace, sources, memo);
+  return memo([services, bound, destinationRules, sources.meshConfig], `scope|${id}`, () => ({
+    id,
     namespace,
     sidecar: undefined,
-    egressListeners: [listener],
-    ...union,
-    destinationRules: destinationRulesOf(union.services, namespace, sources, memo),
+    egressListeners: [
+      {
+        spec: undefined,
+        matchPort: false,
+        importsEverything: true,
+        services,
+        virtualServices: bound,
+        virtualServiceByHost: new Map(),
+      },
+    ],
+    services,
+    serviceByHostname,
+    destinationRules,
     outboundTrafficPolicy: meshOutboundPolicy(sources.meshConfig),
     ingressListeners: [],
-  };
+  }));
 }
 
 const meshOutboundPolicy = (meshConfig: MeshConfig): OutboundTrafficPolicy => ({
@@ -114,28 +134,34 @@ function trimmingPort(spec: IstioEgressListener | undefined): number | undefined
 
 type Union = Pick<SidecarScope, "services" | "serviceByHostname">;
 
+/** One service a host. */
+function unitedServices(services: readonly Service[], memo: Memo): Union {
+  return memo([services], "united services", () => {
+    const union = serviceUnion(memo);
+    for (const service of services) union.add(service);
+    const same = union.services.length === services.length && union.services.every((of, at) => of === services[at]);
+    return { services: same ? services : union.services, serviceByHostname: union.byHostname };
+  });
+}
+
 /** Services of all listeners, and the destinations of their virtual services, one per host. */
 function scopeServices(
   index: ServiceIndex,
   listeners: readonly EgressListener[],
+  id: string,
   namespace: string,
   memo: Memo,
 ): Union {
   const first = listeners[0];
-  if (first !== undefined && listeners.length === 1 && first.importsEverything) {
-    // Destinations add nothing to a listener that imports every visible service already.
-    return memo([first.services], "union", () => {
-      const union = serviceUnion(memo);
-      for (const service of first.services) union.add(service);
-      return { services: union.services, serviceByHostname: union.byHostname };
-    });
-  }
+  // Destinations add nothing to a listener that imports every visible service already.
+  if (first !== undefined && listeners.length === 1 && first.importsEverything)
+    return unitedServices(first.services, memo);
   const union = serviceUnion(memo);
   for (const listener of listeners) {
     for (const service of listener.services) union.add(service);
     addDestinations(union, index, listener, namespace, memo);
   }
-  return { services: union.services, serviceByHostname: union.byHostname };
+  return unitedServices(sameList(memo, `services|${id}`, union.services), memo);
 }
 
 function addDestinations(
@@ -158,21 +184,33 @@ function addDestinations(
   }
 }
 
+/** Rules of the services by host; namespaces for which all of them are the same share the map. */
 function destinationRulesOf(
   services: readonly Service[],
+  id: string,
   namespace: string,
   sources: ScopeSources,
   memo: Memo,
 ): ReadonlyMap<string, readonly MeshDestinationRule[]> {
   const { destinationRules: index } = sources;
-  return memo([services, index], `destination rules|${namespace}`, () => {
+  const found = memo([services, index], `destination rules|${namespace}`, () => {
     const rules = new Map<string, readonly MeshDestinationRule[]>();
     for (const service of services) {
-      const found = index.lookup(namespace, service.hostname, service.attributes.namespace);
-      if (found.length > 0) rules.set(service.hostname, found);
+      const candidates = index.lookup(namespace, service.hostname, service.attributes.namespace);
+      if (candidates.length > 0) rules.set(service.hostname, candidates);
     }
-    return rules;
+    return memo([services, index], `destination rules|${fingerprint(ruleNames(rules))}`, () => rules);
   });
+  return sameMap(memo, `destination rules|${id}`, found);
+}
+
+/** Names the rules of every host that has any: equal texts mean equal maps, within one mesh. */
+export function ruleNames(rules: SidecarScope["destinationRules"]): string {
+  const names = [...rules].map(([hostname, candidates]) => {
+    const of = candidates.map(({ from }) => from.map((key) => `${key.namespace}/${key.name}`).join("&"));
+    return `${hostname}=${of.join("+")}`;
+  });
+  return names.join(",");
 }
 
 /**

@@ -1,21 +1,17 @@
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
+import type { GatewaySelection } from "./gateway-view.ts";
 import type { Labels } from "./label-selector.ts";
 import type { Memo } from "./memo.ts";
 import type { MeshVirtualService, SidecarScope } from "./mesh.ts";
-import type { GatewayRouteView } from "./views.ts";
 
 /** The proxy's labels that some match of a virtual service in scope asks for. */
 export function sourceLabelsOf(
   scope: SidecarScope,
-  gateway: GatewayRouteView | undefined,
+  gateway: GatewaySelection | undefined,
   labels: Labels,
   memo: Memo,
 ): Labels {
-  const lists = scope.egressListeners.map((listener) => listener.virtualServices);
-  for (const { gatewayName } of gateway?.merged.mergedServers.flatMap((merged) => merged.servers) ?? []) {
-    const bound = gateway?.virtualServices(gatewayName);
-    if (bound !== undefined) lists.push(bound);
-  }
+  const lists = [...scope.egressListeners.map((listener) => listener.virtualServices), ...(gateway?.bound ?? [])];
   const keys = new Set<string>();
   for (const list of new Set(lists)) for (const key of sourceLabelKeys(list, memo)) keys.add(key);
   return Object.fromEntries(

@@ -1,31 +1,36 @@
 /**
- * What applies to a proxy, selected and reduced to one view per type of resource. A view's key names what was selected,
- * never what it was selected by: proxies with equal keys share the view, and so every answer made from it.
+ * What applies to a proxy, selected and reduced to one view per type of resource.
+ *
+ * A view's key names what was selected, never what it was selected by: proxies with equal keys share the view, and so every
+ * answer made from it. Behind the key stand the objects that were selected: the next mesh gives the same view object as long
+ * as none of them changed, so that a change costs only the classes and types that can see it.
  * @see xds-protocol part H
  */
 import type { Config } from "../config/config.ts";
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { classProxyKey, classProxyOf } from "./class-proxy.ts";
-import { destinationRuleFor } from "./destination-rule-index.ts";
-import { patchTargets } from "./envoy-filter-index.ts";
-import { gatewayViewOf, type SelectedGateway } from "./gateway-view.ts";
-import { inboundViewOf } from "./inbound-view.ts";
+import { type GatewaySelection, selectGateways } from "./gateway-view.ts";
+import { fingerprint } from "./identity.ts";
+import { type InboundSelection, selectInbound } from "./inbound-view.ts";
+import { listenerLookupsOf } from "./listener-lookups.ts";
 import { listenerOptionsKey, listenerOptionsOf, ownAddressesFor } from "./listener-options.ts";
 import type { Memo } from "./memo.ts";
-import type { Mesh, MeshDestinationRule, SidecarScope } from "./mesh.ts";
+import type { Mesh, SidecarScope } from "./mesh.ts";
+import { type PatchSelection, selectPatches } from "./patch-selection.ts";
 import { perspectiveKey, perspectiveOf } from "./perspective.ts";
 import type { Proxy } from "./proxy.ts";
-import { gatewayScope, sidecarScope } from "./sidecar-scope.ts";
+import { type RuleSelection, selectRules } from "./rule-selection.ts";
+import { gatewayScope, ruleNames, sidecarScope } from "./sidecar-scope.ts";
 import { sourceLabelsOf } from "./source-labels.ts";
 import { tracingViewOf } from "./tracing-view.ts";
 import type {
+  ClassProxy,
   ClusterView,
+  EndpointPerspective,
   EndpointView,
-  EnvoyFilterPatches,
   ListenerView,
-  OutboundView,
   RouteView,
-  SelectedPatch,
+  ServiceScope,
   WorkloadPolicies,
 } from "./views.ts";
 
@@ -38,92 +43,155 @@ export interface ProxyViews {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** @param memo shares scopes, merged gateways and whole views between the proxies of one mesh */
+/** All that was selected for a proxy. */
+interface Selection {
+  readonly mesh: Mesh;
+  readonly proxy: Proxy;
+  readonly memo: Memo;
+  readonly classProxy: ClassProxy;
+  readonly scope: SidecarScope;
+  readonly rules: RuleSelection;
+  readonly patches: PatchSelection;
+  readonly gateway: GatewaySelection | undefined;
+  readonly inbound: InboundSelection;
+  readonly perspective: EndpointPerspective;
+  readonly policies: WorkloadPolicies;
+  readonly sourceLabels: Readonly<Record<string, string>>;
+  /** What every type but endpoints selects by. */
+  readonly base: string;
+}
+
+/** @param memo shares scopes, merged gateways and whole views between proxies, and between one mesh and the next */
 export function viewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): ProxyViews {
+  const selection = select(mesh, proxy, memo);
+  return {
+    clusters: clusterView(selection),
+    endpoints: endpointView(selection),
+    listeners: listenerView(selection),
+    routes: routeView(selection),
+    diagnostics: selection.gateway?.diagnostics ?? [],
+  };
+}
+
+function select(mesh: Mesh, proxy: Proxy, memo: Memo): Selection {
   const scope = scopeOf(mesh, proxy, memo);
   const workload = { namespace: proxy.namespace, labels: proxy.labels, rootNamespace: mesh.config.rootNamespace };
-  const patches = mesh.envoyFilters({
+  const patched = {
     ...workload,
     type: proxy.type,
     istioVersion: proxy.metadata.istioVersion,
     metadata: proxy.metadata.raw,
-  });
+  };
   const classProxy = classProxyOf(mesh, proxy);
-  const rules = selectedRules(scope, proxy, memo);
-  const destinationRule = (service: { readonly hostname: string }): MeshDestinationRule | undefined =>
-    rules.of(service.hostname);
-  const base = `${classProxyKey(classProxy, mesh)}|${scope.id}|${rules.key}`;
-  const outbound = (key: string, targets: ReadonlySet<string> | undefined): OutboundView => ({
+  const rules = selectRules(scope, proxy.labels, memo);
+  const targets = mesh.registry.serviceTargets(proxy);
+  const gateway = proxy.type === "router" ? selectGateways(mesh, proxy, targets, memo) : undefined;
+  return {
+    mesh,
+    proxy,
+    memo,
+    classProxy,
+    scope,
+    rules,
+    patches: selectPatches(mesh.envoyFilters(patched)),
+    gateway,
+    inbound: selectInbound(mesh, proxy, scope, serviceScopeOf(mesh, scope, memo), targets),
+    perspective: perspectiveOf(mesh, proxy, scope, memo),
+    policies: mesh.policies(workload),
+    sourceLabels: sourceLabelsOf(scope, gateway, proxy.labels, memo),
+    base: [classProxyKey(classProxy, mesh), scope.id, rules.key].join("|"),
+  };
+}
+
+function clusterView(selection: Selection): ClusterView {
+  const { mesh, proxy, memo, classProxy, scope, rules, gateway, inbound, perspective, base } = selection;
+  const patches = selection.patches.clusters;
+  const { tlsClientFiles } = proxy.metadata;
+  const files = JSON.stringify(tlsClientFiles);
+  const key = [base, patches.key, perspectiveKey(perspective), inbound.servedKey, gateway?.key ?? "", files].join("|");
+  const services = serviceScopeOf(mesh, scope, memo);
+  const from = [mesh.lookups, services, ...patches.from, ...inbound.from, ...(gateway?.from ?? [])];
+  return memo(from, `cluster view|${key}`, () => ({
     key,
     proxy: classProxy,
+    destinationRule: rules.destinationRule,
+    envoyFilters: patches.selected,
     lookups: mesh.lookups,
+    scope: services,
+    perspective,
+    inbound: inbound.served,
+    gateway: gateway?.merged,
+    tlsClientFiles,
+  }));
+}
+
+function endpointView({ mesh, memo, scope, rules, perspective }: Selection): EndpointView {
+  const { services, serviceByHostname, destinationRules } = scope;
+  const names = memo([services], "names", () => fingerprint(services.map(serviceName).join(",")));
+  const ruled = memo([destinationRules], "names", () => fingerprint(ruleNames(destinationRules)));
+  const key = [names, ruled, rules.key, perspectiveKey(perspective)].join("|");
+  return memo([mesh.lookups, services, destinationRules], `endpoint view|${key}`, () => ({
+    key,
+    lookups: mesh.lookups,
+    scope: { services, serviceByHostname },
+    destinationRule: rules.destinationRule,
+    perspective,
+  }));
+}
+
+function routeView(selection: Selection): RouteView {
+  const { mesh, proxy, memo, classProxy, scope, rules, gateway, sourceLabels, base } = selection;
+  const patches = selection.patches.routes;
+  const { httpProxyPort } = proxy.metadata;
+  const key = [base, patches.key, JSON.stringify(sourceLabels), gateway?.routeKey ?? "", httpProxyPort].join("|");
+  const from = [mesh.serviceLookups, scope, ...patches.from, ...(gateway?.routeFrom ?? [])];
+  return memo(from, `route view|${key}`, () => ({
+    key,
+    proxy: classProxy,
+    destinationRule: rules.destinationRule,
+    envoyFilters: patches.selected,
+    lookups: mesh.serviceLookups,
     scope,
-    destinationRule,
-    envoyFilters: targets === undefined ? noPatches : selectedPatches(patches, targets),
-  });
-  const targets = mesh.registry.serviceTargets(proxy);
-  const selectedGateway = proxy.type === "router" ? gatewayViewOf(mesh, proxy, targets, memo) : undefined;
-  const gatewayKey = selectedGateway?.key ?? "";
-  const perspective = perspectiveOf(mesh, proxy, scope, memo);
-  const inbound = inboundViewOf(mesh, proxy, scope, targets);
-  const policies = mesh.policies(workload);
-  const sourceLabels = sourceLabelsOf(scope, selectedGateway?.view, proxy.labels, memo);
-  const sourceKey = JSON.stringify(sourceLabels);
+    sourceLabels,
+    gateway: gateway?.view,
+    httpProxyPort,
+  }));
+}
+
+function listenerView(selection: Selection): ListenerView {
+  const { mesh, proxy, memo, classProxy, scope, rules, gateway, inbound, policies, sourceLabels, base } = selection;
+  const patches = selection.patches.listeners;
+  const lookups = listenerLookupsOf(mesh, scope, memo);
   const tracing = tracingViewOf(mesh, proxy, policies);
   const options = listenerOptionsOf(proxy);
   const ownAddresses = ownAddressesFor(mesh, proxy, scope, memo);
-  const filesKey = JSON.stringify(proxy.metadata.tlsClientFiles);
-
-  const share = <V extends OutboundView>(
-    type: string,
-    key: string,
-    kinds: ReadonlySet<string> | undefined,
-    rest: Omit<V, keyof OutboundView>,
-  ) => memo([mesh], `${type}|${key}`, () => ({ ...outbound(key, kinds), ...rest }));
-
-  const clusterPatches = patchesKey(patches, patchTargets.clusters);
-  const clusters: ClusterView = share<ClusterView>(
-    "clusters",
-    [base, clusterPatches, perspectiveKey(perspective), inbound.clusterKey, gatewayKey, filesKey].join("|"),
-    patchTargets.clusters,
-    {
-      perspective,
-      inbound: inbound.view,
-      gateway: selectedGateway?.view.merged,
-      tlsClientFiles: proxy.metadata.tlsClientFiles,
-    },
-  );
-  const endpoints: EndpointView = share<EndpointView>(
-    "endpoints",
-    [base, perspectiveKey(perspective)].join("|"),
-    undefined,
-    {
-      perspective,
-    },
-  );
-  const routes: RouteView = share<RouteView>(
-    "routes",
-    [base, patchesKey(patches, patchTargets.routes), sourceKey, gatewayKey, options.httpProxyPort].join("|"),
-    patchTargets.routes,
-    { sourceLabels, gateway: selectedGateway?.view, httpProxyPort: options.httpProxyPort },
-  );
-  const listeners: ListenerView = share<ListenerView>(
-    "listeners",
-    [
-      base,
-      patchesKey(patches, patchTargets.listeners),
-      inbound.listenerKey,
-      gatewayKey,
-      sourceKey,
-      policiesKey(policies),
-      JSON.stringify(tracing),
-      listenerOptionsKey(options),
-      ownAddresses.join(","),
-    ].join("|"),
-    patchTargets.listeners,
-    { inbound: inbound.view, gateway: selectedGateway?.view, sourceLabels, policies, tracing, options, ownAddresses },
-  );
-  return { clusters, endpoints, listeners, routes, diagnostics: selectedGateway?.diagnostics ?? [] };
+  const key = [
+    base,
+    patches.key,
+    inbound.key,
+    gateway?.routeKey ?? "",
+    JSON.stringify(sourceLabels),
+    policyConfigs(policies).map(nameOf).join(","),
+    JSON.stringify(tracing),
+    listenerOptionsKey(options),
+    ownAddresses.join(","),
+  ].join("|");
+  const selected = [...patches.from, ...inbound.from, ...(gateway?.routeFrom ?? []), ...policyConfigs(policies)];
+  return memo([lookups, scope, ...selected], `listener view|${key}`, () => ({
+    key,
+    proxy: classProxy,
+    destinationRule: rules.destinationRule,
+    envoyFilters: patches.selected,
+    lookups,
+    scope,
+    inbound: inbound.view,
+    gateway: gateway?.view,
+    sourceLabels,
+    policies,
+    tracing,
+    options,
+    ownAddresses,
+  }));
 }
 
 /** The scope of a proxy, shared by all proxies of the namespace that the same Sidecar selects. */
@@ -140,45 +208,23 @@ export function scopeOf(mesh: Mesh, proxy: Proxy, memo: Memo): SidecarScope {
   );
 }
 
-/** The rules of a scope that apply to a proxy; the key names the selector rules among them. */
-function selectedRules(scope: SidecarScope, proxy: Proxy, memo: Memo) {
-  const of = (hostname: string) =>
-    destinationRuleFor(scope.destinationRules.get(hostname), "outbound", scope.namespace, proxy.labels);
-  const selecting = memo([scope.destinationRules], "hosts of selector rules", () =>
-    [...scope.destinationRules].filter(([, rules]) => rules.some(hasSelector)).map(([hostname]) => hostname),
+/** The part of a scope that virtual services only change by the services they bring in. */
+function serviceScopeOf(mesh: Mesh, scope: SidecarScope, memo: Memo): ServiceScope {
+  const { egressListeners: _listeners, ...services } = scope;
+  const from = [scope.services, scope.destinationRules, mesh.config];
+  return memo(
+    scope.sidecar === undefined ? from : [...from, scope.sidecar],
+    `service scope|${scope.id}`,
+    () => services,
   );
-  const selected: string[] = [];
-  for (const hostname of selecting) {
-    const rule = of(hostname);
-    if (rule !== undefined && hasSelector(rule)) selected.push(`${hostname}=${nameOf(rule.config)}`);
-  }
-  return { of, key: selected.join(",") };
 }
 
-const hasSelector = ({ config }: MeshDestinationRule): boolean => config.spec.workloadSelector !== undefined;
+const serviceName = ({ hostname, attributes, ports }: SidecarScope["services"][number]): string =>
+  `${attributes.namespace}/${hostname}:${ports.map((port) => port.port).join("+")}`;
 
-const nameOf = ({ meta }: Config): string => `${meta.namespace}/${meta.name}`;
-
-const noPatches: EnvoyFilterPatches = { key: "", patches: [] };
-
-function selectedPatches(patches: readonly SelectedPatch[], targets: ReadonlySet<string>): EnvoyFilterPatches {
-  const kept = patches.filter(({ patch }) => targets.has(patch.applyTo));
-  return kept.length === 0 ? noPatches : { key: patchesKey(patches, targets), patches: kept };
-}
-
-/** Names the patches by object and position. */
-function patchesKey(patches: readonly SelectedPatch[], targets: ReadonlySet<string>): string {
-  return patches
-    .filter(({ patch }) => targets.has(patch.applyTo))
-    .map(({ filter, patch }) => `${nameOf(filter)}#${(filter.spec.configPatches ?? []).indexOf(patch)}`)
-    .join(",");
-}
-
-function policiesKey(policies: WorkloadPolicies): string {
+function policyConfigs(policies: WorkloadPolicies): readonly Config[] {
   const { authorization, requestAuthentication, telemetry, wasmPlugins, trafficExtensions } = policies;
-  return [authorization, requestAuthentication, telemetry, wasmPlugins, trafficExtensions]
-    .map((configs: readonly Config[]) => configs.map(nameOf).join(","))
-    .join(";");
+  return [...authorization, ...requestAuthentication, ...telemetry, ...wasmPlugins, ...trafficExtensions];
 }
 
-export type { SelectedGateway };
+const nameOf = ({ meta }: Config): string => `${meta.kind}/${meta.namespace}/${meta.name}`;

@@ -36,10 +36,25 @@ export interface ClassProxy {
   readonly proxyConfig: ProxyConfig;
 }
 
-/** Lookups over the mesh that depend on no proxy. A generator calls them for services in its scope only. */
-export interface MeshLookups {
+/** Lookups that depend on no proxy, nor on endpoints and policies: all that routes may ask. */
+export interface ServiceLookups {
   readonly mesh: MeshConfig;
   readonly domain: string;
+  readonly meshNetworks: MeshNetworks;
+  /** Finds the service a host means when seen from a namespace, whatever a scope imports (extension providers). */
+  serviceByHostname(hostname: string, namespace: string): Service | undefined;
+  /** Every service of a host, whoever may see it: one a namespace. */
+  servicesOfHost(hostname: string): readonly Service[];
+}
+
+/** What listeners may ask. */
+export interface ListenerLookups extends ServiceLookups {
+  /** Every endpoint of a headless service of the scope, in arrival order; none of any other service. */
+  endpoints(service: Service): readonly Endpoint[];
+}
+
+/** What clusters and endpoints may ask, for services in their scope. */
+export interface MeshLookups extends ServiceLookups {
   /** Every endpoint of a service, in arrival order. */
   endpoints(service: Service): readonly Endpoint[];
   /** Sorted, trust-domain aliases expanded. */
@@ -51,11 +66,6 @@ export interface MeshLookups {
   workloadMtlsMode(namespace: string, labels: Readonly<Record<string, string>>, port: number): MutualTlsMode;
   /** Stands for all PeerAuthentications among memo keys: another object as soon as one of them changed. */
   readonly authentication: object;
-  /** Finds the service a host means when seen from a namespace, whatever a scope imports (extension providers). */
-  serviceByHostname(hostname: string, namespace: string): Service | undefined;
-  /** Every service of a host, whoever may see it: one a namespace. */
-  servicesOfHost(hostname: string): readonly Service[];
-  readonly meshNetworks: MeshNetworks;
   readonly networkGateways: readonly NetworkGateway[];
   /** Gateways of one network (both registry-found and MeshNetworks). */
   gatewaysOfNetwork(network: string, clusterId: string): readonly NetworkGateway[];
@@ -78,19 +88,23 @@ export interface EndpointPerspective {
   readonly failoverLabels: Readonly<Record<string, string>>;
 }
 
-/** What the outbound side of a class selects. */
-export interface OutboundView {
+/** The services of a scope and their rules; nothing of its virtual services, which clusters and endpoints never read. */
+export type ServiceScope = Omit<SidecarScope, "egressListeners">;
+
+/** What the view of every type but endpoints has. */
+export interface ClassView {
   readonly key: string;
   readonly proxy: ClassProxy;
-  readonly lookups: MeshLookups;
-  readonly scope: SidecarScope;
   /** The rule that applies to a service outbound (selector rules of the own namespace first). */
   destinationRule(service: Service): MeshDestinationRule | undefined;
+  /** Those that can touch the type. */
   readonly envoyFilters: EnvoyFilterPatches;
 }
 
 /** CDS. */
-export interface ClusterView extends OutboundView {
+export interface ClusterView extends ClassView {
+  readonly lookups: MeshLookups;
+  readonly scope: ServiceScope;
   readonly perspective: EndpointPerspective;
   readonly inbound: ServedView;
   readonly gateway: MergedGateway | undefined;
@@ -98,13 +112,19 @@ export interface ClusterView extends OutboundView {
   readonly tlsClientFiles: Readonly<Record<string, string>>;
 }
 
-/** EDS, and the endpoints inlined in the poll shape. */
-export interface EndpointView extends OutboundView {
+/** EDS, and the endpoints inlined in the poll shape: the same for all namespaces that see the same services and rules. */
+export interface EndpointView {
+  readonly key: string;
+  readonly lookups: MeshLookups;
+  readonly scope: Pick<SidecarScope, "services" | "serviceByHostname">;
+  destinationRule(service: Service): MeshDestinationRule | undefined;
   readonly perspective: EndpointPerspective;
 }
 
 /** RDS: sidecars by port or `host:port`, gateways by the names of their servers. */
-export interface RouteView extends OutboundView {
+export interface RouteView extends ClassView {
+  readonly lookups: ServiceLookups;
+  readonly scope: SidecarScope;
   /** Labels named by some `sourceLabels` of a virtual service in scope. */
   readonly sourceLabels: Readonly<Record<string, string>>;
   readonly gateway: GatewayRouteView | undefined;
@@ -120,7 +140,9 @@ export interface GatewayRouteView {
 }
 
 /** LDS. */
-export interface ListenerView extends OutboundView {
+export interface ListenerView extends ClassView {
+  readonly lookups: ListenerLookups;
+  readonly scope: SidecarScope;
   readonly inbound: InboundView;
   readonly gateway: GatewayRouteView | undefined;
   readonly sourceLabels: Readonly<Record<string, string>>;
@@ -164,7 +186,7 @@ export interface InboundView {
   /** The rule whose connection pool applies to inbound clusters of a service (selector rules never). */
   destinationRule(service: Service): MeshDestinationRule | undefined;
   /** Sidecar's inbound connection pool, if any. */
-  readonly scope: SidecarScope;
+  readonly scope: ServiceScope;
   /** Effective mode of a workload port. @see model-push 9.1 */
   mtlsMode(port: number): MutualTlsMode;
   /** Ports named in the chosen workload policy's portLevelMtls: each gets chains of its own. */

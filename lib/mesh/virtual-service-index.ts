@@ -3,7 +3,7 @@ import type { ConfigKey, Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { HTTPRoute, VirtualService } from "../config/kinds/virtual-service.ts";
 import { mergeDelegateRoutes } from "./delegate.ts";
 import { isVisibleIn, visibilityOf } from "./export-to.ts";
-import { remembered } from "./identity.ts";
+import { remembered, sameList } from "./identity.ts";
 import type { Memo } from "./memo.ts";
 import type { MeshVirtualService, VirtualServiceIndex } from "./mesh.ts";
 import { meshGateway, withFullNames } from "./short-names.ts";
@@ -40,7 +40,8 @@ export function indexVirtualServices(
     const shared = everywhere.get(gateway) ?? [];
     const consumer = shared.filter((service) => ofGatewayApi(service) && service.config.meta.namespace === namespace);
     const rest = consumer.length === 0 ? shared : shared.filter((service) => !consumer.includes(service));
-    return [...(own.get(key) ?? []), ...(exported.get(key) ?? []), ...consumer, ...rest];
+    const list = [...(own.get(key) ?? []), ...(exported.get(key) ?? []), ...consumer, ...rest];
+    return sameList(memo, `virtual services|${key}`, list);
   });
   return { value: { all, forGateway: (namespace, gateway) => forKey(`${namespace}|${gateway}`) }, diagnostics };
 }

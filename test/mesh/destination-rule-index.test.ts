@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Config } from "../../lib/config/config.ts";
 import type { DestinationRule } from "../../lib/config/kinds/destination-rule.ts";
 import { destinationRuleFor, indexDestinationRules } from "../../lib/mesh/destination-rule-index.ts";
+import { noMemo } from "../../lib/mesh/memo.ts";
 import { config } from "./parts.ts";
 
 const root = "istio-system";
@@ -10,7 +11,7 @@ const of = (key: string, spec: Partial<DestinationRule> = {}, age = 0): Config<D
   config("DestinationRule", key, { host, ...spec }, age);
 
 function lookup(rules: readonly Config<DestinationRule>[], client: string) {
-  return indexDestinationRules(rules, ["*"], root).value.lookup(client, host, "ns1");
+  return indexDestinationRules(rules, ["*"], root, noMemo).value.lookup(client, host, "ns1");
 }
 
 const chosen = (
@@ -116,7 +117,7 @@ describe("two rules for one host", () => {
   const younger = of("ns1/d2", { subsets: [{ name: "v1", labels: { v: "x" } }, { name: "v2" }], ...policy(7) }, 1);
 
   it("are one with all subsets, the older of each name, and the first policy", () => {
-    const index = indexDestinationRules([younger, older], ["*"], root);
+    const index = indexDestinationRules([younger, older], ["*"], root, noMemo);
     const [merged, ...others] = index.value.lookup("ns1", host, "ns1");
     expect(others).toEqual([]);
     expect(merged?.config.meta.name).toBe("d1");
@@ -129,7 +130,7 @@ describe("two rules for one host", () => {
   });
 
   it("keep the older policy and report the other", () => {
-    const index = indexDestinationRules([of("ns1/d1", policy(1), 2), of("ns1/d2", policy(2), 1)], ["*"], root);
+    const index = indexDestinationRules([of("ns1/d1", policy(1), 2), of("ns1/d2", policy(2), 1)], ["*"], root, noMemo);
     expect(index.value.lookup("ns1", host, "ns1")[0]?.config.spec.trafficPolicy).toEqual(policy(1).trafficPolicy);
     expect(index.diagnostics.map(({ code }) => code)).toEqual(["duplicate-traffic-policy"]);
   });

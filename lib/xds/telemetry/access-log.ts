@@ -10,7 +10,7 @@ import type { OpenTelemetryAccessLogConfigJson } from "../../../gen/envoy/extens
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { MeshLookups } from "../../mesh/views.ts";
+import type { ServiceLookups } from "../../mesh/views.ts";
 import { packAny } from "../any.ts";
 import { defaultLogText, jsonLogFormat, logFormatters, textLogFormat } from "./log-format.ts";
 import { type ProviderCluster, providerCluster, providerGrpcService } from "./provider-cluster.ts";
@@ -62,7 +62,7 @@ export function filteredLog(logger: AccessLogger, filters: readonly AccessLogFil
  * The logger of an extension provider; undefined for providers that log nothing and for services that nobody knows.
  * @see Istio 1.30 `pilot/pkg/model/telemetry_logging.go`, telemetryAccessLog
  */
-export function providerAccessLog(lookups: MeshLookups, provider: ExtensionProvider): AccessLogger | undefined {
+export function providerAccessLog(lookups: ServiceLookups, provider: ExtensionProvider): AccessLogger | undefined {
   if (provider.envoyFileAccessLog !== undefined) return fileProviderLog(lookups.mesh, provider);
   if (provider.envoyHttpAls !== undefined) {
     const { envoyHttpAls: http } = provider;
@@ -175,7 +175,7 @@ function tcpGrpcLog(config: TcpGrpcAccessLogConfigJson): AccessLogger {
 }
 
 function openTelemetryLog(
-  lookups: MeshLookups,
+  lookups: ServiceLookups,
   provider: NonNullable<ExtensionProvider["envoyOtelAls"]>,
 ): AccessLogger | undefined {
   const target = providerCluster(lookups, provider);

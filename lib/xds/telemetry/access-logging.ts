@@ -1,7 +1,7 @@
 import type { AccessLogJson } from "../../../gen/envoy/config/accesslog/v3/accesslog_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { AccessLogging } from "../../config/kinds/telemetry.ts";
-import type { ListenerView, MeshLookups } from "../../mesh/views.ts";
+import type { ListenerView, ServiceLookups } from "../../mesh/views.ts";
 import {
   type AccessLogger,
   expressionFilter,
@@ -46,7 +46,7 @@ export function accessLogs(view: Pick<ListenerView, "lookups" | "policies">, sid
   };
 }
 
-function meshLoggers({ mesh }: MeshLookups): AccessLogs {
+function meshLoggers({ mesh }: ServiceLookups): AccessLogs {
   const file = mesh.accessLogFile === "" ? [] : [meshFileAccessLog(mesh, mesh.accessLogFile)];
   const withService = (service: AccessLogger): readonly AccessLogger[] =>
     mesh.enableEnvoyAccessLogService ? [...file, service] : file;

@@ -1,6 +1,6 @@
 import type { GrpcServiceJson } from "../../../gen/envoy/config/core/v3/grpc_service_pb.ts";
 import type { ProviderService } from "../../config/kinds/extension-provider.ts";
-import type { MeshLookups } from "../../mesh/views.ts";
+import type { ServiceLookups } from "../../mesh/views.ts";
 import { outboundClusterName } from "../names.ts";
 
 /** Where an extension provider is reached. */
@@ -16,7 +16,7 @@ export interface ProviderCluster {
  *
  * @see Istio 1.30 `pilot/pkg/model/telemetry_logging.go`, LookupCluster
  */
-export function providerCluster(lookups: MeshLookups, provider: ProviderService): ProviderCluster | undefined {
+export function providerCluster(lookups: ServiceLookups, provider: ProviderService): ProviderCluster | undefined {
   const parts = provider.service.split("/");
   const [namespace, hostname] = parts.length === 2 ? parts : ["", provider.service];
   if (hostname === undefined || hostname === "") return undefined;

@@ -1,5 +1,5 @@
 import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
-import type { MeshLookups } from "../../mesh/views.ts";
+import type { ServiceLookups } from "../../mesh/views.ts";
 import { credentialSecretName, workloadCertificate, workloadRootCa } from "../names.ts";
 import { type ProviderCluster, providerCluster } from "../telemetry/provider-cluster.ts";
 import { credentialSecret, identitySecret, serverSecret } from "./upstream-secret.ts";
@@ -13,7 +13,7 @@ const external = "sds://";
  *
  * @see xds-security 6.1
  */
-export function serverCredential(name: string, lookups: MeshLookups): SdsSecretConfigJson {
+export function serverCredential(name: string, lookups: ServiceLookups): SdsSecretConfigJson {
   if (name === builtin) return identitySecret(workloadCertificate);
   if (name === `${builtin}-cacert`) return identitySecret(workloadRootCa);
   const target = name.startsWith(external) ? externalSecretServer(lookups) : undefined;
@@ -22,7 +22,7 @@ export function serverCredential(name: string, lookups: MeshLookups): SdsSecretC
 }
 
 /** The SDS server of the mesh's extension providers, the first if there are several. */
-export function externalSecretServer(lookups: MeshLookups): ProviderCluster | undefined {
+export function externalSecretServer(lookups: ServiceLookups): ProviderCluster | undefined {
   const provider = lookups.mesh.extensionProviders.find(({ sds }) => sds !== undefined)?.sds;
   return provider === undefined ? undefined : providerCluster(lookups, provider);
 }

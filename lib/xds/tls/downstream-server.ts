@@ -10,7 +10,7 @@ import type {
 } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { ServerTLSSettings, TLSProtocol } from "../../config/kinds/gateway.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { MeshLookups } from "../../mesh/views.ts";
+import type { ServiceLookups } from "../../mesh/views.ts";
 import { fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
 import { serverCredential } from "./downstream-credential.ts";
 import { httpAlpns, tcpMeshAlpns } from "./downstream-socket.ts";
@@ -24,7 +24,7 @@ import { fileSecret, identitySecret } from "./upstream-secret.ts";
  */
 export function serverDownstreamContext(
   settings: ServerTLSSettings,
-  lookups: MeshLookups,
+  lookups: ServiceLookups,
   carries: "http" | "tcp",
 ): DownstreamTlsContextJson {
   const meshMutual = settings.mode === "ISTIO_MUTUAL";
@@ -42,7 +42,7 @@ export function serverDownstreamContext(
   };
 }
 
-function secrets(settings: ServerTLSSettings, validates: boolean, lookups: MeshLookups): CommonTlsContextJson {
+function secrets(settings: ServerTLSSettings, validates: boolean, lookups: ServiceLookups): CommonTlsContextJson {
   if (settings.mode === "ISTIO_MUTUAL") {
     return {
       tlsCertificateSdsSecretConfigs: [identitySecret(workloadCertificate)],
@@ -64,7 +64,7 @@ function credentialSecrets(
   settings: ServerTLSSettings,
   names: readonly string[],
   validates: boolean,
-  lookups: MeshLookups,
+  lookups: ServiceLookups,
 ): CommonTlsContextJson {
   const { caCertCredentialName: explicit = "", subjectAltNames: sans = [] } = settings;
   // One CA for all key pairs: the one that belongs to the first.

@@ -142,17 +142,9 @@ export function routeView(parts: ViewParts): RouteView {
     lookups: {
       mesh: defaultMeshConfig,
       domain: "cluster.local",
-      endpoints: () => [],
-      serviceAccounts: () => [],
-      isClusterLocal: () => false,
-      workloadMtlsMode: () => "PERMISSIVE",
-      authentication: {},
-      namespaceMtlsMode: () => undefined,
       serviceByHostname: () => undefined,
       servicesOfHost: () => [],
       meshNetworks: { networks: {} },
-      networkGateways: [],
-      gatewaysOfNetwork: () => [],
     },
     scope: {
       id: "default:default",
