@@ -1,0 +1,222 @@
+/**
+ * AuthorizationPolicies of a workload as filters: RBAC for AUDIT, DENY and ALLOW, and for CUSTOM a pair of an RBAC
+ * filter that only marks the requests to ask about, and the external authorizer that is asked about those.
+ * @see xds-security 2, 3
+ */
+
+import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { PolicyJson, RBAC_ActionJson, RBACJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
+import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/metadata_pb.ts";
+import type { Config } from "../../config/config.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
+import type { ServiceLookups } from "../../mesh/views.ts";
+import { packAny } from "../any.ts";
+import { type Authorizer, findAuthorizer } from "./ext-authz.ts";
+import { neverMatches, type RuleContext, rbacPolicy } from "./rbac-policy.ts";
+
+/** The filters that go in front of everything else (CUSTOM), and those behind authentication (the rest). */
+export interface AuthorizationFilters<Filter> {
+  readonly custom: readonly Filter[];
+  readonly builtIn: readonly Filter[];
+}
+
+type Policies = readonly Config<AuthorizationPolicy>[];
+type Protocol = RuleContext["protocol"];
+
+/** A filter of either protocol: both have a name and an open Any. */
+interface NamedFilter {
+  readonly name: string;
+  readonly typedConfig: { readonly "@type": string };
+}
+
+/** For HTTP chains. Never errors: a provider that cannot be used becomes a refusal and a diagnostic. */
+export function httpAuthorization(
+  policies: Policies,
+  lookups: ServiceLookups,
+): Stage<AuthorizationFilters<HttpFilterJson>> {
+  return authorization(policies, lookups, "http");
+}
+
+/** For TCP chains, where rules that need HTTP shrink (ALLOW) or grow (all others). */
+export function tcpAuthorization(policies: Policies, lookups: ServiceLookups): Stage<AuthorizationFilters<FilterJson>> {
+  return authorization(policies, lookups, "tcp");
+}
+
+function authorization(
+  policies: Policies,
+  lookups: ServiceLookups,
+  protocol: Protocol,
+): Stage<AuthorizationFilters<NamedFilter>> {
+  const custom = customFilters(
+    policies.filter((policy) => policy.spec.action === "CUSTOM"),
+    lookups,
+    protocol,
+  );
+  const builtIn = (["LOG", "DENY", "ALLOW"] as const).flatMap((action): readonly NamedFilter[] => {
+    const group = policies.filter((policy) => rbacAction(policy.spec) === action);
+    return group.length === 0 ? [] : [builtInFilter(group, action, lookups, protocol)];
+  });
+  return { value: { custom: custom.value, builtIn }, diagnostics: custom.diagnostics };
+}
+
+function rbacAction(policy: AuthorizationPolicy): RBAC_ActionJson | undefined {
+  switch (policy.action) {
+    case "AUDIT":
+      return "LOG";
+    case "DENY":
+      return "DENY";
+    case "CUSTOM":
+      return undefined;
+    default:
+      return "ALLOW";
+  }
+}
+
+function builtInFilter(
+  policies: Policies,
+  action: RBAC_ActionJson,
+  lookups: ServiceLookups,
+  protocol: Protocol,
+): NamedFilter {
+  const enforced = policies.filter((policy) => !isDryRun(policy));
+  const shadow = policies.filter(isDryRun);
+  const translate = (group: Policies): RBACJson =>
+    rbac(action, policyMap(group, action === "ALLOW", "", lookups, protocol));
+  const prefix = shadow.length === 0 || action === "ALLOW" ? "istio_dry_run_allow_" : "istio_dry_run_deny_";
+  const auditsOnly = shadow.length > 0 && action === "LOG";
+  return rbacFilter(protocol, {
+    ...(enforced.length === 0 ? {} : { rules: translate(enforced) }),
+    ...(shadow.length === 0 ? {} : { shadowRules: translate(shadow) }),
+    ...(auditsOnly ? {} : { shadowRulesStatPrefix: prefix }),
+  });
+}
+
+/** One pair per provider, by name; several providers on one workload are refused, as none can be chosen. */
+function customFilters(policies: Policies, lookups: ServiceLookups, protocol: Protocol): Stage<readonly NamedFilter[]> {
+  const byProvider = Map.groupBy(policies, (policy) => policy.spec.provider?.name ?? "");
+  const names = [...byProvider.keys()].sort(byCodePoint);
+  const diagnostics: Diagnostic[] = [];
+  const value = names.flatMap((name): readonly NamedFilter[] => {
+    const group = byProvider.get(name) ?? [];
+    const found =
+      names.length > 1
+        ? { error: `the workload has policies of several extension providers: ${names.join(", ")}` }
+        : findAuthorizer(name, lookups);
+    if (!("error" in found)) return authorizerPair(name, group, found, lookups, protocol);
+    // The same policies are translated for both protocols: one of them speaks.
+    if (protocol === "http") diagnostics.push(...group.map((policy) => badProvider(policy, found.error)));
+    return [rbacFilter(protocol, { rules: rbac("DENY", refusals(name, group, lookups, protocol)) })];
+  });
+  return { value, diagnostics };
+}
+
+function authorizerPair(
+  provider: string,
+  policies: Policies,
+  authorizer: Authorizer,
+  lookups: ServiceLookups,
+  protocol: Protocol,
+): readonly NamedFilter[] {
+  if (protocol === "tcp" && authorizer.tcp === undefined) return [];
+  const translate = (group: Policies): Record<string, PolicyJson> =>
+    policyMap(group, false, providerPrefix(provider), lookups, protocol);
+  const dryRun = translate(policies.filter(isDryRun));
+  const marker = rbacFilter(protocol, {
+    ...(Object.keys(dryRun).length === 0 ? {} : { rules: rbac("DENY", dryRun) }),
+    shadowRules: rbac("DENY", translate(policies.filter((policy) => !isDryRun(policy)))),
+    shadowRulesStatPrefix: "istio_ext_authz_",
+  });
+  const filterEnabledMetadata: MetadataMatcherJson = {
+    filter: rbacName(protocol),
+    path: [{ key: "istio_ext_authz_shadow_effective_policy_id" }],
+    value: { stringMatch: { prefix: `istio-ext-authz-${provider}` } },
+  };
+  const config = protocol === "tcp" ? authorizer.tcp : authorizer.http;
+  const asked = {
+    name: `envoy.filters.${filterKind(protocol)}.ext_authz`,
+    typedConfig: packAny(`envoy.extensions.filters.${filterKind(protocol)}.ext_authz.v3.ExtAuthz`, {
+      ...config,
+      filterEnabledMetadata,
+    }),
+  };
+  return [marker, asked];
+}
+
+/** What the provider would have been asked about, denied. */
+function refusals(
+  provider: string,
+  policies: Policies,
+  lookups: ServiceLookups,
+  protocol: Protocol,
+): Record<string, PolicyJson> {
+  const enforced = policies.filter((policy) => !isDryRun(policy));
+  const asked = policyMap(enforced, false, providerPrefix(provider), lookups, protocol);
+  return Object.fromEntries(
+    Object.entries(asked).map(([name, policy]) => [`${name}-deny-due-to-bad-CUSTOM-action`, policy]),
+  );
+}
+
+function providerPrefix(provider: string): string {
+  return provider === "" ? "istio-ext-authz-" : `istio-ext-authz-${provider}-`;
+}
+
+/** Rules by `<prefix>ns[<namespace>]-policy[<name>]-rule[<index>]`; rules that cannot be kept are missing. */
+function policyMap(
+  policies: Policies,
+  allows: boolean,
+  prefix: string,
+  lookups: ServiceLookups,
+  protocol: Protocol,
+): Record<string, PolicyJson> {
+  const trustDomains = [lookups.mesh.trustDomain, ...lookups.mesh.trustDomainAliases];
+  const entries = policies.flatMap(({ meta, spec }): readonly [string, PolicyJson][] => {
+    const name = (rule: number): string => `${prefix}ns[${meta.namespace}]-policy[${meta.name}]-rule[${rule}]`;
+    const rules = spec.rules ?? [];
+    if (rules.length === 0) return [[name(0), neverMatches]];
+    return rules.flatMap((rule, index): readonly [string, PolicyJson][] => {
+      const policy = rbacPolicy(rule, { namespace: meta.namespace, trustDomains, protocol, allows });
+      return policy === undefined ? [] : [[name(index), policy]];
+    });
+  });
+  return Object.fromEntries(entries);
+}
+
+/** ALLOW is the enum's zero and not written; so is an empty map. */
+function rbac(action: RBAC_ActionJson, policies: Record<string, PolicyJson>): RBACJson {
+  return {
+    ...(action === "ALLOW" ? {} : { action }),
+    ...(Object.keys(policies).length === 0 ? {} : { policies }),
+  };
+}
+
+function isDryRun(policy: Config<AuthorizationPolicy>): boolean {
+  // Go's ParseBool decides what counts as true.
+  return /^(1|t|T|true|TRUE|True)$/.test(policy.meta.annotations["istio.io/dry-run"] ?? "");
+}
+
+function rbacFilter(protocol: Protocol, config: object): NamedFilter {
+  const type = `envoy.extensions.filters.${filterKind(protocol)}.rbac.v3.RBAC`;
+  const typedConfig = packAny(type, protocol === "tcp" ? { ...config, statPrefix: "tcp." } : config);
+  return { name: rbacName(protocol), typedConfig };
+}
+
+function rbacName(protocol: Protocol): string {
+  return `envoy.filters.${filterKind(protocol)}.rbac`;
+}
+
+function filterKind(protocol: Protocol): "http" | "network" {
+  return protocol === "tcp" ? "network" : "http";
+}
+
+function badProvider(policy: Config<AuthorizationPolicy>, reason: string): Diagnostic {
+  return {
+    code: "custom-provider-unusable",
+    severity: "warning",
+    origin: policy.origin,
+    path: ["spec", "provider", "name"],
+    message: `requests that match the policy are denied: ${reason}`,
+    hint: "define the provider in the mesh configuration (extensionProviders), and use one per workload",
+  };
+}

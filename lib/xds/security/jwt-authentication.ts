@@ -1,0 +1,115 @@
+/**
+ * RequestAuthentications of a workload as one JWT filter. A request without a token passes, one with a bad token is
+ * refused; that there must be a token is said by an AuthorizationPolicy.
+ * @see xds-security 4
+ */
+import type {
+  JwtAuthenticationJson,
+  JwtProviderJson,
+  JwtRequirementJson,
+} from "../../../gen/envoy/extensions/filters/http/jwt_authn/v3/config_pb.ts";
+import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import type { Config } from "../../config/config.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-authentication.ts";
+import { packAny } from "../any.ts";
+import { jwtFilter, jwtPayload } from "./metadata-match.ts";
+
+/** Claims that are lists written with spaces, whatever a rule adds. */
+const spaceDelimitedClaims = ["permission", "scope"];
+
+/**
+ * A key set that nobody can sign for: stands in for keys that could not be fetched, so that every token is refused.
+ * @see Istio 1.30 `pilot/pkg/model/jwks_resolver.go`: the same text, so that both refuse alike
+ */
+const unreachableKeys = `{
+  "keys": [
+    {
+      "kty": "RSA",
+      "e": "AQAB",
+      "n": "0xObjM0UvS_oaazjpEYlAbwctEJ4L8pH3OuTb7qth7gUwqet-EzQB4dgFdvSdMgrLnSncQGRjpEYz3F3viIbH-3EN3TxSlPNviHxeOdyiBVfumN8dMxbLvVJUpfNOnvmMxJcl-8NNjAwcOjk4otSALaYgYYyOPyvKtgVdrQr-FoubWX4yrjxW-MJ2-7OBeepUUNOsVwGV23YX03sVkkyvY3otRflkBcY3_HKpBxJl9wk2GyOShN4_PNUF9-vwfnvOXMbCDX-w4PTef4geeb_GiT40YCKHTKMSPVanGRn5GExIWmki-mmqh94-mPTJyBR74ShspL3BxPZitDL574T1w"
+    }
+  ]
+}`;
+
+/**
+ * @param clearsRouteCache true at gateways, whose routes may ask for claims
+ * @returns undefined without any rule; a warning for keys that only an address names, since no stage does I/O
+ */
+export function jwtAuthentication(
+  policies: readonly Config<RequestAuthentication>[],
+  clearsRouteCache: boolean,
+): Stage<HttpFilterJson | undefined> {
+  const rules = policies
+    .flatMap((policy) => (policy.spec.jwtRules ?? []).map((rule, index) => ({ policy, rule, index })))
+    .sort((a, b) => byCodePoint(a.rule.issuer ?? "", b.rule.issuer ?? ""));
+  if (rules.length === 0) return { value: undefined, diagnostics: [] };
+  const names = rules.map((_, index) => `origins-${index}`);
+  const config: JwtAuthenticationJson = {
+    providers: Object.fromEntries(rules.map(({ rule }, index) => [names[index], provider(rule, clearsRouteCache)])),
+    rules: [{ match: { prefix: "/" }, requires: requirement(names) }],
+    bypassCorsPreflight: true,
+  };
+  return {
+    value: {
+      name: jwtFilter,
+      typedConfig: packAny("envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication", config),
+    },
+    diagnostics: rules.filter(({ rule }) => !hasKeys(rule)).map(({ policy, index }) => keysNotFetched(policy, index)),
+  };
+}
+
+function provider(rule: JWTRule, clearsRouteCache: boolean): JwtProviderJson {
+  const claims = [...new Set([...(rule.spaceDelimitedClaims ?? []), ...spaceDelimitedClaims])].sort(byCodePoint);
+  const fromHeaders = (rule.fromHeaders ?? []).map(({ name, prefix }) => ({
+    name,
+    ...(prefix ? { valuePrefix: prefix } : {}),
+  }));
+  const claimToHeaders = (rule.outputClaimToHeaders ?? []).map(({ header, claim }) => ({
+    headerName: header,
+    claimName: claim,
+  }));
+  return {
+    ...(rule.issuer ? { issuer: rule.issuer } : {}),
+    ...(rule.audiences?.length ? { audiences: [...rule.audiences] } : {}),
+    localJwks: { inlineString: hasKeys(rule) ? (rule.jwks ?? "") : unreachableKeys },
+    ...(rule.forwardOriginalToken ? { forward: true } : {}),
+    ...(fromHeaders.length === 0 ? {} : { fromHeaders }),
+    ...(rule.fromParams?.length ? { fromParams: [...rule.fromParams] } : {}),
+    ...(rule.fromCookies?.length ? { fromCookies: [...rule.fromCookies] } : {}),
+    ...(rule.outputPayloadToHeader ? { forwardPayloadHeader: rule.outputPayloadToHeader } : {}),
+    ...(claimToHeaders.length === 0 ? {} : { claimToHeaders }),
+    payloadInMetadata: jwtPayload,
+    normalizePayloadInMetadata: { spaceDelimitedClaims: claims },
+    ...(clearsRouteCache ? { clearRouteCache: true } : {}),
+  };
+}
+
+/**
+ * A token of any provider, or none. With several providers the tokens may share a place, where one provider's token
+ * is a bad one for all others: so one good token suffices, and without any of them every place must be empty or good.
+ */
+function requirement(names: readonly string[]): JwtRequirementJson {
+  const each = names.map((providerName): JwtRequirementJson => ({ providerName }));
+  const optional = each.map(
+    (provider): JwtRequirementJson => ({ requiresAny: { requirements: [provider, { allowMissing: {} }] } }),
+  );
+  const [only, ...others] = optional;
+  if (only !== undefined && others.length === 0) return only;
+  return { requiresAny: { requirements: [...each, { requiresAll: { requirements: optional } }] } };
+}
+
+function hasKeys(rule: JWTRule): boolean {
+  return rule.jwks !== undefined && rule.jwks !== "";
+}
+
+function keysNotFetched(policy: Config<RequestAuthentication>, index: number): Diagnostic {
+  return {
+    code: "jwks-not-fetched",
+    severity: "warning",
+    origin: policy.origin,
+    path: ["spec", "jwtRules", index, "jwksUri"],
+    message: "the keys of this issuer are not known, so every token of it is refused",
+    hint: "write the keys into jwks",
+  };
+}
