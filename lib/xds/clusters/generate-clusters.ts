@@ -1,7 +1,7 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { byCodePoint, type Stage } from "../../config/diagnostic.ts";
+import { sameList } from "../../mesh/identity.ts";
 import type { Memo } from "../../mesh/memo.ts";
-import type { MeshDestinationRule } from "../../mesh/mesh.ts";
 import type { ClusterView } from "../../mesh/views.ts";
 import type { Service } from "../../registry/service.ts";
 import { provenanceOf } from "../provenance.ts";
@@ -30,9 +30,11 @@ export function generateClusters(view: ClusterView, memo: Memo): Stage<readonly 
       ? services.flatMap((service) => (service.meshExternal ? [] : ofService(view, proxies, service, "sniDnat", memo)))
       : []),
     ...builtIn(view, proxies, memo),
-    ...inboundClusters(view, proxies).map(({ json, services: behind, rule }) => asResource(json, behind, rule)),
+    ...inboundClusters(view, proxies, memo),
   ];
-  return { value: uniqueByName(resources), diagnostics: [] };
+  // As long as every cluster is the one of before, so is their list: what is made from it is not made again.
+  const list = sameList(memo, `clusters|${view.key}`, resources);
+  return { value: memo([list], "unique clusters", () => uniqueByName(list)), diagnostics: [] };
 }
 
 function builtIn(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {
@@ -41,7 +43,7 @@ function builtIn(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly
       view.proxy.type === "router"
         ? [blackHole(proxies)]
         : [blackHole(proxies), passthrough(proxies), inboundPassthrough(proxies)];
-    return clusters.map((cluster) => asResource(cluster, [], undefined));
+    return clusters.map((json) => ({ name: json.name ?? "", json, from: [] }));
   });
 }
 
@@ -52,19 +54,12 @@ function uniqueByName(resources: readonly ClusterResource[]): readonly ClusterRe
   return [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name));
 }
 
-function asResource(
-  json: ClusterJson,
-  services: readonly Service[],
-  rule: MeshDestinationRule | undefined,
-): ClusterResource {
-  return { name: json.name ?? "", json, from: provenanceOf(services, rule) };
-}
-
 /** Services whose clusters carry endpoints, or look at them for the guess of mTLS. */
 function readsEndpoints(source: OutboundService): boolean {
   const { service, rule } = source;
   if (service.resolution !== "ClientSideLB") return true;
-  const policies = [rule?.config.spec.trafficPolicy, ...(rule?.config.spec.subsets ?? []).map((s) => s.trafficPolicy)];
+  if (rule === undefined) return false;
+  const policies = [rule.config.spec.trafficPolicy, ...(rule.config.spec.subsets ?? []).map((s) => s.trafficPolicy)];
   return policies.some((policy) => policy?.loadBalancer?.simple === "PASSTHROUGH");
 }
 

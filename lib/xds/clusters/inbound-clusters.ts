@@ -1,11 +1,14 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
 import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
+import type { Memo } from "../../mesh/memo.ts";
 import type { MeshDestinationRule } from "../../mesh/mesh.ts";
 import type { ClusterView, ServedView } from "../../mesh/views.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import { altStatName, inboundClusterName } from "../names.ts";
+import { provenanceOf } from "../provenance.ts";
+import type { Resource } from "../resource.ts";
 import { statName } from "../stat-name.ts";
 import { magicBind } from "./built-in-clusters.ts";
 import type { ClusterClass } from "./cluster-class.ts";
@@ -14,6 +17,8 @@ import { httpOptions, upstreamHttp } from "./http-options.ts";
 import { type InboundEndpoint, loopback, readDefaultEndpoint } from "./inbound-endpoint.ts";
 import { clusterMetadata } from "./metadata.ts";
 import { effectivePolicy } from "./traffic-policy.ts";
+
+type Inbound = ClusterView["inbound"];
 
 /** One port of the workload. */
 interface InboundPort {
@@ -25,12 +30,10 @@ interface InboundPort {
   readonly endpoint: InboundEndpoint;
 }
 
-/** An inbound cluster, and the rule whose connection pool it has. */
-export interface InboundCluster {
-  readonly json: ClusterJson;
-  readonly services: readonly Service[];
-  readonly rule: MeshDestinationRule | undefined;
-}
+type ClusterResource = Resource<ClusterJson>;
+
+/** Stands for what is not there among memo keys. */
+const nothing = {};
 
 /** Longer than anything runs: Envoy would forget original destinations that are quiet. */
 const never = "9223372035s";
@@ -41,9 +44,21 @@ const never = "9223372035s";
  *
  * @see xds-clusters 13
  */
-export function inboundClusters(view: ClusterView, proxies: ClusterClass): readonly InboundCluster[] {
+export function inboundClusters(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {
   const { inbound } = view;
-  return inboundPorts(view, proxies).map((port) => buildInbound(port, inbound, proxies));
+  return inboundPorts(view, proxies).map((port) => {
+    const { services, ...plain } = port;
+    const rule = ruleOf(port, inbound);
+    const from = [proxies.key, inbound.scope.sidecar ?? nothing, rule ?? nothing, ...services];
+    return memo(from, `inbound cluster|${JSON.stringify(plain)}`, () => buildInbound(port, rule, inbound, proxies));
+  });
+}
+
+/** The leading service's rule, where it has a policy. */
+function ruleOf(port: InboundPort, inbound: Inbound): MeshDestinationRule | undefined {
+  const [leading] = port.services;
+  const rule = leading === undefined ? undefined : inbound.destinationRule(leading);
+  return rule?.config.spec.trafficPolicy === undefined ? undefined : rule;
 }
 
 function inboundPorts(view: ClusterView, proxies: ClusterClass): readonly InboundPort[] {
@@ -97,11 +112,14 @@ function sidecarPool(inbound: ServedView, port: number): ConnectionPoolSettings 
   return listener?.connectionPool ?? sidecar?.inboundConnectionPool;
 }
 
-function buildInbound(port: InboundPort, inbound: ServedView, proxies: ClusterClass): InboundCluster {
+function buildInbound(
+  port: InboundPort,
+  rule: MeshDestinationRule | undefined,
+  inbound: Inbound,
+  proxies: ClusterClass,
+): ClusterResource {
   const { mesh } = proxies.lookups;
   const [leading] = port.services;
-  const candidate = leading === undefined ? undefined : inbound.destinationRule(leading);
-  const rule = candidate?.config.spec.trafficPolicy === undefined ? undefined : candidate;
   const policy = effectivePolicy(rule, "", port.servicePort.port);
   const pool = sidecarPool(inbound, port.port) ?? policy?.connectionPool;
   const http = upstreamHttp(proxies, port.servicePort.protocol, pool, undefined);
@@ -121,7 +139,7 @@ function buildInbound(port: InboundPort, inbound: ServedView, proxies: ClusterCl
       ? {}
       : clusterMetadata({ services: port.services, rule, subset: "", external: false, originatesTls: false })),
   };
-  return { json, services: port.services, rule };
+  return { name, json, from: provenanceOf(port.services, rule) };
 }
 
 function endpointJson(name: string, endpoint: InboundEndpoint): ClusterJson {

@@ -1,6 +1,7 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
+import { sameList } from "../../mesh/identity.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import type { EndpointView } from "../../mesh/views.ts";
 import { effectivePolicy } from "../clusters/traffic-policy.ts";
@@ -15,16 +16,31 @@ import { perspectiveText } from "./perspective-text.ts";
 /** Stands for "no rule" among memo keys. */
 const noRule = {};
 
-type Asked = Omit<Assignment, "rule" | "policy">;
+/** What an EDS cluster asks for. */
+interface Question {
+  /** Name that it asks by. */
+  readonly name: string;
+  /** Whose endpoints those are; undefined where the scope has no such service or port. */
+  readonly asked: Omit<Assignment, "rule" | "policy"> | undefined;
+  readonly cluster: Resource<ClusterJson>;
+}
 
-/** Whose endpoints an EDS cluster wants; undefined where the scope has no such service or port. */
-function askedFor(view: EndpointView, clusterName: string): Asked | undefined {
-  const parts = parseClusterName(clusterName);
-  const service = parts === undefined ? undefined : view.scope.serviceByHostname.get(parts.host);
+function questionOf(scope: EndpointView["scope"], cluster: Resource<ClusterJson>): Question {
+  const name = cluster.json.edsClusterConfig?.serviceName ?? cluster.name;
+  const parts = parseClusterName(name);
+  const service = parts === undefined ? undefined : scope.serviceByHostname.get(parts.host);
   const port = service?.ports.find((candidate) => candidate.port === parts?.port);
-  if (parts === undefined || service === undefined || port === undefined) return undefined;
-  const sniDnat = clusterName.startsWith("outbound_.");
-  return { clusterName, service, port, subset: parts.subset, sniDnat, dns: false };
+  if (parts === undefined || service === undefined || port === undefined) return { name, asked: undefined, cluster };
+  const sniDnat = name.startsWith("outbound_.");
+  return { name, asked: { clusterName: name, service, port, subset: parts.subset, sniDnat, dns: false }, cluster };
+}
+
+/** The EDS clusters among `clusters`, by the name that they ask by. */
+function questionsOf(scope: EndpointView["scope"], clusters: readonly Resource<ClusterJson>[]): readonly Question[] {
+  return clusters
+    .filter((cluster) => cluster.json.type === "EDS")
+    .map((cluster) => questionOf(scope, cluster))
+    .sort((a, b) => byCodePoint(a.name, b.name));
 }
 
 /** One load assignment for each EDS cluster, by the name that the cluster asks for; sorted by name. */
@@ -33,7 +49,7 @@ export function generateEndpoints(
   clusters: readonly Resource<ClusterJson>[],
   memo: Memo,
 ): readonly Resource<ClusterLoadAssignmentJson>[] {
-  const { lookups, perspective } = view;
+  const { lookups, perspective, scope } = view;
   const gateways = memo([lookups.networkGateways], "gateways", () => indexGateways(lookups.networkGateways, false));
   // Stands for the mesh-wide inputs among memo keys.
   const meshWide = memo([lookups.mesh, lookups.authentication, gateways], "endpoint inputs", () => ({
@@ -41,11 +57,12 @@ export function generateEndpoints(
   }));
   const context = { perspective, lookups, gateways, localityOf: meshWide.localityOf };
   const seen = memo([meshWide], `sight|${perspectiveText(perspective)}`, () => ({}));
-  const assignmentOf = (cluster: Resource<ClusterJson>): Resource<ClusterLoadAssignmentJson> => {
-    const name = cluster.json.edsClusterConfig?.serviceName ?? cluster.name;
-    const asked = askedFor(view, name);
+  const questions = memo([clusters, scope.services], "EDS questions", () => questionsOf(scope, clusters));
+  const answers = questions.map(({ name, asked, cluster }): Resource<ClusterLoadAssignmentJson> => {
     // Envoy waits for an answer, so there is one even for what is not known.
-    if (asked === undefined) return { name, json: { clusterName: name }, from: cluster.from };
+    if (asked === undefined) {
+      return memo([cluster], "no endpoints", () => ({ name, json: { clusterName: name }, from: cluster.from }));
+    }
     const { service } = asked;
     const endpoints = lookups.endpoints(service);
     const rule = view.destinationRule(service);
@@ -58,9 +75,6 @@ export function generateEndpoints(
         from: provenanceOf([service], rule),
       };
     });
-  };
-  return clusters
-    .filter((cluster) => cluster.json.type === "EDS")
-    .map(assignmentOf)
-    .sort((a, b) => byCodePoint(a.name, b.name));
+  });
+  return sameList(memo, `endpoints|${view.key}`, answers);
 }
