@@ -91,14 +91,22 @@ export interface Ledger {
 
 const maxAttempts = 10_000;
 const searchedCommits = 200;
+const cachedNodes = 4096;
 const emptyHead: LedgerHead = { root: "", revision: 0, commit: "" };
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** Waits before another attempt: longer after each lost race, and never as long as the others do. */
+function spreadPause(lostRaces: number): Promise<void> {
+  const mostMs = Math.min(2 ** lostRaces, 64);
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * mostMs));
+}
+
 /**
  * @param prefix where the ledger lies in the store, without a final slash
+ * @param pause what a writer does after it lost the race for the head
  */
-export function openLedger(store: LedgerStore, prefix: string): Ledger {
+export function openLedger(store: LedgerStore, prefix: string, pause = spreadPause): Ledger {
   const nodeKey = (hash: string) => `${prefix}/nodes/${hash}`;
   const blobKey = (hash: string) => `${prefix}/blobs/${hash}`;
   const commitKey = (hash: string) => `${prefix}/commits/${hash}`;
@@ -113,8 +121,18 @@ export function openLedger(store: LedgerStore, prefix: string): Ledger {
   const keep = async (key: string, text: string): Promise<void> => {
     await store.put(key, encoder.encode(text), { ifNoneMatch: "*" });
   };
-  // What lies under a hash was written by this module, and its key is its checksum.
-  const nodes = { load: async (hash: string) => JSON.parse(await read(nodeKey(hash))) as TreeNode };
+  // Content-addressed nodes never change; the ones near the root are read by every call.
+  const cached = new Map<string, TreeNode>();
+  const remember = (hash: string, node: TreeNode): TreeNode => {
+    const [oldest] = cached.keys();
+    if (cached.size >= cachedNodes && oldest !== undefined) cached.delete(oldest);
+    cached.set(hash, node);
+    return node;
+  };
+  const nodes = {
+    // What lies under a hash was written by this module, and its key is its checksum.
+    load: async (hash: string) => cached.get(hash) ?? remember(hash, JSON.parse(await read(nodeKey(hash))) as TreeNode),
+  };
   const commitOf = async (hash: string) => JSON.parse(await read(commitKey(hash))) as Commit;
 
   const readHead = async (): Promise<{ readonly head: LedgerHead; readonly etag: string | undefined }> => {
@@ -165,6 +183,7 @@ export function openLedger(store: LedgerStore, prefix: string): Ledger {
       keep(commitKey(next.commit), commitText),
     ]);
     const condition = etag === undefined ? ({ ifNoneMatch: "*" } as const) : { ifMatch: etag };
+    for (const [hash, node] of tree.nodes) remember(hash, node);
     const moved = await store.put(headKey, encoder.encode(canonicalJson(next)), condition);
     return moved.kind === "stored" ? { kind: "written", head: next } : undefined;
   };
@@ -178,6 +197,7 @@ export function openLedger(store: LedgerStore, prefix: string): Ledger {
       for (let tries = 0; tries < maxAttempts; tries++) {
         const result = await attempt(changes, info);
         if (result !== undefined) return result;
+        await pause(tries + 1);
       }
       throw new PortolanError(`the ledger ${prefix} moved ${maxAttempts} times while it was written to`);
     },

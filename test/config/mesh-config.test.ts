@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { defaultMeshConfig } from "../../lib/config/kinds/mesh-config.ts";
+import { readMeshConfig, readMeshNetworks } from "../../lib/config/read-mesh-config.ts";
+
+describe("readMeshConfig", () => {
+  it("gives the defaults for an empty text", () => {
+    expect(readMeshConfig("")).toEqual({ value: defaultMeshConfig, diagnostics: [] });
+  });
+
+  it("replaces top-level fields and merges defaultConfig", () => {
+    const { value } = readMeshConfig(
+      "localityLbSetting: {failoverPriority: [a]}\ndefaultConfig: {statusPort: 1, proxyMetadata: {A: b}, tracing: {sampling: 5}}",
+    );
+    expect(value.localityLbSetting).toEqual({ failoverPriority: ["a"] });
+    expect(value.defaultConfig).toEqual({
+      ...defaultMeshConfig.defaultConfig,
+      statusPort: 1,
+      proxyMetadata: { A: "b" },
+      tracing: { sampling: 5 },
+    });
+  });
+
+  it("keeps written zeros, because they replace defaults", () => {
+    expect(readMeshConfig("enableAutoMtls: false\nenableTracing: false\naccessLogFile: ''").value).toMatchObject({
+      enableAutoMtls: false,
+      enableTracing: false,
+      accessLogFile: "",
+    });
+  });
+
+  it("replaces extension providers of one name and appends the others", () => {
+    const { value } = readMeshConfig(
+      "extensionProviders: [{name: envoy, envoyFileAccessLog: {path: /a}}, {name: z, zipkin: {service: z.b, port: 1}}]",
+    );
+    expect(value.extensionProviders.map((provider) => provider.name)).toEqual([
+      "prometheus",
+      "stackdriver",
+      "envoy",
+      "z",
+    ]);
+    expect(value.extensionProviders[2]).toEqual({ name: "envoy", envoyFileAccessLog: { path: "/a" } });
+  });
+
+  it("ignores unknown fields with a warning that names the right one", () => {
+    const { value, diagnostics } = readMeshConfig("accessLogFlie: a\nconnectTimeout: 1s");
+    expect(value.connectTimeout).toBe("1s");
+    expect(diagnostics).toMatchObject([
+      { severity: "warning", code: "unknown-field", origin: { line: 1 }, hint: 'did you mean "accessLogFile"?' },
+    ]);
+  });
+
+  it.each([
+    ["connectTimeout: 2h", "connectTimeout"],
+    ["proxyListenPort: 70000", "proxyListenPort"],
+    ["trustDomain: ''", "trustDomain"],
+    ["defaultConfig: {drainDuration: 0.5s}", "defaultConfig.drainDuration"],
+    ["defaultConfig: {tracing: {zipkin: {address: nowhere}}}", "defaultConfig.tracing.zipkin.address"],
+    ["meshMTLS: {ecdhCurves: [P-256]}", "meshMTLS.ecdhCurves"],
+  ])("keeps the defaults and says why for %s", (text, path) => {
+    const { value, diagnostics } = readMeshConfig(text);
+    expect(value).toEqual(defaultMeshConfig);
+    expect(diagnostics.filter(({ severity }) => severity === "error").map((one) => one.path.join("."))).toEqual([path]);
+  });
+
+  it("says on which line a text cannot be read", () => {
+    expect(readMeshConfig("a: 1\nb: [").diagnostics).toMatchObject([{ code: "unreadable-document" }]);
+  });
+});
+
+describe("readMeshNetworks", () => {
+  it("reads networks with endpoints and gateways", () => {
+    const text = "networks: {one: {endpoints: [{fromRegistry: k}], gateways: [{address: 1.2.3.4, port: 443}]}}";
+    expect(readMeshNetworks(text)).toEqual({
+      value: {
+        networks: { one: { endpoints: [{ fromRegistry: "k" }], gateways: [{ address: "1.2.3.4", port: 443 }] } },
+      },
+      diagnostics: [],
+    });
+  });
+
+  it("refuses a gateway that nobody can reach", () => {
+    expect(readMeshNetworks("networks: {one: {gateways: [{port: 443}]}}").diagnostics).toHaveLength(1);
+  });
+});
