@@ -1,4 +1,5 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { Subset } from "../../config/kinds/destination-rule.ts";
 import type { EffectiveTrafficPolicy, MeshDestinationRule } from "../../mesh/mesh.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
@@ -172,8 +173,22 @@ function discoveryJson(draft: Draft, proxies: ClusterClass, originalDestination:
   if (assignment.endpoints === undefined) return undefined;
   return {
     ...dnsFields(mesh, proxies.ipMode),
-    ...(originalDestination ? { type: "ORIGINAL_DST" } : { type: discovery, loadAssignment: assignment }),
+    ...(originalDestination
+      ? { type: "ORIGINAL_DST" }
+      : { type: resolver(discovery, assignment), loadAssignment: assignment }),
   };
+}
+
+/**
+ * Envoy refuses LOGICAL_DNS for more than one name. Entries that come together at one host, or that select workloads, can
+ * have more: then all names are resolved, where Istio would send what Envoy refuses.
+ */
+function resolver(
+  discovery: "STRICT_DNS" | "LOGICAL_DNS",
+  assignment: ClusterLoadAssignmentJson,
+): "STRICT_DNS" | "LOGICAL_DNS" {
+  const names = (assignment.endpoints ?? []).reduce((sum, group) => sum + (group.lbEndpoints?.length ?? 0), 0);
+  return names === 1 && assignment.endpoints?.length === 1 ? discovery : "STRICT_DNS";
 }
 
 /** Labels of a service whose clients come back to the endpoint they started with, also while it drains. */

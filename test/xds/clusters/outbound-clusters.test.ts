@@ -124,6 +124,13 @@ describe("discovery", () => {
     });
   });
 
+  it("resolves one name at a time for DNS_ROUND_ROBIN, and all where there are several", () => {
+    const services = [externalService("api.example.com", { resolution: "DNSRoundRobinLB" })];
+    expect(clusters({ ...resolved, services }).get(dnsName)?.type).toBe("LOGICAL_DNS");
+    const endpoints = { "api.example.com": [name, endpoint("b.example.com")] };
+    expect(clusters({ services, endpoints }).get(dnsName)?.type).toBe("STRICT_DNS");
+  });
+
   it.each([
     { ipMode: "IPv4", want: "V4_ONLY" },
     { ipMode: "IPv6", want: "V6_ONLY" },
