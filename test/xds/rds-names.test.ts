@@ -1,0 +1,16 @@
+import { describe, expect, it } from "vitest";
+import { rdsNames } from "../../lib/xds/rds-names.ts";
+
+describe("rdsNames", () => {
+  it("finds the route tables of all chains, each once", () => {
+    const manager = (routeConfigName: string) => ({ filters: [{ typedConfig: { rds: { routeConfigName } } }] });
+    const listener = { filterChains: [manager("80"), manager("81"), manager("80")], defaultFilterChain: manager("82") };
+    expect(rdsNames(listener)).toEqual(["80", "81", "82"]);
+  });
+
+  it("finds nothing in a listener with inline tables", () => {
+    expect(rdsNames({ filterChains: [{ filters: [{ typedConfig: { routeConfig: { name: "inbound" } } }] }] })).toEqual(
+      [],
+    );
+  });
+});
