@@ -30,7 +30,7 @@ export type AuthorizerLookup = Authorizer | { readonly error: string };
 const defaultTimeout = "600s";
 
 /** Finds and translates a provider by its name. */
-export function findAuthorizer(name: string, namespace: string, lookups: ServiceLookups): AuthorizerLookup {
+export function findAuthorizer(name: string, lookups: ServiceLookups): AuthorizerLookup {
   const candidates = lookups.mesh.extensionProviders.filter(
     (provider) => provider.name === name && (provider.envoyExtAuthzHttp ?? provider.envoyExtAuthzGrpc) !== undefined,
   );
@@ -43,7 +43,7 @@ export function findAuthorizer(name: string, namespace: string, lookups: Service
   return authorizer(provider, lookups);
 }
 
-function authorizer(provider: ExtensionProvider, namespace: string, lookups: ServiceLookups): AuthorizerLookup {
+function authorizer(provider: ExtensionProvider, lookups: ServiceLookups): AuthorizerLookup {
   const config = provider.envoyExtAuthzHttp ?? provider.envoyExtAuthzGrpc;
   if (config === undefined) return { error: `the extension provider ${provider.name} is no external authorizer` };
   if (config.port < 1 || config.port > 65535)
