@@ -1,3 +1,5 @@
+import { byCodePoint } from "../config/diagnostic.ts";
+import type { ProxyConfig } from "../config/kinds/mesh-config.ts";
 import { ipFamily, ipMode } from "./ip-address.ts";
 import type { Mesh } from "./mesh.ts";
 import type { Proxy } from "./proxy.ts";
@@ -35,10 +37,15 @@ const irrelevant: ReadonlySet<string> = new Set([
 /** Equal for proxies that no generator can tell apart; the ProxyConfig by what differs from the mesh's. */
 export function classProxyKey(proxy: ClassProxy, mesh: Mesh): string {
   const { proxyConfig, ...plain } = proxy;
-  const meshDefault = new Map<string, unknown>(Object.entries(mesh.config.defaultConfig));
-  const own = Object.entries(proxyConfig)
-    .filter(([key, value]) => !irrelevant.has(key) && JSON.stringify(value) !== JSON.stringify(meshDefault.get(key)))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  const settings = own.length === 0 ? "" : JSON.stringify(own);
-  return [...Object.values(plain).map(String), settings].join(",");
+  const settings =
+    proxyConfig === mesh.config.defaultConfig ? "" : differingSettings(proxyConfig, mesh.config.defaultConfig);
+  return `${Object.values(plain).join(",")},${settings}`;
+}
+
+function differingSettings(own: ProxyConfig, meshDefault: ProxyConfig): string {
+  const defaults = new Map<string, unknown>(Object.entries(meshDefault));
+  const differing = Object.entries(own)
+    .filter(([key, value]) => !irrelevant.has(key) && JSON.stringify(value) !== JSON.stringify(defaults.get(key)))
+    .sort(([a], [b]) => byCodePoint(a, b));
+  return differing.length === 0 ? "" : JSON.stringify(differing);
 }

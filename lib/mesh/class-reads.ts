@@ -1,11 +1,12 @@
 import type { Config } from "../config/config.ts";
+import { byCodePoint } from "../config/diagnostic.ts";
 import type { PolicyTarget } from "../config/kinds/selector.ts";
 import type { LabelKeys } from "../snapshot/classifier.ts";
 import { groupBy } from "./identity.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh } from "./mesh.ts";
+import { placeReads } from "./perspective.ts";
 import { sourceLabelKeys } from "./source-labels.ts";
-import type { EndpointPerspective } from "./views.ts";
 
 /** Which attributes of nodes can tell classes apart in a mesh, in the terms of the classifier. */
 export interface ClassReads {
@@ -32,6 +33,7 @@ const alwaysRead = [
     "OUTBOUND_LISTENER_EXACT_BALANCE",
     "PROXY_CONFIG",
     "ROUTER_MODE",
+    "REQUESTED_NETWORK_VIEW",
     "TLS_CLIENT_CERT_CHAIN",
     "TLS_CLIENT_KEY",
     "TLS_CLIENT_ROOT_CERT",
@@ -53,36 +55,40 @@ const topologyAttributes: ReadonlyMap<string, string> = new Map([
   ["kubernetes.io/hostname", "nodeName"],
 ]);
 
-/** @param perspectives those of all classes: what they do not hold tells no class from another */
-export function classReads(mesh: Mesh, perspectives: readonly EndpointPerspective[], memo: Memo): ClassReads {
-  const { selecting } = mesh;
+/** The same object for the same reads. */
+export function classReads(mesh: Mesh, memo: Memo): ClassReads {
+  const { selecting, services, config } = mesh;
   const writesTracing =
     mesh.compat === "istio" || selecting.policies.telemetry.some(({ spec }) => spec.tracing !== undefined);
   const patches = selecting.envoyFilters.flatMap(({ spec }) => spec.configPatches ?? []);
   const readsVersion = mesh.compat === "istio" || patches.some(({ match }) => match?.proxy?.proxyVersion !== undefined);
   const metadataKeys = patches.flatMap(({ match }) => Object.keys(match?.proxy?.metadata ?? {}));
+  const place = memo([services, selecting.destinationRules, config], "place reads", () =>
+    placeReads(
+      services.all,
+      selecting.destinationRules.map(({ spec }) => spec),
+      config,
+    ),
+  );
   const attributes = new Set([
     ...alwaysRead,
     ...metadataKeys.map((key) => `metadata:${key}`),
     ...(readsVersion ? ["metadata:ISTIO_VERSION"] : []),
     ...(writesTracing ? ["metadata:MESH_ID"] : []),
-    ...(mesh.networks.gateways.length > 0 ? ["network", "metadata:REQUESTED_NETWORK_VIEW"] : []),
-    ...(perspectives.some(({ locality }) => locality !== "") ? ["locality"] : []),
-    ...(perspectives.some(({ nodeName }) => nodeName !== "") ? ["nodeName"] : []),
-    ...perspectives
-      .flatMap(({ failoverLabels }) => Object.keys(failoverLabels))
-      .flatMap((key) => topologyAttributes.get(key) ?? []),
+    ...(mesh.networks.gateways.length > 0 ? ["network"] : []),
+    ...(place.locality ? ["locality"] : []),
+    ...(place.nodeName ? ["nodeName"] : []),
+    ...place.labels.flatMap((key) => topologyAttributes.get(key) ?? []),
   ]);
-  return { attributes: [...attributes].sort(), labels: labelReads(mesh, writesTracing, memo) };
+  const labels = labelReads(mesh, [...place.labels, ...(writesTracing ? canonicalLabels : [])], memo);
+  const reads = { attributes: [...attributes].sort(byCodePoint), labels };
+  return memo([config], `class reads|${JSON.stringify(reads)}`, () => reads);
 }
 
-function labelReads(mesh: Mesh, writesTracing: boolean, memo: Memo): Readonly<Record<string, LabelKeys>> {
+/** @param besides keys that are read whatever the objects say */
+function labelReads(mesh: Mesh, besides: readonly string[], memo: Memo): Readonly<Record<string, LabelKeys>> {
   const { selecting, config, services } = mesh;
-  const everywhere = new Set<string>([
-    ...sourceLabelKeys(mesh.virtualServices.all, memo),
-    ...(writesTracing ? canonicalLabels : []),
-    ...failoverKeys(mesh),
-  ]);
+  const everywhere = new Set<string>([...sourceLabelKeys(mesh.virtualServices.all, memo), ...besides]);
   const byNamespace = new Map<string, Set<string>>();
   const read = (namespace: string, keys: Iterable<string>): void => {
     const known = byNamespace.get(namespace) ?? new Set<string>();
@@ -128,15 +134,4 @@ function serviceSelectorKeys(mesh: Mesh): ReadonlyMap<string, ReadonlySet<string
       new Set(services.flatMap((service) => Object.keys(service.attributes.selector ?? {}))),
     ]),
   );
-}
-
-function failoverKeys(mesh: Mesh): readonly string[] {
-  const settings = [
-    mesh.config.localityLbSetting,
-    ...mesh.selecting.destinationRules.flatMap(({ spec }) => spec.trafficPolicy?.loadBalancer?.localityLbSetting ?? []),
-    ...mesh.selecting.destinationRules.flatMap(({ spec }) =>
-      (spec.subsets ?? []).flatMap((subset) => subset.trafficPolicy?.loadBalancer?.localityLbSetting ?? []),
-    ),
-  ];
-  return settings.flatMap((setting) => (setting.failoverPriority ?? []).map((entry) => entry.split("=")[0] ?? entry));
 }

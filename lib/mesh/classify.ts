@@ -1,7 +1,9 @@
-import { createHash } from "node:crypto";
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
-import { type Classifier, type NodeClaims, project } from "../snapshot/classifier.ts";
+import { byCodePoint } from "../config/diagnostic.ts";
+import type { Classifier } from "../snapshot/classifier.ts";
+import { alikeProxies } from "./alike-proxies.ts";
 import { classReads } from "./class-reads.ts";
+import { fingerprint, sameList } from "./identity.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh } from "./mesh.ts";
 import type { Proxy } from "./proxy.ts";
@@ -22,7 +24,13 @@ export interface Census {
   /** How a node becomes a class without the compiler. */
   readonly classifier: Classifier;
   /** The proxies that the compiler knows, by the names they may call themselves; in the order of `proxies`. */
-  readonly nodes: readonly { readonly keys: readonly string[]; readonly classId: string }[];
+  readonly nodes: readonly CensusNode[];
+}
+
+export interface CensusNode {
+  /** Its `podName.namespace` and its addresses. */
+  readonly keys: readonly string[];
+  readonly classId: string;
 }
 
 /**
@@ -30,7 +38,7 @@ export interface Census {
  *
  * A projection that stands for several classes (two pods alike, one of them named by an EndpointSlice of its own) is not in the
  * classifier's table: such nodes are found by name. Each namespace with sidecars has a default class, that of a sidecar
- * without labels which serves nothing.
+ * without labels which serves nothing; a gateway that nobody compiled for has none.
  */
 export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<Census> {
   const classes = new Map<string, ProxyClass>();
@@ -45,25 +53,37 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
     classes.set(id, added);
     return added;
   };
-  const counted = proxies.map((proxy) => ({ proxy, proxyClass: enter(proxy) }));
+  const census = sameList(memo, "census", proxies);
+  const reads = classReads(mesh, memo);
+  const groups = memo([census, mesh.registry, reads], `alike proxies|${mesh.compat}`, () =>
+    alikeProxies(mesh, census, reads, memo),
+  );
+  const table = new Map<string, string | undefined>();
+  const nodes: CensusNode[] = [];
+  for (const group of groups) {
+    const { id } = enter(group.first);
+    for (const projection of group.projections) {
+      const known = table.get(projection);
+      table.set(projection, !table.has(projection) || known === id ? id : undefined);
+    }
+    for (const { position, keys } of group.members) nodes[position] = { keys, classId: id };
+  }
   const defaults = new Map<string, string>();
-  for (const proxy of defaultSidecars(proxies)) defaults.set(`sidecar/${proxy.namespace}`, enter(proxy).id);
-  const perspectives = [...classes.values()].map(({ views }) => views.endpoints.perspective);
-  const reads = classReads(mesh, perspectives, memo);
-  const table = projectionTable({ ...reads, classes: {}, defaults: {} }, counted);
+  for (const proxy of memo([census], "default sidecars", () => defaultSidecars(census))) {
+    defaults.set(`sidecar/${proxy.namespace}`, enter(proxy).id);
+  }
   return {
     value: {
-      classes: [...classes.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+      classes: [...classes.values()].sort((a, b) => byCodePoint(a.id, b.id)),
       classifier: { ...reads, classes: sortedRecord(table), defaults: sortedRecord(defaults) },
-      nodes: counted.map(({ proxy, proxyClass }) => ({ keys: [proxy.id, ...proxy.addresses], classId: proxyClass.id })),
+      nodes,
     },
     diagnostics: [...diagnostics],
   };
 }
 
 function classId(proxy: Proxy, { clusters, endpoints, listeners, routes }: ProxyViews): string {
-  const keys = JSON.stringify([clusters.key, endpoints.key, listeners.key, routes.key]);
-  return `${proxy.type}-${createHash("sha256").update(keys).digest("hex").slice(0, 24)}`;
+  return `${proxy.type}-${fingerprint(JSON.stringify([clusters.key, endpoints.key, listeners.key, routes.key]))}`;
 }
 
 /** One sidecar for each namespace that has any: like its first, but without labels and address of a workload. */
@@ -85,33 +105,10 @@ function defaultSidecars(proxies: readonly Proxy[]): readonly Proxy[] {
   return [...byNamespace.values()];
 }
 
-/** What a node would send for a proxy. */
-export function claimsOf(proxy: Proxy): NodeClaims {
-  return {
-    id: [proxy.type, proxy.addresses[0] ?? "", proxy.id, proxy.dnsDomain].join("~"),
-    cluster: proxy.nodeCluster,
-    metadata: proxy.metadata.raw,
-    locality: proxy.locality,
-  };
-}
-
-function projectionTable(
-  classifier: Classifier,
-  counted: readonly { readonly proxy: Proxy; readonly proxyClass: ProxyClass }[],
-): ReadonlyMap<string, string> {
-  const table = new Map<string, string>();
-  const ambiguous = new Set<string>();
-  for (const { proxy, proxyClass } of counted) {
-    const projection = project(classifier, claimsOf(proxy));
-    if (projection === undefined) continue;
-    const known = table.get(projection);
-    if (known !== undefined && known !== proxyClass.id) ambiguous.add(projection);
-    table.set(projection, proxyClass.id);
-  }
-  for (const projection of ambiguous) table.delete(projection);
-  return table;
-}
-
-function sortedRecord(map: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
-  return Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+/** By key, without those whose value is undefined. */
+function sortedRecord(map: ReadonlyMap<string, string | undefined>): Readonly<Record<string, string>> {
+  const entries = [...map].flatMap(([key, value]): readonly (readonly [string, string])[] =>
+    value === undefined ? [] : [[key, value]],
+  );
+  return Object.fromEntries(entries.sort(([a], [b]) => byCodePoint(a, b)));
 }

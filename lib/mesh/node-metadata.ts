@@ -28,7 +28,7 @@ export function metadataOf(raw: Raw, meshDefault: ProxyConfig): ProxyMetadata {
     networkView: list(raw.REQUESTED_NETWORK_VIEW),
     tlsServerFiles: textsWithPrefix(raw, "TLS_SERVER_"),
     tlsClientFiles: textsWithPrefix(raw, "TLS_CLIENT_"),
-    proxyConfig: { ...meshDefault, ...record(raw.PROXY_CONFIG) },
+    proxyConfig: raw.PROXY_CONFIG === undefined ? meshDefault : { ...meshDefault, ...record(raw.PROXY_CONFIG) },
     raw,
   };
 }

@@ -1,5 +1,7 @@
 import { byCodePoint } from "../config/diagnostic.ts";
-import type { LocalityLoadBalancerSetting, TrafficPolicy } from "../config/kinds/destination-rule.ts";
+import type { DestinationRule, LocalityLoadBalancerSetting, TrafficPolicy } from "../config/kinds/destination-rule.ts";
+import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import type { Service } from "../registry/service.ts";
 import { ipMode } from "./ip-address.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh, SidecarScope } from "./mesh.ts";
@@ -9,9 +11,11 @@ import type { EndpointPerspective } from "./views.ts";
 
 /** Where a proxy stands, as far as the endpoints of its scope's services depend on it. */
 export function perspectiveOf(mesh: Mesh, proxy: Proxy, scope: SidecarScope, memo: Memo): EndpointPerspective {
-  const reads = memo([scope.services, scope.destinationRules, mesh.config], "perspective", () =>
-    perspectiveReads(mesh, scope),
-  );
+  const { services, destinationRules } = scope;
+  const reads = memo([services, destinationRules, mesh.config], "place reads", () => {
+    const rules = [...destinationRules.values()].flat().map(({ config }) => config.spec);
+    return placeReads(services, rules, mesh.config);
+  });
   const failoverLabels = reads.labels.flatMap((key) => {
     const value = proxy.labels[key];
     return value === undefined ? [] : [[key, value] as const];
@@ -31,29 +35,31 @@ export function perspectiveOf(mesh: Mesh, proxy: Proxy, scope: SidecarScope, mem
 
 export const perspectiveKey = (perspective: EndpointPerspective): string => JSON.stringify(Object.values(perspective));
 
-interface PerspectiveReads {
+/** What of a proxy's place the answers about some services depend on. */
+export interface PlaceReads {
   readonly locality: boolean;
   readonly nodeName: boolean;
   /** Label keys of failover priorities, sorted. */
   readonly labels: readonly string[];
 }
 
-/** What the services of a scope and their rules make depend on the place of the client. */
-function perspectiveReads(mesh: Mesh, scope: SidecarScope): PerspectiveReads {
-  const { localityLbSetting, defaultTrafficPolicy } = mesh.config;
-  const policies = [...scope.destinationRules.values()]
-    .flat()
-    .flatMap(({ config: { spec } }) => [
-      ...levelsOf(spec.trafficPolicy),
-      ...(spec.subsets ?? []).flatMap((subset) => levelsOf(subset.trafficPolicy)),
-    ]);
+/** What services and their rules make depend on the place of the client. */
+export function placeReads(
+  services: readonly Service[],
+  rules: readonly DestinationRule[],
+  { localityLbSetting, defaultTrafficPolicy }: MeshConfig,
+): PlaceReads {
+  const policies = rules.flatMap((spec) => [
+    ...levelsOf(spec.trafficPolicy),
+    ...(spec.subsets ?? []).flatMap((subset) => levelsOf(subset.trafficPolicy)),
+  ]);
   const settings = [localityLbSetting, ...policies.flatMap((policy) => policy.loadBalancer?.localityLbSetting ?? [])];
   const fails =
     defaultTrafficPolicy?.outlierDetection !== undefined ||
     policies.some((policy) => policy.outlierDetection !== undefined);
   const distributes = settings.some((setting) => (setting.distribute ?? []).length > 0);
-  const nodeName = scope.services.some(({ attributes }) => attributes.nodeLocal);
-  const labels = [...(fails ? settings.flatMap(failoverKeys) : []), ...scope.services.flatMap(distributionLabels)];
+  const nodeName = services.some(({ attributes }) => attributes.nodeLocal);
+  const labels = [...(fails ? settings.flatMap(failoverKeys) : []), ...services.flatMap(distributionLabels)];
   return { locality: fails || distributes, nodeName, labels: [...new Set(labels)].sort(byCodePoint) };
 }
 
