@@ -2,10 +2,11 @@ import { effectivePolicy, jwtsOf, type KeyServer, keyServer } from "./authentica
 import { jwksName } from "./cluster-name.ts";
 import { withPolicy } from "./cluster-policy.ts";
 import { type BuiltCluster, serviceCluster, uniqueClusters } from "./clusters.ts";
+import { endUserClusters } from "./compat/end-user.ts";
 import type { CdsDocument, Cluster } from "./documents.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
-import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
+import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
 import { mixerClusters } from "./mixer.ts";
 import type { NodeId } from "./node-id.ts";
 import { v1Settings } from "./rds.ts";
@@ -14,18 +15,35 @@ import { clustersOf, sidecarListeners } from "./sidecar.ts";
 /** CDS: the clusters that a node's listeners and routes name, sorted; then Mixer's; then those of key servers. @see v1-api 4 */
 export function clustersDocument(world: LegacyWorld, node: NodeId): CdsDocument {
   const instances = node.type === "ingress" ? [] : instancesAt(world, node.ip);
-  const built = node.type === "ingress" ? ingressClusters(world) : sidecarListeners(world, node, instances).clusters;
+  const built =
+    node.type === "ingress" ? ingressClusters(world, node) : sidecarListeners(world, node, instances).clusters;
+  const { mesh, v1alpha3 } = world;
+  const mixer = usesMixer(mesh)
+    ? [
+        ...mixerClusters(mesh).map(({ cluster }) => cluster),
+        ...endUserClusters(v1alpha3, instances, mesh.connectTimeoutMs),
+      ]
+    : [];
+  const clusters = [
+    ...uniqueClusters(built).map((cluster) => withPolicy(cluster, instances, world, node.domain)),
+    ...mixer,
+    ...keyServerClusters(world, instances),
+  ];
+  return { clusters: v1alpha3 === undefined ? clusters : clusters.map(withFeatures) };
+}
+
+/** HTTP/2 was a feature among others up to release 0.7. */
+function withFeatures({ http2_settings, circuit_breakers, outlier_detection, ...head }: Cluster): Cluster {
   return {
-    clusters: [
-      ...uniqueClusters(built).map((cluster) => withPolicy(cluster, instances, world)),
-      ...mixerClusters(world.mesh).map(({ cluster }) => cluster),
-      ...keyServerClusters(world, instances),
-    ],
+    ...head,
+    ...(http2_settings === undefined ? {} : { features: "http2" }),
+    ...(circuit_breakers === undefined ? {} : { circuit_breakers }),
+    ...(outlier_detection === undefined ? {} : { outlier_detection }),
   };
 }
 
-function ingressClusters(world: LegacyWorld): readonly BuiltCluster[] {
-  const { plain, tls } = ingressTables(world, v1Settings(world));
+function ingressClusters(world: LegacyWorld, node: NodeId): readonly BuiltCluster[] {
+  const { plain, tls } = ingressTables(world, v1Settings(world), node.domain);
   return clustersOf([...plain, ...tls]);
 }
 

@@ -2,6 +2,8 @@ import { durationMs } from "../config/duration.ts";
 import type { SimpleCircuitBreakerPolicy } from "../config/kinds/destination-policy.ts";
 import { effectivePolicy, mutualTlsOf, workloadCertificateFiles } from "./authentication.ts";
 import type { BuiltCluster, PolicyTarget } from "./clusters.ts";
+import { withDestinationRule } from "./compat/destination-rule.ts";
+import { destinationRuleFor, fullName } from "./compat/v1alpha3.ts";
 import { destinationPolicyFor } from "./config-store.ts";
 import type { CircuitBreakers, Cluster, ClusterTls, OutlierDetection } from "./documents.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
@@ -11,12 +13,14 @@ export function withPolicy(
   { cluster, policyTarget }: BuiltCluster,
   instances: readonly LegacyInstance[],
   world: LegacyWorld,
+  domain: string,
 ): Cluster {
   if (policyTarget === undefined) return cluster;
   const { lb_type, http2_settings, ssl_context, hosts, ...head } = cluster;
   const originalDestination = cluster.type === "original_dst";
   const policy = destinationPolicyFor(world.configs, policyTarget.hostname, policyTarget.labels, instances);
   const breaker = policy?.circuitBreaker?.simpleCb;
+  if (policy === undefined && world.v1alpha3 !== undefined) return ruled(cluster, policyTarget, world, domain);
   const perConnection = breaker?.httpMaxRequestsPerConnection ?? 0;
   const tls = (originalDestination ? undefined : mutualTls(policyTarget, world)) ?? ssl_context;
   return {
@@ -29,6 +33,23 @@ export function withPolicy(
     ...(breaker === undefined
       ? {}
       : { circuit_breakers: { default: limits(breaker) }, outlier_detection: ejection(breaker) }),
+  };
+}
+
+/** Release 0.7: where no policy applies, a DestinationRule may. */
+function ruled(cluster: Cluster, target: PolicyTarget, world: LegacyWorld, domain: string): Cluster {
+  const rule = destinationRuleFor(world.v1alpha3, fullName(target.hostname, domain), domain);
+  const { hosts, ssl_context, http2_settings, ...head } = cluster;
+  const tls = (cluster.type === "original_dst" ? undefined : mutualTls(target, world)) ?? ssl_context;
+  const { circuit_breakers, outlier_detection, ...members } = withDestinationRule(cluster, rule, target.labels);
+  return {
+    ...head,
+    ...members,
+    ...(hosts === undefined ? {} : { hosts }),
+    ...(tls === undefined ? {} : { ssl_context: tls }),
+    ...(http2_settings === undefined ? {} : { http2_settings }),
+    ...(circuit_breakers === undefined ? {} : { circuit_breakers }),
+    ...(outlier_detection === undefined ? {} : { outlier_detection }),
   };
 }
 

@@ -22,7 +22,8 @@ export interface PolicyTarget {
 /** Most streams on one HTTP/2 connection: the largest number that the protocol allows in 30 bits. */
 export const http2Settings = { max_concurrent_streams: 1_073_741_824 };
 
-const http2Of = (protocol: Protocol): Pick<Cluster, "http2_settings"> =>
+/** The member that makes a cluster speak HTTP/2, for the protocols that are. */
+export const http2Of = (protocol: Protocol): Pick<Cluster, "http2_settings"> =>
   protocol === "GRPC" || protocol === "HTTP2" ? { http2_settings: http2Settings } : {};
 
 /** The workload itself, on a port of its own. */

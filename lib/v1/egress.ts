@@ -1,6 +1,6 @@
-import type { Protocol } from "../registry/service.ts";
 import { egressCluster } from "./clusters.ts";
 import { egressRules, isHttpEgress } from "./config-store.ts";
+import { egressPort } from "./egress-port.ts";
 import { type LegacyInstance, type LegacyPort, type LegacyWorld, usesMixer } from "./legacy-world.ts";
 import { egressMixerConfig } from "./mixer.ts";
 import type { NodeId } from "./node-id.ts";
@@ -27,29 +27,6 @@ export function egressTables(
   return tablesOf(hosts);
 }
 
-/** `external-<PROTOCOL>-<port>`: the port of an egress rule in names of clusters. */
-export function egressPort(port: number, protocol: string): LegacyPort {
-  const known = protocolOf(protocol);
-  return { name: `external-${known}-${port}`, port, protocol: known, authenticationPolicy: "INHERIT" };
-}
-
-function protocolOf(text: string): Protocol {
-  switch (text.toUpperCase()) {
-    case "HTTP":
-      return "HTTP";
-    case "HTTP2":
-      return "HTTP2";
-    case "GRPC":
-      return "GRPC";
-    case "HTTPS":
-      return "HTTPS";
-    case "MONGO":
-      return "Mongo";
-    default:
-      return "TCP";
-  }
-}
-
 /** All routes go to the one cluster of the destination, whatever a rule's targets say: nothing else is known outside. */
 function egressHost(
   destination: string,
@@ -63,7 +40,10 @@ function egressHost(
   const cluster = egressCluster(destination, port, settings.connectTimeoutMs);
   // The application speaks plain HTTP to a port that the proxy turns into HTTPS.
   const spoken: LegacyPort = port.protocol === "HTTPS" ? { ...port, protocol: "HTTP" } : port;
-  const routes = destinationRoutes({ hostname: destination, external: false }, spoken, instances, world, settings);
+  const routes = destinationRoutes({ hostname: destination, external: false }, spoken, instances, world, {
+    ...settings,
+    domain: node.domain,
+  });
   const opaque = usesMixer(world.mesh)
     ? { opaque_config: egressMixerConfig(serviceName, destination, instances, node, world) }
     : {};

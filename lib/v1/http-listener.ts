@@ -27,6 +27,8 @@ export interface HttpListenerOptions {
 export function httpListener(options: HttpListenerOptions, world: LegacyWorld, node: NodeId): Listener {
   const { mesh } = world;
   const { ip, port, routes } = options;
+  // The authentication filter came with release 0.8.
+  const isCompat = world.v1alpha3 !== undefined;
   const manager: ConnectionManager = {
     codec_type: "auto",
     stat_prefix: "http",
@@ -37,7 +39,7 @@ export function httpListener(options: HttpListenerOptions, world: LegacyWorld, n
       ? { rds: { cluster: "rds", route_config_name: routes, refresh_delay_ms: mesh.rdsRefreshDelayMs } }
       : { route_config: routes }),
     filters: [
-      ...authenticationFilters(options.policy),
+      ...authenticationFilters(options.policy).filter(({ name }) => !isCompat || name !== "istio_authn"),
       ...(usesMixer(mesh) ? [mixerHttpFilter(world, node, options.services, options.outbound)] : []),
       { type: "", name: "cors", config: {} },
       ...options.faults,

@@ -1,5 +1,7 @@
 import { effectivePolicy, inboundTls } from "./authentication.ts";
 import { type BuiltCluster, localCluster } from "./clusters.ts";
+import { virtualServiceServedBy } from "./compat/v1alpha3.ts";
+import { inboundRoutesOf } from "./compat/virtual-service-routes.ts";
 import { routeRulesServedBy } from "./config-store.ts";
 import type { Listener, Route, RouteConfig } from "./documents.ts";
 import { httpListener } from "./http-listener.ts";
@@ -53,7 +55,7 @@ function plainListener(
       {
         ip: instance.address,
         port: instance.port,
-        routes: inboundRoutes(instance, cluster, instances, world),
+        routes: inboundRoutes(instance, cluster, instances, world, node),
         outbound: false,
         operation: "ingress",
         useRemoteAddress: false,
@@ -81,6 +83,7 @@ function inboundRoutes(
   cluster: BuiltCluster,
   instances: readonly LegacyInstance[],
   world: LegacyWorld,
+  node: NodeId,
 ): RouteConfig {
   const opaque = usesMixer(world.mesh)
     ? { opaque_config: routeMixerConfig(world.mesh, instance.service.hostname, false) }
@@ -99,7 +102,16 @@ function inboundRoutes(
       ...(websocket ? { use_websocket: true } : decoratorOf(rule)),
     };
   });
-  const routes = [...ruled, { ...defaultRoute(cluster).route, ...opaque }].map(inMemberOrder);
+  const virtualService =
+    instance.servicePort.protocol === "HTTP"
+      ? virtualServiceServedBy(world.v1alpha3, instances, node.domain)
+      : undefined;
+  const virtual = virtualService === undefined ? [] : inboundRoutesOf(virtualService, cluster.cluster.name);
+  const routes = [
+    ...ruled,
+    ...virtual.map((route) => ({ ...route, ...opaque })),
+    { ...defaultRoute(cluster).route, ...opaque },
+  ].map(inMemberOrder);
   return {
     validate_clusters: true,
     virtual_hosts: [{ name: `inbound|${instance.port}`, domains: ["*"], routes }],

@@ -19,12 +19,12 @@ export interface IngressTables {
 }
 
 /** The routes of all ingress rules; a rule that cannot be served is left out. @see v1-api 11 */
-export function ingressTables(world: LegacyWorld, settings: RouteSettings): IngressTables {
+export function ingressTables(world: LegacyWorld, settings: RouteSettings, domain: string): IngressTables {
   const plain = new Map<string, BuiltRoute[]>();
   const tls = new Map<string, BuiltRoute[]>();
   let hasTls = false;
   for (const rule of [...world.configs.ingressRules].sort(byKey)) {
-    const routes = ingressRoutes(rule, world, settings);
+    const routes = ingressRoutes(rule, world, settings, domain);
     const host = hostOf(rule.spec);
     if (routes === undefined || host === undefined) continue;
     const secured = rule.spec.tlsSecret !== undefined && rule.spec.tlsSecret !== "";
@@ -67,6 +67,7 @@ function ingressRoutes(
   { meta, spec }: Config<IngressRule>,
   world: LegacyWorld,
   settings: RouteSettings,
+  domain: string,
 ): readonly BuiltRoute[] | undefined {
   const hostname = resolveHost(meta, spec.destination);
   const service = world.services.find((candidate) => candidate.hostname === hostname);
@@ -74,7 +75,7 @@ function ingressRoutes(
   if (service === undefined || port === undefined || !speaksHttp(port)) return undefined;
   const match = routeMatch(spec.match);
   if ((match.headers ?? []).some((header, index) => index > 0 || header.name !== ":authority")) return undefined;
-  const routes = destinationRoutes(service, port, [], world, settings);
+  const routes = destinationRoutes(service, port, [], world, { ...settings, domain });
   const opaque = usesMixer(world.mesh) ? { opaque_config: routeMixerConfig(world.mesh, hostname, true) } : {};
   return routes.flatMap((built): BuiltRoute[] => {
     // With several routes the one for everything else stays inside the mesh.

@@ -1,3 +1,4 @@
+import { gatewayListeners } from "./compat/gateway.ts";
 import type { LdsDocument, Listener } from "./documents.ts";
 import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
 import { ingressTables } from "./ingress-routes.ts";
@@ -16,7 +17,7 @@ export function listenersDocument(world: LegacyWorld, node: NodeId): LdsDocument
     case "ingress":
       return { listeners: ingressListeners(world, node) };
     case "router":
-      return { listeners: null };
+      return { listeners: world.v1alpha3 === undefined ? null : gatewayListeners(world, world.v1alpha3, node) };
   }
 }
 
@@ -35,7 +36,7 @@ function ingressListeners(world: LegacyWorld, node: NodeId): readonly Listener[]
     bindToPort: true,
   };
   const plain = httpListener(options, world, node);
-  if (!ingressTables(world, v1Settings(world)).hasTls) return [plain];
+  if (!ingressTables(world, v1Settings(world), node.domain).hasTls) return [plain];
   const { bind_to_port, ...head } = httpListener({ ...options, port: 443, routes: "443" }, world, node);
   const certificates = "/etc/istio/ingress-certs";
   return [
@@ -55,6 +56,8 @@ function ingressListeners(world: LegacyWorld, node: NodeId): readonly Listener[]
 
 /** The service of the ingress proxy itself, found by its name. */
 function ingressServices(world: LegacyWorld): readonly MixerService[] {
-  const service = world.services.find(({ hostname }) => hostname.startsWith(`${world.mesh.ingressService}.`));
+  // Release 0.7 knew the name by itself, and took a part of it.
+  const prefix = world.v1alpha3 === undefined ? `${world.mesh.ingressService}.` : "istio-ingress";
+  const service = world.services.find(({ hostname }) => hostname.startsWith(prefix));
   return service === undefined ? [] : [{ service, labels: {} }];
 }

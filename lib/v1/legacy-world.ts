@@ -6,6 +6,7 @@ import type { IngressRule } from "../config/kinds/ingress-rule.ts";
 import type { HTTPAPISpec, HTTPAPISpecBinding, QuotaSpec, QuotaSpecBinding } from "../config/kinds/mixer-client.ts";
 import type { RouteRule } from "../config/kinds/route-rule.ts";
 import type { Protocol } from "../registry/service.ts";
+import type { V1Alpha3Configs } from "./compat/v1alpha3.ts";
 
 /** What v1 documents are made from: the part of a mesh that releases up to 0.8 knew, in their notions. */
 export interface LegacyWorld {
@@ -18,6 +19,8 @@ export interface LegacyWorld {
   /** Suffix of the names of services, `cluster.local`. */
   readonly domain: string;
   readonly configs: LegacyConfigs;
+  /** Answers are those of release 0.7, which served these objects over v1; absent: those of 0.8, which did not. */
+  readonly v1alpha3?: V1Alpha3Configs;
 }
 
 /** In the order in which the store answers. */

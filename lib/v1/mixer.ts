@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../config/diagnostic.ts";
+import type { Quota, QuotaSpec } from "../config/kinds/mixer-client.ts";
 import { addressBytes } from "./address-bytes.ts";
 import { workloadCertificateFiles } from "./authentication.ts";
 import { type BuiltCluster, http2Settings } from "./clusters.ts";
+import { endUserSpec } from "./compat/end-user.ts";
 import { httpApiSpecsFor, quotaSpecsFor } from "./config-store.ts";
 import type { HttpFilter, NetworkFilter } from "./documents.ts";
 import { escaped, withSortedKeys } from "./encode.ts";
@@ -81,13 +83,24 @@ function serviceConfig(
 ): object {
   const apis = httpApiSpecsFor(world.configs, hostname);
   const quotas = quotaSpecsFor(world.configs, hostname);
+  const endUser = endUserSpec(world.v1alpha3, hostname);
   return {
     ...(disable.check ? { disableCheckCalls: true } : {}),
     ...(disable.report ? { disableReportCalls: true } : {}),
     mixerAttributes: { attributes: sorted({ ...attributes, "destination.service": text(name) }) },
     ...(apis.length === 0 ? {} : { httpApiSpec: apis }),
-    ...(quotas.length === 0 ? {} : { quotaSpec: quotas }),
+    ...(quotas.length === 0 ? {} : { quotaSpec: quotas.map(quotaJson) }),
+    ...(endUser === undefined ? {} : { endUserAuthnSpec: endUser }),
   };
+}
+
+/** Proto JSON writes numbers of 64 bits as texts. */
+function quotaJson(spec: QuotaSpec): object {
+  const quota = ({ charge, ...rest }: Quota): object => ({
+    ...(charge === undefined ? {} : { charge: String(charge) }),
+    ...rest,
+  });
+  return { rules: spec.rules.map((rule) => ({ ...rule, quotas: rule.quotas.map(quota) })) };
 }
 
 const sorted = (attributes: Attributes): Attributes =>

@@ -1,13 +1,15 @@
 import { byCodePoint } from "../config/diagnostic.ts";
 import { v2ClusterName } from "./cluster-name.ts";
-import { serviceCluster } from "./clusters.ts";
+import { type BuiltCluster, serviceCluster } from "./clusters.ts";
+import { virtualServicesFor } from "./compat/v1alpha3.ts";
+import { virtualServiceRoutes } from "./compat/virtual-service-routes.ts";
 import { routeRulesFor } from "./config-store.ts";
 import type { RouteConfig, VirtualHost } from "./documents.ts";
 import type { LegacyInstance, LegacyPort, LegacyService, LegacyWorld } from "./legacy-world.ts";
 import { inMemberOrder } from "./member-order.ts";
 import { isCatchAll } from "./route-match.ts";
 import { type BuiltRoute, defaultRoute, type RouteSettings, ruleRoute } from "./rule-route.ts";
-import { serviceKey } from "./service-key.ts";
+import { type Labels, serviceKey } from "./service-key.ts";
 
 /** A virtual host and what its routes bring along. */
 export interface BuiltHost {
@@ -28,7 +30,7 @@ export function serviceTables(
 ): RouteTables {
   const hosts = world.services.flatMap((service) =>
     service.ports.flatMap((port) => {
-      const routes = destinationRoutes(service, port, instances, world, settings);
+      const routes = destinationRoutes(service, port, instances, world, { ...settings, domain });
       if (routes.length === 0) return [];
       const name = serviceKey(service.hostname, [port.name]);
       return [{ port: port.port, host: { name, domains: serviceDomains(service, port.port, domain), routes } }];
@@ -55,34 +57,55 @@ export function mergeTables(a: RouteTables, b: RouteTables): RouteTables {
   return tablesOf(flat);
 }
 
+/** Makes the cluster of a host for the port of a service; undefined: clusters of services are meant. */
+export type ClusterOf = (hostname: string, labels: Labels | undefined) => BuiltCluster;
+
 /**
- * The routes to a port of a service: those of its rules up to one that takes everything, else the default route behind them.
- * Empty for ports that carry no HTTP.
+ * The routes to a port of a service: those of its rules (behind them those of virtual services, where they count) up to a
+ * rule that takes everything, else the default route behind them. Empty for ports that carry no HTTP.
+ *
+ * @param domain DNS domain of the proxy
  */
 export function destinationRoutes(
   service: Pick<LegacyService, "hostname" | "external">,
   port: LegacyPort,
   instances: readonly LegacyInstance[],
   world: LegacyWorld,
-  settings: RouteSettings,
+  settings: RouteSettings & { readonly domain: string; readonly clusterOf?: ClusterOf },
 ): readonly BuiltRoute[] {
-  const own = serviceCluster(service.hostname, port, undefined, service.external, settings.connectTimeoutMs);
+  const clusterOf: ClusterOf =
+    settings.clusterOf ??
+    ((hostname, labels) => serviceCluster(hostname, port, labels, service.external, settings.connectTimeoutMs));
   switch (port.protocol) {
     case "HTTP":
     case "HTTP2":
     case "GRPC":
       break;
     case "HTTPS":
-      return service.external ? [defaultRoute(own)] : [];
+      return service.external ? [defaultRoute(clusterOf(service.hostname, undefined))] : [];
     default:
       return [];
   }
   const routes: BuiltRoute[] = [];
-  for (const rule of routeRulesFor(world.configs, service.hostname, instances)) {
+  const rules = routeRulesFor(world.configs, service.hostname, instances);
+  for (const rule of rules) {
     const built = ruleRoute(rule, service, port, settings);
     routes.push(built);
     if (isCatchAll(built.route)) return routes;
   }
+  const { v1alpha3: configs } = world;
+  for (const virtualService of virtualServicesFor(configs, service.hostname, settings.domain)) {
+    if (configs === undefined) break;
+    const built = virtualServiceRoutes(virtualService, {
+      configs,
+      instances,
+      domain: settings.domain,
+      cluster: clusterOf,
+    });
+    routes.push(...built);
+    if (built.some(({ route }) => isCatchAll(route))) return routes;
+  }
+  const own = clusterOf(service.hostname, undefined);
   const name = settings.v2Names ? v2ClusterName(service.hostname, port.port) : own.cluster.name;
   return [...routes, defaultRoute(own, name)];
 }

@@ -1,3 +1,5 @@
+import { externalTables } from "./compat/external-routes.ts";
+import { gatewayHosts } from "./compat/gateway.ts";
 import type { RouteConfig } from "./documents.ts";
 import { egressTables } from "./egress.ts";
 import { ingressTables } from "./ingress-routes.ts";
@@ -24,8 +26,11 @@ export function outboundTables(
   settings: RouteSettings,
 ): RouteTables {
   const services = serviceTables(world, instances, node.domain, settings);
-  if (node.type === "router" || settings.v2Names) return services;
-  return mergeTables(services, egressTables(world, instances, node, settings));
+  if (settings.v2Names) return services;
+  // Routers ignore egress rules.
+  if (node.type === "router") return mergeTables(services, externalTables(world, instances, node, settings));
+  const egress = mergeTables(services, egressTables(world, instances, node, settings));
+  return mergeTables(egress, externalTables(world, instances, node, settings));
 }
 
 /**
@@ -43,19 +48,32 @@ export function routesDocument(
   const v2Names = name.startsWith(":");
   const table = v2Names ? name.slice(1) : name;
   const settings = { ...v1Settings(world), v2Names };
-  if (node.type === "router") return { error: "unrecognized node type" };
-  const tables = node.type === "ingress" ? ingressByPort(world, settings) : sidecarTables(world, node, settings);
+  if (node.type === "router") return routerRoutes(world, node, table);
+  const tables = node.type === "ingress" ? ingressByPort(world, node, settings) : sidecarTables(world, node, settings);
   if (table === httpProxyTable) return routeConfig(joinedTable(tables));
-  if (!/^[-+]?\d+$/.test(table)) return { error: `strconv.Atoi: parsing ${JSON.stringify(table)}: invalid syntax` };
+  if (!isNumber(table)) return { error: notANumber(table) };
   return routeConfig(tables.get(Number(table)) ?? []);
 }
+
+/** Gateways were served over v1 by release 0.7 only. */
+function routerRoutes(world: LegacyWorld, node: NodeId, table: string): RouteConfig | { readonly error: string } {
+  if (world.v1alpha3 === undefined) return { error: "unrecognized node type" };
+  if (!isNumber(table)) {
+    return { error: `parsing routeName ${JSON.stringify(table)} as number: ${notANumber(table)}` };
+  }
+  return routeConfig(gatewayHosts(world, world.v1alpha3, node, Number(table)));
+}
+
+const isNumber = (text: string): boolean => /^[-+]?\d+$/.test(text);
+
+const notANumber = (text: string): string => `strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;
 
 function sidecarTables(world: LegacyWorld, node: NodeId, settings: RouteSettings): RouteTables {
   return outboundTables(world, instancesAt(world, node.ip), node, settings);
 }
 
-function ingressByPort(world: LegacyWorld, settings: RouteSettings): RouteTables {
-  const { plain, tls } = ingressTables(world, settings);
+function ingressByPort(world: LegacyWorld, node: NodeId, settings: RouteSettings): RouteTables {
+  const { plain, tls } = ingressTables(world, settings, node.domain);
   return new Map([
     [80, plain],
     [443, tls],

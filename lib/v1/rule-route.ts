@@ -51,17 +51,18 @@ export function ruleRoute(
   const appended = Object.entries(rule.appendHeaders ?? {}).map(([key, value]) => ({ key, value }));
   const cors = rule.corsPolicy === undefined ? {} : { cors: corsOf(rule.corsPolicy) };
   const { httpFault } = rule;
+  const retries = rule.httpReqRetries?.simpleRetry;
   return {
     route: {
       ...path,
-      ...text("prefix_rewrite", rule.rewrite?.uri),
-      ...text("host_rewrite", rule.rewrite?.authority),
-      ...text("path_redirect", rule.redirect?.uri),
-      ...text("host_redirect", rule.redirect?.authority),
+      ...optionalText("prefix_rewrite", rule.rewrite?.uri),
+      ...optionalText("host_rewrite", rule.rewrite?.authority),
+      ...optionalText("path_redirect", rule.redirect?.uri),
+      ...optionalText("host_redirect", rule.redirect?.authority),
       ...(rule.redirect === undefined ? targets.route : withoutCluster(targets.route)),
       ...(headers === undefined ? {} : { headers }),
       timeout_ms: timeout === undefined ? 0 : Math.max(Math.trunc(durationMs(timeout)), 0),
-      ...retryOf(rule),
+      ...retryPolicy(retries?.attempts, retries?.perTryTimeout),
       ...(rule.websocketUpgrade === true ? { use_websocket: true } : {}),
       ...mirrored.reduce((_, { cluster }) => ({ shadow: { cluster: cluster.name } }), {}),
       ...(appended.length === 0 ? {} : { request_headers_to_add: appended }),
@@ -119,9 +120,12 @@ function withoutCluster(route: Pick<Route, "cluster" | "weighted_clusters">): Pi
   return rest;
 }
 
-function retryOf({ httpReqRetries }: RouteRule): Pick<Route, "retry_policy"> {
-  const { attempts = 0, perTryTimeout } = httpReqRetries?.simpleRetry ?? {};
-  if (attempts <= 0) return {};
+/** Retries, if there are any, of what is safe to send again. */
+export function retryPolicy(
+  attempts: number | undefined,
+  perTryTimeout: string | undefined,
+): Pick<Route, "retry_policy"> {
+  if (attempts === undefined || attempts <= 0) return {};
   const ms = perTryTimeout === undefined ? 0 : Math.trunc(durationMs(perTryTimeout));
   return {
     retry_policy: {
@@ -138,15 +142,19 @@ function corsOf(policy: LegacyCorsPolicy): Cors {
   return {
     enabled: true,
     ...(policy.allowCredentials === true ? { allow_credentials: true } : {}),
-    ...text("allow_methods", policy.allowMethods?.join(",")),
-    ...text("allow_headers", policy.allowHeaders?.join(",")),
-    ...text("expose_headers", policy.exposeHeaders?.join(",")),
+    ...optionalText("allow_methods", policy.allowMethods?.join(",")),
+    ...optionalText("allow_headers", policy.allowHeaders?.join(",")),
+    ...optionalText("expose_headers", policy.exposeHeaders?.join(",")),
     ...(seconds === 0 ? {} : { max_age: String(seconds) }),
     ...(allowOrigin.length === 0 ? {} : { allow_origin: allowOrigin }),
   };
 }
 
-function text<Name extends string>(name: Name, value: string | undefined): { readonly [N in Name]?: string } {
+/** A member that is left out when it is empty. */
+export function optionalText<Name extends string>(
+  name: Name,
+  value: string | undefined,
+): { readonly [N in Name]?: string } {
   const member: { [N in Name]?: string } = {};
   if (value !== undefined && value !== "") member[name] = value;
   return member;

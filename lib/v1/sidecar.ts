@@ -1,5 +1,6 @@
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { BuiltCluster } from "./clusters.ts";
+import { externalTcpListeners } from "./compat/external-routes.ts";
 import type { Listener } from "./documents.ts";
 import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
 import { inboundListeners } from "./inbound-listeners.ts";
@@ -42,12 +43,17 @@ function capturedListeners(
   instances: readonly LegacyInstance[],
 ): readonly BuiltListener[] {
   if (node.type === "router") {
-    return [...outboundTcpListeners(world, node), ...outboundHttpListeners(world, node, instances)];
+    return [
+      ...outboundTcpListeners(world, node),
+      ...externalTcpListeners(world),
+      ...outboundHttpListeners(world, node, instances),
+    ];
   }
   const services = [
     ...inboundListeners(world, node, instances),
     ...outboundTcpListeners(world, node),
     ...egressTcpListeners(world),
+    ...externalTcpListeners(world),
     ...outboundHttpListeners(world, node, instances),
   ];
   const taken = new Set(services.map(({ listener }) => listener?.address));

@@ -3,7 +3,7 @@ import type { Protocol } from "../registry/service.ts";
 import { type BuiltCluster, egressCluster, headlessCluster, localCluster, serviceCluster } from "./clusters.ts";
 import { egressRules, isHttpEgress } from "./config-store.ts";
 import type { Listener, TcpProxy, TcpRoute } from "./documents.ts";
-import { egressPort } from "./egress.ts";
+import { egressPort } from "./egress-port.ts";
 import type { LegacyWorld } from "./legacy-world.ts";
 import type { NodeId } from "./node-id.ts";
 

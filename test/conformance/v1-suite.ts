@@ -14,7 +14,6 @@ import { readV1World, type V1Inputs } from "./v1-world.ts";
 /** `case.json` of the legacy suite, as far as it is read. */
 interface V1Case extends V1Inputs {
   readonly family: string;
-  readonly variant: "0.7" | "0.8";
   readonly advisory?: boolean;
   readonly reject?: boolean;
   readonly request?: V1Request;

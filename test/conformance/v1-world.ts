@@ -6,6 +6,7 @@ import type { Ingress } from "../../lib/config/kinds/ingress.ts";
 import { parseStream } from "../../lib/config/parse.ts";
 import { readConfig } from "../../lib/config/read-config.ts";
 import type { Protocol } from "../../lib/registry/service.ts";
+import type { V1Alpha3Configs } from "../../lib/v1/compat/v1alpha3.ts";
 import { ingressRulesOf } from "../../lib/v1/kubernetes-ingress.ts";
 import {
   defaultLegacyMeshConfig,
@@ -20,6 +21,7 @@ import { withMeshSettings } from "../../lib/v1/mesh-settings.ts";
 
 /** The parts of `case.json` that say what the world is. */
 export interface V1Inputs {
+  readonly variant: string;
   readonly registry?: string;
   readonly registryOverrides?: readonly {
     readonly hostname: string;
@@ -60,8 +62,10 @@ interface RegistryFile {
 export function readV1World(inputs: V1Inputs, suite: URL, folder: URL): Stage<LegacyWorld> {
   const mesh = meshOf(inputs, suite);
   const registry = registryOf(inputs, suite);
-  const { value: configs, diagnostics } = configsOf(inputs.configs ?? [], folder, mesh);
-  return { value: { ...registry, mesh, domain: "cluster.local", configs }, diagnostics };
+  const { value, diagnostics } = configsOf(inputs.configs ?? [], folder, mesh);
+  const { configs, v1alpha3 } = value;
+  const compat = inputs.variant === "0.7" ? { v1alpha3 } : {};
+  return { value: { ...registry, mesh, domain: "cluster.local", configs, ...compat }, diagnostics };
 }
 
 function meshOf({ meshBase, mesh = {} }: V1Inputs, suite: URL): LegacyMeshConfig {
@@ -98,22 +102,26 @@ function registryOf(
   return { services, instances, managementPorts: file.managementPorts ?? [] };
 }
 
-function configsOf(paths: readonly string[], folder: URL, mesh: LegacyMeshConfig): Stage<LegacyConfigs> {
+function configsOf(
+  paths: readonly string[],
+  folder: URL,
+  mesh: LegacyMeshConfig,
+): Stage<{ readonly configs: LegacyConfigs; readonly v1alpha3: V1Alpha3Configs }> {
   const diagnostics: Diagnostic[] = [];
-  const configs = paths.flatMap((path) => {
+  const read = paths.flatMap((path) => {
     const parsed = parseStream(readFileSync(new URL(path, folder), "utf8"), { file: path });
     diagnostics.push(...parsed.diagnostics);
     return parsed.value.flatMap((object) => {
-      const read = readConfig(object);
-      diagnostics.push(...read.diagnostics);
-      return read.value ?? [];
+      const config = readConfig(object);
+      diagnostics.push(...config.diagnostics);
+      return config.value ?? [];
     });
   });
   const of = <Spec>(kind: string): readonly Config<Spec>[] =>
     // The schema of a kind makes specs of its type: readConfig cannot say so.
-    configs.filter((config) => config.meta.kind === kind) as readonly Config<Spec>[];
+    read.filter((config) => config.meta.kind === kind) as readonly Config<Spec>[];
   const ingresses = of<Ingress>("Ingress");
-  const value: LegacyConfigs = {
+  const configs: LegacyConfigs = {
     routeRules: of("RouteRule"),
     egressRules: of("EgressRule"),
     destinationPolicies: of("DestinationPolicy"),
@@ -127,7 +135,15 @@ function configsOf(paths: readonly string[], folder: URL, mesh: LegacyMeshConfig
     quotaSpecs: of("QuotaSpec"),
     quotaSpecBindings: of("QuotaSpecBinding"),
   };
-  return { value, diagnostics };
+  const v1alpha3: V1Alpha3Configs = {
+    virtualServices: of("VirtualService"),
+    destinationRules: of("DestinationRule"),
+    gateways: of("Gateway"),
+    serviceEntries: of("ServiceEntry"),
+    endUserSpecs: of("EndUserAuthenticationPolicySpec"),
+    endUserBindings: of("EndUserAuthenticationPolicySpecBinding"),
+  };
+  return { value: { configs, v1alpha3 }, diagnostics };
 }
 
 function readYaml(url: URL): Readonly<Record<string, unknown>> {

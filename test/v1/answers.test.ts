@@ -25,8 +25,6 @@ interface SingleCase extends V1Inputs {
   readonly request?: V1Request;
   readonly expect?: { readonly status?: number; readonly body?: string };
   readonly advisory?: boolean;
-  readonly variant: string;
-  readonly reject?: boolean;
 }
 
 const families = ["sds", "cds", "rds", "lds"] as const;
