@@ -1,6 +1,7 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../config/config.ts";
 import { byCodePoint, type ConfigKey, type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
+import { sameList } from "../../mesh/identity.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import type { ListenerView } from "../../mesh/views.ts";
 import type { Resource } from "../resource.ts";
@@ -29,10 +30,17 @@ export function generateListeners(view: ListenerView, memo: Memo): Stage<readonl
   for (const { name, json, from } of listeners) {
     if (byName.has(name)) continue;
     const own = json.trafficDirection === "OUTBOUND" && view.proxy.type === "sidecar" ? shared.client : shared.secured;
-    byName.set(name, { name, json, from: distinctKeys([...from, ...own]) });
+    const keys = new Map([...from, ...own].map((key) => [keyText(key), key]));
+    const text = [...keys.keys()].join();
+    byName.set(
+      name,
+      memo([json], `resource|${text}`, () => ({ name, json, from: [...keys.values()] })),
+    );
   }
+  const sorted = [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name));
   return {
-    value: [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name)),
+    // As long as every listener is the one of before, so is their list: what is made from it is not made again.
+    value: sameList(memo, `listeners|${view.key}`, sorted),
     diagnostics: [...policies.diagnostics, ...providerDiagnostics(view), ...diagnostics],
   };
 }
@@ -49,8 +57,4 @@ function sharedKeys({ policies }: ListenerView): Readonly<Record<"client" | "sec
   const { telemetry, wasmPlugins, trafficExtensions, authorization, requestAuthentication } = policies;
   const client = [...telemetry, ...wasmPlugins, ...trafficExtensions].map(keyOf);
   return { client, secured: [...client, ...[...authorization, ...requestAuthentication].map(keyOf)] };
-}
-
-function distinctKeys(keys: Resource["from"]): Resource["from"] {
-  return [...new Map(keys.map((key) => [keyText(key), key])).values()];
 }

@@ -1,4 +1,5 @@
 import type { FilterChainJson, FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import { lazily } from "../../mesh/identity.ts";
 import type { MutualTlsMode } from "../../mesh/views.ts";
 import type { Protocol } from "../../registry/service.ts";
 import {
@@ -102,6 +103,7 @@ function inboundChains(
   mode: MutualTlsMode,
 ): readonly FilterChainJson[] {
   return context.stable([], `inbound chains|${mode}|${JSON.stringify(target)}`, () => {
+    // Chains of a port share their filters.
     const filters = {
       http: lazily(() => httpFilters(context, target)),
       tcp: lazily(() => tcpFilters(context, target)),
@@ -118,15 +120,6 @@ function inboundChains(
       ...target.metadata,
     }));
   });
-}
-
-/** Chains of a port share their filters. */
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 function meshSocket({ view }: ListenerContext, carries: InboundChainKind["carries"]) {

@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
+import { fingerprint } from "../../mesh/identity.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import type { ListenerView } from "../../mesh/views.ts";
 import { type AccessLogs, accessLogs } from "../telemetry/access-logging.ts";
@@ -59,7 +60,7 @@ function contextToken(
   const secrets = externalSecretServer(lookups);
   const text = JSON.stringify([proxy, options, outbound, sourceLabels, http, tcp, telemetry, secrets]);
   const extensions = [...policies.wasmPlugins, ...policies.trafficExtensions];
-  return memo([lookups.mesh, lookups.meshNetworks, ...extensions], `listeners|${text}`, () => ({}));
+  return memo([lookups.mesh, lookups.meshNetworks, ...extensions], `listeners|${fingerprint(text)}`, () => ({}));
 }
 
 /** Gateways and the outbound side are clients of what stands behind them. */

@@ -39,6 +39,7 @@ describe("listeners", () => {
     const also = generateListeners({ ...view }, memo).value;
     expect(also.map(({ json }) => json)).toEqual(before.map(({ json }) => json));
     for (const [index, { json }] of again.entries()) expect(also[index]?.json).toBe(json);
+    expect(also).toBe(again);
   });
 
   it("do not depend on the order in which objects are read", () => {
