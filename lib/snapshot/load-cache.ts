@@ -34,14 +34,15 @@ export function createLoadCache<K, V>(options: {
   }
 
   function load(key: K, name: string): Promise<V> {
-    const entry: Entry<V> = { promise: options.load(key), sizeBytes: 0, loaded: false };
+    const measured = options.load(key).then((value) => ({ value, sizeBytes: options.sizeOf(value) }));
+    const entry: Entry<V> = { promise: measured.then(({ value }) => value), sizeBytes: 0, loaded: false };
     entries.set(name, entry);
-    entry.promise.then(
-      (value) => {
+    measured.then(
+      ({ sizeBytes }) => {
         entry.loaded = true;
         if (entries.get(name) !== entry) return;
-        entry.sizeBytes = options.sizeOf(value);
-        total += entry.sizeBytes;
+        entry.sizeBytes = sizeBytes;
+        total += sizeBytes;
         for (const [oldest, old] of entries) {
           if (total <= options.maxBytes) break;
           forget(oldest, old);

@@ -1,10 +1,14 @@
+import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { type Blob, blobKey, headKey, jsonBlob } from "./blob.ts";
+import { blobKey } from "./blob.ts";
+import { createWorldCheck } from "./check-world.ts";
 import type { CompiledWorld } from "./compiled.ts";
 import { createTreeEncoder } from "./encode-tree.ts";
 import { type EncodedWorld, encodeWorld } from "./encode-world.ts";
+import { rescue } from "./gc-ledger.ts";
+import { moveHead } from "./move-head.ts";
 import { restoreWorld } from "./restore-world.ts";
-import type { Head, Publication, PublicationReason, Step } from "./root.ts";
+import type { Head, PublicationReason, Step } from "./root.ts";
 import { createSnapshotReader, type ReadHead, readHead } from "./snapshot-reader.ts";
 import { defaultPace, type Pace, type PlannedStep, planSteps } from "./steps.ts";
 
@@ -29,14 +33,16 @@ export interface Publisher {
    * Writes blobs, then roots, then HEAD. A reader sees all of it or nothing.
    *
    * @param base what `head` gave before the world was read
+   * @throws PortolanError when the world is not whole; see `createWorldCheck`
    */
-  publish(world: CompiledWorld, base: ReadHead | undefined): Promise<PublishResult>;
+  publish(world: CompiledWorld, base: ReadHead | undefined, reason?: PublicationReason): Promise<PublishResult>;
+  /** Writes a world's blobs without making HEAD name them: for a canary. @returns hash of its root */
+  stage(world: CompiledWorld): Promise<string>;
 }
 
 export interface PublisherOptions {
   readonly pace?: Pace;
   readonly now?: () => number;
-  readonly reason?: PublicationReason;
 }
 
 interface Remembered {
@@ -56,9 +62,18 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
     return worlds.get(root) ?? restoreWorld(reader, root, like);
   }
 
+  const check = createWorldCheck();
+
   return {
     head: () => readHead(store),
-    async publish(world, base) {
+    async stage(world) {
+      const encoded = encodeWorld(world, encodeTree);
+      await writeBlobs(store, [encoded], new Set(), now);
+      return encoded.rootBlob.hash;
+    },
+    async publish(world, base, reason = "publish") {
+      const problems = check(world);
+      if (problems.length > 0) throw new PortolanError(`the compiled world is not whole: ${problems.join("; ")}`);
       const encoded = encodeWorld(world, encodeTree);
       const root = encoded.rootBlob.hash;
       if (base !== undefined && base.head.steps.at(-1)?.root === root)
@@ -76,11 +91,15 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
       );
 
       const there = new Set([...earlier].flatMap(([hash, { blobs }]) => [hash, ...blobs]));
-      const written = await writeBlobs(store, encodedSteps, there);
-      const head = nextHead(base, encodedSteps, planned, nowMs, options.reason ?? "publish");
-      await createBlob(store, head.publication);
-      const put = await store.put(headKey, new TextEncoder().encode(JSON.stringify(head.head)), conditionFor(base));
-      if (put.kind === "lost") return { kind: "lost" };
+      const written = await writeBlobs(store, encodedSteps, there, now);
+      if (now() - nowMs > maxPublishMs) return { kind: "lost" };
+      const steps = encodedSteps.map((step, i) => ({
+        root: step.rootBlob.hash,
+        at: new Date(planned[i]?.atMs ?? nowMs).toISOString(),
+      }));
+      const canary = reason === "promote" ? undefined : base?.head.canary;
+      const moved = await moveHead(store, base, { steps, canary, reason }, now());
+      if (moved === undefined) return { kind: "lost" };
 
       worlds = new Map(
         encodedSteps.map((step, i) => [
@@ -90,9 +109,9 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
       );
       return {
         kind: "published",
-        head: head.head,
+        head: moved.head,
         root,
-        written: { objects: written.objects + 2, bytes: written.bytes + head.publication.bytes.length },
+        written: { objects: written.objects + 2, bytes: written.bytes + moved.bytes },
       };
     },
   };
@@ -120,65 +139,55 @@ function plan(
   return planSteps(served.world, pending, target, nowMs, pace);
 }
 
+/** A publish that takes longer than this is given up: the grace time of collecting garbage must be longer. */
+export const maxPublishMs = 600_000;
+
 const parallelWrites = 16;
 
-/** Writes what is not `there` yet: content first, roots last. */
+/**
+ * Writes what is not `there` yet: content first, roots last. What turns out to be in the store already is kept from being
+ * collected.
+ */
 async function writeBlobs(
   store: ObjectStore,
   worlds: readonly EncodedWorld[],
   there: ReadonlySet<string>,
+  now: () => number,
 ): Promise<{ readonly objects: number; readonly bytes: number }> {
-  const done = new Set(there);
+  const missing = new Map<string, () => Uint8Array<ArrayBuffer>>();
+  for (const { hash, make } of worlds.flatMap((world) => [...world.blobs()])) {
+    if (!there.has(hash)) missing.set(hash, make);
+  }
+  for (const { rootBlob } of worlds) if (!there.has(rootBlob.hash)) missing.set(rootBlob.hash, () => rootBlob.bytes);
+  const isRoot = new Set(worlds.map(({ rootBlob }) => rootBlob.hash));
+  const content = [...missing.keys()].filter((hash) => !isRoot.has(hash));
+  const roots = [...missing.keys()].filter((hash) => isRoot.has(hash));
+
+  const found = new Set<string>();
   let objects = 0;
   let bytes = 0;
-  const write = async (blob: Blob) => {
-    if (!(await createBlob(store, blob))) return;
+  const write = async (hash: string) => {
+    const blob = missing.get(hash)?.() ?? new Uint8Array();
+    const put = await store.put(blobKey(hash), blob, { ifNoneMatch: "*" });
+    if (put.kind === "lost") {
+      found.add(hash);
+      return;
+    }
     objects += 1;
-    bytes += blob.bytes.length;
+    bytes += blob.length;
   };
-  const missing = worlds
-    .flatMap((world) => [...world.blobs()])
-    .filter(({ hash }) => !done.has(hash) && done.add(hash) !== undefined);
-  const queue = missing.values();
-  // One iterator, several takers.
-  await Promise.all(
-    Array.from({ length: parallelWrites }, async () => {
-      for (const { hash, make } of queue) await write({ hash, bytes: make() });
-    }),
-  );
-  for (const { rootBlob } of worlds) if (!done.has(rootBlob.hash)) await write(rootBlob);
+  await inParallel(content, write);
+  for (const hash of roots) await write(hash);
+  if (found.size > 0) await inParallel(await rescue(store, found, now), write);
   return { objects, bytes };
 }
 
-/** @returns false when it was there already, which is as good: an equal name means equal bytes */
-async function createBlob(store: ObjectStore, blob: Blob): Promise<boolean> {
-  return (await store.put(blobKey(blob.hash), blob.bytes, { ifNoneMatch: "*" })).kind === "stored";
+async function inParallel<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  // One iterator, several takers.
+  const queue = items.values();
+  await Promise.all(
+    Array.from({ length: parallelWrites }, async () => {
+      for (const item of queue) await act(item);
+    }),
+  );
 }
-
-function nextHead(
-  base: ReadHead | undefined,
-  worlds: readonly EncodedWorld[],
-  planned: readonly PlannedStep[],
-  nowMs: number,
-  reason: PublicationReason,
-): { readonly head: Head; readonly publication: Blob } {
-  const generation = (base?.head.generation ?? 0) + 1;
-  const publication: Publication = {
-    generation,
-    root: worlds.at(-1)?.rootBlob.hash ?? "",
-    parent: base?.head.publication ?? "",
-    at: new Date(nowMs).toISOString(),
-    reason,
-  };
-  const blob = jsonBlob(publication);
-  const steps = worlds.map((world, i) => ({
-    root: world.rootBlob.hash,
-    at: new Date(planned[i]?.atMs ?? nowMs).toISOString(),
-  }));
-  const canary = base?.head.canary;
-  const head = { generation, publication: blob.hash, steps, ...(canary === undefined ? {} : { canary }) };
-  return { head, publication: blob };
-}
-
-const conditionFor = (base: ReadHead | undefined) =>
-  base === undefined ? ({ ifNoneMatch: "*" } as const) : { ifMatch: base.etag };

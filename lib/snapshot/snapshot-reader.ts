@@ -30,14 +30,20 @@ export interface SnapshotReader {
   nodeClass(root: Root, key: string): Promise<string | undefined>;
   /** A blob's text, not kept. @throws PortolanError when it is not there */
   text(hash: string): Promise<string>;
+  /** The same, undefined when the store has no such blob. */
+  textIfThere(hash: string): Promise<string | undefined>;
 }
 
 /** @param maxBytes stored size of the segments that are kept; the rest is small beside them */
 export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 1024): SnapshotReader {
-  async function bytes(hash: string): Promise<Uint8Array<ArrayBuffer>> {
+  async function bytesIfThere(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const result = await store.get(blobKey(hash));
-    if (result.kind !== "found") throw new PortolanError(`the store has no blob ${hash}`);
-    return result.bytes;
+    return result.kind === "found" ? result.bytes : undefined;
+  }
+  async function bytes(hash: string): Promise<Uint8Array<ArrayBuffer>> {
+    const found = await bytesIfThere(hash);
+    if (found === undefined) throw new PortolanError(`the store has no blob ${hash}`);
+    return found;
   }
   const text = async (hash: string) => new TextDecoder().decode(await bytes(hash));
 
@@ -96,6 +102,10 @@ export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 
       return shard === undefined ? undefined : (await shards.get(shard.hash)).classes[key];
     },
     text,
+    async textIfThere(hash) {
+      const found = await bytesIfThere(hash);
+      return found === undefined ? undefined : new TextDecoder().decode(found);
+    },
   };
 }
 
