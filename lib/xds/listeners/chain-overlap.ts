@@ -1,6 +1,6 @@
 import type { Diagnostic, Origin } from "../../config/diagnostic.ts";
+import { maskedCidr } from "./cidr.ts";
 import { type ChainMatch, isMatchAll } from "./filter-chain-match.ts";
-import { maskedCidr } from "./masked-cidr.ts";
 
 /** Chains that Envoy accepts side by side, and those that lost some or all of what they match. */
 export interface DisjointChains<Chain> {

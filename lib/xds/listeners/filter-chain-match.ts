@@ -1,8 +1,7 @@
 import type { FilterChainMatchJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { unspecifiedAddress } from "../../mesh/service-address.ts";
-import { cidrRange } from "./cidr.ts";
-import { maskedCidr } from "./masked-cidr.ts";
+import { cidrRange, maskedCidr } from "./cidr.ts";
 
 /** What a connection must look like to take a filter chain. Empty parts match everything. */
 export interface ChainMatch {

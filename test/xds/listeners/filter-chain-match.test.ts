@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { maskedCidr } from "../../../lib/xds/listeners/cidr.ts";
 import {
   type ChainMatch,
   filterChainMatch,
@@ -7,7 +8,6 @@ import {
   matchAll,
   matchKey,
 } from "../../../lib/xds/listeners/filter-chain-match.ts";
-import { maskedCidr } from "../../../lib/xds/listeners/masked-cidr.ts";
 
 describe("the match of a chain", () => {
   it("says nothing where any server name will do", () => {
@@ -74,7 +74,9 @@ describe("maskedCidr", () => {
     ["10.17.2.3/12", "10.16.0.0/12"],
     ["192.0.2.1", "192.0.2.1/32"],
     ["fd00:1::1/16", "fd00::/16"],
+    ["FD00:0:0:0::0001", "fd00::1/128"],
     ["not an address", undefined],
+    ["300.1.1.1", undefined],
     ["10.0.0.0/33", undefined],
   ])("reads %s as %s", (range, want) => {
     expect(maskedCidr(range)).toBe(want);
