@@ -36,10 +36,10 @@ export function filterChainMatch(match: ChainMatch): FilterChainMatchJson | unde
   const serverNames = match.sniHosts.includes("*") ? [] : match.sniHosts.toSorted(byCodePoint);
   const prefixRanges = match.destinationCidrs
     .toSorted(byCodePoint)
-    .map(cidrRange)
-    .filter((range) => range !== undefined && range.addressPrefix !== unspecifiedAddress);
+    .flatMap((cidr) => cidrRange(cidr) ?? [])
+    .filter((range) => range.addressPrefix !== unspecifiedAddress);
   return {
-    ...(prefixRanges.length === 0 ? {} : { prefixRanges: prefixRanges.filter((range) => range !== undefined) }),
+    ...(prefixRanges.length === 0 ? {} : { prefixRanges }),
     ...(serverNames.length === 0 ? {} : { serverNames }),
     ...(transportProtocol === "" ? {} : { transportProtocol }),
     ...(applicationProtocols.length === 0 ? {} : { applicationProtocols: [...applicationProtocols] }),

@@ -56,15 +56,13 @@ export function addOutboundService(context: ListenerContext, entries: OutboundEn
     return;
   }
   const chains: OutboundChain[] = [
-    ...(kind === "HTTP"
-      ? []
-      : outboundTcpChains(context, { service, port: { ...port }, bind, cidrs }, target.virtualServices)),
+    ...(kind === "HTTP" ? [] : outboundTcpChains(context, { service, port, bind, cidrs }, target.virtualServices)),
     ...(kind === "TCP" ? [] : [httpChain(context, target, bind)]),
   ];
   if (conflict === "create" || conflict === "replace" || existing === undefined) {
     // A wildcard HTTP listener lets TCP through, so that it counts as sniffed from the start.
     const protocol = kind === "HTTP" && isSniffed(context, target, bind) ? "Unsupported" : port.protocol;
-    const from = [...originKeys(service)];
+    const from = originKeys(service);
     entries.set(name, { binding, port: port.port, protocol, locked: false, chains, from, taken: undefined });
     return;
   }

@@ -1,4 +1,4 @@
-import type { TLSRoute } from "../../config/kinds/virtual-service.ts";
+import type { L4MatchAttributes, TLSRoute } from "../../config/kinds/virtual-service.ts";
 import { hostsOverlap } from "../../mesh/host-name.ts";
 import type { MeshVirtualService } from "../../mesh/mesh.ts";
 import type { Service } from "../../registry/service.ts";
@@ -119,11 +119,10 @@ function tcpChains(
     const filters = routeFilters(context, placeOf(port), port, route.route ?? [], virtualService);
     if (filters === undefined) continue;
     const matches = (route.match ?? []).filter((match) => sidecarMatches(match, context.view, port.port));
-    const unconditional = (route.match ?? []).length === 0;
-    const terminal =
-      unconditional || port.port === 0
-        ? unconditional || matches.length > 0
-        : matches.some((match) => (match.destinationSubnets ?? []).length === 0);
+    // Port 0 is a unix socket, where addresses mean nothing.
+    const everything = ({ destinationSubnets = [] }: L4MatchAttributes) =>
+      destinationSubnets.length === 0 || port.port === 0;
+    const terminal = (route.match ?? []).length === 0 || matches.some(everything);
     if (terminal) {
       return [
         ...chains,
