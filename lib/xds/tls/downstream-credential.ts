@@ -2,7 +2,7 @@ import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transpor
 import type { ServiceLookups } from "../../mesh/views.ts";
 import { credentialSecretName, workloadCertificate, workloadRootCa } from "../names.ts";
 import { type ProviderCluster, providerCluster } from "../telemetry/provider-cluster.ts";
-import { credentialSecret, identitySecret, serverSecret } from "./upstream-secret.ts";
+import { credentialSecret, identitySecret, serverSecret } from "./sds-secret.ts";
 
 const builtin = "builtin://";
 const external = "sds://";

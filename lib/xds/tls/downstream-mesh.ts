@@ -2,7 +2,7 @@ import type { DownstreamTlsContextJson } from "../../../gen/envoy/extensions/tra
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
 import { httpAlpns, tcpMeshAlpns } from "./downstream-socket.ts";
-import { fileSecret, identitySecret } from "./upstream-secret.ts";
+import { fileSecret, identitySecret } from "./sds-secret.ts";
 
 /** Ciphers of mesh mTLS where the mesh names none. */
 const meshCiphers = [

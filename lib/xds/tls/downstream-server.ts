@@ -14,7 +14,7 @@ import type { ServiceLookups } from "../../mesh/views.ts";
 import { fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
 import { serverCredential } from "./downstream-credential.ts";
 import { httpAlpns, tcpMeshAlpns } from "./downstream-socket.ts";
-import { fileSecret, identitySecret } from "./upstream-secret.ts";
+import { fileSecret, identitySecret } from "./sds-secret.ts";
 
 /**
  * TLS as a Gateway's server (or a Sidecar's ingress listener) states it, server side.

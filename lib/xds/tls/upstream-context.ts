@@ -12,7 +12,7 @@ import {
   workloadCertificate,
   workloadRootCa,
 } from "../names.ts";
-import { credentialSecret, fileSecret, identitySecret } from "./upstream-secret.ts";
+import { credentialSecret, fileSecret, identitySecret } from "./sds-secret.ts";
 
 /** What a context depends on beside the settings. */
 export interface UpstreamContextInput {
