@@ -43,8 +43,9 @@ export function frontApp(front: Front): Hono {
   });
 
   app.get("/healthz", async (c) => {
-    const loaded = await front.served();
-    return loaded === undefined ? problem(503, "nothing was published yet") : c.json({ root: loaded.hash });
+    const head = await front.heads.current();
+    if (head === undefined) return problem(503, "nothing was published yet");
+    return c.json({ generation: head.generation, publication: head.publication });
   });
 
   app.get("/metrics", async (c) => {

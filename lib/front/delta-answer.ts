@@ -1,3 +1,4 @@
+import { labelsOf } from "../snapshot/classifier.ts";
 import { type ResourceType, type ShapeName, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import { type DeltaAnswer, deltaFor } from "./delta.ts";
@@ -28,14 +29,14 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
   const { request } = read;
   const untilMs = holdUntilMs(front, poll.patienceMs);
   for (;;) {
-    const loaded = await front.served();
-    if (loaded === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const delta = await deltaNow(front, loaded, poll, request);
+    const served = await front.served({ nodeId: request.node.id, labels: () => labelsOf(request.node) });
+    if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
+    const delta = await deltaNow(front, served.loaded, poll, request);
     if ("kind" in delta) return delta;
     if (delta.version !== request.version) {
       return { kind: "changed", body: await deltaBody(front.reader, poll.type, delta) };
     }
-    if (!(await stillHolding(front, loaded.hash, untilMs, poll.signal))) return { kind: "unchanged" };
+    if (!(await stillHolding(front, served.state, untilMs, poll.signal))) return { kind: "unchanged" };
   }
 }
 

@@ -1,8 +1,8 @@
+import { type CanaryNode, isInCanary } from "../snapshot/canary.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
-import type { Head } from "../snapshot/root.ts";
 import { createSnapshotReader, type LoadedRoot, rootAt, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { createHeads, type Heads } from "./heads.ts";
+import { createHeads, type Heads, stateOf } from "./heads.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type Placement, placeNode } from "./place-node.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
@@ -26,14 +26,20 @@ export interface Front {
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
   readonly maxHoldMs: number;
-  /** The root in force. @returns undefined before the first publish */
-  served(): Promise<LoadedRoot | undefined>;
+  /** The root in force for a node: the canary's if it takes part in one. @returns undefined before the first publish */
+  served(node: CanaryNode): Promise<Served | undefined>;
   /** The class of a node, remembered for `recall`. */
   place(loaded: LoadedRoot, claims: NodeClaims): Promise<Placement>;
   /** The class of a node that was placed in this root before, by its id and cluster. */
   recall(loaded: LoadedRoot, nodeId: string, nodeCluster: string): string | undefined;
   readonly onError: (cause: unknown) => void;
   close(): void;
+}
+
+/** A root, and what HEAD was like when it was chosen: what to wait for a change of. */
+export interface Served {
+  readonly loaded: LoadedRoot;
+  readonly state: string;
 }
 
 const maxRemembered = 50_000;
@@ -61,15 +67,20 @@ export function createFront(options: FrontOptions): Front {
     placed.set(loaded, memory);
     return memory;
   };
-  const loadedNow = (head: Head | undefined) => (head === undefined ? undefined : reader.root(rootAt(head, now())));
-
   return {
     reader,
     heads,
     metrics,
     refusals,
     maxHoldMs: options.maxHoldMs ?? 0,
-    served: async () => loadedNow(await heads.current()),
+    async served(node) {
+      const head = await heads.current();
+      if (head === undefined) return undefined;
+      const { canary } = head;
+      const nowMs = now();
+      const root = canary !== undefined && isInCanary(canary, node) ? canary.root : rootAt(head, nowMs);
+      return { loaded: await reader.root(root), state: stateOf(head, nowMs) };
+    },
     async place(loaded, claims) {
       const placement = await placeNode(reader, loaded, claims);
       const memory = memoryOf(loaded);

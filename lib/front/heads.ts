@@ -13,10 +13,10 @@ export interface Heads {
    */
   current(): Promise<Head | undefined>;
   /**
-   * Waits until another root than `root` is in force.
+   * Waits until HEAD serves something else than it did in `state`.
    * @returns false when the time was up, the signal fired or the front closed before that
    */
-  waitForChange(root: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  waitForChange(state: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
   /** Ends watching and lets all who wait go. */
   close(): void;
 }
@@ -26,6 +26,11 @@ export interface HeadsOptions {
   readonly now: () => number;
   /** Told of every failed read of HEAD. */
   readonly onError: (cause: unknown) => void;
+}
+
+/** What HEAD makes the front serve at a time: equal texts, equal answers for every node. */
+export function stateOf(head: Head, nowMs: number): string {
+  return rootAt(head, nowMs) + JSON.stringify(head.canary ?? "");
 }
 
 /** How often to look all the same where the store calls back: a watch may be lost without a word. */
@@ -99,14 +104,14 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
     );
   }
 
-  const rootNow = () => (seen === undefined ? "" : rootAt(seen.head, options.now()));
+  const stateNow = () => (seen === undefined ? "" : stateOf(seen.head, options.now()));
 
   return {
     async current() {
       if (options.now() - readAtMs >= options.ttlMs) await refresh();
       return seen?.head;
     },
-    waitForChange(root, timeoutMs, signal) {
+    waitForChange(state, timeoutMs, signal) {
       return new Promise((resolve) => {
         const finish = (changed: boolean) => {
           waiters.delete(wake);
@@ -121,7 +126,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
         const giveUp = () => finish(false);
         const wake = () => {
           if (closed || signal?.aborted) giveUp();
-          else if (rootNow() !== root) finish(true);
+          else if (stateNow() !== state) finish(true);
         };
         const deadline = setTimeout(giveUp, timeoutMs);
         signal?.addEventListener("abort", giveUp);

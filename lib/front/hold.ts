@@ -8,17 +8,17 @@ export function holdUntilMs(front: Front, patienceMs: number): number {
   return performance.now() + Math.min(front.maxHoldMs, patienceMs - marginMs);
 }
 
-/** Waits for another root. @returns false when there is no time left to wait, so that the answer at hand is the last word */
+/** Waits for HEAD to serve something else. @returns false when there is no time left to wait, so that the answer at hand is the last word */
 export async function stillHolding(
   front: Front,
-  root: string,
+  state: string,
   untilMs: number,
   signal?: AbortSignal,
 ): Promise<boolean> {
   const leftMs = untilMs - performance.now();
   if (leftMs <= 0) return false;
   front.metrics.held(1);
-  const changed = await front.heads.waitForChange(root, leftMs, signal);
+  const changed = await front.heads.waitForChange(state, leftMs, signal);
   front.metrics.held(-1);
   return changed;
 }

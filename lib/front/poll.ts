@@ -1,3 +1,4 @@
+import { labelsOf as labelsOfClaims } from "../snapshot/classifier.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../snapshot/snapshot-reader.ts";
 import { type ChunkedBody, discoveryBody } from "./discovery-body.ts";
@@ -45,11 +46,11 @@ async function answerAsked(front: Front, poll: Poll): Promise<PollAnswer> {
   front.refusals.asked(subscription, asked.version);
   const untilMs = holdUntilMs(front, poll.patienceMs);
   for (;;) {
-    const loaded = await front.served();
-    if (loaded === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const answer = await answerNow(front, loaded, poll, { ...asked, names });
+    const served = await front.served({ nodeId, labels: () => labelsOf(asked, poll.body) });
+    if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
+    const answer = await answerNow(front, served.loaded, poll, { ...asked, names });
     if (answer.kind === "changed") front.refusals.served(subscription, asked.version, answer.version);
-    if (answer.kind !== "unchanged" || !(await stillHolding(front, loaded.hash, untilMs, poll.signal))) return answer;
+    if (answer.kind !== "unchanged" || !(await stillHolding(front, served.state, untilMs, poll.signal))) return answer;
   }
 }
 
@@ -80,6 +81,11 @@ async function placeAsked(front: Front, loaded: LoadedRoot, body: string, asked:
   if (known !== undefined) return { kind: "placed", classId: known } as const;
   const whole = readWhole(body);
   return "problem" in whole ? ({ kind: "unplaced", reason: whole.problem } as const) : front.place(loaded, whole.node);
+}
+
+function labelsOf(asked: GlimpsedPoll | PollRequest, body: string): Readonly<Record<string, unknown>> {
+  const whole = "node" in asked ? asked : readWhole(body);
+  return "problem" in whole ? {} : labelsOfClaims(whole.node);
 }
 
 /** A glimpse is enough unless names are needed and it saw none. */

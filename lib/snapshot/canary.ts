@@ -1,21 +1,22 @@
 import type { Canary } from "./root.ts";
 
+/** A node, as far as a canary asks for it. */
+export interface CanaryNode {
+  readonly nodeId: string;
+  /** Read only if the labels decide. */
+  labels(): Readonly<Record<string, unknown>>;
+}
+
 /**
- * Whether a node takes part in a canary: by its labels, or by a hash of its id that stays the same for ever, so that raising the
- * percentage only adds nodes.
- *
- * @param labels undefined when they are not known
- * @returns undefined when the labels decide and are not known
+ * Whether a node takes part in a canary: by a hash of its id that stays the same for ever, so that raising the percentage only
+ * adds nodes, or because it has all of the labels.
  */
-export function isInCanary(
-  canary: Canary,
-  nodeId: string,
-  labels: Readonly<Record<string, unknown>> | undefined,
-): boolean | undefined {
-  if (percentileOf(nodeId) < canary.percent) return true;
+export function isInCanary(canary: Canary, node: CanaryNode): boolean {
+  if (percentileOf(node.nodeId) < canary.percent) return true;
   const wanted = Object.entries(canary.labels);
   if (wanted.length === 0) return false;
-  return labels === undefined ? undefined : wanted.every(([key, value]) => labels[key] === value);
+  const labels = node.labels();
+  return wanted.every(([key, value]) => labels[key] === value);
 }
 
 /** From 0 to just below 100, evenly spread over ids (FNV-1a, mixed). */

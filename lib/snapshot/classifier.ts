@@ -62,11 +62,16 @@ export function namespaceOf(claims: NodeClaims, nodeId: NodeId): string {
 export function project(classifier: Classifier, claims: NodeClaims): string | undefined {
   const nodeId = parseNodeId(claims.id);
   if (nodeId === undefined || Object.keys(claims.metadata).length === 0) return undefined;
-  const labels = recordOf(claims.metadata.LABELS);
+  const labels = labelsOf(claims);
   const namespace = namespaceOf(claims, nodeId);
   const attributes = classifier.attributes.map((attribute) => attributeOf(attribute, claims, nodeId));
   const keys = [...(classifier.labels["*"]?.keys ?? []), ...(classifier.labels[namespace]?.keys ?? [])];
   return JSON.stringify([...attributes, ...keys.map((key) => labels[key] ?? null)]);
+}
+
+/** `LABELS` of a node's metadata. */
+export function labelsOf(claims: NodeClaims): Readonly<Record<string, unknown>> {
+  return recordOf(claims.metadata.LABELS);
 }
 
 /** Key of `Classifier.defaults` for a node; undefined without an Istio node id. */

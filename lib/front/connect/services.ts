@@ -13,6 +13,7 @@ import { EndpointDiscoveryService } from "../../../gen/envoy/service/endpoint/v3
 import { ListenerDiscoveryService } from "../../../gen/envoy/service/listener/v3/lds_pb.ts";
 import { RouteDiscoveryService } from "../../../gen/envoy/service/route/v3/rds_pb.ts";
 import { SnapshotService } from "../../../gen/portolan/v1/snapshot_service_pb.ts";
+import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
 import { type ResourceType, typeOfUrl, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { deltaNow } from "../delta-answer.ts";
@@ -39,9 +40,9 @@ export function discoveryServices(front: Front): (router: ConnectRouter) => void
 }
 
 async function fetchType(front: Front, type: ResourceType, request: DiscoveryRequest): Promise<DiscoveryResponse> {
-  const loaded = await servedRoot(front);
   const node = claimsOf(request.node);
   if (node === undefined) throw new ConnectError("node has no id", Code.InvalidArgument);
+  const loaded = await servedRoot(front, node);
   const placement = await front.place(loaded, node);
   if (placement.kind === "unplaced") throw new ConnectError(placement.reason, Code.NotFound);
   const { classId } = placement;
@@ -66,7 +67,7 @@ async function deltaFetch(front: Front, request: DeltaDiscoveryRequest): Promise
   const { resourceNamesSubscribe, resourceNamesUnsubscribe, initialResourceVersions, typeUrl } = request;
   const wanted = subscriptionOf(resourceNamesSubscribe, resourceNamesUnsubscribe, initialResourceVersions);
   const question = { node, typeUrl, ...wanted, version: undefined };
-  const delta = await deltaNow(front, await servedRoot(front), { type, shape: "stream" }, question);
+  const delta = await deltaNow(front, await servedRoot(front, node), { type, shape: "stream" }, question);
   if ("kind" in delta) throw toConnectError(delta);
   const values = await binaryResources(front.reader, delta.changed);
   return create(DeltaDiscoveryResponseSchema, {
@@ -82,13 +83,13 @@ async function deltaFetch(front: Front, request: DeltaDiscoveryRequest): Promise
   });
 }
 
-async function servedRoot(front: Front): Promise<LoadedRoot> {
-  const loaded = await front.served().catch((cause: unknown) => {
+async function servedRoot(front: Front, node: NodeClaims): Promise<LoadedRoot> {
+  const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }).catch((cause: unknown) => {
     front.onError(cause);
     throw new ConnectError("the store cannot be read", Code.Unavailable);
   });
-  if (loaded === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
-  return loaded;
+  if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
+  return served.loaded;
 }
 
 const codes = { 400: Code.InvalidArgument, 404: Code.NotFound, 503: Code.Unavailable } as const;
