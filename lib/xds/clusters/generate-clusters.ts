@@ -8,8 +8,9 @@ import { provenanceOf } from "../provenance.ts";
 import type { Resource } from "../resource.ts";
 import { blackHole, inboundPassthrough, passthrough } from "./built-in-clusters.ts";
 import { type ClusterClass, clusterClassOf } from "./cluster-class.ts";
+import type { OutboundService } from "./cluster-draft.ts";
 import { inboundClusters } from "./inbound-clusters.ts";
-import { type OutboundService, outboundClusters } from "./outbound-clusters.ts";
+import { outboundClusters } from "./outbound-clusters.ts";
 
 type ClusterResource = Resource<ClusterJson>;
 
@@ -23,18 +24,23 @@ const nothing = {};
  */
 export function generateClusters(view: ClusterView, memo: Memo): Stage<readonly ClusterResource[]> {
   const proxies = clusterClassOf(view, memo);
+  const outbound = memo([view.outbound], "outbound clusters", () => uniqueByName(ofScope(view, proxies, memo)));
+  const resources = [...outbound, ...inboundClusters(view, proxies, memo)];
+  // As long as every cluster is the one of before, so is their list: what is made from it is not made again.
+  const list = sameList(memo, `clusters|${view.key}`, resources);
+  return { value: memo([list], "unique clusters", () => uniqueByName(list)), diagnostics: [] };
+}
+
+/** Everything but the inbound side. */
+function ofScope(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {
   const { services } = view.scope;
-  const resources = [
+  return [
     ...services.flatMap((service) => ofService(view, proxies, service, "default", memo)),
     ...(view.gateway?.containsAutoPassthrough === true
       ? services.flatMap((service) => (service.meshExternal ? [] : ofService(view, proxies, service, "sniDnat", memo)))
       : []),
     ...builtIn(view, proxies, memo),
-    ...inboundClusters(view, proxies, memo),
   ];
-  // As long as every cluster is the one of before, so is their list: what is made from it is not made again.
-  const list = sameList(memo, `clusters|${view.key}`, resources);
-  return { value: memo([list], "unique clusters", () => uniqueByName(list)), diagnostics: [] };
 }
 
 function builtIn(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {

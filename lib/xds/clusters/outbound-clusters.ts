@@ -1,17 +1,14 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { Subset } from "../../config/kinds/destination-rule.ts";
-import type { EffectiveTrafficPolicy, MeshDestinationRule } from "../../mesh/mesh.ts";
-import type { Service, ServicePort } from "../../registry/service.ts";
+import type { ServicePort } from "../../registry/service.ts";
 import { loadAssignment } from "../endpoints/load-assignment.ts";
 import { createMemberPool } from "../endpoints/locality-group.ts";
 import { localityRouting, sendsUnhealthyEndpoints, weighsLocalities } from "../endpoints/locality-setting.ts";
 import { altStatName, outboundClusterName, sniDnatClusterName } from "../names.ts";
 import { statName } from "../stat-name.ts";
-import { upstreamContext } from "../tls/upstream-context.ts";
-import { infersMtls, upstreamTls } from "../tls/upstream-settings.ts";
-import { automaticNames, proxyProtocolSockets, type Sockets, tlsSockets } from "../tls/upstream-sockets.ts";
 import type { ClusterClass } from "./cluster-class.ts";
+import { type ClusterDraft, keepsOriginalDestination, type OutboundService } from "./cluster-draft.ts";
 import { circuitBreakers, connectionOptions } from "./connection-pool.ts";
 import {
   carriesHostName,
@@ -26,25 +23,7 @@ import { loadBalancer } from "./load-balancer.ts";
 import { clusterMetadata, originatesTls } from "./metadata.ts";
 import { outlierDetection, panicThreshold } from "./outlier-detection.ts";
 import { effectivePolicy } from "./traffic-policy.ts";
-
-/** One service with the rule that applies to it, as a class of proxies sees it. */
-export interface OutboundService {
-  readonly service: Service;
-  readonly rule: MeshDestinationRule | undefined;
-  readonly accounts: readonly string[];
-  /** `sniDnat`: the clusters through which a gateway passes mesh mTLS on as it is. */
-  readonly mode: "default" | "sniDnat";
-}
-
-/** A cluster in the making. */
-interface Draft extends OutboundService {
-  readonly port: ServicePort;
-  readonly name: string;
-  readonly discovery: Discovery;
-  /** undefined for the cluster of the whole service. */
-  readonly subset: Subset | undefined;
-  readonly policy: EffectiveTrafficPolicy | undefined;
-}
+import { secureUpstream, type UpstreamSecurity } from "./upstream-security.ts";
 
 /** All clusters of one service: for each port the service's own, then its subsets. @see xds-clusters 2 */
 export function outboundClusters(source: OutboundService, proxies: ClusterClass): readonly ClusterJson[] {
@@ -65,7 +44,7 @@ function clustersOfPort(
 ): readonly ClusterJson[] {
   const nameOf = source.mode === "sniDnat" ? sniDnatClusterName : outboundClusterName;
   const host = source.service.hostname;
-  const draft = (subset: Subset | undefined, found: Discovery): Draft => ({
+  const draft = (subset: Subset | undefined, found: Discovery): ClusterDraft => ({
     ...source,
     port,
     name: nameOf(port.port, subset?.name ?? "", host),
@@ -86,19 +65,15 @@ function clustersOfPort(
   return [cluster, ...subsets.filter((subset) => subset !== undefined)];
 }
 
-function keepsOriginalDestination(draft: Draft): boolean {
-  if (draft.discovery === "ORIGINAL_DST") return true;
-  return draft.discovery !== "dynamic" && draft.policy?.loadBalancer?.simple === "PASSTHROUGH";
-}
-
-function buildCluster(draft: Draft, proxies: ClusterClass): ClusterJson | undefined {
+function buildCluster(draft: ClusterDraft, proxies: ClusterClass): ClusterJson | undefined {
   const { service, policy, port, rule } = draft;
   const { mesh } = proxies.lookups;
   const originalDestination = keepsOriginalDestination(draft);
   const found = discoveryJson(draft, proxies, originalDestination);
   if (found === undefined) return undefined;
   const http = upstreamHttp(proxies, port.protocol, policy?.connectionPool, mesh);
-  const security = draft.mode === "sniDnat" ? { sockets: {}, upstream: undefined } : secure(draft, proxies, http);
+  const security =
+    draft.mode === "sniDnat" ? { sockets: {}, upstream: undefined } : secureUpstream(draft, proxies, http);
   return {
     name: draft.name,
     altStatName: altStatNameOf(draft, mesh.outboundClusterStatName),
@@ -125,7 +100,7 @@ function buildCluster(draft: Draft, proxies: ClusterClass): ClusterJson | undefi
   };
 }
 
-function altStatNameOf(draft: Draft, pattern: string): string {
+function altStatNameOf(draft: ClusterDraft, pattern: string): string {
   if (pattern === "") return altStatName(draft.name);
   const { service, port } = draft;
   return altStatName(
@@ -141,7 +116,11 @@ function altStatNameOf(draft: Draft, pattern: string): string {
 }
 
 /** Type and, where the cluster carries them, endpoints; undefined for a DNS cluster that has none. */
-function discoveryJson(draft: Draft, proxies: ClusterClass, originalDestination: boolean): ClusterJson | undefined {
+function discoveryJson(
+  draft: ClusterDraft,
+  proxies: ClusterClass,
+  originalDestination: boolean,
+): ClusterJson | undefined {
   const { discovery, service, port } = draft;
   const { mesh } = proxies.lookups;
   if (discovery === "dynamic") return {};
@@ -194,7 +173,7 @@ function resolver(
 /** Labels of a service whose clients come back to the endpoint they started with, also while it drains. */
 const sessionLabels = ["istio.io/persistent-session", "istio.io/persistent-session-header"];
 
-function commonLbConfig(draft: Draft, proxies: ClusterClass): NonNullable<ClusterJson["commonLbConfig"]> {
+function commonLbConfig(draft: ClusterDraft, proxies: ClusterClass): NonNullable<ClusterJson["commonLbConfig"]> {
   const { service, policy } = draft;
   const routing = localityRouting(service, policy, proxies.lookups.mesh);
   const persistent =
@@ -206,57 +185,8 @@ function commonLbConfig(draft: Draft, proxies: ClusterClass): NonNullable<Cluste
   };
 }
 
-type UpstreamNames = ReturnType<typeof automaticNames>;
-
-function secure(
-  draft: Draft,
-  proxies: ClusterClass,
-  http: UpstreamHttp,
-): { readonly sockets: Sockets; readonly upstream: UpstreamNames } {
-  const { service, port, rule, accounts, policy } = draft;
-  const { lookups } = proxies;
-  const statedFor = draft.subset === undefined ? rule?.config.spec.trafficPolicy : draft.subset.trafficPolicy;
-  const tls = upstreamTls({
-    stated: policy?.tls,
-    meshExternal: service.meshExternal,
-    accounts,
-    sni: sniDnatClusterName(port.port, draft.subset?.name ?? "", service.hostname),
-    infersMtls: policy?.tls === undefined && infersMtls(lookups, service, port, statedFor),
-    clientFiles: proxies.clientFiles,
-  });
-  if (tls === undefined) return { sockets: proxyProtocolSockets({}, policy?.proxyProtocol), upstream: undefined };
-  const { settings } = tls;
-  const mayUseCredential = proxies.type === "router" || mayFetch(settings.credentialName ?? "", rule);
-  const context = upstreamContext({
-    settings,
-    clusterName: draft.name,
-    http2: http.protocol === "http2",
-    declaredNames: service.attributes.provider === "External" ? accounts : [],
-    mayUseCredential,
-    tlsDefaults: lookups.mesh.tlsDefaults,
-  });
-  const sockets = tlsSockets(
-    context,
-    tls.automatic && settings.mode === "ISTIO_MUTUAL",
-    keepsOriginalDestination(draft),
-  );
-  return {
-    sockets: proxyProtocolSockets(sockets, policy?.proxyProtocol),
-    upstream:
-      originatesTls(settings) && mayUseCredential ? automaticNames(settings, draft.discovery === "dynamic") : undefined,
-  };
-}
-
-/**
- * Whether a sidecar may fetch the credential of a rule. A rule without selector would hand it to every sidecar in
- * reach, most of which may not read it and would wait for it in vain; configuration maps are open to all.
- */
-function mayFetch(credential: string, rule: MeshDestinationRule | undefined): boolean {
-  return credential === "" || credential.startsWith("configmap://") || rule?.config.spec.workloadSelector !== undefined;
-}
-
 /** Envoy refuses a dynamic cluster with HTTP options unless they check names or it is told that this is meant. */
-function leavesNamesUnchecked(http: UpstreamHttp, upstream: UpstreamNames): boolean {
+function leavesNamesUnchecked(http: UpstreamHttp, upstream: UpstreamSecurity["upstream"]): boolean {
   const hasOptions = http.protocol !== undefined || http.common !== undefined || upstream !== undefined;
   return hasOptions && !(upstream?.autoSni === true && upstream.autoSanValidation === true);
 }

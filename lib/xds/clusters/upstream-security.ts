@@ -1,0 +1,60 @@
+import type { UpstreamHttpProtocolOptionsJson } from "../../../gen/envoy/config/core/v3/protocol_pb.ts";
+import type { MeshDestinationRule } from "../../mesh/mesh.ts";
+import { sniDnatClusterName } from "../names.ts";
+import { upstreamContext } from "../tls/upstream-context.ts";
+import { infersMtls, upstreamTls } from "../tls/upstream-settings.ts";
+import { automaticNames, proxyProtocolSockets, type Sockets, tlsSockets } from "../tls/upstream-sockets.ts";
+import type { ClusterClass } from "./cluster-class.ts";
+import { type ClusterDraft, keepsOriginalDestination } from "./cluster-draft.ts";
+import type { UpstreamHttp } from "./http-options.ts";
+import { originatesTls } from "./metadata.ts";
+
+/** The sockets of a cluster, and the HTTP options that its TLS needs. */
+export interface UpstreamSecurity {
+  readonly sockets: Sockets;
+  readonly upstream: UpstreamHttpProtocolOptionsJson | undefined;
+}
+
+/** How connections of a cluster are secured: by its rule, or automatically. @see xds-clusters 9 */
+export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http: UpstreamHttp): UpstreamSecurity {
+  const { service, port, rule, accounts, policy } = draft;
+  const { lookups } = proxies;
+  const statedFor = draft.subset === undefined ? rule?.config.spec.trafficPolicy : draft.subset.trafficPolicy;
+  const tls = upstreamTls({
+    stated: policy?.tls,
+    meshExternal: service.meshExternal,
+    accounts,
+    sni: sniDnatClusterName(port.port, draft.subset?.name ?? "", service.hostname),
+    infersMtls: policy?.tls === undefined && infersMtls(lookups, service, port, statedFor),
+    clientFiles: proxies.clientFiles,
+  });
+  if (tls === undefined) return { sockets: proxyProtocolSockets({}, policy?.proxyProtocol), upstream: undefined };
+  const { settings } = tls;
+  const mayUseCredential = proxies.type === "router" || mayFetch(settings.credentialName ?? "", rule);
+  const context = upstreamContext({
+    settings,
+    clusterName: draft.name,
+    http2: http.protocol === "http2",
+    declaredNames: service.attributes.provider === "External" ? accounts : [],
+    mayUseCredential,
+    tlsDefaults: lookups.mesh.tlsDefaults,
+  });
+  const sockets = tlsSockets(
+    context,
+    tls.automatic && settings.mode === "ISTIO_MUTUAL",
+    keepsOriginalDestination(draft),
+  );
+  return {
+    sockets: proxyProtocolSockets(sockets, policy?.proxyProtocol),
+    upstream:
+      originatesTls(settings) && mayUseCredential ? automaticNames(settings, draft.discovery === "dynamic") : undefined,
+  };
+}
+
+/**
+ * Whether a sidecar may fetch the credential of a rule. A rule without selector would hand it to every sidecar in
+ * reach, most of which may not read it and would wait for it in vain; configuration maps are open to all.
+ */
+function mayFetch(credential: string, rule: MeshDestinationRule | undefined): boolean {
+  return credential === "" || credential.startsWith("configmap://") || rule?.config.spec.workloadSelector !== undefined;
+}
