@@ -47,7 +47,8 @@ export function tracerOf(view: ProxyFacts, provider: ExtensionProvider): Tracer 
     const config: DatadogConfigJson = {
       collectorCluster: target.cluster,
       collectorHostname: target.hostname,
-      ...serviceName(view),
+      // Envoy insists on a name here: a node without one has its default.
+      serviceName: view.tracing.nodeCluster || (view.proxy.proxyConfig.serviceCluster ?? "istio-proxy"),
     };
     return tracer("envoy.tracers.datadog", "envoy.config.trace.v3.DatadogConfig", config, {
       maxPathTagLength: datadog.maxTagLength ?? 0,
