@@ -3,9 +3,9 @@ import type { Config } from "../config/config.ts";
 import type { AuthenticationPolicy, LegacyJwt, LegacyMutualTls } from "../config/kinds/authentication-policy.ts";
 import { jwksName } from "./cluster-name.ts";
 import type { HttpFilter, ListenerTls } from "./documents.ts";
-import { withSortedKeys } from "./encode.ts";
 import type { LegacyPort, LegacyWorld } from "./legacy-world.ts";
 import { resolveHost } from "./resolve-host.ts";
+import { withSortedKeys } from "./sorted-keys.ts";
 
 /**
  * The policy in force for a port of a service: the Policy object for it, else one for its whole namespace, else what the

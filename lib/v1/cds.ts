@@ -1,3 +1,4 @@
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { effectivePolicy, jwtsOf, type KeyServer, keyServer } from "./authentication.ts";
 import { jwksName } from "./cluster-name.ts";
 import { withPolicy } from "./cluster-policy.ts";
@@ -8,7 +9,6 @@ import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
 import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
 import { mixerClusters } from "./mixer.ts";
-import type { NodeId } from "./node-id.ts";
 import { v1Settings } from "./rds.ts";
 import { clustersOf, sidecarListeners } from "./sidecar.ts";
 

@@ -1,9 +1,9 @@
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Protocol } from "../registry/service.ts";
+import { type Labels, serviceKey } from "../snapshot/legacy/service-key.ts";
 import { inboundName, outboundName } from "./cluster-name.ts";
 import type { Cluster } from "./documents.ts";
 import type { LegacyPort } from "./legacy-world.ts";
-import { type Labels, serviceKey } from "./service-key.ts";
 
 /** A cluster on its way, and what policies are looked up by. */
 export interface BuiltCluster {

@@ -6,10 +6,10 @@ import type { IstioService } from "../config/kinds/istio-service.ts";
 import type { HTTPAPISpec, QuotaSpec, SpecReference } from "../config/kinds/mixer-client.ts";
 import type { RouteRule } from "../config/kinds/route-rule.ts";
 import { hostsOverlap } from "../mesh/host-name.ts";
+import type { Labels } from "../snapshot/legacy/service-key.ts";
 import { isSubset } from "./instances.ts";
 import type { LegacyConfigs, LegacyInstance } from "./legacy-world.ts";
 import { resolveHost } from "./resolve-host.ts";
-import type { Labels } from "./service-key.ts";
 
 /** `namespace/name`: the part of the store's key that orders objects of one kind. */
 export function objectKey(config: Config): string {

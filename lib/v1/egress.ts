@@ -1,9 +1,9 @@
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { egressCluster } from "./clusters.ts";
 import { egressRules, isHttpEgress } from "./config-store.ts";
 import { egressPort } from "./egress-port.ts";
 import { type LegacyInstance, type LegacyPort, type LegacyWorld, usesMixer } from "./legacy-world.ts";
 import { egressMixerConfig } from "./mixer.ts";
-import type { NodeId } from "./node-id.ts";
 import { type BuiltHost, destinationRoutes, type RouteTables, tablesOf } from "./outbound-routes.ts";
 import type { BuiltRoute, RouteSettings } from "./rule-route.ts";
 

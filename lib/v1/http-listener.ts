@@ -1,9 +1,9 @@
 import type { AuthenticationPolicy } from "../config/kinds/authentication-policy.ts";
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { authenticationFilters } from "./authentication.ts";
 import type { ConnectionManager, HttpFilter, Listener, RouteConfig } from "./documents.ts";
 import { type LegacyWorld, usesMixer } from "./legacy-world.ts";
 import { type MixerService, mixerHttpFilter } from "./mixer.ts";
-import type { NodeId } from "./node-id.ts";
 
 /** What an HTTP listener is about. */
 export interface HttpListenerOptions {

@@ -1,3 +1,4 @@
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { effectivePolicy, inboundTls } from "./authentication.ts";
 import { type BuiltCluster, localCluster } from "./clusters.ts";
 import { virtualServiceServedBy } from "./compat/v1alpha3.ts";
@@ -8,7 +9,6 @@ import { httpListener } from "./http-listener.ts";
 import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
 import { inMemberOrder } from "./member-order.ts";
 import { mixerTcpFilter, routeMixerConfig } from "./mixer.ts";
-import type { NodeId } from "./node-id.ts";
 import { routeMatch } from "./route-match.ts";
 import { decoratorOf, defaultRoute } from "./rule-route.ts";
 import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "./tcp-listeners.ts";

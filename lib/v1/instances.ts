@@ -1,5 +1,5 @@
+import type { Labels } from "../snapshot/legacy/service-key.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
-import type { Labels } from "./service-key.ts";
 
 /** Does `labels` contain everything of `wanted`? */
 export function isSubset(wanted: Labels, labels: Labels): boolean {

@@ -1,3 +1,4 @@
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { gatewayListeners } from "./compat/gateway.ts";
 import type { LdsDocument, Listener } from "./documents.ts";
 import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
@@ -5,7 +6,6 @@ import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
 import type { LegacyWorld } from "./legacy-world.ts";
 import type { MixerService } from "./mixer.ts";
-import type { NodeId } from "./node-id.ts";
 import { v1Settings } from "./rds.ts";
 import { sidecarListeners } from "./sidecar.ts";
 

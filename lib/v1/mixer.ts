@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Quota, QuotaSpec } from "../config/kinds/mixer-client.ts";
-import { addressBytes } from "./address-bytes.ts";
+import { escaped } from "../snapshot/legacy/go-json.ts";
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
+import { hasHoles, packedHoles } from "../snapshot/legacy/template.ts";
 import { workloadCertificateFiles } from "./authentication.ts";
 import { type BuiltCluster, http2Settings } from "./clusters.ts";
 import { endUserSpec } from "./compat/end-user.ts";
 import { httpApiSpecsFor, quotaSpecsFor } from "./config-store.ts";
 import type { HttpFilter, NetworkFilter } from "./documents.ts";
-import { escaped, withSortedKeys } from "./encode.ts";
 import type { LegacyInstance, LegacyMeshConfig, LegacyService, LegacyWorld } from "./legacy-world.ts";
-import type { NodeId } from "./node-id.ts";
+import { withSortedKeys } from "./sorted-keys.ts";
 
 const checkCluster = "mixer_check_server";
 const reportCluster = "mixer_report_server";
@@ -53,12 +54,11 @@ const text = (value: string): object => ({ stringValue: value });
 /** `<prefix>.ip`, `.labels` and `.uid` of a workload, sorted. */
 function workloadAttributes(
   prefix: "source" | "destination",
-  address: string,
-  id: string,
+  { ip, ipBytes, id }: Pick<NodeId, "ip" | "ipBytes" | "id">,
   labels: Readonly<Record<string, string>> | undefined,
 ): Attributes {
   return {
-    ...(address === "" ? {} : { [`${prefix}.ip`]: { bytesValue: addressBytes(address) } }),
+    ...(ip === "" ? {} : { [`${prefix}.ip`]: { bytesValue: ipBytes } }),
     ...labelAttribute(prefix, labels),
     [`${prefix}.uid`]: text(`kubernetes://${id}`),
   };
@@ -120,8 +120,7 @@ export function mixerHttpFilter(
   outbound: boolean,
 ): HttpFilter {
   const [first] = services;
-  const own = (prefix: "source" | "destination"): Attributes =>
-    workloadAttributes(prefix, node.ip, node.id, first?.labels);
+  const own = (prefix: "source" | "destination"): Attributes => workloadAttributes(prefix, node, first?.labels);
   const disable = { check: outbound || world.mesh.disablePolicyChecks, report: outbound };
   const configs = services.map(({ service: { hostname }, labels }): [string, object] => [
     hostname,
@@ -141,7 +140,7 @@ export function mixerHttpFilter(
 /** The Mixer filter of an inbound TCP listener. */
 export function mixerTcpFilter(world: LegacyWorld, node: NodeId, instance: LegacyInstance): NetworkFilter {
   const attributes = {
-    ...workloadAttributes("destination", node.ip, node.id, undefined),
+    ...workloadAttributes("destination", node, undefined),
     "destination.service": text(instance.service.hostname),
   };
   return {
@@ -181,11 +180,15 @@ export function egressMixerConfig(
   world: LegacyWorld,
 ): Readonly<Record<string, string>> {
   const attributes = {
-    ...workloadAttributes("source", node.ip, node.id, instances[0]?.labels),
-    ...workloadAttributes("destination", "", serviceName, undefined),
+    ...workloadAttributes("source", node, instances[0]?.labels),
+    ...workloadAttributes("destination", { ip: "", ipBytes: "", id: serviceName }, undefined),
   };
   const disable = { check: world.mesh.disablePolicyChecks, report: false };
   const packed = escaped(JSON.stringify(serviceConfig(serviceName, destination, attributes, world, disable)));
+  if (hasHoles(packed)) {
+    const template = packedHoles(packed);
+    return { "destination.service": serviceName, mixer: template.packed, mixer_sha: template.digest };
+  }
   return {
     "destination.service": serviceName,
     mixer: Buffer.from(packed).toString("base64"),

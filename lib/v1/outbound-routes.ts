@@ -1,4 +1,5 @@
 import { byCodePoint } from "../config/diagnostic.ts";
+import { type Labels, serviceKey } from "../snapshot/legacy/service-key.ts";
 import { v2ClusterName } from "./cluster-name.ts";
 import { type BuiltCluster, serviceCluster } from "./clusters.ts";
 import { virtualServicesFor } from "./compat/v1alpha3.ts";
@@ -9,7 +10,6 @@ import type { LegacyInstance, LegacyPort, LegacyService, LegacyWorld } from "./l
 import { inMemberOrder } from "./member-order.ts";
 import { isCatchAll } from "./route-match.ts";
 import { type BuiltRoute, defaultRoute, type RouteSettings, ruleRoute } from "./rule-route.ts";
-import { type Labels, serviceKey } from "./service-key.ts";
 
 /** A virtual host and what its routes bring along. */
 export interface BuiltHost {

@@ -1,3 +1,5 @@
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
+import { httpProxyTable, tableNameError } from "../snapshot/legacy/question.ts";
 import { externalTables } from "./compat/external-routes.ts";
 import { gatewayHosts } from "./compat/gateway.ts";
 import type { RouteConfig } from "./documents.ts";
@@ -5,12 +7,8 @@ import { egressTables } from "./egress.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
-import type { NodeId } from "./node-id.ts";
 import { joinedTable, mergeTables, type RouteTables, routeConfig, serviceTables } from "./outbound-routes.ts";
 import type { RouteSettings } from "./rule-route.ts";
-
-/** Name of the table that joins all ports, for an explicit HTTP proxy. */
-export const httpProxyTable = "http_proxy";
 
 /** Settings that name clusters as v1 does. */
 export const v1Settings = (world: LegacyWorld): RouteSettings => ({
@@ -51,22 +49,18 @@ export function routesDocument(
   if (node.type === "router") return routerRoutes(world, node, table);
   const tables = node.type === "ingress" ? ingressByPort(world, node, settings) : sidecarTables(world, node, settings);
   if (table === httpProxyTable) return routeConfig(joinedTable(tables));
-  if (!isNumber(table)) return { error: notANumber(table) };
+  const problem = tableNameError(table);
+  if (problem !== undefined) return { error: problem };
   return routeConfig(tables.get(Number(table)) ?? []);
 }
 
 /** Gateways were served over v1 by release 0.7 only. */
 function routerRoutes(world: LegacyWorld, node: NodeId, table: string): RouteConfig | { readonly error: string } {
   if (world.v1alpha3 === undefined) return { error: "unrecognized node type" };
-  if (!isNumber(table)) {
-    return { error: `parsing routeName ${JSON.stringify(table)} as number: ${notANumber(table)}` };
-  }
+  const problem = tableNameError(table);
+  if (problem !== undefined) return { error: `parsing routeName ${JSON.stringify(table)} as number: ${problem}` };
   return routeConfig(gatewayHosts(world, world.v1alpha3, node, Number(table)));
 }
-
-const isNumber = (text: string): boolean => /^[-+]?\d+$/.test(text);
-
-const notANumber = (text: string): string => `strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;
 
 function sidecarTables(world: LegacyWorld, node: NodeId, settings: RouteSettings): RouteTables {
   return outboundTables(world, instancesAt(world, node.ip), node, settings);

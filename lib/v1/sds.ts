@@ -1,9 +1,9 @@
 import { byCodePoint } from "../config/diagnostic.ts";
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
+import { parseServiceKey, serviceKey } from "../snapshot/legacy/service-key.ts";
 import type { Registration, SdsDocument, SdsHost } from "./documents.ts";
 import { instancesAt, instancesOf } from "./instances.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
-import type { NodeId } from "./node-id.ts";
-import { parseServiceKey, serviceKey } from "./service-key.ts";
 
 /** SDS: the endpoints that a service key means; an unknown key has none. @see v1-api 3 */
 export function hostsDocument(world: LegacyWorld, key: string): SdsDocument {

@@ -1,13 +1,14 @@
 import { byCodePoint } from "../config/diagnostic.ts";
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
+import { httpProxyTable } from "../snapshot/legacy/question.ts";
 import type { BuiltCluster } from "./clusters.ts";
 import { externalTcpListeners } from "./compat/external-routes.ts";
 import type { Listener } from "./documents.ts";
 import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
 import { inboundListeners } from "./inbound-listeners.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
-import type { NodeId } from "./node-id.ts";
 import type { BuiltHost } from "./outbound-routes.ts";
-import { httpProxyTable, outboundTables, v1Settings } from "./rds.ts";
+import { outboundTables, v1Settings } from "./rds.ts";
 import { type BuiltListener, egressTcpListeners, managementListeners, outboundTcpListeners } from "./tcp-listeners.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Protocol } from "../registry/service.ts";
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { type BuiltCluster, egressCluster, headlessCluster, localCluster, serviceCluster } from "./clusters.ts";
 import { egressRules, isHttpEgress } from "./config-store.ts";
 import type { Listener, TcpProxy, TcpRoute } from "./documents.ts";
 import { egressPort } from "./egress-port.ts";
 import type { LegacyWorld } from "./legacy-world.ts";
-import type { NodeId } from "./node-id.ts";
 
 /** A listener, with the clusters that it cannot do without. */
 export interface BuiltListener {

@@ -1,6 +1,7 @@
-import { answer, type RegistryFaults, type V1Answer, type V1Request } from "./answer.ts";
-import { type AnswerCache, createAnswerCache } from "./answer-cache.ts";
-import { encodeDocument } from "./encode.ts";
+import { createAnswerCache } from "../snapshot/legacy/answer-cache.ts";
+import { encodeDocument } from "../snapshot/legacy/go-json.ts";
+import { readQuestion, type V1Answer, type V1Request } from "../snapshot/legacy/question.ts";
+import { answer, type RegistryFaults } from "./answer.ts";
 import type { LegacyWorld } from "./legacy-world.ts";
 
 /** Where answers come from, and who may replace them. */
@@ -28,8 +29,14 @@ export function createV1Service(options: V1ServiceOptions): V1Service {
   const cache = createAnswerCache(options.now);
   return {
     handle: (request) => {
-      const own = ownAnswer(request, cache);
-      if (own !== undefined) return own;
+      const { question } = readQuestion(request);
+      if (question?.kind === "statistics") {
+        return { status: 200, body: encodeDocument(cache.statistics()), contentType: "application/json" };
+      }
+      if (question?.kind === "reset-statistics") {
+        cache.resetCounters();
+        return { status: 200, body: "" };
+      }
       return cache.answer(request, () => {
         const made = answer(options.world(), request, options.faults);
         // SDS is never handed over.
@@ -39,19 +46,4 @@ export function createV1Service(options: V1ServiceOptions): V1Service {
     },
     changed: () => cache.clear(),
   };
-}
-
-const methodNotAllowed: V1Answer = { status: 405, body: "405: Method Not Allowed" };
-
-/** What the API says about itself. */
-function ownAnswer(request: V1Request, cache: AnswerCache): V1Answer | undefined {
-  const path = request.path.replace(/\?.*$/, "").replace(/\/$/, "");
-  if (path === "/cache_stats") {
-    if (request.method !== "GET") return methodNotAllowed;
-    return { status: 200, body: encodeDocument(cache.statistics()), contentType: "application/json" };
-  }
-  if (path !== "/cache_stats_delete") return undefined;
-  if (request.method !== "POST") return methodNotAllowed;
-  cache.resetCounters();
-  return { status: 200, body: "" };
 }

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { answer, type V1Request } from "../../lib/v1/answer.ts";
+import type { V1Request } from "../../lib/snapshot/legacy/question.ts";
+import { answer } from "../../lib/v1/answer.ts";
 import { bootstrapDocument, defaultBootstrapSettings } from "../../lib/v1/bootstrap.ts";
 import { readV1World, type V1Inputs } from "../conformance/v1-world.ts";
 

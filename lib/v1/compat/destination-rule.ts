@@ -6,9 +6,9 @@ import type {
   OutlierDetection as OutlierSettings,
   TrafficPolicy,
 } from "../../config/kinds/destination-rule.ts";
+import type { Labels } from "../../snapshot/legacy/service-key.ts";
 import type { CircuitBreakers, Cluster, OutlierDetection } from "../documents.ts";
 import { isSubset } from "../instances.ts";
-import type { Labels } from "../service-key.ts";
 
 type Members = Pick<
   Cluster,

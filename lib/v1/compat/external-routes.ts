@@ -1,6 +1,6 @@
+import type { NodeId } from "../../snapshot/legacy/node-id.ts";
 import { type LegacyInstance, type LegacyWorld, usesMixer } from "../legacy-world.ts";
 import { egressMixerConfig } from "../mixer.ts";
-import type { NodeId } from "../node-id.ts";
 import { destinationRoutes, type RouteTables, tablesOf } from "../outbound-routes.ts";
 import type { RouteSettings } from "../rule-route.ts";
 import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "../tcp-listeners.ts";

@@ -1,10 +1,10 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { Server } from "../../config/kinds/gateway.ts";
+import type { NodeId } from "../../snapshot/legacy/node-id.ts";
 import { serviceCluster } from "../clusters.ts";
 import type { Listener } from "../documents.ts";
 import { httpListener } from "../http-listener.ts";
 import type { LegacyWorld } from "../legacy-world.ts";
-import type { NodeId } from "../node-id.ts";
 import type { BuiltHost } from "../outbound-routes.ts";
 import type { V1Alpha3Configs } from "./v1alpha3.ts";
 import { virtualServiceRoutes } from "./virtual-service-routes.ts";

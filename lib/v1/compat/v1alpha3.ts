@@ -7,9 +7,9 @@ import type {
 } from "../../config/kinds/mixer-client.ts";
 import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import type { Labels } from "../../snapshot/legacy/service-key.ts";
 import { isSubset } from "../instances.ts";
 import type { LegacyInstance } from "../legacy-world.ts";
-import type { Labels } from "../service-key.ts";
 
 /**
  * What release 0.7 served over v1 and 0.8 did not any more: objects of `networking.istio.io/v1alpha3`, and the way in which

@@ -8,13 +8,13 @@ import type {
   HTTPRoute,
   VirtualService,
 } from "../../config/kinds/virtual-service.ts";
+import type { Labels } from "../../snapshot/legacy/service-key.ts";
 import type { BuiltCluster } from "../clusters.ts";
 import type { Cors, HeaderMatch, HttpFilter, Route } from "../documents.ts";
 import { faultFilter } from "../fault-filter.ts";
 import type { LegacyInstance } from "../legacy-world.ts";
 import { headerMatch } from "../route-match.ts";
 import { type BuiltRoute, decoratorOf, optionalText, retryPolicy } from "../rule-route.ts";
-import type { Labels } from "../service-key.ts";
 import { fullName, isSource, subsetLabels, type V1Alpha3Configs } from "./v1alpha3.ts";
 
 /** What the routes of a virtual service depend on beside the object. */

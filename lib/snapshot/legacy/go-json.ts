@@ -1,5 +1,3 @@
-import { byCodePoint } from "../config/diagnostic.ts";
-
 /** JSON text with angle brackets, ampersands and line separators inside strings escaped, as Go writes them. */
 export function escaped(json: string): string {
   return json.replaceAll(
@@ -8,6 +6,9 @@ export function escaped(json: string): string {
   );
 }
 
+/** A text as it stands between the quotes of a JSON string. */
+export const insideString = (text: string): string => escaped(JSON.stringify(text)).slice(1, -1);
+
 /**
  * A document as the release prints it: one blank of indentation a level, every line but the first one blank further in.
  * Envoy takes any JSON; byte equality is for those who compare.
@@ -15,16 +16,3 @@ export function escaped(json: string): string {
 export function encodeDocument(document: unknown): string {
   return escaped(JSON.stringify(document, undefined, " ")).replaceAll("\n", "\n ");
 }
-
-/** The same value with the members of all its objects in code point order: the release passes some configurations through maps. */
-export function withSortedKeys(value: object): object {
-  if (Array.isArray(value)) return value.map(sortedValue);
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => byCodePoint(a, b))
-      .map(([key, member]) => [key, sortedValue(member)]),
-  );
-}
-
-const sortedValue = (value: unknown): unknown =>
-  typeof value === "object" && value !== null ? withSortedKeys(value) : value;

@@ -1,4 +1,4 @@
-import type { V1Answer, V1Document, V1Request } from "./answer.ts";
+import type { V1Answer, V1Document, V1Request } from "./question.ts";
 
 /** Stored answers and their counters, as the release shows them under `/cache_stats`. @see v1-api 1, "Cache" */
 export interface AnswerCache {
