@@ -108,11 +108,14 @@ function clusterView(selection: Selection): ClusterView {
   const patches = selection.patches.clusters;
   const { tlsClientFiles } = proxy.metadata;
   const files = JSON.stringify(tlsClientFiles);
-  const key = [base, patches.key, perspectiveKey(perspective), inbound.servedKey, gateway?.key ?? "", files].join("|");
+  const outboundKey = [base, patches.key, perspectiveKey(perspective), gateway?.key ?? "", files].join("|");
+  const key = `${outboundKey}|${inbound.servedKey}`;
   const services = serviceScopeOf(mesh, scope, memo);
-  const from = [mesh.lookups, services, ...patches.from, ...inbound.from, ...(gateway?.from ?? [])];
-  return memo(from, `cluster view|${key}`, () => ({
+  const from = [mesh.lookups, services, ...patches.from, ...(gateway?.from ?? [])];
+  const outbound = memo(from, `outbound clusters|${outboundKey}`, () => ({}));
+  return memo([outbound, ...inbound.from], `cluster view|${key}`, () => ({
     key,
+    outbound,
     proxy: classProxy,
     destinationRule: rules.destinationRule,
     envoyFilters: patches.selected,
@@ -165,20 +168,23 @@ function listenerView(selection: Selection): ListenerView {
   const tracing = tracingViewOf(mesh, proxy, policies);
   const options = listenerOptionsOf(proxy);
   const ownAddresses = ownAddressesFor(mesh, proxy, scope, memo);
-  const key = [
+  const outboundKey = [
     base,
     patches.key,
-    inbound.key,
     gateway?.routeKey ?? "",
     JSON.stringify(sourceLabels),
-    policyConfigs(policies).map(nameOf).join(","),
+    extensionConfigs(policies).map(nameOf).join(","),
     JSON.stringify(tracing),
     listenerOptionsKey(options),
     ownAddresses.join(","),
   ].join("|");
-  const selected = [...patches.from, ...inbound.from, ...(gateway?.routeFrom ?? []), ...policyConfigs(policies)];
-  return memo([lookups, scope, ...selected], `listener view|${key}`, () => ({
+  const secured = [...policies.authorization, ...policies.requestAuthentication];
+  const key = [outboundKey, inbound.key, secured.map(nameOf).join(",")].join("|");
+  const from = [lookups, scope, ...patches.from, ...(gateway?.routeFrom ?? []), ...extensionConfigs(policies)];
+  const outbound = memo(from, `outbound listeners|${outboundKey}`, () => ({}));
+  return memo([outbound, ...inbound.from, ...secured], `listener view|${key}`, () => ({
     key,
+    outbound,
     proxy: classProxy,
     destinationRule: rules.destinationRule,
     envoyFilters: patches.selected,
@@ -222,9 +228,9 @@ function serviceScopeOf(mesh: Mesh, scope: SidecarScope, memo: Memo): ServiceSco
 const serviceName = ({ hostname, attributes, ports }: SidecarScope["services"][number]): string =>
   `${attributes.namespace}/${hostname}:${ports.map((port) => port.port).join("+")}`;
 
-function policyConfigs(policies: WorkloadPolicies): readonly Config[] {
-  const { authorization, requestAuthentication, telemetry, wasmPlugins, trafficExtensions } = policies;
-  return [...authorization, ...requestAuthentication, ...telemetry, ...wasmPlugins, ...trafficExtensions];
+/** Those that apply to the outbound side as well. */
+function extensionConfigs({ telemetry, wasmPlugins, trafficExtensions }: WorkloadPolicies): readonly Config[] {
+  return [...telemetry, ...wasmPlugins, ...trafficExtensions];
 }
 
 const nameOf = ({ meta }: Config): string => `${meta.kind}/${meta.namespace}/${meta.name}`;

@@ -107,6 +107,8 @@ export interface ClusterView extends ClassView {
   readonly scope: ServiceScope;
   readonly perspective: EndpointPerspective;
   readonly inbound: ServedView;
+  /** Stands for everything but `inbound` among memo keys: classes that differ in what they serve share it. */
+  readonly outbound: object;
   readonly gateway: MergedGateway | undefined;
   /** Files for client certificates (`TLS_CLIENT_*`), by key; empty as a rule. */
   readonly tlsClientFiles: Readonly<Record<string, string>>;
@@ -143,6 +145,11 @@ export interface GatewayRouteView {
 export interface ListenerView extends ClassView {
   readonly lookups: ListenerLookups;
   readonly scope: SidecarScope;
+  /**
+   * Stands among memo keys for all that outbound listeners of a sidecar read: everything but `inbound` and the policies for
+   * authorization and request authentication.
+   */
+  readonly outbound: object;
   readonly inbound: InboundView;
   readonly gateway: GatewayRouteView | undefined;
   readonly sourceLabels: Readonly<Record<string, string>>;

@@ -179,6 +179,7 @@ export function clusterView(parts: Parts): ClusterView {
   const destinationRule = (of: Service): MeshDestinationRule | undefined => parts.rules?.[of.hostname];
   return {
     key: "",
+    outbound: {},
     proxy: {
       type: "sidecar",
       namespace: "default",

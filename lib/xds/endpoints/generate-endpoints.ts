@@ -35,16 +35,27 @@ function questionOf(scope: EndpointView["scope"], cluster: Resource<ClusterJson>
   return { name, asked: { clusterName: name, service, port, subset: parts.subset, sniDnat, dns: false }, cluster };
 }
 
-/** The EDS clusters among `clusters`, by the name that they ask by. */
+/** What the clusters ask for, by the name that they ask by. */
 function questionsOf(scope: EndpointView["scope"], clusters: readonly Resource<ClusterJson>[]): readonly Question[] {
-  return clusters
-    .filter((cluster) => cluster.json.type === "EDS")
-    .map((cluster) => questionOf(scope, cluster))
-    .sort((a, b) => byCodePoint(a.name, b.name));
+  return clusters.map((cluster) => questionOf(scope, cluster)).sort((a, b) => byCodePoint(a.name, b.name));
 }
 
 /** One load assignment for each EDS cluster, by the name that the cluster asks for; sorted by name. */
 export function generateEndpoints(
+  view: EndpointView,
+  clusters: readonly Resource<ClusterJson>[],
+  memo: Memo,
+): readonly Resource<ClusterLoadAssignmentJson>[] {
+  // Classes that see the same services ask the same, whatever else is among their clusters.
+  const asking = sameList(
+    memo,
+    `EDS clusters|${view.key}`,
+    clusters.filter((cluster) => cluster.json.type === "EDS"),
+  );
+  return memo([view, asking], "load assignments", () => loadAssignments(view, asking, memo));
+}
+
+function loadAssignments(
   view: EndpointView,
   clusters: readonly Resource<ClusterJson>[],
   memo: Memo,

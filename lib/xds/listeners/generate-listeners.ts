@@ -9,7 +9,7 @@ import { providerDiagnostics } from "../telemetry/provider-diagnostics.ts";
 import { gatewayListeners } from "./gateway-listeners.ts";
 import { httpProxyListener } from "./http-proxy-listener.ts";
 import { inboundListeners } from "./inbound-listeners.ts";
-import { listenerContext } from "./listener-context.ts";
+import { type ListenerContext, listenerContext } from "./listener-context.ts";
 import { outboundListeners } from "./outbound-listeners.ts";
 import { policyFilters } from "./policy-filters.ts";
 import { virtualOutbound } from "./virtual-outbound.ts";
@@ -24,7 +24,7 @@ export function generateListeners(view: ListenerView, memo: Memo): Stage<readonl
   const diagnostics: Diagnostic[] = [];
   const policies = policyFilters(view);
   const context = listenerContext(view, memo, policies.value, (diagnostic) => diagnostics.push(diagnostic));
-  const listeners = view.proxy.type === "router" ? gatewayListeners(context) : sidecarListeners(context);
+  const listeners = view.proxy.type === "router" ? gatewayListeners(context) : sidecarListeners(context, memo);
   const shared = sharedKeys(view);
   const byName = new Map<string, Resource<ListenerJson>>();
   for (const { name, json, from } of listeners) {
@@ -45,11 +45,20 @@ export function generateListeners(view: ListenerView, memo: Memo): Stage<readonl
   };
 }
 
-function sidecarListeners(context: ReturnType<typeof listenerContext>): readonly Resource<ListenerJson>[] {
+function sidecarListeners(context: ListenerContext, memo: Memo): readonly Resource<ListenerJson>[] {
   // Port 0 switches the data plane off.
   if (context.view.lookups.mesh.proxyListenPort <= 0) return [];
-  const single = [httpProxyListener(context), virtualOutbound(context)].filter((listener) => listener !== undefined);
-  return [...outboundListeners(context), ...single, ...inboundListeners(context)];
+  const outbound = memo([context.view.outbound], "outbound listeners", () => outboundSide(context));
+  for (const diagnostic of outbound.diagnostics) context.report(diagnostic);
+  return [...outbound.value, ...inboundListeners(context)];
+}
+
+/** What sidecars share that see the same services, whatever they serve. */
+function outboundSide(context: ListenerContext): Stage<readonly Resource<ListenerJson>[]> {
+  const diagnostics: Diagnostic[] = [];
+  const own: ListenerContext = { ...context, report: (diagnostic) => diagnostics.push(diagnostic) };
+  const single = [httpProxyListener(own), virtualOutbound(own)].filter((listener) => listener !== undefined);
+  return { value: [...outboundListeners(own), ...single], diagnostics };
 }
 
 /** Objects behind every listener of a kind: policies where they are enforced, telemetry and extensions everywhere. */
