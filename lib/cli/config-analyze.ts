@@ -1,0 +1,117 @@
+import { dump } from "js-yaml";
+import { type AnalyzeOptions, analyze, analyzers, originText } from "../config/analysis/analyze.ts";
+import { messageTypes } from "../config/analysis/analyzer.ts";
+import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
+import { addInputOptions, type InputOptions, inputFiles, read } from "./config-input.ts";
+import { printTable } from "./config-print.ts";
+import type { Register } from "./program.ts";
+import { pathText, type Terminal } from "./terminal.ts";
+
+interface Options extends InputOptions {
+  readonly list?: boolean;
+  readonly analyzer?: readonly string[];
+  readonly suppress?: readonly string[];
+  readonly failureThreshold: string;
+  readonly outputThreshold: string;
+  readonly output: string;
+}
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+const levels = { error: 0, warning: 1, info: 2 } as const;
+const formats = ["log", "table", "json", "yaml", "annotations"] as const;
+
+/** `portolan analyze -f …`: what is valid by itself, and does not fit together. */
+export const registerAnalyze: Register = (program, terminal) => {
+  const command = program.command("analyze").description("look for configuration that does not fit together");
+  addInputOptions(command)
+    .option("-L, --list", "list the analysers")
+    .option("--analyzer <name>", "run only these; may be repeated", collect)
+    .option("-S, --suppress <message>", "CODE=Kind name.namespace, with * for any text; may be repeated", collect)
+    .option("--failure-threshold <level>", "exit code 1 from this level on: Error, Warning, Info", "Error")
+    .option("--output-threshold <level>", "show messages from this level on", "Info")
+    .option("-o, --output <format>", formats.join(", "), "log")
+    .action(async (options: Options) => {
+      if (options.list === true) {
+        printTable(
+          terminal,
+          analyzers.map(({ name, about }) => [name, about]),
+        );
+        return;
+      }
+      const loaded = read(await inputFiles(options.filename), options.namespace);
+      const clusterIds = ["Kubernetes", ...loaded.clusters.map(({ id }) => id)];
+      const chosen: AnalyzeOptions = {
+        ...(options.analyzer === undefined ? {} : { only: options.analyzer }),
+        ...(options.suppress === undefined ? {} : { suppress: options.suppress }),
+      };
+      const messages = analyze({ ...loaded, clusterIds }, chosen);
+      const shown = messages.filter(({ severity }) => levels[severity] <= level(options.outputThreshold));
+      print(terminal, shown, options.output);
+      // The threshold looks at all messages, also those that are not shown.
+      const failing = messages.filter(({ severity }) => levels[severity] <= level(options.failureThreshold));
+      if (failing.length > 0)
+        throw new PortolanError(`${failing.length} messages at ${options.failureThreshold} or worse`);
+    });
+};
+
+function level(name: string): number {
+  const found = Object.entries(levels).find(([known]) => known === name.toLowerCase());
+  if (found === undefined) throw new PortolanError(`there is no level ${name}; known: Error, Warning, Info`);
+  return found[1];
+}
+
+/** One message as programs read it, in istioctl's words. */
+function record(message: Diagnostic) {
+  const { code, severity, origin, path } = message;
+  return {
+    code,
+    level: severity.charAt(0).toUpperCase() + severity.slice(1),
+    origin: originText(message),
+    reference: `${origin.file}:${origin.line}`,
+    path: pathText(path),
+    documentationUrl: `https://istio.io/latest/docs/reference/config/analysis/${code.toLowerCase()}/`,
+    message: message.message,
+  };
+}
+
+function print(terminal: Terminal, messages: readonly Diagnostic[], format: string): void {
+  switch (format) {
+    case "json":
+      terminal.out(JSON.stringify(messages.map(record), undefined, 2));
+      return;
+    case "yaml":
+      terminal.out(dump(messages.map(record)));
+      return;
+    case "table":
+      printTable(terminal, [
+        ["LEVEL", "CODE", "ORIGIN", "PLACE", "MESSAGE"],
+        ...messages
+          .map(record)
+          .map((one) => [one.level, one.code, one.origin, one.reference, `${one.path} ${one.message}`.trim()]),
+      ]);
+      return;
+    case "annotations":
+      for (const message of messages) terminal.out(annotation(message));
+      return;
+    case "log":
+      for (const one of messages.map(record)) {
+        terminal.out(
+          `${one.level} [${one.code}] (${one.origin} ${one.reference}) ${`${one.path} ${one.message}`.trim()}`,
+        );
+      }
+      if (messages.length === 0) terminal.out("No issues found.");
+      return;
+    default:
+      throw new PortolanError(`there is no output ${format}; known: ${formats.join(", ")}`);
+  }
+}
+
+/** A line that GitHub, and who reads the same form, shows beside the code. */
+function annotation({ code, severity, origin, path, message }: Diagnostic): string {
+  const command = severity === "info" ? "notice" : severity;
+  const [name] = Object.entries(messageTypes).find(([known]) => known === code)?.[1] ?? [code];
+  const escape = (text: string) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  const property = (text: string) => escape(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  const place = `file=${property(origin.file)},line=${Math.max(origin.line, 1)},title=${property(`${code} ${name}`)}`;
+  return `::${command} ${place}::${escape(`${pathText(path)} ${message}`.trim())}`;
+}

@@ -1,0 +1,100 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { text as readAll } from "node:stream/consumers";
+import type { Command } from "commander";
+import type { Config } from "../config/config.ts";
+import { byCodePoint, type Diagnostic, keyText, PortolanError } from "../config/diagnostic.ts";
+import { type LoadedDirectory, readFiles, type SourceFile } from "../config/directory.ts";
+import { parseStream } from "../config/parse.ts";
+import { printDiagnostics, type Terminal } from "./terminal.ts";
+
+export interface InputOptions {
+  readonly filename?: readonly string[];
+  readonly namespace?: string;
+}
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+/** `-f` as often as needed, and `-n`. */
+export function addInputOptions(command: Command): Command {
+  return command
+    .option("-f, --filename <path>", "a file, a folder, or - for standard input; may be repeated", collect)
+    .option("-n, --namespace <name>", "namespace of objects that name none");
+}
+
+/**
+ * The files that `-f` names: folders are searched, in the order of their paths.
+ *
+ * @throws PortolanError when one cannot be read, or none is named
+ */
+export async function inputFiles(names: readonly string[] | undefined): Promise<readonly SourceFile[]> {
+  if (names === undefined || names.length === 0) throw new PortolanError("no input: name files with -f");
+  const files: SourceFile[] = [];
+  for (const name of names) {
+    if (name === "") throw new PortolanError("no input: -f names no file");
+    if (name === "-") files.push({ file: "(standard input)", text: await readAll(process.stdin) });
+    else files.push(...(await filesAt(name)));
+  }
+  return files;
+}
+
+async function filesAt(name: string): Promise<readonly SourceFile[]> {
+  try {
+    if (!(await stat(name)).isDirectory()) return [{ file: name, text: await readFile(name, "utf8") }];
+    const entries = await readdir(name, { recursive: true, withFileTypes: true });
+    const paths = entries
+      .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort(byCodePoint);
+    return await Promise.all(paths.map(async (file) => ({ file, text: await readFile(file, "utf8") })));
+  } catch (cause) {
+    throw new PortolanError(
+      `cannot read ${name}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      [],
+      cause,
+    );
+  }
+}
+
+/** More objects than this are worth a line about what is going on. */
+const manyObjects = 1000;
+
+/**
+ * Reads the configuration to be written: an input with any error is refused whole, so that nothing is half applied.
+ *
+ * @throws PortolanError with the diagnostics, or when there is nothing to do
+ */
+export async function configInput(options: InputOptions, terminal: Terminal, verb: string): Promise<readonly Config[]> {
+  const files = await inputFiles(options.filename);
+  checkNamespaces(files, options.namespace);
+  const loaded = read(files, options.namespace);
+  if (loaded.configs.length > manyObjects) terminal.err(`read ${loaded.configs.length} objects`);
+  const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new PortolanError(`configuration is invalid: nothing to ${verb}`, loaded.diagnostics);
+  printDiagnostics(
+    terminal,
+    loaded.diagnostics.filter(({ severity }) => severity === "warning"),
+  );
+  if (loaded.configs.length === 0) throw new PortolanError(`nothing to ${verb}`);
+  return [...loaded.configs].sort((a, b) => byCodePoint(keyText(a.origin.key), keyText(b.origin.key)));
+}
+
+/** Everything in the files, valid or not. */
+export function read(files: readonly SourceFile[], namespace?: string): LoadedDirectory {
+  return readFiles(files, namespace === undefined ? {} : { namespace });
+}
+
+/** An object that names another namespace than `-n` is a mistake of one or the other. */
+function checkNamespaces(files: readonly SourceFile[], namespace: string | undefined): void {
+  if (namespace === undefined) return;
+  const wrong: Diagnostic[] = files.flatMap(({ file, text }) =>
+    parseStream(text, { file }).value.flatMap(({ origin, metadata }): readonly Diagnostic[] => {
+      if (metadata.namespace === undefined || metadata.namespace === namespace) return [];
+      const message = `is ${metadata.namespace}, and -n says ${namespace}`;
+      return [
+        { code: "other-namespace", severity: "error", origin, path: ["metadata", "namespace"], message, hint: "" },
+      ];
+    }),
+  );
+  if (wrong.length > 0) throw new PortolanError("objects name another namespace than -n", wrong);
+}

@@ -1,0 +1,72 @@
+import { userInfo } from "node:os";
+import type { Command } from "commander";
+import { writeShard } from "../compile/source-shard.ts";
+import { PortolanError } from "../config/diagnostic.ts";
+import { ledgerFiles } from "../config/store/ledger-files.ts";
+import { createLedgerStore, type LedgerConfigStore } from "../config/store/ledger-store.ts";
+import { fileStore } from "../storage/files.ts";
+import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
+
+/** Where `apply` and its like write to. */
+export interface PlaceOptions {
+  readonly store?: string;
+  readonly source: string;
+}
+
+/** A source's configuration, with history. */
+export interface ConfigPlace {
+  readonly configs: LedgerConfigStore;
+  /** Hands what was written to the compiler: what it reads is the newest version when this resolves. */
+  publish(): Promise<void>;
+}
+
+export function addPlaceOptions(command: Command): Command {
+  return command
+    .option("--store <place>", "a folder, or s3://bucket/prefix (default: $PORTOLAN_STORE)")
+    .option("--source <name>", "the source to write to", "operators");
+}
+
+/** @throws PortolanError when no store is named */
+export async function openPlace(options: PlaceOptions): Promise<ConfigPlace> {
+  const place = options.store ?? process.env.PORTOLAN_STORE ?? "";
+  if (place === "") throw new PortolanError("no store: give --store, or set PORTOLAN_STORE");
+  const objects = await openObjects(place);
+  const prefix = `sources/${encodeKeyPart(options.source)}/ledger`;
+  const configs = createLedgerStore(objects, { prefix, author: authorName(), now: Date.now });
+  return {
+    configs,
+    async publish() {
+      // Somebody may write in between; whoever comes last sees the newest head, and hands that on.
+      for (let published: string | undefined; ; ) {
+        const { version, files } = await ledgerFiles(objects, prefix);
+        if (version === published) return;
+        await writeShard(objects, options.source, files);
+        published = version;
+      }
+    },
+  };
+}
+
+async function openObjects(place: string): Promise<ObjectStore> {
+  const bucket = /^s3:\/\/([^/]+)\/?(.*)$/.exec(place);
+  if (bucket === null) {
+    if (/^[a-z0-9]+:\/\//.test(place)) throw new PortolanError(`a store of the kind ${place} is not known`);
+    return fileStore(place);
+  }
+  // The SDK is large, and only needed for buckets.
+  const [{ S3Client }, { s3Store }] = await Promise.all([import("@aws-sdk/client-s3"), import("../storage/s3.ts")]);
+  const endpoint = process.env.PORTOLAN_S3_ENDPOINT;
+  const client = new S3Client(endpoint === undefined ? {} : { endpoint, forcePathStyle: true });
+  return s3Store({ client, bucket: bucket[1] ?? "", prefix: (bucket[2] ?? "").replace(/\/$/, "") });
+}
+
+function authorName(): string {
+  const named = process.env.PORTOLAN_AUTHOR;
+  if (named !== undefined && named !== "") return named;
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a user without a name.
+    return "unknown";
+  }
+}

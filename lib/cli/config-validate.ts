@@ -1,0 +1,23 @@
+import { PortolanError } from "../config/diagnostic.ts";
+import { addInputOptions, type InputOptions, inputFiles, read } from "./config-input.ts";
+import type { Register } from "./program.ts";
+import { printDiagnostics } from "./terminal.ts";
+
+/** `portolan validate -f …`: says everything that is wrong, without any store. */
+export const registerValidate: Register = (program, terminal) => {
+  addInputOptions(program.command("validate").description("check files; exit code 1 when something is refused")).action(
+    async (options: InputOptions) => {
+      const loaded = read(await inputFiles(options.filename), options.namespace);
+      const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
+      const count = loaded.configs.length + loaded.objects.length + loaded.others.length;
+      if (errors.length > 0) {
+        printDiagnostics(terminal, loaded.diagnostics, Number.POSITIVE_INFINITY);
+        throw new PortolanError(
+          `${errors.length} ${errors.length === 1 ? "error" : "errors"}; ${count} objects are valid`,
+        );
+      }
+      printDiagnostics(terminal, loaded.diagnostics, Number.POSITIVE_INFINITY);
+      terminal.out(`${count} objects are valid`);
+    },
+  );
+};

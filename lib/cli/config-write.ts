@@ -1,0 +1,94 @@
+import type { Command } from "commander";
+import { sha256 } from "../config/canonical-json.ts";
+import type { Config } from "../config/config.ts";
+import { keyOf } from "../config/config.ts";
+import { keyText, PortolanError } from "../config/diagnostic.ts";
+import { storedText } from "../config/object-json.ts";
+import type { WriteResult } from "../config/store/config-store.ts";
+import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
+import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
+import { nameOf, outputFormat, outputFormats, printConfigs } from "./config-print.ts";
+import type { Terminal } from "./terminal.ts";
+
+interface WriteOptions extends InputOptions, PlaceOptions {
+  readonly dryRun?: boolean;
+  readonly output?: string;
+}
+
+/** What a verb asks of the objects that are there already. */
+export interface WriteVerb {
+  readonly name: "apply" | "create" | "replace";
+  readonly about: string;
+  readonly if?: "absent" | "present";
+}
+
+/** Adds one of the commands that write the objects of files: all of them in one commit, or none. */
+export function registerWrite(program: Command, terminal: Terminal, verb: WriteVerb): void {
+  const command = program.command(verb.name).description(verb.about);
+  addPlaceOptions(addInputOptions(command))
+    .option("--dry-run", "check everything, and write nothing")
+    .option("-o, --output <format>", `print the objects: ${outputFormats.join(", ")}`)
+    .action(async (options: WriteOptions) => {
+      const configs = await configInput(options, terminal, verb.name);
+      const place = await openPlace(options);
+      await write(place, configs, options, verb, terminal);
+    });
+}
+
+async function write(
+  place: ConfigPlace,
+  configs: readonly Config[],
+  options: WriteOptions,
+  verb: WriteVerb,
+  terminal: Terminal,
+): Promise<void> {
+  const { ledger } = place.configs;
+  const before = new Map(await ledger.list((await ledger.head()).root));
+  const condition = verb.if === undefined ? {} : { if: verb.if };
+  if (options.dryRun === true) {
+    for (const config of configs) {
+      const there = before.has(keyText(keyOf(config)));
+      if (verb.if === "absent" && there) throw new PortolanError(`${nameOf(config)} already exists`);
+      if (verb.if === "present" && !there) throw new PortolanError(`${nameOf(config)} does not exist`);
+    }
+  } else {
+    const changes = configs.map((config) => ({ kind: "put", config, ...condition }) as const);
+    const result = await place.configs.writeAll(changes, `${verb.name} ${configs.length} objects`);
+    if (result.kind === "refused") throw new PortolanError(`${result.key}: ${refusalText(result.result)}`);
+    await place.publish();
+  }
+  const { revision } = await ledger.head();
+  if (options.output !== undefined) {
+    printConfigs(terminal, configs, outputFormat(options.output));
+    return;
+  }
+  for (const config of configs) terminal.out(doneText(config, before, revision, options.dryRun === true));
+}
+
+function doneText(config: Config, before: ReadonlyMap<string, string>, revision: number, dryRun: boolean): string {
+  const old = before.get(keyText(keyOf(config)));
+  const end = dryRun ? " (dry run)" : "";
+  if (old === undefined) return `Created config ${nameOf(config)} at revision ${revision}${end}`;
+  if (old === sha256(storedText(config))) return `Unchanged config ${nameOf(config)}${end}`;
+  return `Updated config ${nameOf(config)} to revision ${revision}${end}`;
+}
+
+export function refusalText(result: WriteResult): string {
+  switch (result.kind) {
+    case "exists":
+      return "already exists";
+    case "missing":
+      return "does not exist";
+    case "conflict": {
+      const { winner } = result;
+      const who = winner === undefined ? "" : ` by ${winner.author} at revision ${winner.revision}`;
+      return `was changed${who} since it was read`;
+    }
+    case "invalid":
+      return result.diagnostics.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+    case "read-only":
+      return result.reason;
+    case "written":
+      return "written";
+  }
+}

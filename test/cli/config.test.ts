@@ -1,0 +1,239 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import picocolors from "picocolors";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { registerAnalyze } from "../../lib/cli/config-analyze.ts";
+import { registerApply } from "../../lib/cli/config-apply.ts";
+import { registerCreate } from "../../lib/cli/config-create.ts";
+import { registerDelete } from "../../lib/cli/config-delete.ts";
+import { registerDescribe } from "../../lib/cli/config-describe.ts";
+import { registerGet } from "../../lib/cli/config-get.ts";
+import { registerHistory } from "../../lib/cli/config-history.ts";
+import { registerReplace } from "../../lib/cli/config-replace.ts";
+import { registerValidate } from "../../lib/cli/config-validate.ts";
+import { readShard } from "../../lib/compile/source-shard.ts";
+import { fileStore } from "../../lib/storage/files.ts";
+
+const registers = [
+  registerAnalyze,
+  registerApply,
+  registerCreate,
+  registerDelete,
+  registerDescribe,
+  registerGet,
+  registerHistory,
+  registerReplace,
+  registerValidate,
+];
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "portolan-cli-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Runs one command line; gives what it printed, or what it failed with after what it printed. */
+async function run(...args: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  const terminal = {
+    out: (line: string) => lines.push(line),
+    err: (line: string) => lines.push(line),
+    colours: picocolors.createColors(false),
+  };
+  const program = new Command("portolan").exitOverride();
+  for (const register of registers) register(program, terminal);
+  try {
+    await program.parseAsync([...args], { from: "user" });
+  } catch (error) {
+    lines.push(`failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return lines.join("\n");
+}
+
+const store = (...args: readonly string[]) => run(...args, "--store", join(folder, "state"));
+
+function file(name: string, ...hosts: readonly string[]): string {
+  const path = join(folder, name);
+  const documents = hosts.map(
+    (host) =>
+      `apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: ${host}}\nspec: {host: ${host}}\n`,
+  );
+  writeFileSync(path, documents.join("---\n"));
+  return path;
+}
+
+describe("the commands that write configuration", () => {
+  it("create says what it created, and fails on what exists without writing anything", async () => {
+    expect(await store("create", "-f", file("a.yaml", "a", "b"))).toBe(
+      "Created config DestinationRule/default/a at revision 1\nCreated config DestinationRule/default/b at revision 1",
+    );
+    expect(await store("create", "-f", file("c.yaml", "c", "a"))).toBe(
+      "failed: DestinationRule/default/a: already exists",
+    );
+    expect(await store("get", "destinationrules", "-o", "name")).toBe(
+      "DestinationRule/default/a\nDestinationRule/default/b",
+    );
+  });
+
+  it("apply creates, updates, and leaves alone what is as it should be", async () => {
+    await store("apply", "-f", file("a.yaml", "a", "b"));
+    const path = file("b.yaml", "b", "c");
+    writeFileSync(
+      join(folder, "a.yaml"),
+      "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: a}\nspec: {host: other}\n",
+    );
+    expect(await store("apply", "-f", path, "-f", join(folder, "a.yaml"))).toBe(
+      [
+        "Updated config DestinationRule/default/a to revision 2",
+        "Unchanged config DestinationRule/default/b",
+        "Created config DestinationRule/default/c at revision 2",
+      ].join("\n"),
+    );
+  });
+
+  it("replace fails on what does not exist", async () => {
+    expect(await store("replace", "-f", file("a.yaml", "a"))).toBe("failed: DestinationRule/default/a: does not exist");
+  });
+
+  it("writes nothing in a dry run", async () => {
+    expect(await store("create", "-f", file("a.yaml", "a"), "--dry-run")).toContain("(dry run)");
+    expect(await store("get", "destinationrules")).toBe("No resources found.");
+  });
+
+  it("refuses invalid input whole", async () => {
+    const path = join(folder, "bad.yaml");
+    writeFileSync(
+      path,
+      "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: a}\nspec: {hots: a}\n",
+    );
+    expect(await store("apply", "-f", file("good.yaml", "b"), "-f", path)).toBe(
+      "failed: configuration is invalid: nothing to apply",
+    );
+    expect(await store("get", "destinationrules")).toBe("No resources found.");
+  });
+
+  it("takes the namespace of -n, and refuses objects that name another", async () => {
+    expect(await store("apply", "-f", file("a.yaml", "a"), "-n", "shop")).toContain("DestinationRule/shop/a");
+    const path = join(folder, "b.yaml");
+    writeFileSync(
+      path,
+      "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: b, namespace: x}\nspec: {host: b}\n",
+    );
+    expect(await store("apply", "-f", path, "-n", "shop")).toContain("failed: objects name another namespace than -n");
+  });
+
+  it("hands what it wrote to the compiler", async () => {
+    await store("apply", "-f", file("a.yaml", "a"));
+    const shard = await readShard(fileStore(join(folder, "state")), "operators");
+    expect(shard?.files.map((one) => one.file)).toEqual(["DestinationRule/default/a.yaml"]);
+    await store("delete", "destinationrule", "a");
+    expect((await readShard(fileStore(join(folder, "state")), "operators"))?.files).toEqual([]);
+  });
+});
+
+describe("the commands that read and delete configuration", () => {
+  beforeEach(async () => {
+    await store("apply", "-f", file("a.yaml", "a", "b"));
+  });
+
+  it("get prints tables, names, and objects that can be applied again", async () => {
+    expect(await store("get", "destinationrule")).toBe(
+      "NAME   KIND                                     NAMESPACE\na      DestinationRule.networking.istio.io.v1   default\nb      DestinationRule.networking.istio.io.v1   default",
+    );
+    const yaml = await store("get", "destinationrules", "a", "-o", "yaml");
+    expect(yaml).toContain("kind: DestinationRule");
+    expect(yaml.endsWith("---")).toBe(true);
+    const path = join(folder, "again.yaml");
+    writeFileSync(path, yaml);
+    expect(await store("apply", "-f", path)).toBe("Unchanged config DestinationRule/default/a");
+    expect(JSON.parse(await store("get", "destinationrules", "-o", "json"))).toMatchObject({ kind: "List" });
+  });
+
+  it("get says what is wrong with a type", async () => {
+    expect(await store("get", "destination-rules")).toContain("without hyphens: destinationrules");
+    expect(await store("get", "virtualservise")).toContain("did you mean virtualservice?");
+    expect(await store("get", "destinationrules", "x")).toBe("failed: there is no DestinationRule default/x");
+  });
+
+  it("get shows a past revision", async () => {
+    await store("delete", "destinationrule", "a");
+    expect(await store("get", "destinationrules", "-o", "name")).toBe("DestinationRule/default/b");
+    expect(await store("get", "destinationrules", "-o", "name", "--at", "1")).toBe(
+      "DestinationRule/default/a\nDestinationRule/default/b",
+    );
+  });
+
+  it("delete goes on after what fails, and fails at the end", async () => {
+    expect(await store("delete", "destinationrule", "x", "a")).toBe(
+      "Deleted config: DestinationRule a\nfailed: DestinationRule x does not exist",
+    );
+    expect(await store("delete", "-f", file("b.yaml", "b"))).toBe("Deleted config: DestinationRule b");
+    expect(await store("delete")).toContain("failed: name a type");
+  });
+
+  it("a write with a revision that is no longer the stored one says who won", async () => {
+    const yaml = await store("get", "destinationrules", "a", "-o", "yaml");
+    const path = join(folder, "changed.yaml");
+    writeFileSync(path, yaml.replace("host: a", "host: mine"));
+    await store("apply", "-f", file("a.yaml", "a"));
+    writeFileSync(
+      join(folder, "other.yaml"),
+      yaml.replace("host: a", "host: theirs").replace(/ {2}resourceVersion.*\n/, ""),
+    );
+    await store("apply", "-f", join(folder, "other.yaml"));
+    expect(await store("apply", "-f", path)).toMatch(/was changed by .+ at revision 2 since it was read/);
+  });
+
+  it("history lists writes and tells revisions apart", async () => {
+    await store("delete", "destinationrule", "a");
+    const lines = (await store("history")).split("\n");
+    expect(lines).toHaveLength(3);
+    expect(lines[1]).toMatch(/^2 .* 1 +delete DestinationRule\/default\/a$/);
+    expect((await store("history", "destinationrule", "b")).split("\n")).toHaveLength(2);
+    expect(await store("history", "--diff", "0..2")).toBe("added DestinationRule/default/b");
+    expect(await store("history", "--diff", "1..2")).toBe("deleted DestinationRule/default/a");
+  });
+
+  it("describe shows the object and who wrote it", async () => {
+    const text = await store("describe", "destinationrule", "a");
+    expect(text).toContain("host: a");
+    expect(text).toContain("apply 2 objects");
+  });
+});
+
+describe("the commands without a store", () => {
+  it("validate counts what is valid, and fails on errors with their places", async () => {
+    expect(await run("validate", "-f", file("a.yaml", "a"))).toBe("1 objects are valid");
+    const path = join(folder, "bad.yaml");
+    writeFileSync(
+      path,
+      "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: a}\nspec:\n  hots: a\n",
+    );
+    const text = await run("validate", "-f", path);
+    expect(text).toContain(`${path}:5`);
+    expect(text).toContain('did you mean "host"?');
+    expect(text).toContain("failed: 1 error");
+  });
+
+  it("analyze prints messages in each form, and fails by its threshold", async () => {
+    const path = file("a.yaml", "nowhere");
+    expect(await run("analyze", "-f", path)).toBe(
+      `Warning [IST0174] (DestinationRule nowhere.default ${path}:1) spec.host no service is known as "nowhere"`,
+    );
+    expect(await run("analyze", "-f", path, "--failure-threshold", "Warning")).toContain(
+      "failed: 1 messages at Warning",
+    );
+    expect(await run("analyze", "-f", path, "--output-threshold", "Error")).toBe("No issues found.");
+    expect(JSON.parse(await run("analyze", "-f", path, "-o", "json"))).toMatchObject([
+      { code: "IST0174", level: "Warning" },
+    ]);
+    expect(await run("analyze", "-f", path, "-o", "annotations")).toMatch(
+      /^::warning file=.*line=1,title=IST0174 UnknownDestinationRuleHost::spec\.host/,
+    );
+    expect(await run("analyze", "-f", path, "-o", "table")).toContain("LEVEL");
+    expect(await run("analyze", "-f", path, "-S", "IST0174=*")).toBe("No issues found.");
+    expect(await run("analyze", "--list")).toContain("virtualservice.GatewayAnalyzer");
+  });
+});
