@@ -70,7 +70,7 @@ export function nodeOfNamed(named: NamedProxy, domain: string): EnvoyNode {
  */
 export function proxyOf(
   node: EnvoyNode | NamedProxy,
-  registry: RegistryState,
+  registry: Pick<RegistryState, "workload">,
   meshConfig: MeshConfig,
   domain = "cluster.local",
 ): Stage<Proxy | undefined> {

@@ -63,14 +63,16 @@ interface Selection {
 
 /** @param memo shares scopes, merged gateways and whole views between proxies, and between one mesh and the next */
 export function viewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): ProxyViews {
-  const selection = select(mesh, proxy, memo);
-  return {
-    clusters: clusterView(selection),
-    endpoints: endpointView(selection),
-    listeners: listenerView(selection),
-    routes: routeView(selection),
-    diagnostics: selection.gateway?.diagnostics ?? [],
-  };
+  return memo([mesh, proxy], "views", () => {
+    const selection = select(mesh, proxy, memo);
+    return {
+      clusters: clusterView(selection),
+      endpoints: endpointView(selection),
+      listeners: listenerView(selection),
+      routes: routeView(selection),
+      diagnostics: selection.gateway?.diagnostics ?? [],
+    };
+  });
 }
 
 function select(mesh: Mesh, proxy: Proxy, memo: Memo): Selection {

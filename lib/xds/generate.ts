@@ -28,7 +28,8 @@ export function generate(mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResou
       byCodePoint,
     ),
   );
-  const routes = memo([views.routes, names], "generate", () => generateRoutes(views.routes, names, memo));
+  // By the names themselves: classes that see the same routes ask for them by different listeners.
+  const routes = memo([views.routes], `generate|${names.join()}`, () => generateRoutes(views.routes, names, memo));
   const diagnostics: readonly Diagnostic[] = [
     ...views.diagnostics,
     ...clusters.diagnostics,
