@@ -13,8 +13,11 @@ import { v1Settings } from "./rds.ts";
 import { clustersOf, sidecarListeners } from "./sidecar.ts";
 
 /** CDS: the clusters that a node's listeners and routes name, sorted; then Mixer's; then those of key servers. @see v1-api 4 */
-export function clustersDocument(world: LegacyWorld, node: NodeId): CdsDocument {
-  const instances = node.type === "ingress" ? [] : instancesAt(world, node.ip);
+export function clustersDocument(
+  world: LegacyWorld,
+  node: NodeId,
+  instances: readonly LegacyInstance[] = node.type === "ingress" ? [] : instancesAt(world, node.ip),
+): CdsDocument {
   const built =
     node.type === "ingress" ? ingressClusters(world, node) : sidecarListeners(world, node, instances).clusters;
   const { mesh, v1alpha3 } = world;

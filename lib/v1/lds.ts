@@ -4,16 +4,20 @@ import type { LdsDocument, Listener } from "./documents.ts";
 import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
-import type { LegacyWorld } from "./legacy-world.ts";
+import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
 import type { MixerService } from "./mixer.ts";
 import { v1Settings } from "./rds.ts";
 import { sidecarListeners } from "./sidecar.ts";
 
 /** LDS: what a node listens on; `null` for routers, which get nothing over v1. @see v1-api 6, 11 */
-export function listenersDocument(world: LegacyWorld, node: NodeId): LdsDocument {
+export function listenersDocument(
+  world: LegacyWorld,
+  node: NodeId,
+  instances: readonly LegacyInstance[] = instancesAt(world, node.ip),
+): LdsDocument {
   switch (node.type) {
     case "sidecar":
-      return { listeners: sidecarListeners(world, node, instancesAt(world, node.ip)).listeners };
+      return { listeners: sidecarListeners(world, node, instances).listeners };
     case "ingress":
       return { listeners: ingressListeners(world, node) };
     case "router":

@@ -45,31 +45,62 @@ export function routesDocument(
 ): RouteConfig | { readonly error: string } {
   const v2Names = name.startsWith(":");
   const table = v2Names ? name.slice(1) : name;
-  const settings = { ...v1Settings(world), v2Names };
-  if (node.type === "router") return routerRoutes(world, node, table);
-  const tables = node.type === "ingress" ? ingressByPort(world, node, settings) : sidecarTables(world, node, settings);
-  if (table === httpProxyTable) return routeConfig(joinedTable(tables));
   const problem = tableNameError(table);
+  if (node.type === "router") return routerRoutes(world, node, table, problem);
   if (problem !== undefined) return { error: problem };
-  return routeConfig(tables.get(Number(table)) ?? []);
+  const tables = tablesFor(world, node, instancesAt(world, node.ip), v2Names);
+  return routeConfig(table === httpProxyTable ? joinedTable(tables) : (tables.get(Number(table)) ?? []));
 }
 
-/** Gateways were served over v1 by release 0.7 only. */
-function routerRoutes(world: LegacyWorld, node: NodeId, table: string): RouteConfig | { readonly error: string } {
-  if (world.v1alpha3 === undefined) return { error: "unrecognized node type" };
-  const problem = tableNameError(table);
-  if (problem !== undefined) return { error: `parsing routeName ${JSON.stringify(table)} as number: ${problem}` };
-  return routeConfig(gatewayHosts(world, world.v1alpha3, node, Number(table)));
+/** Every table of a node by its name, those with v2's cluster names included. */
+export function allRoutes(
+  world: LegacyWorld,
+  node: NodeId,
+  instances: readonly LegacyInstance[],
+): ReadonlyMap<string, RouteConfig> | { readonly error: string } {
+  if (node.type === "router") {
+    const ports = world.v1alpha3?.gateways.flatMap(({ spec }) => spec.servers.map(({ port }) => port.number)) ?? [];
+    const { v1alpha3: configs } = world;
+    if (configs === undefined) return routersHaveNone;
+    return new Map(
+      [...new Set(ports)].map((port) => [String(port), routeConfig(gatewayHosts(world, configs, node, port))]),
+    );
+  }
+  return new Map(
+    [false, true].flatMap((v2Names) => {
+      const tables = tablesFor(world, node, instances, v2Names);
+      const colon = v2Names ? ":" : "";
+      const ports = [...tables].map(([port, hosts]) => [`${colon}${port}`, routeConfig(hosts)] as const);
+      return [...ports, [`${colon}${httpProxyTable}`, routeConfig(joinedTable(tables))] as const];
+    }),
+  );
 }
 
-function sidecarTables(world: LegacyWorld, node: NodeId, settings: RouteSettings): RouteTables {
-  return outboundTables(world, instancesAt(world, node.ip), node, settings);
-}
-
-function ingressByPort(world: LegacyWorld, node: NodeId, settings: RouteSettings): RouteTables {
+function tablesFor(
+  world: LegacyWorld,
+  node: NodeId,
+  instances: readonly LegacyInstance[],
+  v2Names: boolean,
+): RouteTables {
+  const settings = { ...v1Settings(world), v2Names };
+  if (node.type !== "ingress") return outboundTables(world, instances, node, settings);
   const { plain, tls } = ingressTables(world, settings, node.domain);
   return new Map([
     [80, plain],
     [443, tls],
   ]);
+}
+
+const routersHaveNone = { error: "unrecognized node type" };
+
+/** Gateways were served over v1 by release 0.7 only. */
+function routerRoutes(
+  world: LegacyWorld,
+  node: NodeId,
+  table: string,
+  problem: string | undefined,
+): RouteConfig | { readonly error: string } {
+  if (world.v1alpha3 === undefined) return routersHaveNone;
+  if (problem !== undefined) return { error: `parsing routeName ${JSON.stringify(table)} as number: ${problem}` };
+  return routeConfig(gatewayHosts(world, world.v1alpha3, node, Number(table)));
 }

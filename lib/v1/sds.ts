@@ -8,7 +8,7 @@ import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
 /** SDS: the endpoints that a service key means; an unknown key has none. @see v1-api 3 */
 export function hostsDocument(world: LegacyWorld, key: string): SdsDocument {
   const { hostname, ports, labels } = parseServiceKey(key);
-  return { hosts: instancesOf(world, hostname, ports, labels).map(hostOf) };
+  return { hosts: instancesOf(world, hostname, ports, labels).map(hostRow) };
 }
 
 /** `/v1/registration`: every port of every service of the mesh, by key. */
@@ -18,13 +18,14 @@ export function registrations(world: LegacyWorld): readonly Registration[] {
     .flatMap(({ hostname, ports }) =>
       ports.map(({ name }) => ({
         "service-key": serviceKey(hostname, [name]),
-        hosts: instancesOf(world, hostname, [name], undefined).map(hostOf),
+        hosts: instancesOf(world, hostname, [name], undefined).map(hostRow),
       })),
     )
     .sort((a, b) => byCodePoint(a["service-key"], b["service-key"]));
 }
 
-function hostOf({ address, port, availabilityZone }: LegacyInstance): SdsHost {
+/** One endpoint as SDS has it. */
+export function hostRow({ address, port, availabilityZone }: LegacyInstance): SdsHost {
   return {
     ip_address: address,
     port,
@@ -34,7 +35,11 @@ function hostOf({ address, port, availabilityZone }: LegacyInstance): SdsHost {
 
 /** `/v1/az`: the zone of what runs at the node's address, "" when unknown; undefined if nothing runs there. */
 export function availabilityZone(world: LegacyWorld, node: NodeId): string | undefined {
-  const [first] = instancesAt(world, node.ip);
-  if (first === undefined) return undefined;
-  return first.availabilityZone === "" ? (first.labels["istio-az"] ?? "") : first.availabilityZone;
+  const instances = instancesAt(world, node.ip);
+  return instances.length === 0 ? undefined : zoneOf(instances);
+}
+
+/** The zone of the first of some instances: as the registry has it, else as a label says. */
+export function zoneOf([first]: readonly LegacyInstance[]): string {
+  return first?.availabilityZone || (first?.labels["istio-az"] ?? "");
 }

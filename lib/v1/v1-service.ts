@@ -26,7 +26,7 @@ export interface V1Service {
 }
 
 export function createV1Service(options: V1ServiceOptions): V1Service {
-  const cache = createAnswerCache(options.now);
+  const cache = createAnswerCache<{ readonly answer: V1Answer }>(options.now);
   return {
     handle: (request) => {
       const { question } = readQuestion(request);
@@ -37,12 +37,15 @@ export function createV1Service(options: V1ServiceOptions): V1Service {
         cache.resetCounters();
         return { status: 200, body: "" };
       }
-      return cache.answer(request, () => {
-        const made = answer(options.world(), request, options.faults);
-        // SDS is never handed over.
-        if (made.document === undefined || made.document.kind === "sds") return made;
-        return { ...made, body: options.webhook?.(request.path, made.body) ?? made.body };
-      });
+      const stored = question === undefined ? undefined : cache.find(request);
+      if (stored !== undefined) return stored.answer;
+      const made = answer(options.world(), request, options.faults);
+      // SDS is never handed over.
+      const handed = made.document !== undefined && made.document.kind !== "sds";
+      const body = handed ? options.webhook?.(request.path, made.body) : undefined;
+      const served = body === undefined ? made : { ...made, body };
+      cache.keep(request, { answer: served });
+      return served;
     },
     changed: () => cache.clear(),
   };

@@ -1,9 +1,11 @@
-import type { V1Answer, V1Document, V1Request } from "./question.ts";
+import type { V1Answer, V1Request } from "./question.ts";
 
 /** Stored answers and their counters, as the release shows them under `/cache_stats`. @see v1-api 1, "Cache" */
-export interface AnswerCache {
-  /** Answers from what is stored, else by `make`, whose answer is stored if it has any resource. */
-  answer(request: V1Request, make: () => V1Answer): V1Answer;
+export interface AnswerCache<Stored extends { readonly answer: V1Answer }> {
+  /** What is stored for a request; a hit is counted. */
+  find(request: V1Request): Stored | undefined;
+  /** Stores an answer and counts a miss; an answer without any resource is not stored and not counted. */
+  keep(request: V1Request, made: Stored): void;
   /**
    * Something changed: what is stored goes, counters and keys stay. A second change within the squash time of the last
    * clearing waits for as long again, and all that come meanwhile are part of it.
@@ -20,8 +22,8 @@ export interface CacheCounters {
   readonly miss: number;
 }
 
-interface Entry {
-  stored: V1Answer | undefined;
+interface Entry<Stored> {
+  stored: Stored | undefined;
   hit: number;
   miss: number;
 }
@@ -32,8 +34,11 @@ interface Entry {
  * @param now milliseconds of any clock that does not go back
  * @param squashMs how long changes are gathered after a clearing; the release takes a second
  */
-export function createAnswerCache(now: () => number, squashMs = 1000): AnswerCache {
-  const entries = new Map<string, Entry>();
+export function createAnswerCache<Stored extends { readonly answer: V1Answer }>(
+  now: () => number,
+  squashMs = 1000,
+): AnswerCache<Stored> {
+  const entries = new Map<string, Entry<Stored>>();
   let clearedAtMs = Number.NEGATIVE_INFINITY;
   let dueAtMs = Number.POSITIVE_INFINITY;
   const drop = (atMs: number): void => {
@@ -42,21 +47,20 @@ export function createAnswerCache(now: () => number, squashMs = 1000): AnswerCac
     for (const entry of entries.values()) entry.stored = undefined;
   };
   return {
-    answer: (request, make) => {
+    find: (request) => {
       if (now() >= dueAtMs) drop(dueAtMs);
+      const entry = entries.get(cacheKey(request.path));
+      if (entry?.stored === undefined) return undefined;
+      entry.hit++;
+      return entry.stored;
+    },
+    keep: (request, made) => {
+      if ((made.answer.document?.resources ?? 0) === 0) return;
       const url = cacheKey(request.path);
-      const entry = entries.get(url);
-      if (entry?.stored !== undefined && request.method === "GET") {
-        entry.hit++;
-        return entry.stored;
-      }
-      const made = make();
-      if (!isStored(made.document)) return made;
-      const kept = entry ?? { stored: undefined, hit: 0, miss: 0 };
-      kept.stored = made;
-      kept.miss++;
-      entries.set(url, kept);
-      return made;
+      const entry = entries.get(url) ?? { stored: undefined, hit: 0, miss: 0 };
+      entry.stored = made;
+      entry.miss++;
+      entries.set(url, entry);
     },
     clear: () => {
       const atMs = now();
@@ -74,8 +78,6 @@ export function createAnswerCache(now: () => number, squashMs = 1000): AnswerCac
     }),
   };
 }
-
-const isStored = (document: V1Document | undefined): boolean => document !== undefined && document.resources > 0;
 
 /** The URL after normal re-encoding: a bar is written as `%7C`, whichever way it was sent. */
 function cacheKey(path: string): string {

@@ -1,0 +1,131 @@
+import { encodeDocument } from "./go-json.ts";
+import type { NodeId } from "./node-id.ts";
+import { failure, tableNameError, type V1Answer, type V1Question } from "./question.ts";
+import { parseServiceKey } from "./service-key.ts";
+import { fill } from "./template.ts";
+
+/**
+ * Every answer of the v1 API, made ahead: plain data that goes into a snapshot. Nodes at which the same runs, in one DNS
+ * domain, are a class; what is of one node only is a hole in the class's texts (see `template.ts`).
+ */
+export interface CompiledLegacy {
+  /** Templates by the SHA-256 of their text, each once. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** By `legacyClassKey`. */
+  readonly classes: Readonly<Record<string, LegacyClass>>;
+  /** What runs at an address. */
+  readonly sites: Readonly<Record<string, LegacySite>>;
+  /** Endpoints by host name and port name, in order. */
+  readonly hosts: Readonly<Record<string, Readonly<Record<string, readonly LegacyHost[]>>>>;
+  readonly registrations: DocumentRef;
+}
+
+export interface LegacyClass {
+  readonly clusters: DocumentRef;
+  readonly listeners: DocumentRef;
+  /** By table name; every other number means a table without hosts. */
+  readonly routes: Readonly<Record<string, DocumentRef>>;
+  /** Why the nodes of this class have no tables at all; absent: they have. */
+  readonly routesError?: string;
+}
+
+/** One answer. */
+export interface DocumentRef {
+  /** Key into `texts`; also the entity tag, because a URL names the node and so fills the holes. */
+  readonly text: string;
+  /** Hosts, clusters, virtual hosts or listeners in it. */
+  readonly resources: number;
+}
+
+export interface LegacySite {
+  /** Part of the class keys of the nodes here. */
+  readonly id: string;
+  /** What `/v1/az` answers. */
+  readonly zone: string;
+}
+
+export interface LegacyHost {
+  readonly host: object;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The site of addresses at which nothing runs. */
+export const emptySite = "empty";
+
+/** A node without an address is told apart: what is made of the address is left out for it. */
+export function legacyClassKey(node: Pick<NodeId, "type" | "domain" | "ip">, site: string): string {
+  return [node.type, node.domain, site, node.ip === "" ? "no address" : ""].join("|");
+}
+
+/** An answer with its entity tag; no tag where the answer is no document. */
+export interface TaggedAnswer {
+  readonly answer: V1Answer;
+  readonly etag?: string;
+}
+
+/** Answers a question from compiled documents, byte for byte as from the world that they were made of. */
+export async function answerCompiled(compiled: CompiledLegacy, question: V1Question): Promise<TaggedAnswer> {
+  switch (question.kind) {
+    case "registrations": {
+      const body = compiled.texts[compiled.registrations.text] ?? "";
+      const answer = { status: 200, body, contentType: "application/json" };
+      return { answer, etag: compiled.registrations.text };
+    }
+    case "hosts":
+      return { answer: hostsAnswer(compiled, question.key) };
+    case "zone": {
+      const site = compiled.sites[question.node.ip];
+      if (site === undefined) return { answer: failure(404, "zone", "couldn't find the given cluster node") };
+      return { answer: { status: 200, body: site.zone } };
+    }
+    case "clusters":
+    case "listeners":
+    case "routes":
+      return nodeAnswer(compiled, question);
+    case "statistics":
+    case "reset-statistics":
+      return { answer: { status: 404, body: "404: Page Not Found" } };
+  }
+}
+
+function hostsAnswer(compiled: CompiledLegacy, key: string): V1Answer {
+  const { hostname, ports, labels } = parseServiceKey(key);
+  const byPort = own(compiled.hosts, hostname) ?? {};
+  const hosts = ports
+    .flatMap((port) => own(byPort, port) ?? [])
+    .filter((row) => labels === undefined || labels.some((set) => carries(row, set)))
+    .map(({ host }) => host);
+  return { status: 200, body: encodeDocument({ hosts }), document: { kind: "sds", resources: hosts.length } };
+}
+
+const carries = ({ labels }: LegacyHost, wanted: Readonly<Record<string, string>>): boolean =>
+  Object.entries(wanted).every(([key, value]) => own(labels, key) === value);
+
+type NodeQuestion = Extract<V1Question, { readonly kind: "clusters" | "listeners" | "routes" }>;
+
+const documentKinds = { clusters: "cds", listeners: "lds", routes: "rds" } as const;
+
+async function nodeAnswer(compiled: CompiledLegacy, question: NodeQuestion): Promise<TaggedAnswer> {
+  const { node, kind } = question;
+  const site = own(compiled.sites, node.ip)?.id ?? emptySite;
+  const found = own(compiled.classes, legacyClassKey(node, site));
+  // Not an empty answer, which would take everything from the node: it keeps what it has.
+  if (found === undefined)
+    return { answer: failure(503, kind, `no answers were made for ${node.type}s of ${node.domain}`) };
+  if (question.kind === "routes") {
+    const error = found.routesError ?? tableNameError(question.table.replace(/^:/, ""));
+    if (error !== undefined) return { answer: failure(503, "routes", error) };
+  }
+  const ref = question.kind === "routes" ? own(found.routes, question.table) : found[question.kind];
+  const document = { kind: documentKinds[kind], resources: ref?.resources ?? 0 };
+  if (ref === undefined) return { answer: { status: 200, body: emptyTable, document }, etag: "empty" };
+  const body = await fill(compiled.texts[ref.text] ?? "", node);
+  return { answer: { status: 200, body, document }, etag: ref.text };
+}
+
+const emptyTable = encodeDocument({ validate_clusters: true, virtual_hosts: [] });
+
+/** A member that the object itself has: names come from requests, and `constructor` is one too. */
+function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
