@@ -24,19 +24,12 @@ export function generateListeners(view: ListenerView, memo: Memo): Stage<readonl
   const diagnostics: Diagnostic[] = [];
   const policies = policyFilters(view);
   const context = listenerContext(view, memo, policies.value, (diagnostic) => diagnostics.push(diagnostic));
-  const listeners = view.proxy.type === "router" ? gatewayListeners(context) : sidecarListeners(context, memo);
-  const shared = sharedKeys(view);
+  const listeners =
+    view.proxy.type === "router"
+      ? resourcesOf(gatewayListeners(context), sharedKeys(view).secured, memo)
+      : sidecarListeners(context, memo);
   const byName = new Map<string, Resource<ListenerJson>>();
-  for (const { name, json, from } of listeners) {
-    if (byName.has(name)) continue;
-    const own = json.trafficDirection === "OUTBOUND" && view.proxy.type === "sidecar" ? shared.client : shared.secured;
-    const keys = new Map([...from, ...own].map((key) => [keyText(key), key]));
-    const text = [...keys.keys()].join();
-    byName.set(
-      name,
-      memo([json], `resource|${text}`, () => ({ name, json, from: [...keys.values()] })),
-    );
-  }
+  for (const listener of listeners) if (!byName.has(listener.name)) byName.set(listener.name, listener);
   const sorted = [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name));
   return {
     // As long as every listener is the one of before, so is their list: what is made from it is not made again.
@@ -48,17 +41,32 @@ export function generateListeners(view: ListenerView, memo: Memo): Stage<readonl
 function sidecarListeners(context: ListenerContext, memo: Memo): readonly Resource<ListenerJson>[] {
   // Port 0 switches the data plane off.
   if (context.view.lookups.mesh.proxyListenPort <= 0) return [];
-  const outbound = memo([context.view.outbound], "outbound listeners", () => outboundSide(context));
+  const outbound = memo([context.view.outbound], "outbound listeners", () => outboundSide(context, memo));
   for (const diagnostic of outbound.diagnostics) context.report(diagnostic);
-  return [...outbound.value, ...inboundListeners(context)];
+  const inbound = resourcesOf(inboundListeners(context), sharedKeys(context.view).secured, memo);
+  return [...outbound.value, ...inbound];
 }
 
 /** What sidecars share that see the same services, whatever they serve. */
-function outboundSide(context: ListenerContext): Stage<readonly Resource<ListenerJson>[]> {
+function outboundSide(context: ListenerContext, memo: Memo): Stage<readonly Resource<ListenerJson>[]> {
   const diagnostics: Diagnostic[] = [];
   const own: ListenerContext = { ...context, report: (diagnostic) => diagnostics.push(diagnostic) };
   const single = [httpProxyListener(own), virtualOutbound(own)].filter((listener) => listener !== undefined);
-  return { value: [...outboundListeners(own), ...single], diagnostics };
+  const listeners = [...outboundListeners(own), ...single];
+  return { value: resourcesOf(listeners, sharedKeys(context.view).client, memo), diagnostics };
+}
+
+/** The listeners with the keys of all objects behind them, each key once. */
+function resourcesOf(
+  listeners: readonly Resource<ListenerJson>[],
+  shared: readonly ConfigKey[],
+  memo: Memo,
+): readonly Resource<ListenerJson>[] {
+  return listeners.map(({ name, json, from }) => {
+    const keys = new Map([...from, ...shared].map((key) => [keyText(key), key]));
+    const text = [...keys.keys()].join();
+    return memo([json], `resource|${text}`, () => ({ name, json, from: [...keys.values()] }));
+  });
 }
 
 /** Objects behind every listener of a kind: policies where they are enforced, telemetry and extensions everywhere. */
