@@ -70,6 +70,8 @@ export interface ServiceAttributes {
   readonly publishNotReadyAddresses: boolean;
   /** ServiceEntry with resolution NONE: service port → target port, for the ports that state one. */
   readonly passthroughTargetPorts?: ReadonlyMap<number, number>;
+  /** A name with several addresses is connected to at all of them, and the first connection that stands is used. */
+  readonly racesConnections?: true;
   /** Alias services of this one, sorted by namespace, host. */
   readonly aliases: readonly { readonly hostname: string; readonly namespace: string }[];
 }

@@ -1,6 +1,7 @@
 import { spiffeUri } from "../identity.ts";
 import { kubernetesPortProtocol } from "../protocol.ts";
 import type { Resolution, Service, ServiceAttributes, ServicePort } from "../service.ts";
+import { trafficDistributionAnnotation, trafficDistributionOf } from "../traffic-distribution.ts";
 import type { Node } from "./node.ts";
 import {
   creationTimeMs,
@@ -67,26 +68,6 @@ function accountsOf(
   const canonical = annotationList(annotations, "alpha.istio.io/canonical-serviceaccounts") ?? [];
   const local = annotationList(annotations, "alpha.istio.io/kubernetes-serviceaccounts") ?? [];
   return [...canonical, ...local.map((account) => spiffeUri(trustDomain, namespace, account))].sort();
-}
-
-const distributions: ReadonlyMap<string, ServiceAttributes["trafficDistribution"]> = new Map<
-  string,
-  ServiceAttributes["trafficDistribution"]
->([
-  ["PreferClose", "PreferClose"],
-  ["PreferSameZone", "PreferSameZone"],
-  ["PreferSameNode", "PreferSameNode"],
-]);
-
-/** The field wins over the service's annotation, that over the namespace's. */
-function distributionOf(
-  spec: Readonly<Record<string, unknown>>,
-  annotations: Readonly<Record<string, string>>,
-  namespaceAnnotations: Readonly<Record<string, string>>,
-): ServiceAttributes["trafficDistribution"] {
-  const annotation = "networking.istio.io/traffic-distribution";
-  const stated = textOf(spec.trafficDistribution) || annotations[annotation] || namespaceAnnotations[annotation];
-  return distributions.get(stated ?? "") ?? "Any";
 }
 
 /** Addresses at which the service is reached from outside: of its load balancer, then `externalIPs`. */
@@ -190,7 +171,11 @@ export function serviceOf(object: KubernetesObject, context: ServiceContext): Ku
       ...(resolution === "Alias" ? { externalName: textOf(spec.externalName) } : {}),
       clusterExternalAddresses: external.length === 0 ? new Map() : new Map([[settings.clusterId, external]]),
       clusterExternalPorts: nodeSelector === undefined ? new Map() : new Map([[settings.clusterId, nodePortsOf(spec)]]),
-      trafficDistribution: distributionOf(spec, annotations, context.namespaceAnnotations),
+      trafficDistribution: trafficDistributionOf(
+        textOf(spec.trafficDistribution),
+        annotations[trafficDistributionAnnotation],
+        context.namespaceAnnotations[trafficDistributionAnnotation],
+      ),
       nodeLocal: spec.internalTrafficPolicy === "Local",
       publishNotReadyAddresses: flagOf(spec.publishNotReadyAddresses) === true,
       aliases: [],

@@ -6,6 +6,7 @@ import type { ServiceEntry, ServiceEntryResolution } from "../../config/kinds/se
 import { fieldsOf, listOf, textOf } from "../kubernetes/object.ts";
 import { parseProtocol } from "../protocol.ts";
 import type { Resolution, Service, ServicePort } from "../service.ts";
+import { trafficDistributionAnnotation, trafficDistributionOf } from "../traffic-distribution.ts";
 
 const resolutions: Readonly<Record<ServiceEntryResolution, Resolution>> = {
   NONE: "Passthrough",
@@ -110,10 +111,13 @@ export function entryServices(config: Config<ServiceEntry>): EntryServices {
           objectName: meta.name,
           clusterExternalAddresses: new Map(),
           clusterExternalPorts: new Map(),
-          trafficDistribution: "Any",
+          trafficDistribution: trafficDistributionOf(meta.annotations[trafficDistributionAnnotation]),
           nodeLocal: false,
           publishNotReadyAddresses: false,
           ...(targets === undefined ? {} : { passthroughTargetPorts: targets }),
+          ...(meta.annotations["istio.io/connect-strategy"] === "RACE_FIRST_TCP_CONNECT"
+            ? { racesConnections: true }
+            : {}),
           aliases: [],
         },
         hostname,
