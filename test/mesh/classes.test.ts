@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { claimsOf } from "../../lib/mesh/alike-proxies.ts";
+import { buildMesh } from "../../lib/mesh/build-mesh.ts";
+import { classify } from "../../lib/mesh/classify.ts";
+import { createMemo, noMemo } from "../../lib/mesh/memo.ts";
+import { viewsOf } from "../../lib/mesh/views-of.ts";
+import type { World } from "../../lib/mesh/world.ts";
+import { project } from "../../lib/snapshot/classifier.ts";
+import { generate } from "../../lib/xds/generate.ts";
+import { resourceTypes } from "../../lib/xds/resource.ts";
+import { config, sidecar } from "./parts.ts";
+import { type RandomWorld, randomWorld, worldOf } from "./random-world.ts";
+
+const compat = fc.constantFrom<World["compat"]>("istio", "shared");
+const runs = { numRuns: 60 };
+
+/** Every answer for every proxy, each proxy alone: `<proxy> <type>` → bytes. */
+function answers(of: World, memo = noMemo): ReadonlyMap<string, string> {
+  const mesh = buildMesh(of, memo).value;
+  return new Map(
+    of.proxies.flatMap((proxy) => {
+      const resources = generate(mesh, proxy, memo).value;
+      return resourceTypes.map(
+        (type) => [`${proxy.id} ${type}`, JSON.stringify(resources[type].map(({ json }) => json))] as const,
+      );
+    }),
+  );
+}
+
+describe("views of a proxy", () => {
+  it("have equal keys only where the bytes are equal", () => {
+    fc.assert(
+      fc.property(randomWorld, compat, (parts, form) => {
+        const of = worldOf(parts, form);
+        const mesh = buildMesh(of, noMemo).value;
+        const bytes = answers(of);
+        const byKey = new Map<string, string>();
+        for (const proxy of of.proxies) {
+          const views = viewsOf(mesh, proxy, createMemo());
+          for (const type of resourceTypes) {
+            const key = `${type} ${views[type].key}`;
+            const made = bytes.get(`${proxy.id} ${type}`) ?? "";
+            expect(byKey.get(key) ?? made).toBe(made);
+            byKey.set(key, made);
+          }
+        }
+      }),
+      runs,
+    );
+  });
+
+  it("do not change with a label that no selector mentions", () => {
+    fc.assert(
+      fc.property(randomWorld, compat, (parts, form) => {
+        const noisy = parts.proxies.map((proxy) => ({ ...proxy, labels: { ...proxy.labels, noise: proxy.name } }));
+        const keys = (named: RandomWorld["proxies"]) => {
+          const of = worldOf({ ...parts, proxies: named }, form);
+          const mesh = buildMesh(of, noMemo).value;
+          const census = classify(mesh, of.proxies, createMemo()).value;
+          return { classes: census.nodes.map(({ classId }) => classId), table: census.classifier.classes };
+        };
+        expect(keys(noisy)).toEqual(keys(parts.proxies));
+      }),
+      runs,
+    );
+  });
+
+  it("are the same objects in the next mesh when nothing changed that they hold", () => {
+    fc.assert(
+      fc.property(randomWorld, (parts) => {
+        const memo = createMemo();
+        const of = worldOf(parts, "shared");
+        const hidden = [
+          config("VirtualService", "elsewhere/v", { hosts: ["*"], exportTo: ["."], http: [] }),
+          config("DestinationRule", "elsewhere/d", { host: "*", exportTo: ["."] }),
+          config("Sidecar", "elsewhere/s", { egress: [{ hosts: ["./*"] }] }),
+          config("AuthorizationPolicy", "elsewhere/a", {}),
+          config("PeerAuthentication", "elsewhere/p", {
+            selector: { matchLabels: { app: "x" } },
+            mtls: { mode: "STRICT" },
+          }),
+        ];
+        const before = buildMesh(of, memo).value;
+        const seen = of.proxies.map((proxy) => viewsOf(before, proxy, memo));
+        const after = buildMesh({ ...of, configs: [...of.configs, ...hidden] }, memo).value;
+        for (const [at, proxy] of of.proxies.entries()) {
+          const views = viewsOf(after, proxy, memo);
+          expect(views.routes).toBe(seen[at]?.routes);
+          expect(views.listeners).toBe(seen[at]?.listeners);
+          // Clusters and endpoints name all PeerAuthentications as one.
+          expect(views.clusters.key).toBe(seen[at]?.clusters.key);
+          expect(views.endpoints.key).toBe(seen[at]?.endpoints.key);
+        }
+      }),
+      runs,
+    );
+  });
+});
+
+describe("a memo", () => {
+  it("never changes an answer, whatever was compiled before", () => {
+    fc.assert(
+      fc.property(randomWorld, randomWorld, fc.nat(), compat, (parts, other, drop, form) => {
+        const memo = createMemo();
+        const kept = parts.configs.filter((_, at) => at !== drop % Math.max(1, parts.configs.length));
+        const steps = [
+          parts,
+          { ...parts, configs: kept },
+          { ...parts, configs: [...kept, ...other.configs.slice(0, 1)] },
+        ];
+        for (const step of steps) {
+          const of = worldOf(step, form);
+          expect([...answers(of, memo)]).toEqual([...answers(of)]);
+        }
+      }),
+      runs,
+    );
+  });
+});
+
+describe("the classifier", () => {
+  it("finds the class of every counted proxy by what the proxy says, or by its name", () => {
+    fc.assert(
+      fc.property(randomWorld, compat, (parts, form) => {
+        const of = worldOf(parts, form);
+        const { classifier, nodes, classes } = classify(buildMesh(of, noMemo).value, of.proxies, createMemo()).value;
+        for (const [at, proxy] of of.proxies.entries()) {
+          const found = classifier.classes[project(classifier, claimsOf(proxy)) ?? ""];
+          expect(found ?? nodes[at]?.classId).toBe(nodes[at]?.classId);
+          expect(nodes[at]?.keys).toContain(proxy.id);
+          expect(classes.map(({ id }) => id)).toContain(nodes[at]?.classId);
+        }
+      }),
+      runs,
+    );
+  });
+
+  it("does not depend on the order of objects and proxies", () => {
+    fc.assert(
+      fc.property(randomWorld, (parts) => {
+        const turned = { ...parts, configs: [...parts.configs].reverse(), proxies: [...parts.proxies].reverse() };
+        const [one, two] = [parts, turned].map((each) => {
+          const of = worldOf(each, "shared");
+          return classify(buildMesh(of, noMemo).value, of.proxies, createMemo()).value;
+        });
+        expect(two?.classifier.classes).toEqual(one?.classifier.classes);
+        expect(two?.classes.map(({ id }) => id)).toEqual(one?.classes.map(({ id }) => id));
+      }),
+      runs,
+    );
+  });
+
+  it("gives each namespace with sidecars a default class", () => {
+    const of = worldOf(
+      { services: [], configs: [], proxies: [sidecar("p.ns1", { app: "x" }), sidecar("q.ns2")] },
+      "shared",
+    );
+    const { classifier } = classify(buildMesh(of, noMemo).value, of.proxies, createMemo()).value;
+    expect(Object.keys(classifier.defaults)).toEqual(["sidecar/ns1", "sidecar/ns2"]);
+  });
+});
