@@ -1,6 +1,6 @@
 import { spiffeUri } from "../identity.ts";
 import { kubernetesPortProtocol } from "../protocol.ts";
-import type { Resolution, Service, ServiceAttributes, ServicePort } from "../service.ts";
+import type { Resolution, Service, ServicePort } from "../service.ts";
 import { trafficDistributionAnnotation, trafficDistributionOf } from "../traffic-distribution.ts";
 import type { Node } from "./node.ts";
 import {

@@ -15,7 +15,8 @@ export function discoveryOf(service: Service, proxyType: ClassProxy["type"]): Di
     case "ClientSideLB":
       return "EDS";
     case "DNSLB":
-      return "STRICT_DNS";
+      // Envoy races the addresses of one logical host; of STRICT_DNS each address is a host of its own.
+      return service.attributes.racesConnections === true ? "LOGICAL_DNS" : "STRICT_DNS";
     case "DNSRoundRobinLB":
       return "LOGICAL_DNS";
     case "Passthrough":
@@ -42,14 +43,20 @@ export function edsFields(name: string): Pick<ClusterJson, "edsClusterConfig"> {
   return { edsClusterConfig: { serviceName: name, edsConfig: aggregated } };
 }
 
+/** Both families stay with IPv4 as long as Istio's dual-stack switch is off; a race takes all addresses there are. */
+function lookupFamily(ipMode: ClassProxy["ipMode"], service: Service): "ALL" | "V4_ONLY" | "V6_ONLY" {
+  if (service.attributes.racesConnections === true) return "ALL";
+  return ipMode === "IPv6" ? "V6_ONLY" : "V4_ONLY";
+}
+
 /** How names are resolved: by c-ares, as the mesh says, again when the answer expires. */
 export function dnsFields(
   mesh: MeshConfig,
   ipMode: ClassProxy["ipMode"],
+  service: Service,
 ): Pick<ClusterJson, "dnsLookupFamily" | "dnsRefreshRate" | "dnsJitter" | "respectDnsTtl" | "typedDnsResolverConfig"> {
   return {
-    // Both families stay with IPv4 as long as Istio's dual-stack switch is off.
-    dnsLookupFamily: ipMode === "IPv6" ? "V6_ONLY" : "V4_ONLY",
+    dnsLookupFamily: lookupFamily(ipMode, service),
     dnsRefreshRate: mesh.dnsRefreshRate,
     dnsJitter: "0.100s",
     respectDnsTtl: true,

@@ -151,7 +151,7 @@ function discoveryJson(
   );
   if (assignment.endpoints === undefined) return undefined;
   return {
-    ...dnsFields(mesh, proxies.ipMode),
+    ...dnsFields(mesh, proxies.ipMode, service),
     ...(originalDestination
       ? { type: "ORIGINAL_DST" }
       : { type: resolver(discovery, assignment), loadAssignment: assignment }),

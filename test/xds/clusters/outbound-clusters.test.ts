@@ -131,6 +131,14 @@ describe("discovery", () => {
     expect(clusters({ services, endpoints }).get(dnsName)?.type).toBe("STRICT_DNS");
   });
 
+  it("races the addresses of a name where the entry asks for it", () => {
+    const racing = { ...external, attributes: { ...external.attributes, racesConnections: true } } as const;
+    expect(clusters({ ...resolved, services: [racing] }).get(dnsName)).toMatchObject({
+      type: "LOGICAL_DNS",
+      dnsLookupFamily: "ALL",
+    });
+  });
+
   it.each([
     { ipMode: "IPv4", want: "V4_ONLY" },
     { ipMode: "IPv6", want: "V6_ONLY" },
