@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../config/diagnostic.ts";
 import type { Classifier } from "./classifier.ts";
+import type { CompiledLegacy } from "./legacy/compiled-legacy.ts";
 import type { ResourceType, ShapeName } from "./resource-type.ts";
 
 /**
@@ -13,6 +14,8 @@ export interface CompiledWorld {
   /** Nodes that can be found without metadata. */
   readonly nodes: readonly CompiledNode[];
   readonly diagnostics: readonly Diagnostic[];
+  /** Answers of the legacy v1 API; absent where nobody asks for them. */
+  readonly legacy?: CompiledLegacy;
   /** The source shards behind it, sorted by name. */
   readonly sources: readonly CompiledSource[];
   /** Version of the compiler. */

@@ -45,6 +45,7 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
   const classifier = jsonBlob(world.classifier);
   const nodes = encodeNodeIndex(world.nodes);
   const diagnostics = jsonBlob(world.diagnostics);
+  const legacy = world.legacy === undefined ? undefined : jsonBlob(world.legacy.index);
   const encodedTrees = [...trees.values()].map(({ tree }) => tree);
   const root: Root = {
     compiler: world.compiler,
@@ -54,6 +55,7 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
     classifier: classifier.hash,
     nodes: nodes.refs,
     diagnostics: diagnostics.hash,
+    ...(legacy === undefined ? {} : { legacy: legacy.hash }),
   };
 
   return {
@@ -63,6 +65,11 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
     *blobs() {
       const seen = new Set<string>();
       const small = [classes, classifier, diagnostics, ...nodes.blobs, ...encodedTrees.map((tree) => tree.blob)];
+      if (legacy !== undefined) small.push(legacy);
+      for (const [hash, text] of Object.entries(world.legacy?.texts ?? {})) {
+        if (!seen.has(hash)) yield { hash, make: () => new TextEncoder().encode(text) };
+        seen.add(hash);
+      }
       for (const { hash, bytes } of small) {
         if (!seen.has(hash)) yield { hash, make: () => bytes };
         seen.add(hash);

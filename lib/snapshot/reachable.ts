@@ -1,3 +1,4 @@
+import { textsOf } from "./legacy/compiled-legacy.ts";
 import type { Head } from "./root.ts";
 import type { SnapshotReader } from "./snapshot-reader.ts";
 
@@ -5,11 +6,12 @@ import type { SnapshotReader } from "./snapshot-reader.ts";
 export async function reachableFrom(reader: SnapshotReader, rootHash: string): Promise<ReadonlySet<string>> {
   const { root } = await reader.root(rootHash);
   const small = [rootHash, root.classes, root.classifier, root.diagnostics, ...root.nodes.map(({ hash }) => hash)];
+  const legacy = root.legacy === undefined ? [] : [root.legacy, ...textsOf(await reader.legacy(root.legacy))];
   const trees = await Promise.all(root.trees.map(({ hash }) => reader.tree(hash)));
   const segments = trees.flatMap((tree) =>
     tree.segments.flatMap(({ hash, binary }) => (binary === undefined ? [hash] : [hash, binary.hash])),
   );
-  return new Set([...small, ...root.trees.map(({ hash }) => hash), ...segments]);
+  return new Set([...small, ...legacy, ...root.trees.map(({ hash }) => hash), ...segments]);
 }
 
 /** Roots that HEAD itself names. */

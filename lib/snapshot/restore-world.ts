@@ -1,6 +1,7 @@
 import type { CompiledClass, CompiledResource, CompiledWorld } from "./compiled.ts";
 import type { EncodedTree } from "./encode-tree.ts";
 import type { EncodedWorld } from "./encode-world.ts";
+import { type CompiledLegacy, textsOf } from "./legacy/compiled-legacy.ts";
 import type { ProxyClass, SegmentRef, Shape } from "./root.ts";
 import { decodeSegment } from "./segment.ts";
 import type { LoadedRoot, SnapshotReader } from "./snapshot-reader.ts";
@@ -52,16 +53,28 @@ export async function restoreWorld(
     return known?.resources ?? (await Promise.all(refs.map(resourcesOf))).flat();
   }
 
+  const legacy = root.legacy === undefined ? undefined : await restoreLegacy(reader, root.legacy);
+  if (root.legacy !== undefined) blobs.add(root.legacy);
+  for (const hash of Object.keys(legacy?.texts ?? {})) blobs.add(hash);
   const lists = await Promise.all(root.trees.map(({ hash }) => listOf(hash)));
   const world: CompiledWorld = {
     classes: [...loaded.classes.values()].map((proxyClass) => restoreClass(proxyClass, lists)),
     classifier: loaded.classifier,
     nodes: await restoreNodes(reader, loaded, like),
     diagnostics: JSON.parse(await reader.text(root.diagnostics)),
+    ...(legacy === undefined ? {} : { legacy }),
     sources: root.sources,
     compiler: root.compiler,
   };
   return { world, blobs };
+}
+
+async function restoreLegacy(reader: SnapshotReader, hash: string): Promise<CompiledLegacy> {
+  const index = await reader.legacy(hash);
+  const texts = await Promise.all(
+    [...textsOf(index)].map(async (name) => [name, await reader.legacyText(name)] as const),
+  );
+  return { index, texts: Object.fromEntries(texts) };
 }
 
 function restoreClass(proxyClass: ProxyClass, lists: readonly (readonly CompiledResource[])[]): CompiledClass {

@@ -13,6 +13,7 @@ export interface Root {
   readonly classifier: string;
   readonly nodes: readonly NodeShardRef[];
   readonly diagnostics: string;
+  readonly legacy?: string;
 }
 
 export interface TreeRef {

@@ -2,6 +2,7 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, headKey } from "./blob.ts";
 import type { Classifier } from "./classifier.ts";
+import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
 import { createLoadCache } from "./load-cache.ts";
 import { shardFor } from "./node-index.ts";
 import type { BinaryRef, ClassTable, Head, NodeShard, ProxyClass, Root, SegmentRef, TypeTree } from "./root.ts";
@@ -28,6 +29,10 @@ export interface SnapshotReader {
   binarySegment(ref: BinaryRef): Promise<LoadedSegment>;
   /** Class of a node by one of its names, if the root's node index has it. */
   nodeClass(root: Root, key: string): Promise<string | undefined>;
+  /** The index of the legacy API. */
+  legacy(hash: string): Promise<LegacyIndex>;
+  /** A text of the legacy API. */
+  legacyText(hash: string): Promise<string>;
   /** A blob's text, not kept. @throws PortolanError when it is not there */
   text(hash: string): Promise<string>;
   /** The same, undefined when the store has no such blob. */
@@ -59,6 +64,18 @@ export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 
     maxBytes: maxBytes / 8,
     load: async (hash) => JSON.parse(await text(hash)),
     sizeOf: (shard) => Object.keys(shard.classes).length * 100,
+  });
+  const legacyIndexes = createLoadCache<string, LegacyIndex>({
+    nameOf: (hash) => hash,
+    maxBytes: 16,
+    load: async (hash) => JSON.parse(await text(hash)),
+    sizeOf: () => 1,
+  });
+  const legacyTexts = createLoadCache<string, string>({
+    nameOf: (hash) => hash,
+    maxBytes: maxBytes / 4,
+    load: text,
+    sizeOf: (loaded) => loaded.length,
   });
   const roots = createLoadCache<string, LoadedRoot>({
     nameOf: (hash) => hash,
@@ -101,6 +118,8 @@ export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 
       const shard = shardFor(root.nodes, key);
       return shard === undefined ? undefined : (await shards.get(shard.hash)).classes[key];
     },
+    legacy: (hash) => legacyIndexes.get(hash),
+    legacyText: (hash) => legacyTexts.get(hash),
     text,
     async textIfThere(hash) {
       const found = await bytesIfThere(hash);

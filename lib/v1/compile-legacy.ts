@@ -6,6 +6,7 @@ import {
   emptySite,
   type LegacyClass,
   type LegacyHost,
+  type LegacyIndex,
   type LegacySite,
   legacyClassKey,
 } from "../snapshot/legacy/compiled-legacy.ts";
@@ -48,13 +49,13 @@ export function compileLegacy(world: LegacyWorld, domains: readonly string[] = d
     }
   }
   const all = registrations(world);
-  return {
+  const index: LegacyIndex = {
     registrations: refOf(all, all.length),
     classes: sortedRecord(classes),
     sites: sortedRecord(new Map(places.flatMap((place) => place.sites))),
     hosts: hostsOf(world),
-    texts: sortedRecord(texts),
   };
+  return { index, texts: sortedRecord(texts) };
 }
 
 /** What runs at some addresses, seen from there: instances with a hole for their address. */
@@ -142,7 +143,7 @@ function inPlace(listeners: readonly Listener[], { representative, ip }: Place):
   return [...listeners].sort((a, b) => byCodePoint(filled(a.address), filled(b.address)));
 }
 
-function hostsOf(world: LegacyWorld): CompiledLegacy["hosts"] {
+function hostsOf(world: LegacyWorld): LegacyIndex["hosts"] {
   const hosts = new Map<string, Map<string, LegacyHost[]>>();
   for (const instance of world.instances) {
     if (instance.service.external) continue;

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answerCompiled, legacyClassKey } from "../../lib/snapshot/legacy/compiled-legacy.ts";
+import { answerCompiled, type CompiledLegacy, legacyClassKey } from "../../lib/snapshot/legacy/compiled-legacy.ts";
 import { type NodeId, parseNodeId } from "../../lib/snapshot/legacy/node-id.ts";
-import { readQuestion, type V1Request } from "../../lib/snapshot/legacy/question.ts";
+import { readQuestion, type V1Question, type V1Request } from "../../lib/snapshot/legacy/question.ts";
 import { answer } from "../../lib/v1/answer.ts";
 import { compileLegacy } from "../../lib/v1/compile-legacy.ts";
 import { defaultLegacyMeshConfig, type LegacyWorld } from "../../lib/v1/legacy-world.ts";
@@ -25,10 +25,13 @@ const cases = ["sds", "cds", "rds", "lds", "compat-0.7"].flatMap((family) =>
   }),
 );
 
+const ask = ({ index, texts }: CompiledLegacy, question: V1Question) =>
+  answerCompiled(index, async (name) => texts[name] ?? "", question);
+
 /** The body from compiled documents, whatever the question is. */
 async function compiledBody(world: LegacyWorld, request: V1Request, domains?: readonly string[]) {
   const { question, answer: refused } = readQuestion(request);
-  return question === undefined ? refused : (await answerCompiled(compileLegacy(world, domains), question)).answer;
+  return question === undefined ? refused : (await ask(compileLegacy(world, domains), question)).answer;
 }
 
 describe("compileLegacy", () => {
@@ -79,12 +82,12 @@ describe("two nodes of one class", () => {
         const instances = [one, other].map((ip) => ({ ...first, address: ip }));
         const world = { ...withMixer, instances: [...withMixer.instances, ...instances] };
         const compiled = compileLegacy(world, ["shop.svc.cluster.local"]);
-        const sites = [one, other].map((ip) => compiled.sites[ip]?.id ?? "");
+        const sites = [one, other].map((ip) => compiled.index.sites[ip]?.id ?? "");
         expect(sites[0]).toBe(sites[1]);
         const nodes = [nodeAt(one, oneId), nodeAt(other, otherId)];
         expect(new Set(nodes.map((node) => legacyClassKey(node, sites[0] ?? ""))).size).toBe(1);
         for (const kind of ["clusters", "listeners"] as const) {
-          const answers = await Promise.all(nodes.map((node) => answerCompiled(compiled, { kind, node })));
+          const answers = await Promise.all(nodes.map((node) => ask(compiled, { kind, node })));
           const anonymous = answers.map(({ answer: { body } }, index) => withoutNode(body, nodes[index]));
           expect(anonymous[0]).toBe(anonymous[1]);
           const direct = nodes.map((node) => {

@@ -4,13 +4,18 @@ import { failure, tableNameError, type V1Answer, type V1Question } from "./quest
 import { parseServiceKey } from "./service-key.ts";
 import { fill } from "./template.ts";
 
-/**
- * Every answer of the v1 API, made ahead: plain data that goes into a snapshot. Nodes at which the same runs, in one DNS
- * domain, are a class; what is of one node only is a hole in the class's texts (see `template.ts`).
- */
+/** Every answer of the v1 API, made ahead: plain data that goes into a snapshot. */
 export interface CompiledLegacy {
-  /** Templates by the SHA-256 of their text, each once. */
+  readonly index: LegacyIndex;
+  /** Templates by the SHA-256 of their text in UTF-8, each once: the same names as those of a snapshot's blobs. */
   readonly texts: Readonly<Record<string, string>>;
+}
+
+/**
+ * Which answer is whose. Nodes at which the same runs, in one DNS domain, are a class; what is of one node only is a hole in
+ * the class's texts (see `template.ts`).
+ */
+export interface LegacyIndex {
   /** By `legacyClassKey`. */
   readonly classes: Readonly<Record<string, LegacyClass>>;
   /** What runs at an address. */
@@ -31,7 +36,7 @@ export interface LegacyClass {
 
 /** One answer. */
 export interface DocumentRef {
-  /** Key into `texts`; also the entity tag, because a URL names the node and so fills the holes. */
+  /** Name of its text; also the entity tag, because a URL names the node and so fills the holes. */
   readonly text: string;
   /** Hosts, clusters, virtual hosts or listeners in it. */
   readonly resources: number;
@@ -63,34 +68,52 @@ export interface TaggedAnswer {
   readonly etag?: string;
 }
 
-/** Answers a question from compiled documents, byte for byte as from the world that they were made of. */
-export async function answerCompiled(compiled: CompiledLegacy, question: V1Question): Promise<TaggedAnswer> {
+/** Texts that an index names, each once. */
+export function textsOf(index: LegacyIndex): ReadonlySet<string> {
+  const refs = Object.values(index.classes).flatMap(({ clusters, listeners, routes }) => [
+    clusters,
+    listeners,
+    ...Object.values(routes),
+  ]);
+  return new Set([index.registrations, ...refs].map(({ text }) => text));
+}
+
+/**
+ * Answers a question from compiled documents, byte for byte as from the world that they were made of.
+ *
+ * @param textOf reads a text by its name
+ * @throws what `textOf` throws
+ */
+export async function answerCompiled(
+  index: LegacyIndex,
+  textOf: (name: string) => Promise<string>,
+  question: V1Question,
+): Promise<TaggedAnswer> {
   switch (question.kind) {
     case "registrations": {
-      const body = compiled.texts[compiled.registrations.text] ?? "";
-      const answer = { status: 200, body, contentType: "application/json" };
-      return { answer, etag: compiled.registrations.text };
+      const { text } = index.registrations;
+      return { answer: { status: 200, body: await textOf(text), contentType: "application/json" }, etag: text };
     }
     case "hosts":
-      return { answer: hostsAnswer(compiled, question.key) };
+      return { answer: hostsAnswer(index, question.key) };
     case "zone": {
-      const site = compiled.sites[question.node.ip];
+      const site = own(index.sites, question.node.ip);
       if (site === undefined) return { answer: failure(404, "zone", "couldn't find the given cluster node") };
       return { answer: { status: 200, body: site.zone } };
     }
     case "clusters":
     case "listeners":
     case "routes":
-      return nodeAnswer(compiled, question);
+      return nodeAnswer(index, textOf, question);
     case "statistics":
     case "reset-statistics":
       return { answer: { status: 404, body: "404: Page Not Found" } };
   }
 }
 
-function hostsAnswer(compiled: CompiledLegacy, key: string): V1Answer {
+function hostsAnswer(index: LegacyIndex, key: string): V1Answer {
   const { hostname, ports, labels } = parseServiceKey(key);
-  const byPort = own(compiled.hosts, hostname) ?? {};
+  const byPort = own(index.hosts, hostname) ?? {};
   const hosts = ports
     .flatMap((port) => own(byPort, port) ?? [])
     .filter((row) => labels === undefined || labels.some((set) => carries(row, set)))
@@ -105,10 +128,14 @@ type NodeQuestion = Extract<V1Question, { readonly kind: "clusters" | "listeners
 
 const documentKinds = { clusters: "cds", listeners: "lds", routes: "rds" } as const;
 
-async function nodeAnswer(compiled: CompiledLegacy, question: NodeQuestion): Promise<TaggedAnswer> {
+async function nodeAnswer(
+  index: LegacyIndex,
+  textOf: (name: string) => Promise<string>,
+  question: NodeQuestion,
+): Promise<TaggedAnswer> {
   const { node, kind } = question;
-  const site = own(compiled.sites, node.ip)?.id ?? emptySite;
-  const found = own(compiled.classes, legacyClassKey(node, site));
+  const site = own(index.sites, node.ip)?.id ?? emptySite;
+  const found = own(index.classes, legacyClassKey(node, site));
   // Not an empty answer, which would take everything from the node: it keeps what it has.
   if (found === undefined)
     return { answer: failure(503, kind, `no answers were made for ${node.type}s of ${node.domain}`) };
@@ -119,7 +146,7 @@ async function nodeAnswer(compiled: CompiledLegacy, question: NodeQuestion): Pro
   const ref = question.kind === "routes" ? own(found.routes, question.table) : found[question.kind];
   const document = { kind: documentKinds[kind], resources: ref?.resources ?? 0 };
   if (ref === undefined) return { answer: { status: 200, body: emptyTable, document }, etag: "empty" };
-  const body = await fill(compiled.texts[ref.text] ?? "", node);
+  const body = await fill(await textOf(ref.text), node);
   return { answer: { status: 200, body, document }, etag: ref.text };
 }
 
