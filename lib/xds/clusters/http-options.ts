@@ -23,7 +23,7 @@ export interface UpstreamHttp {
   readonly preserveHeaderCase: boolean;
 }
 
-export function isHttp2(protocol: Protocol): boolean {
+function isHttp2(protocol: Protocol): boolean {
   return protocol === "HTTP2" || protocol === "GRPC" || protocol === "GRPC-Web";
 }
 

@@ -3,7 +3,7 @@ import type { LocalityDistribute } from "../../config/kinds/destination-rule.ts"
 import type { LocalityGroup } from "./locality-group.ts";
 
 /** `region/zone/subzone` against a pattern: `*` matches a part, an absent zone or subzone matches all. */
-export function matchesLocality(locality: string, pattern: string): boolean {
+function matchesLocality(locality: string, pattern: string): boolean {
   const [region = "", zone = "", subzone = ""] = locality.split("/");
   const [wantRegion = "", wantZone = "", wantSubzone = ""] = pattern.split("/");
   return (

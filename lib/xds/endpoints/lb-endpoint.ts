@@ -5,7 +5,7 @@ import type { NetworkGateway } from "../../registry/registry-state.ts";
 import type { Endpoint, HealthStatus } from "../../registry/service.ts";
 
 /** Label that marks a workload as going away, whatever its readiness says. */
-export const drainingLabel = "istio.io/draining";
+const drainingLabel = "istio.io/draining";
 
 /** Health as Envoy has it; the last never reaches an answer. */
 const envoyHealth: Readonly<Record<HealthStatus, HealthStatusJson>> = {
@@ -18,7 +18,7 @@ const envoyHealth: Readonly<Record<HealthStatus, HealthStatusJson>> = {
 const tlsModeMatch = { tlsMode: "istio" };
 
 /** Weight of an endpoint that states one; every endpoint weighs at least 1. */
-export function weightOf(endpoint: Endpoint): number {
+function weightOf(endpoint: Endpoint): number {
   return endpoint.weight > 0 ? endpoint.weight : 1;
 }
 
@@ -32,7 +32,7 @@ export function isDraining(endpoint: Endpoint): boolean {
  *
  * @see xds-endpoints 4
  */
-export function workloadText(endpoint: Endpoint): string {
+function workloadText(endpoint: Endpoint): string {
   const { labels, workloadName, namespace } = endpoint;
   const service =
     labels["service.istio.io/canonical-name"] ?? labels["app.kubernetes.io/name"] ?? labels.app ?? workloadName;

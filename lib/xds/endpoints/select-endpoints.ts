@@ -35,7 +35,7 @@ function hasLabels(endpoint: Endpoint, labels: Readonly<Record<string, string>>)
 }
 
 /** Whether the proxy asked to see the network: none asked for means all, and no network is always visible. */
-export function seesNetwork(perspective: EndpointPerspective, network: string): boolean {
+function seesNetwork(perspective: EndpointPerspective, network: string): boolean {
   return network === "" || perspective.networkView.length === 0 || perspective.networkView.includes(network);
 }
 
