@@ -1,0 +1,179 @@
+import { describe, expect, it } from "vitest";
+import { findingsOf } from "./findings-of.ts";
+
+const from = (source: string) => `{rules: [{from: [{source: {${source}}}]}]}`;
+const to = (operation: string) => `{rules: [{to: [{operation: {${operation}}}]}]}`;
+const when = (condition: string) => `{rules: [{when: [{${condition}}]}]}`;
+
+describe("AuthorizationPolicy", () => {
+  it.each([
+    ["{selector: {matchLabels: {a: b}}, targetRef: {kind: Service, name: a}}", "error spec: only one of"],
+    ["{targetRef: {kind: Foo, name: a}}", "error spec.targetRef.kind: "],
+    ["{targetRefs: [{kind: Service, name: a, namespace: x}]}", "error spec.targetRefs.0.namespace: "],
+    ["{action: CUSTOM, rules: [{}]}", "error spec.provider.name: is required for CUSTOM"],
+    ["{action: CUSTOM, provider: {name: x}}", "error spec.rules: is required for CUSTOM"],
+    [
+      "{action: CUSTOM, provider: {name: x}, rules: [{from: [{source: {principals: [a]}}]}]}",
+      "error spec.rules.0.from.0.source.principals: ",
+    ],
+    [
+      "{action: CUSTOM, provider: {name: x}, rules: [{when: [{key: source.namespace, values: [a]}]}]}",
+      "error spec.rules.0.when.0.key: ",
+    ],
+    ["{provider: {name: x}}", "error spec.provider: has no meaning with action ALLOW"],
+    ["{action: DENY}", "error spec.rules: is required for DENY"],
+    ["{rules: [{from: []}]}", "error spec.rules.0.from: must not be an empty list"],
+    [from(""), "error spec.rules.0.from.0.source: says nothing"],
+    [from("principals: ['']"), "error spec.rules.0.from.0.source.principals.0: must not be empty"],
+    [from("ipBlocks: [x]"), "error spec.rules.0.from.0.source.ipBlocks.0: "],
+    [
+      from("serviceAccounts: [a], principals: [b]"),
+      "error spec.rules.0.from.0.source: serviceAccounts and principals exclude",
+    ],
+    [from("serviceAccounts: ['a*']"), "error spec.rules.0.from.0.source.serviceAccounts.0: wildcards"],
+    [from("serviceAccounts: [a/b/c]"), "error spec.rules.0.from.0.source.serviceAccounts.0: "],
+    [from("trustDomains: ['a*b']"), "error spec.rules.0.from.0.source.trustDomains.0: "],
+    [to(""), "error spec.rules.0.to.0.operation: says nothing"],
+    [to("ports: ['70000']"), "error spec.rules.0.to.0.operation.ports.0: "],
+    [to("paths: ['/a/{**}/{*}']"), "error spec.rules.0.to.0.operation.paths.0: "],
+    [to("paths: ['/a/x{*}']"), "error spec.rules.0.to.0.operation.paths.0: "],
+    [when("key: ''"), "error spec.rules.0.when.0.key: is required"],
+    [when("key: source.ip"), "error spec.rules.0.when.0: needs values or notValues"],
+    [when("key: source.ip, values: [x]"), "error spec.rules.0.when.0.values.0: "],
+    [when("key: destination.port, values: [x]"), "error spec.rules.0.when.0.values.0: "],
+    [when("key: nothing, values: [x]"), "error spec.rules.0.when.0.key: "],
+    [when("key: 'request.headers[]', values: [x]"), "error spec.rules.0.when.0.key: "],
+    [
+      "{action: DENY, rules: [{from: [{source: {requestPrincipals: [a]}}], to: [{operation: {methods: [GET]}}]}]}",
+      "warning spec.rules.0: has HTTP conditions only",
+    ],
+  ])("%s gives %s", (spec, want) => {
+    expect(findingsOf("AuthorizationPolicy", spec)).toContainEqual(expect.stringContaining(want));
+  });
+
+  it.each([
+    ["{}"],
+    ["{rules: [{}]}"],
+    ["{action: DENY, rules: []}"],
+    [to("paths: ['/a/{*}/b/{**}', '/x*', '*/y', '*']")],
+    [from("serviceAccounts: [ns/a, b]")],
+    [when("key: 'request.auth.claims[a][b]', values: ['*']")],
+    [when("key: 'experimental.envoy.filters.network.mysql_proxy[db.table]', values: ['[update]']")],
+  ])("%s is right", (spec) => {
+    expect(findingsOf("AuthorizationPolicy", spec)).toEqual([]);
+  });
+});
+
+describe("PeerAuthentication and RequestAuthentication", () => {
+  const rule = (rest: string) => `{jwtRules: [{${rest}}]}`;
+  it.each([
+    ["PeerAuthentication", "{portLevelMtls: {80: {mode: STRICT}}}", "error spec.portLevelMtls: needs a selector"],
+    [
+      "PeerAuthentication",
+      "{selector: {matchLabels: {a: b}}, portLevelMtls: {}}",
+      "error spec.portLevelMtls: must not be empty",
+    ],
+    [
+      "PeerAuthentication",
+      "{selector: {matchLabels: {a: b}}, portLevelMtls: {70000: {}}}",
+      "error spec.portLevelMtls.70000: ",
+    ],
+    ["RequestAuthentication", rule("audiences: [a]"), "error spec.jwtRules.0.issuer: "],
+    ["RequestAuthentication", rule("issuer: a, jwksUri: 'ftp://a'"), "error spec.jwtRules.0.jwksUri: "],
+    ["RequestAuthentication", rule("issuer: a, jwks: x"), "error spec.jwtRules.0.jwks: is no key set"],
+    [
+      "RequestAuthentication",
+      rule(`issuer: a, jwks: '{"keys": [{"kty": "RSA", "d": "x"}]}'`),
+      "warning spec.jwtRules.0.jwks: holds a private key",
+    ],
+    ["RequestAuthentication", rule("issuer: a, audiences: ['']"), "error spec.jwtRules.0.audiences.0: "],
+    ["RequestAuthentication", rule("issuer: a, fromHeaders: [{}]"), "error spec.jwtRules.0.fromHeaders.0.name: "],
+    [
+      "RequestAuthentication",
+      rule("issuer: a, outputClaimToHeaders: [{header: 'a b', claim: c}]"),
+      "error spec.jwtRules.0.outputClaimToHeaders.0.header: ",
+    ],
+  ])("%s %s gives %s", (kind, spec, want) => {
+    expect(findingsOf(kind, spec)).toContainEqual(expect.stringContaining(want));
+  });
+});
+
+describe("Telemetry, WasmPlugin and TrafficExtension", () => {
+  it.each([
+    ["Telemetry", "{tracing: [{}, {}]}", "warning spec.tracing: "],
+    ["Telemetry", "{tracing: [{providers: [{name: ''}]}]}", "error spec.tracing.0.providers.0.name: "],
+    ["Telemetry", "{tracing: [{randomSamplingPercentage: 101}]}", "error spec.tracing.0.randomSamplingPercentage: "],
+    ["Telemetry", "{tracing: [{customTags: {a: {}}}]}", "error spec.tracing.0.customTags.a: needs exactly one"],
+    [
+      "Telemetry",
+      "{metrics: [{overrides: [{tagOverrides: {a: {operation: REMOVE, value: x}}}]}]}",
+      "error spec.metrics.0.overrides.0.tagOverrides.a.value: ",
+    ],
+    [
+      "Telemetry",
+      "{metrics: [{overrides: [{tagOverrides: {a: {operation: UPSERT}}}]}]}",
+      "error spec.metrics.0.overrides.0.tagOverrides.a.value: ",
+    ],
+    ["WasmPlugin", "{}", "error spec.url: is required"],
+    ["WasmPlugin", "{url: 'ftp://x'}", "error spec.url: "],
+    ["WasmPlugin", "{url: x, sha256: abc}", "error spec.sha256: "],
+    ["WasmPlugin", "{url: x, vmConfig: {env: [{name: a}, {name: a}]}}", "error spec.vmConfig.env.1.name: "],
+    [
+      "WasmPlugin",
+      "{url: x, vmConfig: {env: [{name: a, valueFrom: HOST, value: b}]}}",
+      "error spec.vmConfig.env.0.value: ",
+    ],
+    ["WasmPlugin", "{url: x, match: [{ports: [{number: 0}]}]}", "error spec.match.0.ports.0.number: "],
+    ["TrafficExtension", "{}", "error spec: needs exactly one of wasm and lua"],
+    ["TrafficExtension", "{lua: {inlineCode: ''}}", "error spec.lua.inlineCode: "],
+  ])("%s %s gives %s", (kind, spec, want) => {
+    expect(findingsOf(kind, spec)).toContainEqual(expect.stringContaining(want));
+  });
+});
+
+describe("the legacy kinds", () => {
+  it.each([
+    ["RouteRule", "{destination: {name: a, labels: {x: y}}}", "error spec.destination.labels: "],
+    ["RouteRule", "{destination: {name: a}, match: {udp: {}}}", "error spec.match.udp: is not supported"],
+    ["RouteRule", "{destination: {name: a}, l4Fault: {}}", "error spec.l4Fault: is not implemented"],
+    ["RouteRule", "{destination: {name: a}, rewrite: {}}", "error spec.rewrite: needs uri or authority"],
+    [
+      "RouteRule",
+      "{destination: {name: a}, httpFault: {delay: {percent: 5}}}",
+      "error spec.httpFault.delay.fixedDelay: ",
+    ],
+    [
+      "RouteRule",
+      "{destination: {name: a}, httpFault: {abort: {grpcStatus: X}}}",
+      "error spec.httpFault.abort.grpcStatus: ",
+    ],
+    ["RouteRule", "{destination: {service: a.b, namespace: c}}", "error spec.destination.namespace: "],
+    ["IngressRule", "{destination: {name: a}}", "error spec.destinationPort: needs exactly one"],
+    [
+      "EgressRule",
+      "{destination: {name: a}, ports: [{port: 80, protocol: http}]}",
+      "error spec.destination.name: is not allowed",
+    ],
+    [
+      "EgressRule",
+      "{destination: {service: a.b}, ports: [{port: 80, protocol: http}], useEgressProxy: true}",
+      "error spec.useEgressProxy: ",
+    ],
+    ["DestinationPolicy", "{destination: {name: a}, loadBalancing: {}}", "error spec.loadBalancing.name: "],
+    [
+      "DestinationPolicy",
+      "{destination: {name: a}, circuitBreaker: {simpleCb: {maxConnections: -1, sleepWindow: 1s, httpDetectionInterval: 1s}}}",
+      "error spec.circuitBreaker.simpleCb.maxConnections: ",
+    ],
+    ["HTTPAPISpec", "{patterns: [{httpMethod: GET, uriTemplate: /a}]}", "error spec.attributes: is required"],
+    ["QuotaSpec", "{rules: [{quotas: [{quota: a, charge: 0}]}]}", "error spec.rules.0.quotas.0.charge: "],
+    ["QuotaSpecBinding", "{services: [{name: a}]}", "error spec.quotaSpecs: needs at least one entry"],
+    ["MeshPolicy", "{targets: [{name: a}]}", "error spec.targets: a MeshPolicy has no targets"],
+    ["ServiceRole", "{rules: [{}]}", "error spec.rules.0.services: "],
+    ["ServiceRoleBinding", "{subjects: [{user: a}], roleRef: {kind: Role, name: x}}", "error spec.roleRef.kind: "],
+    ["RbacConfig", "{mode: ON_WITH_INCLUSION}", "error spec.inclusion: is required"],
+    ["RbacConfig", "{mode: ON}", 'must be named "default"'],
+  ])("%s %s gives %s", (kind, spec, want) => {
+    expect(findingsOf(kind, spec)).toContainEqual(expect.stringContaining(want));
+  });
+});
