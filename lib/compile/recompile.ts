@@ -1,12 +1,9 @@
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
-import { readFiles } from "../config/directory.ts";
-import { createMemo } from "../mesh/memo.ts";
 import { createPublisher, type PublisherOptions } from "../snapshot/publish.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { compile } from "./compile.ts";
-import { sortDiagnostics } from "./sort-diagnostics.ts";
+import { createFileCompiler, type FilesCompiled } from "./compile-files.ts";
 import { readShard, type SourceShard } from "./source-shard.ts";
-import { type WorldOptions, worldOf } from "./world-of.ts";
+import type { WorldOptions } from "./world-of.ts";
 
 export interface Recompiled {
   /** Whether HEAD moved; `unchanged` when the world compiles to the root it leads to already. */
@@ -34,28 +31,31 @@ const maxAttempts = 6;
  * @returns a function that throws PortolanError, with HEAD untouched, when the store fails, no source was ever filled, or
  * what a source holds is no configuration
  */
-export function createRecompiler(options: RecompileOptions): () => Promise<Recompiled> {
-  const { store, sources, world: worldOptions } = options;
-  const memo = createMemo();
-  const publisher = createPublisher(store, options.publisher);
+export function createRecompiler({
+  store,
+  sources,
+  world,
+  publisher: options,
+}: RecompileOptions): () => Promise<Recompiled> {
+  const compileFiles = createFileCompiler(world);
+  const publisher = createPublisher(store, options);
   return async () => {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
       const base = await publisher.head();
       const shards = (await Promise.all(sources.map((name) => readShard(store, name)))).filter(
         (shard) => shard !== undefined,
       );
-      const loaded = readFiles(filesOf(shards));
-      refuseRubbish(shards, loaded.diagnostics, loaded.configs.length + loaded.objects.length);
-      const world = worldOf(loaded, worldOptions, memo);
-      const compiled = compile(
-        world.value,
+      if (shards.length === 0) throw new PortolanError(`no source was filled yet: ${sources.join(", ")}`);
+      const compiled = compileFiles(
+        filesOf(shards),
         shards.map(({ name, version }) => ({ name, version })),
-        memo,
       );
-      const diagnostics = sortDiagnostics([...loaded.diagnostics, ...world.diagnostics, ...compiled.diagnostics]);
-      const result = await publisher.publish({ ...compiled.value, diagnostics }, base);
+      refuseRubbish(compiled);
+      const result = await publisher.publish(compiled.value, base);
       if (result.kind !== "lost") {
-        return { kind: result.kind, version: result.root, generation: result.head.generation, diagnostics };
+        const { kind, root, head } = result;
+        return { kind, version: root, generation: head.generation, diagnostics: compiled.diagnostics };
       }
     }
     throw new PortolanError(
@@ -71,9 +71,8 @@ function filesOf(shards: readonly SourceShard[]) {
   );
 }
 
-/** A source that holds errors and nothing else is a mistake of whoever filled it, and no reason to empty the mesh. */
-function refuseRubbish(shards: readonly SourceShard[], diagnostics: readonly Diagnostic[], objects: number): void {
-  if (shards.length === 0) throw new PortolanError("no source was filled yet");
+/** Sources that hold errors and nothing else are a mistake of whoever filled them, and no reason to empty the mesh. */
+function refuseRubbish({ objects, diagnostics }: FilesCompiled): void {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (objects === 0 && errors.length > 0) {
     throw new PortolanError("the sources hold no configuration that can be read", errors);

@@ -1,0 +1,57 @@
+import type { JsonChange } from "../../snapshot/diff-json.ts";
+import type { ResourceDiff, WorldDiff } from "../../snapshot/diff-worlds.ts";
+
+const signs = { added: "+", removed: "-", changed: "~" } as const;
+const maxPlaces = 8;
+const maxClasses = 4;
+
+/** A diff for people: one line for each resource, the places that differ below it, and the objects behind it. */
+export function diffLines(diff: WorldDiff): readonly string[] {
+  return [
+    ...diff.classesAdded.map((id) => `+ class ${id}`),
+    ...diff.classesRemoved.map((id) => `- class ${id}`),
+    ...diff.resources.flatMap(resourceLines),
+    summaryOf(diff),
+  ];
+}
+
+/** The same as a comment for a code review, in Markdown. */
+export function diffMarkdown(diff: WorldDiff): string {
+  const body = diff.resources.flatMap(resourceLines).join("\n");
+  const classes = [...new Set(diff.resources.flatMap((resource) => resource.classes))].sort();
+  return [
+    "### What this changes in the proxies",
+    "",
+    summaryOf(diff),
+    ...(classes.length === 0
+      ? []
+      : ["", `Classes of proxies that change: ${classes.map((id) => `\`${id}\``).join(", ")}`]),
+    ...(body === "" ? [] : ["", "```diff", body, "```"]),
+    "",
+  ].join("\n");
+}
+
+function resourceLines(resource: ResourceDiff): readonly string[] {
+  const { type, name, change, classes, from, places } = resource;
+  const more = classes.length > maxClasses ? ` and ${classes.length - maxClasses} more` : "";
+  const head = `${signs[change]} ${type} ${name}  (${classes.slice(0, maxClasses).join(", ")}${more})`;
+  const rest = places.length > maxPlaces ? [`    … and ${places.length - maxPlaces} more places`] : [];
+  const origin = from.length === 0 ? [] : [`    from ${from.join(", ")}`];
+  return [head, ...places.slice(0, maxPlaces).map(placeLine), ...rest, ...origin];
+}
+
+const placeLine = ({ path, before, after }: JsonChange): string =>
+  `    ${path}: ${valueText(before)} → ${valueText(after)}`;
+
+function valueText(value: unknown): string {
+  if (value === undefined) return "(none)";
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}
+
+function summaryOf({ classesAdded, classesRemoved, resources }: WorldDiff): string {
+  const count = (change: ResourceDiff["change"]) => resources.filter((resource) => resource.change === change).length;
+  const parts = [`${count("added")} added`, `${count("removed")} removed`, `${count("changed")} changed`];
+  const classes = classesAdded.length + classesRemoved.length;
+  return `${parts.join(", ")}${classes === 0 ? "" : `, ${classes} classes come or go`}`;
+}

@@ -1,0 +1,71 @@
+import type { Command } from "commander";
+import { createFileCompiler } from "../../compile/compile-files.ts";
+import { defaultWorldOptions } from "../../compile/world-of.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { CompiledWorld } from "../../snapshot/compiled.ts";
+import { diffWorlds } from "../../snapshot/diff-worlds.ts";
+import { readHistory } from "../../snapshot/history.ts";
+import { loadWorldLike } from "../../snapshot/load-world.ts";
+import { restoreWorld } from "../../snapshot/restore-world.ts";
+import { createSnapshotReader, readHead, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { printDiagnostics, type Terminal } from "../terminal.ts";
+import { readFolder } from "../watch-folder.ts";
+import { diffLines, diffMarkdown } from "./diff-text.ts";
+import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
+
+interface Options {
+  readonly store: string;
+  readonly dir?: string;
+  readonly json?: boolean;
+  readonly markdown?: boolean;
+}
+
+export function registerDiff(program: Command, terminal: Terminal): void {
+  program
+    .command("diff [before] [after]")
+    .description("Shows what differs between two publications, or between what is served and a folder.")
+    .option(storeOption, storeDescription, defaultStore)
+    .option("--dir <folder>", "compile this folder and compare it with what is served, without publishing")
+    .option("--json", "as JSON")
+    .option("--markdown", "as a comment for a code review")
+    .addHelpText("after", "\nA publication is a generation, a root, or HEAD; before and after default to the last two.")
+    .action(async (before: string | undefined, after: string | undefined, options: Options) => {
+      const store = openStore(options.store);
+      const reader = createSnapshotReader(store);
+      const later =
+        options.dir === undefined ? await worldOf(store, reader, after ?? "HEAD") : await dryRun(options.dir);
+      const root = await rootOf(store, reader, before ?? (options.dir === undefined ? "HEAD~1" : "HEAD"));
+      const diff = diffWorlds(await loadWorldLike(reader, root, later), later);
+      if (options.json === true) terminal.out(JSON.stringify(diff, undefined, 2));
+      else if (options.markdown === true) terminal.out(diffMarkdown(diff));
+      else for (const line of diffLines(diff)) terminal.out(line);
+    });
+
+  async function dryRun(folder: string): Promise<CompiledWorld> {
+    const { value, diagnostics } = createFileCompiler(defaultWorldOptions)(await readFolder(folder), []);
+    printDiagnostics(terminal, diagnostics);
+    return value;
+  }
+}
+
+async function worldOf(store: ObjectStore, reader: SnapshotReader, name: string): Promise<CompiledWorld> {
+  return (await restoreWorld(reader, await rootOf(store, reader, name))).world;
+}
+
+/** The root that a person names: `HEAD`, `HEAD~2`, a generation, or a root or the beginning of one. */
+async function rootOf(store: ObjectStore, reader: SnapshotReader, name: string): Promise<string> {
+  const read = await readHead(store);
+  if (read === undefined) throw new PortolanError("nothing was published yet");
+  const back = /^HEAD(?:~(\d+))?$/.exec(name);
+  let seen = 0;
+  for await (const { generation, root } of readHistory(reader, read.head.publication)) {
+    const isIt =
+      back === null
+        ? name === String(generation) || (name.length >= 6 && root.startsWith(name))
+        : seen === Number(back[1] ?? 0);
+    if (isIt) return root;
+    seen += 1;
+  }
+  throw new PortolanError(`there is no publication ${name}; \`portolan history\` lists them`);
+}

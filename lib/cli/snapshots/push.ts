@@ -1,0 +1,61 @@
+import type { Command } from "commander";
+import { createRecompiler } from "../../compile/recompile.ts";
+import { writeShard } from "../../compile/source-shard.ts";
+import { signHeaders } from "../../compile/webhook/signature.ts";
+import { defaultWorldOptions } from "../../compile/world-of.ts";
+import type { Diagnostic } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { SourceFile } from "../../config/directory.ts";
+import { printDiagnostics, type Terminal } from "../terminal.ts";
+import { readFolder } from "../watch-folder.ts";
+import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
+
+interface Options {
+  readonly store: string;
+  readonly source: string;
+  readonly url?: string;
+}
+
+/** What the compile function answers. */
+interface Pushed {
+  readonly kind: string;
+  readonly version: string;
+  readonly generation: number;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function registerPush(program: Command, terminal: Terminal): void {
+  program
+    .command("push <folder>")
+    .description("Fills a source with a folder's files and compiles: in a store, or through a compile function.")
+    .option(storeOption, storeDescription, defaultStore)
+    .option("--source <name>", "name of the source", "main")
+    .option("--url <url>", "compile function to push to; RECOMPILE_SECRET signs the request")
+    .action(async (folder: string, options: Options) => {
+      const files = await readFolder(folder);
+      const pushed =
+        options.url === undefined ? await pushToStore(files, options) : await pushToUrl(files, options.url, options);
+      printDiagnostics(terminal, pushed.diagnostics);
+      terminal.out(`${pushed.kind}: generation ${pushed.generation} leads to ${pushed.version.slice(0, 12)}`);
+    });
+}
+
+async function pushToStore(files: readonly SourceFile[], { store: where, source }: Options): Promise<Pushed> {
+  const store = openStore(where);
+  await writeShard(store, source, files);
+  return createRecompiler({ store, sources: [source], world: defaultWorldOptions })();
+}
+
+async function pushToUrl(files: readonly SourceFile[], url: string, { source }: Options): Promise<Pushed> {
+  const secret = process.env.RECOMPILE_SECRET ?? "";
+  if (secret === "") throw new PortolanError("RECOMPILE_SECRET is not set");
+  const body = JSON.stringify({ files });
+  const headers = await signHeaders(secret, body, crypto.randomUUID(), Date.now());
+  const target = new URL(`/sources/${encodeURIComponent(source)}`, url);
+  const response = await fetch(target, { method: "POST", headers, body }).catch((cause: unknown) => {
+    throw new PortolanError(`${target} cannot be reached`, [], cause);
+  });
+  const text = await response.text();
+  if (!response.ok) throw new PortolanError(`${target} answered ${response.status}: ${text.slice(0, 1_000)}`);
+  return JSON.parse(text);
+}

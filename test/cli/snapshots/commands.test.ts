@@ -1,0 +1,103 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import picocolors from "picocolors";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { registerSnapshots } from "../../../lib/cli/snapshots/commands.ts";
+import { createPublisher } from "../../../lib/snapshot/publish.ts";
+import { fileStore } from "../../../lib/storage/files.ts";
+import { worldOf } from "../../snapshot/worlds.ts";
+
+let folder = "";
+const storePath = () => join(folder, "store");
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "portolan-cli-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a command line and gives what it wrote to standard output. */
+async function run(...args: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  const terminal = { out: (line: string) => lines.push(line), err: () => {}, colours: picocolors.createColors(false) };
+  const program = new Command("portolan").exitOverride();
+  registerSnapshots(program, terminal);
+  await program.parseAsync(["node", "portolan", ...args]);
+  return lines.join("\n");
+}
+
+const onStore = (...args: readonly string[]) => run(...args, "--store", storePath());
+
+async function publish(...contents: readonly string[]): Promise<void> {
+  const store = fileStore(storePath());
+  const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
+  for (const content of contents) {
+    const world = worldOf({ web: { clusters: { a: "1" }, routes: { "80": content } } });
+    await publisher.publish(world, await publisher.head());
+  }
+}
+
+describe("portolan", () => {
+  it("history lists publications and marks what is served", async () => {
+    await publish("1", "2");
+    const text = await onStore("history");
+    expect(text.split("\n").map((line) => line.slice(0, 7))).toEqual([">     2", "      1"]);
+    expect((await onStore("history", "--json", "-n", "1")).split("\n").map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ generation: 2, reason: "publish" }),
+    ]);
+  });
+
+  it("rollback leads back, and can be rolled back", async () => {
+    await publish("1", "2");
+    expect(await onStore("rollback")).toContain("generation 3 leads to");
+    expect(await onStore("diff", "1", "3")).toContain("0 added, 0 removed, 0 changed");
+    await expect(onStore("rollback", "9")).rejects.toThrow("does not go back");
+    await expect(onStore("rollback", "x")).rejects.toThrow("not a whole number");
+  });
+
+  it("diff tells people, programs and reviews what changed, where, and out of which object", async () => {
+    await publish("90/10", "50/50");
+    const text = await onStore("diff");
+    expect(text).toContain("~ routes 80  (web)");
+    expect(text).toContain('content: "90/10" → "50/50"');
+    expect(text).toContain("from VirtualService/default/80");
+    expect(JSON.parse(await onStore("diff", "HEAD~1", "HEAD", "--json"))).toMatchObject({
+      resources: [{ name: "80" }],
+    });
+    expect(await onStore("diff", "--markdown")).toContain("```diff");
+    await expect(onStore("diff", "nowhere")).rejects.toThrow("no publication nowhere");
+  });
+
+  it("canary, promote and abort move a root to a part of the nodes, to all, and back", async () => {
+    await publish("1", "2");
+    const [first] = (await onStore("history", "--json")).split("\n").slice(-1);
+    const { root }: { readonly root: string } = JSON.parse(first ?? "{}");
+    expect(await onStore("canary", root, "--percent", "10", "--label", "track=canary")).toContain("for 10 %");
+    expect(await onStore("abort")).not.toContain("canary");
+    await expect(onStore("promote")).rejects.toThrow("no canary");
+    await expect(onStore("canary", root, "--percent", "101")).rejects.toThrow("at most 100");
+    await expect(onStore("canary", root, "--label", "x")).rejects.toThrow("key=value");
+  });
+
+  it("export and import carry a snapshot, fsck and gc look after the store", async () => {
+    await publish("1", "2");
+    await onStore("export", join(folder, "carried"));
+    expect(await run("import", join(folder, "carried"), "--store", join(folder, "other"))).toContain(
+      "published: generation 1",
+    );
+    expect(await onStore("fsck")).toContain("2 publications");
+    expect(await onStore("gc")).toContain("0 deleted");
+  });
+
+  it("push compiles a folder into a store, and diff --dir says what another push would change", async () => {
+    const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
+    expect(await onStore("push", samples)).toContain("published: generation 1");
+    expect(await onStore("push", samples)).toContain("unchanged: generation 1");
+    expect(await onStore("diff", "--dir", samples)).toBe("0 added, 0 removed, 0 changed");
+    await mkdir(join(folder, "empty"));
+    await expect(run("push", join(folder, "none"), "--store", storePath())).rejects.toThrow("cannot read the folder");
+    await writeFile(join(folder, "empty", "a.yaml"), "a: [");
+    await expect(onStore("push", join(folder, "empty"))).rejects.toThrow("no configuration");
+  });
+});
