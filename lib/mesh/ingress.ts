@@ -92,15 +92,15 @@ function gatewayFor(ingress: Config<Ingress>, meshConfig: MeshConfig, diagnostic
       namespace: gatewayNamespace,
       annotations: {},
     },
-    spec: { selector: { istio: gatewaySelector(meshConfig) }, servers },
+    spec: { selector: { istio: ingressGatewayLabel(meshConfig) }, servers },
     origin: ingress.origin,
   };
 }
 
 const gatewayNameFor = ({ meta }: Config<Ingress>): string => `${meta.name}-${nameSuffix}-${meta.namespace}`;
 
-/** Value of the label `istio` of the gateway workloads. */
-function gatewaySelector({ ingressSelector, ingressService }: MeshConfig): string {
+/** Value of the label `istio` of the workloads that Ingresses are for. */
+export function ingressGatewayLabel({ ingressSelector, ingressService }: MeshConfig): string {
   if (ingressSelector !== "") return ingressSelector;
   return ingressService === "" || ingressService === "istio-ingressgateway" ? "ingressgateway" : ingressService;
 }
