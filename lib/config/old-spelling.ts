@@ -12,7 +12,8 @@ function isFields(value: unknown): value is Fields {
  * Anything else comes back as it is.
  * @see v1-api 14
  */
-export function fromOldSpelling(object: ParsedObject): ParsedObject {
+export function fromOldSpelling(written: ParsedObject): ParsedObject {
+  const object = withCamelCaseKind(written);
   if (object.apiVersion !== "networking.istio.io/v1alpha3" || !isFields(object.spec)) return object;
   const { spec } = object;
   switch (object.kind) {
@@ -31,6 +32,19 @@ export function fromOldSpelling(object: ParsedObject): ParsedObject {
       return object;
   }
 }
+
+/** `route-rule` → `RouteRule` of `config.istio.io/v1alpha2`, as the first releases named kinds. */
+function withCamelCaseKind(object: ParsedObject): ParsedObject {
+  if (!/^[a-z]+(?:-[a-z]+)+$/.test(object.kind)) return object;
+  const kind = object.kind
+    .split("-")
+    .map((part) => acronyms[part] ?? `${part.charAt(0).toUpperCase()}${part.slice(1)}`)
+    .join("");
+  const apiVersion = object.apiVersion === "" ? "config.istio.io/v1alpha2" : object.apiVersion;
+  return { ...object, kind, apiVersion, origin: { ...object.origin, key: { ...object.origin.key, kind } } };
+}
+
+const acronyms: Readonly<Record<string, string>> = { http: "HTTP", api: "API" };
 
 function serviceEntrySpec(spec: Fields, name: string): Fields {
   const { discovery, hosts, ...rest } = spec;

@@ -160,6 +160,14 @@ describe("readConfig", () => {
     expect(specOf(text)).toEqual({ peers: [{ mtls: {} }] });
   });
 
+  it("knows legacy kinds by their kebab-case names", () => {
+    const text = "kind: route-rule\nmetadata: {name: a}\nspec: {destination: {name: world}}";
+    expect(read(text).configs[0]?.meta).toMatchObject({ kind: "RouteRule", group: "config.istio.io" });
+    expect(read(text.replace("route-rule", "http-api-spec-binding")).diagnostics[0]?.origin.key.kind).toBe(
+      "HTTPAPISpecBinding",
+    );
+  });
+
   it("reads what releases 0.7 and 0.8 spelled otherwise", () => {
     const v1alpha3 = "networking.istio.io/v1alpha3";
     expect(
