@@ -3,6 +3,7 @@ import { unreachable } from "../config/diagnostic.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
 import { answerDelta } from "./delta-answer.ts";
 import type { Front } from "./front.ts";
+import { legacyRoutes } from "./legacy-routes.ts";
 import { answerPoll } from "./poll.ts";
 import { bodyResponse, problem } from "./responses.ts";
 
@@ -55,6 +56,11 @@ export function frontApp(front: Front): Hono {
   });
 
   app.get("/refusals", (c) => c.json({ refusals: front.refusals.standing() }));
+
+  const legacy = legacyRoutes(front);
+  for (const path of ["/v1/*", "/cache_stats", "/cache_stats/", "/cache_stats_delete", "/cache_stats_delete/"]) {
+    app.all(path, (c) => legacy.fetch(c.req.raw));
+  }
 
   app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
   app.onError((cause) => {

@@ -1,0 +1,95 @@
+import { Hono } from "hono/tiny";
+import { createAnswerCache } from "../snapshot/legacy/answer-cache.ts";
+import { answerCompiled, type TaggedAnswer } from "../snapshot/legacy/compiled-legacy.ts";
+import { encodeDocument } from "../snapshot/legacy/go-json.ts";
+import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../snapshot/legacy/question.ts";
+import type { Front } from "./front.ts";
+
+/**
+ * The REST v1 API of Istio 0.8, from the store alone: `/v1/…`, `/cache_stats`, `/cache_stats_delete`.
+ * Besides what the release did, every document has an entity tag, and HEAD is answered like GET.
+ *
+ * @param now milliseconds of any clock
+ */
+export function legacyRoutes(front: Front, now: () => number = Date.now): Hono {
+  const app = new Hono();
+  // A hit is an answer of the root in force that the same URL was given before. The bodies are not kept: they are spliced anew.
+  const cache = createAnswerCache<{ readonly answer: V1Answer }>(now, 0);
+  let countedRoot = "";
+
+  async function answerOf(request: V1Request): Promise<TaggedAnswer> {
+    const { question, answer } = readQuestion(request);
+    if (question === undefined) return { answer };
+    if (question.kind === "statistics") {
+      const body = encodeDocument(cache.statistics());
+      return { answer: { status: 200, body, contentType: "application/json" } };
+    }
+    if (question.kind === "reset-statistics") {
+      cache.resetCounters();
+      return { answer: { status: 200, body: "" } };
+    }
+    return compiledAnswer(question, request);
+  }
+
+  async function compiledAnswer(
+    question: Exclude<V1Question, { readonly kind: "statistics" | "reset-statistics" }>,
+    request: V1Request,
+  ): Promise<TaggedAnswer> {
+    const served = await front.served({ nodeId: nodeIdOf(question), labels: () => ({}) });
+    if (served === undefined) return { answer: failure(503, question.kind, "nothing was published yet") };
+    const { loaded } = served;
+    const { legacy } = loaded.root;
+    if (legacy === undefined) return { answer: failure(404, question.kind, "this snapshot has no v1 answers") };
+    if (loaded.hash !== countedRoot) cache.clear();
+    countedRoot = loaded.hash;
+    const made = await answerCompiled(await front.reader.legacy(legacy), front.reader.legacyText, question);
+    if (cache.find(request) === undefined) cache.keep(request, { answer: { ...made.answer, body: "" } });
+    return made;
+  }
+
+  app.all("*", async (c) => {
+    const { url, method } = c.req.raw;
+    const accept = c.req.header("accept");
+    const path = url.replace(/^[a-z]+:\/\/[^/]*/i, "").replace(/#.*$/s, "");
+    const request = { method: method === "HEAD" ? "GET" : method, path, ...(accept === undefined ? {} : { accept }) };
+    return response(await answerOf(request), method === "HEAD", c.req.header("if-none-match"));
+  });
+  return app;
+}
+
+/** What a canary's share is counted by; "" where no node asks. */
+function nodeIdOf(question: V1Question): string {
+  if (!("node" in question)) return "";
+  const { type, ip, id, domain } = question.node;
+  return [type, ip, id, domain].join("~");
+}
+
+async function response(
+  { answer, etag }: TaggedAnswer,
+  headOnly: boolean,
+  known: string | undefined,
+): Promise<Response> {
+  const { status, body, location } = answer;
+  const type = answer.contentType ?? (answer.document === undefined ? "text/plain; charset=utf-8" : "application/json");
+  const tag = status === 200 ? `"${etag ?? (await digestOf(body))}"` : undefined;
+  const headers = {
+    "content-type": type,
+    ...(tag === undefined ? {} : { etag: tag }),
+    ...(location === undefined ? {} : { location }),
+  };
+  if (tag !== undefined && names(known, tag)) return new Response(undefined, { status: 304, headers: { etag: tag } });
+  return new Response(headOnly ? undefined : body, { status, headers });
+}
+
+/** Does an `If-None-Match` header name the tag? Weak tags compare like strong ones here. */
+function names(header: string | undefined, tag: string): boolean {
+  return (header ?? "").split(",").some((part) => {
+    const named = part.trim().replace(/^W\//, "");
+    return named === "*" || named === tag;
+  });
+}
+
+async function digestOf(body: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
