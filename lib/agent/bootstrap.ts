@@ -35,6 +35,9 @@ export interface ControlPlane {
  */
 export const controlPlaneCluster = "portolan";
 
+/** Name of the identity agent's cluster in every bootstrap (`sdsCluster` in lib/xds/names.ts, held equal by a test). */
+export const identityCluster = "sds-grpc";
+
 /**
  * Held polls: the front answers within the timeout whenever there is something new, so the delay only paces a second
  * change within a second of the first. It must never be below a millisecond, which crashes Envoy.
@@ -86,11 +89,11 @@ const grpcOptions = {
  * mesh mTLS, and Envoy refuses a resource that names a cluster which is not there; without an agent only mTLS fails.
  */
 const identityAgent: ClusterJson = {
-  name: "sds-grpc",
+  name: identityCluster,
   type: "STATIC",
   connectTimeout: "1s",
   loadAssignment: {
-    clusterName: "sds-grpc",
+    clusterName: identityCluster,
     endpoints: [
       { lbEndpoints: [{ endpoint: { address: { pipe: { path: "./var/run/secrets/workload-spiffe-uds/socket" } } } }] },
     ],

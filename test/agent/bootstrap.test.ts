@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { bootstrapOf, restSource } from "../../lib/agent/bootstrap.ts";
+import { bootstrapOf, controlPlaneCluster, identityCluster, restSource } from "../../lib/agent/bootstrap.ts";
+import { portolanCluster, sdsCluster } from "../../lib/xds/names.ts";
 import { restSource as polledSource } from "../../lib/xds/shape.ts";
 import { envoyPath } from "../e2e/envoy.ts";
 
@@ -37,5 +38,6 @@ describe("bootstrapOf", () => {
 
   it("polls as polled resources tell Envoy to", () => {
     expect(restSource).toEqual(polledSource);
+    expect([controlPlaneCluster, identityCluster]).toEqual([portolanCluster, sdsCluster]);
   });
 });

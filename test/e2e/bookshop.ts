@@ -1,0 +1,79 @@
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bootstrapOf } from "../../lib/agent/bootstrap.ts";
+import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
+import { freePort, startUpstream } from "./upstream.ts";
+
+const sample = new URL("../../samples/bookshop", import.meta.url).pathname;
+
+/** A copy of samples/bookshop on ports that are free, with its three servers running. */
+export interface Bookshop {
+  readonly folder: string;
+  /** Port of the gateway. */
+  readonly port: number;
+  /** Rewrites a file of the folder, as an editor that saves in place. */
+  edit(file: string, change: (text: string) => string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Who answers for each pod of the sample. */
+const servers = [
+  { name: "catalog-v1", address: "127.0.0.11" },
+  { name: "catalog-v2", address: "127.0.0.12" },
+  { name: "reviews-v1", address: "127.0.0.13" },
+];
+export const serverNames = servers.map(({ name }) => name);
+export const shopHost = "shop.example.com";
+
+export async function openBookshop(): Promise<Bookshop> {
+  const folder = await mkdtemp(join(tmpdir(), "portolan-bookshop-"));
+  await cp(sample, folder, { recursive: true });
+  const port = await freePort();
+  const appPort = await freePort();
+  const edit = async (file: string, change: (text: string) => string) => {
+    const path = join(folder, file);
+    await writeFile(path, change(await readFile(path, "utf8")));
+  };
+  for (const file of await readdir(folder)) {
+    await edit(file, (text) => text.replaceAll("10080", String(port)).replaceAll("9080", String(appPort)));
+  }
+  const running = await Promise.all(servers.map(({ name, address }) => startUpstream(name, appPort, address)));
+  return {
+    folder,
+    port,
+    edit,
+    async close() {
+      await Promise.all(running.map((server) => server.close()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The weights of the catalog's two versions, as the sample writes them. */
+export const withWeights = (v1: number, v2: number) => (text: string) => {
+  const weights = [v1, v2].values();
+  return text.replaceAll(/weight: \d+/g, () => `weight: ${weights.next().value}`);
+};
+
+/** An Envoy as the bookshop's ingress gateway. */
+export function startGateway(frontUrl: string): Promise<RunningEnvoy> {
+  const { hostname, port } = new URL(frontUrl);
+  return startEnvoy(
+    bootstrapOf({
+      nodeId: "router~127.0.0.1~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local",
+      nodeCluster: "istio-ingressgateway.bookshop",
+      metadata: { NAMESPACE: "bookshop", LABELS: { app: "istio-ingressgateway", istio: "ingressgateway" } },
+      server: { host: hostname, port: Number(port) },
+      adminPort: 0,
+    }),
+  );
+}
+
+/** Counters that must be 0 in an Envoy that was never told anything wrong, with what they are. */
+export async function rejections(envoy: RunningEnvoy): Promise<readonly string[]> {
+  const { stats }: { readonly stats: readonly { readonly name?: string; readonly value?: number }[] } = JSON.parse(
+    await envoy.admin("/stats?format=json&filter=update_rejected"),
+  );
+  return stats.flatMap(({ name, value }) => (value === 0 || name === undefined ? [] : [`${name}: ${value}`]));
+}

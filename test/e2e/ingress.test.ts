@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readFolder, watchFolder } from "../../lib/cli/watch-folder.ts";
+import { createFileCompiler } from "../../lib/compile/compile-files.ts";
+import { coalesce } from "../../lib/compile/webhook/coalesce.ts";
+import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { frontApp } from "../../lib/front/app.ts";
+import { createFront } from "../../lib/front/front.ts";
+import { serveHttp } from "../../lib/front/node-server.ts";
+import { createPublisher } from "../../lib/snapshot/publish.ts";
+import { fileStore } from "../../lib/storage/files.ts";
+import {
+  type Bookshop,
+  openBookshop,
+  rejections,
+  serverNames,
+  shopHost,
+  startGateway,
+  withWeights,
+} from "./bookshop.ts";
+import { eventually, type RunningEnvoy } from "./envoy.ts";
+import { failures, startTraffic } from "./traffic.ts";
+
+const closing: (() => unknown)[] = [];
+let shop: Bookshop;
+let envoy: RunningEnvoy;
+
+beforeAll(async () => {
+  shop = await openBookshop();
+  const store = fileStore(`${shop.folder}/.store`, { durable: false });
+  const publisher = createPublisher(store, { pace: { settleMs: 2_500, retentionMs: 5_000 } });
+  const compileFiles = createFileCompiler(defaultWorldOptions);
+  const recompile = coalesce(async () => {
+    const base = await publisher.head();
+    await publisher.publish(compileFiles(await readFolder(shop.folder), []).value, base);
+  });
+  await recompile();
+  const stopWatching = await watchFolder(shop.folder, () => void recompile());
+  const front = createFront({ store, maxHoldMs: 20_000 });
+  const server = await serveHttp(frontApp(front), 0);
+  envoy = await startGateway(server.url);
+  closing.push(envoy.stop, () => front.close(), server.close, stopWatching, shop.close);
+});
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+describe("the bookshop's gateway", () => {
+  it("leads requests to the three servers, nine in ten of the catalog's to v1", async () => {
+    const reviews = startTraffic(shop.port, shopHost, "/reviews");
+    const catalog = startTraffic(shop.port, shopHost, "/catalog");
+    const total = () => [...catalog.counts().values()].reduce((sum, count) => sum + count, 0);
+    await eventually(
+      async () => total(),
+      (sent) => sent >= 1_000,
+      20_000,
+    );
+    await Promise.all([reviews.stop(), catalog.stop()]);
+    expect([...reviews.counts().keys()]).toEqual(["reviews-v1"]);
+    expect(failures(catalog, serverNames)).toEqual(new Map());
+    // Four standard deviations around a tenth of a thousand.
+    const share = (catalog.counts().get("catalog-v2") ?? 0) / total();
+    expect(share).toBeGreaterThan(0.06);
+    expect(share).toBeLessThan(0.14);
+  });
+
+  it("follows a saved weight by itself, within a moment, without a failed request", async () => {
+    const stat = `http.outbound_0.0.0.0_${shop.port};.rds.http.${shop.port}.config_reload`;
+    const reloads = async () => Number((await envoy.stat(stat)) ?? 0);
+    const traffic = startTraffic(shop.port, shopHost, "/catalog");
+    const times: number[] = [];
+    for (const [v1, v2] of [
+      [50, 50],
+      [0, 100],
+      [90, 10],
+      [100, 0],
+    ] as const) {
+      // Past the delay between polls, so that one is held: a change meets a waiting Envoy.
+      await new Promise((resolve) => setTimeout(resolve, 2_200));
+      const before = await reloads();
+      const startMs = performance.now();
+      await shop.edit("catalog.yaml", withWeights(v1, v2));
+      await eventually(reloads, (count) => count > before);
+      times.push(Math.round(performance.now() - startMs));
+    }
+    console.log(`from a saved file to the new version in Envoy: ${times.join(", ")} ms`);
+    traffic.reset();
+    await eventually(
+      async () => traffic.counts().get("catalog-v1") ?? 0,
+      (count) => count > 100,
+    );
+    await traffic.stop();
+    expect([...traffic.counts().keys()]).toEqual(["catalog-v1"]);
+    expect(await rejections(envoy)).toEqual([]);
+  });
+
+  it("goes on being served through a file that breaks, and follows when it is mended", async () => {
+    const traffic = startTraffic(shop.port, shopHost, "/catalog");
+    await shop.edit("catalog.yaml", (text) => `${text}\n: [half a`);
+    await new Promise((resolve) => setTimeout(resolve, 2_200));
+    expect([...traffic.counts().keys()]).toEqual(["catalog-v1"]);
+    await shop.edit("catalog.yaml", (text) => withWeights(0, 100)(text.replace("\n: [half a", "")));
+    await eventually(
+      async () => traffic.counts().get("catalog-v2") ?? 0,
+      (count) => count > 50,
+    );
+    await traffic.stop();
+    expect(failures(traffic, serverNames)).toEqual(new Map());
+    expect(await rejections(envoy)).toEqual([]);
+  });
+});
