@@ -14,18 +14,20 @@ import { encodeDocument } from "../snapshot/legacy/go-json.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { holes } from "../snapshot/legacy/template.ts";
 import { clustersDocument } from "./cds.ts";
+import { matchedSources } from "./config-store.ts";
 import type { Listener } from "./documents.ts";
 import { listenersDocument } from "./lds.ts";
-import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
-import { allRoutes } from "./rds.ts";
+import { type LegacyInstance, type LegacyService, type LegacyWorld, usesMixer } from "./legacy-world.ts";
+import { allRoutes, tablesKey } from "./rds.ts";
 import { hostRow, registrations, zoneOf } from "./sds.ts";
 
 /**
- * Every answer of the v1 API for a world, made ahead.
+ * Every answer of the v1 API for a world, made ahead: for each place at which something runs, in the DNS domain of its
+ * namespace, and for nodes at any other address.
  *
- * @param domains DNS domains of nodes; `<namespace>.svc.<domain>` of every service when absent
+ * @param domains further DNS domains of nodes
  */
-export function compileLegacy(world: LegacyWorld, domains: readonly string[] = domainsOf(world)): CompiledLegacy {
+export function compileLegacy(world: LegacyWorld, domains: readonly string[] = []): CompiledLegacy {
   const texts = new Map<string, string>();
   const refOf = (document: object, resources: number): DocumentRef => {
     const text = encodeDocument(document);
@@ -33,19 +35,25 @@ export function compileLegacy(world: LegacyWorld, domains: readonly string[] = d
     texts.set(hash, text);
     return { text: hash, resources };
   };
+  const remembering = { ...world, remember: createMemory() };
   const places = placesOf(world);
+  const allDomains = [...new Set([...domainsOf(world, world.services), ...domains])];
+  // Only rules with a source look at what runs at the address of a router.
+  const routerPlaces = hasSources(world) ? places : places.slice(0, 1);
   const classes = new Map<string, LegacyClass>();
-  for (const domain of domains) {
-    for (const type of ["sidecar", "ingress", "router"] as const) {
-      for (const place of type === "ingress" ? places.filter(({ id }) => id === emptySite) : places) {
-        for (const addressed of type === "sidecar" ? [true] : [true, false]) {
-          const node = nodeOf(type, domain, place, addressed);
-          const made = classOf(world, node, place, refOf);
-          for (const site of type === "ingress" ? places.map(({ id }) => id) : [place.id]) {
-            classes.set(legacyClassKey(node, site), made);
-          }
-        }
-      }
+  const add = (type: NodeId["type"], place: Place, domain: string, addressed: boolean): void => {
+    const node = nodeOf(type, domain, place, addressed);
+    classes.set(legacyClassKey(node, place.id), classOf(remembering, node, place, refOf));
+  };
+  for (const place of places) {
+    const services = place.instances.map(({ service }) => service);
+    const own = place.id === emptySite ? allDomains : new Set([...domainsOf(world, services), ...domains]);
+    for (const domain of own) add("sidecar", place, domain, true);
+  }
+  for (const addressed of [true, false]) {
+    for (const domain of allDomains) {
+      for (const place of routerPlaces) add("router", place, domain, addressed);
+      for (const place of places.slice(0, 1)) add("ingress", place, domain, addressed);
     }
   }
   const all = registrations(world);
@@ -57,6 +65,20 @@ export function compileLegacy(world: LegacyWorld, domains: readonly string[] = d
   };
   return { index, texts: sortedRecord(texts) };
 }
+
+function createMemory(): NonNullable<LegacyWorld["remember"]> {
+  const made = new Map<string, unknown>();
+  return <T>(key: string, make: () => T): T => {
+    if (!made.has(key)) made.set(key, make());
+    // The key names what was made, its type included.
+    return made.get(key) as T;
+  };
+}
+
+const hasSources = ({ configs, v1alpha3 }: LegacyWorld): boolean =>
+  v1alpha3 !== undefined ||
+  configs.routeRules.some(({ spec }) => spec.match?.source !== undefined) ||
+  configs.destinationPolicies.some(({ spec }) => spec.source !== undefined);
 
 /** What runs at some addresses, seen from there: instances with a hole for their address. */
 interface Place {
@@ -79,13 +101,8 @@ function placesOf(world: LegacyWorld): readonly Place[] {
   for (const [address, instances] of byAddress) {
     const isFixed = fixed.some((listener) => listener.startsWith(`tcp://${address}:`));
     const rank = fixed.filter((listener) => listener < `tcp://${address}:`).length;
-    const signature = instances.map(({ service, servicePort, port, labels }) => [
-      service.hostname,
-      servicePort.name,
-      port,
-      Object.entries(labels).sort(([a], [b]) => byCodePoint(a, b)),
-    ]);
-    const text = JSON.stringify([signature, isFixed ? address : rank]);
+    const ports = instances.map(({ service, servicePort, port }) => [service.hostname, servicePort.name, port]);
+    const text = JSON.stringify([ports, labelsRead(world, instances), isFixed ? address : rank]);
     const id = createHash("sha256").update(text).digest("hex").slice(0, 16);
     const site = [address, { id, zone: zoneOf(instances) }] as const;
     const present = places.get(id);
@@ -99,6 +116,14 @@ function placesOf(world: LegacyWorld): readonly Place[] {
   }
   const empty: Place = { id: emptySite, instances: [], ip: undefined, representative: undefined, sites: [] };
   return [empty, ...places.values()];
+}
+
+/** What is read of the labels of instances: Mixer is told all of them, else only those count that some source asks for. */
+function labelsRead(world: LegacyWorld, instances: readonly LegacyInstance[]): unknown {
+  if (usesMixer(world.mesh) || world.v1alpha3 !== undefined) {
+    return instances.map(({ labels }) => Object.entries(labels).sort(([a], [b]) => byCodePoint(a, b)));
+  }
+  return matchedSources(world.configs, instances);
 }
 
 /** Addresses of listeners that every node has. */
@@ -121,19 +146,26 @@ function classOf(
 ): LegacyClass {
   const clusters = clustersDocument(world, node, place.instances);
   const { listeners } = listenersDocument(world, node, place.instances);
-  const routes = allRoutes(world, node, place.instances);
   const ordered = listeners === null || node.type !== "sidecar" ? listeners : inPlace(listeners, place);
+  const makeRoutes = (): Pick<LegacyClass, "routes" | "routesError"> => routesOf(world, node, place, refOf);
+  const key = `references|${tablesKey(world, place.instances, node)}`;
   return {
     clusters: refOf(clusters, clusters.clusters.length),
     listeners: refOf({ listeners: ordered }, ordered?.length ?? 0),
-    routes:
-      "error" in routes
-        ? {}
-        : sortedRecord(
-            new Map([...routes].map(([name, table]) => [name, refOf(table, table.virtual_hosts.length)] as const)),
-          ),
-    ...("error" in routes ? { routesError: routes.error } : {}),
+    ...(world.remember?.(key, makeRoutes) ?? makeRoutes()),
   };
+}
+
+function routesOf(
+  world: LegacyWorld,
+  node: NodeId,
+  place: Place,
+  refOf: (document: object, resources: number) => DocumentRef,
+): Pick<LegacyClass, "routes" | "routesError"> {
+  const routes = allRoutes(world, node, place.instances);
+  if ("error" in routes) return { routes: {}, routesError: routes.error };
+  const refs = [...routes].map(([name, table]) => [name, refOf(table, table.virtual_hosts.length)] as const);
+  return { routes: sortedRecord(new Map(refs)) };
 }
 
 /** Sorted by address with the hole filled; the listeners of nodes that nobody knows stand last. */
@@ -157,10 +189,10 @@ function hostsOf(world: LegacyWorld): LegacyIndex["hosts"] {
   return sortedRecord(new Map([...hosts].map(([host, byPort]) => [host, sortedRecord(byPort)])));
 }
 
-/** Domains of the namespaces that have services. */
-function domainsOf(world: LegacyWorld): readonly string[] {
-  const suffix = `.svc.${world.domain}`;
-  const namespaces = world.services
+/** DNS domains of the namespaces of services. */
+function domainsOf({ domain }: LegacyWorld, services: readonly LegacyService[]): readonly string[] {
+  const suffix = `.svc.${domain}`;
+  const namespaces = services
     .filter(({ hostname }) => hostname.endsWith(suffix))
     .map(({ hostname }) => hostname.slice(0, -suffix.length).split(".")[1] ?? "");
   return [...new Set(namespaces.filter((namespace) => namespace !== ""))].sort().map((namespace) => namespace + suffix);

@@ -38,6 +38,17 @@ export function routeRulesFor(
     .sort(byPrecedence);
 }
 
+/** Which of the rules and policies that ask for a source have one of the instances for it. */
+export function matchedSources(configs: LegacyConfigs, instances: readonly LegacyInstance[]): readonly string[] {
+  const sources = [
+    ...configs.routeRules.map((rule) => ({ config: rule, source: rule.spec.match?.source })),
+    ...configs.destinationPolicies.map((policy) => ({ config: policy, source: policy.spec.source })),
+  ];
+  return sources
+    .filter(({ config, source }) => source !== undefined && matchesSource(config, source, instances))
+    .map(({ config }) => `${config.meta.kind}/${objectKey(config)}`);
+}
+
 /** RouteRules whose destination one of the instances serves, whatever source they ask for. */
 export function routeRulesServedBy(
   configs: LegacyConfigs,

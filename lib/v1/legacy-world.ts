@@ -21,6 +21,8 @@ export interface LegacyWorld {
   readonly configs: LegacyConfigs;
   /** Answers are those of release 0.7, which served these objects over v1; absent: those of 0.8, which did not. */
   readonly v1alpha3?: V1Alpha3Configs;
+  /** Remembers what was made for one node and is the same for others; absent: everything is made anew. */
+  remember?<T>(key: string, make: () => T): T;
 }
 
 /** In the order in which the store answers. */

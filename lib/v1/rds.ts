@@ -2,11 +2,12 @@ import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { httpProxyTable, tableNameError } from "../snapshot/legacy/question.ts";
 import { externalTables } from "./compat/external-routes.ts";
 import { gatewayHosts } from "./compat/gateway.ts";
+import { matchedSources } from "./config-store.ts";
 import type { RouteConfig } from "./documents.ts";
 import { egressTables } from "./egress.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
-import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
+import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
 import { joinedTable, mergeTables, type RouteTables, routeConfig, serviceTables } from "./outbound-routes.ts";
 import type { RouteSettings } from "./rule-route.ts";
 
@@ -18,6 +19,25 @@ export const v1Settings = (world: LegacyWorld): RouteSettings => ({
 
 /** The tables of all ports that a sidecar routes HTTP on. */
 export function outboundTables(
+  world: LegacyWorld,
+  instances: readonly LegacyInstance[],
+  node: NodeId,
+  settings: RouteSettings,
+): RouteTables {
+  const make = (): RouteTables => tablesOfWorld(world, instances, node, settings);
+  if (world.remember === undefined) return make();
+  return world.remember(`tables|${settings.v2Names}|${tablesKey(world, instances, node)}`, make);
+}
+
+/** What the tables of a node depend on: two nodes with equal keys have equal tables, but for what is in holes. */
+export function tablesKey(world: LegacyWorld, instances: readonly LegacyInstance[], node: NodeId): string {
+  const matched = matchedSources(world.configs, instances);
+  // Mixer is told the labels of the first instance, and virtual services compare those of all.
+  const labels = world.v1alpha3 === undefined ? instances.slice(0, usesMixer(world.mesh) ? 1 : 0) : instances;
+  return JSON.stringify([node.type, node.domain, node.ip, node.id, matched, labels.map((instance) => instance.labels)]);
+}
+
+function tablesOfWorld(
   world: LegacyWorld,
   instances: readonly LegacyInstance[],
   node: NodeId,

@@ -135,7 +135,9 @@ async function nodeAnswer(
 ): Promise<TaggedAnswer> {
   const { node, kind } = question;
   const site = own(index.sites, node.ip)?.id ?? emptySite;
-  const found = own(index.classes, legacyClassKey(node, site));
+  // What runs at the address of a gateway seldom matters: then there is one class for all addresses.
+  const elsewhere = node.type === "sidecar" ? undefined : own(index.classes, legacyClassKey(node, emptySite));
+  const found = own(index.classes, legacyClassKey(node, site)) ?? elsewhere;
   // Not an empty answer, which would take everything from the node: it keeps what it has.
   if (found === undefined)
     return { answer: failure(503, kind, `no answers were made for ${node.type}s of ${node.domain}`) };
