@@ -22,7 +22,10 @@ export interface ConfigPlace {
 
 export function addPlaceOptions(command: Command): Command {
   return command
-    .option("--store <place>", "a folder, or s3://bucket/prefix (default: $PORTOLAN_STORE)")
+    .option(
+      "--store <place>",
+      "a folder, s3://bucket/prefix, or for apply the URL of a compile function (default: $PORTOLAN_STORE)",
+    )
     .option("--source <name>", "the source to write to", "operators");
 }
 

@@ -157,9 +157,10 @@ function isWithin(value: unknown, depth: number, budget: { values: number }): bo
     for (const element of value) if (!isWithin(element, depth - 1, budget)) return false;
     return true;
   }
+  if (!isFields(value)) return true;
   for (const name in value) {
     budget.values--;
-    if (budget.values < 0 || !isWithin((value as Fields)[name], depth - 1, budget)) return false;
+    if (budget.values < 0 || !isWithin(value[name], depth - 1, budget)) return false;
   }
   return true;
 }

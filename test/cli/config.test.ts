@@ -11,10 +11,14 @@ import { registerDelete } from "../../lib/cli/config-delete.ts";
 import { registerDescribe } from "../../lib/cli/config-describe.ts";
 import { registerGet } from "../../lib/cli/config-get.ts";
 import { registerHistory } from "../../lib/cli/config-history.ts";
+import { pushSource } from "../../lib/cli/config-push.ts";
 import { registerReplace } from "../../lib/cli/config-replace.ts";
 import { registerValidate } from "../../lib/cli/config-validate.ts";
 import { readShard } from "../../lib/compile/source-shard.ts";
+import { webhookApp } from "../../lib/compile/webhook/app.ts";
 import { fileStore } from "../../lib/storage/files.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+import { aConfig } from "../config/a-config.ts";
 
 const registers = [
   registerAnalyze,
@@ -200,6 +204,40 @@ describe("the commands that read and delete configuration", () => {
     const text = await store("describe", "destinationrule", "a");
     expect(text).toContain("host: a");
     expect(text).toContain("apply 2 objects");
+  });
+});
+
+describe("pushing to a compile function", () => {
+  const app = (objects = memoryStore()) => {
+    const recompile = async () => ({ kind: "published", version: "v", generation: 1, diagnostics: [] }) as const;
+    return webhookApp({ store: objects, recompile, secret: "s", sources: ["operators"] });
+  };
+  const config = aConfig("DestinationRule", "a", "{host: a}");
+
+  it("sends what the source says from now on, signed", async () => {
+    const objects = memoryStore();
+    const endpoint = { url: "https://compile.example", secret: "s", source: "operators" };
+    const line = await pushSource(endpoint, [config], Date.now(), (request) => app(objects).request(request));
+    expect(line).toContain("Sent 1 objects as source operators");
+    expect((await readShard(objects, "operators"))?.files.map((one) => one.file)).toEqual([
+      "DestinationRule/default/a.yaml",
+    ]);
+  });
+
+  it("says what the endpoint has against it", async () => {
+    const push = (secret: string, source: string) =>
+      pushSource({ url: "https://compile.example", secret, source }, [config], Date.now(), (request) =>
+        app().request(request),
+      );
+    await expect(push("wrong", "operators")).rejects.toThrow("answers 401");
+    await expect(push("s", "other")).rejects.toThrow("answers 404");
+    await expect(push("", "operators")).rejects.toThrow("no secret");
+  });
+
+  it("takes apply only", async () => {
+    expect(await run("create", "-f", file("a.yaml", "a"), "--store", "https://compile.example")).toContain(
+      "failed: create needs a store",
+    );
   });
 });
 

@@ -1,22 +1,25 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
-import { dump } from "js-yaml";
+import { dump, load } from "js-yaml";
 import { describe, expect, it } from "vitest";
+import { parseDocument } from "yaml";
 import type { Config } from "../../lib/config/config.ts";
 import { keyOf } from "../../lib/config/config.ts";
 import { keyText } from "../../lib/config/diagnostic.ts";
 import { fromStoredText, storedText, toObject } from "../../lib/config/object-json.ts";
+import { splitDocuments } from "../../lib/config/split-documents.ts";
 import { createLedgerStore } from "../../lib/config/store/ledger-store.ts";
 import { createMemoryStore } from "../../lib/config/store/memory-store.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { configsOf } from "./a-config.ts";
 
 const shared = new URL("../../../shared/conformance/v3/", import.meta.url);
-const corpus = existsSync(shared)
+const texts = existsSync(shared)
   ? readdirSync(shared)
       .filter((name) => existsSync(new URL(`${name}/input.yaml`, shared)))
-      .flatMap((name) => configsOf(readFileSync(new URL(`${name}/input.yaml`, shared), "utf8")))
+      .map((name) => readFileSync(new URL(`${name}/input.yaml`, shared), "utf8"))
   : [];
+const corpus = texts.flatMap(configsOf);
 
 /** What a store or a printer must keep; the place of the text is not part of it. */
 const content = ({ meta, spec, status }: Config) => ({ meta: { ...meta, resourceVersion: "" }, spec, status });
@@ -65,6 +68,24 @@ const generated = fc
     ];
     return documents.map((document) => JSON.stringify(document)).join("\n---\n");
   });
+
+describe("the two YAML parsers", () => {
+  it("agree about what every document of the shared data means", () => {
+    for (const document of texts.flatMap(splitDocuments)) {
+      expect(parseDocument(document.text).toJS()).toEqual(load(document.text));
+    }
+  });
+
+  it("agree about what is printed", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const printed = dump(value);
+        expect(parseDocument(printed).toJS()).toEqual(load(printed));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
 
 describe("an object that is accepted", () => {
   it("is the same after it was printed and parsed again", () => {

@@ -96,6 +96,15 @@ const emptyHead: LedgerHead = { root: "", revision: 0, commit: "" };
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** Reads what this module wrote: nodes and commits are addressed by their own checksum, and the head names them. */
+function parse<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw new PortolanError("the ledger holds something that is none of its own", [], cause);
+  }
+}
+
 /** Waits before another attempt: longer after each lost race, and never as long as the others do. */
 function spreadPause(lostRaces: number): Promise<void> {
   const mostMs = Math.min(2 ** lostRaces, 64);
@@ -130,15 +139,14 @@ export function openLedger(store: LedgerStore, prefix: string, pause = spreadPau
     return node;
   };
   const nodes = {
-    // What lies under a hash was written by this module, and its key is its checksum.
-    load: async (hash: string) => cached.get(hash) ?? remember(hash, JSON.parse(await read(nodeKey(hash))) as TreeNode),
+    load: async (hash: string) => cached.get(hash) ?? remember(hash, parse<TreeNode>(await read(nodeKey(hash)))),
   };
-  const commitOf = async (hash: string) => JSON.parse(await read(commitKey(hash))) as Commit;
+  const commitOf = async (hash: string) => parse<Commit>(await read(commitKey(hash)));
 
   const readHead = async (): Promise<{ readonly head: LedgerHead; readonly etag: string | undefined }> => {
     const found = await store.get(headKey);
     if (found.kind !== "found") return { head: emptyHead, etag: undefined };
-    return { head: JSON.parse(decoder.decode(found.bytes)) as LedgerHead, etag: found.etag };
+    return { head: parse<LedgerHead>(decoder.decode(found.bytes)), etag: found.etag };
   };
 
   async function* commits(from: string): AsyncGenerator<Commit> {
