@@ -1,0 +1,2 @@
+/** Bundles the Lambda functions, each into a folder of its own below `outdir`. */
+export function buildFunctions(outdir: string): Promise<{ readonly front: string; readonly compile: string }>;

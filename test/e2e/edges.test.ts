@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readFolder } from "../../lib/cli/watch-folder.ts";
+import { signHeaders } from "../../lib/compile/webhook/signature.ts";
+import {
+  type Bookshop,
+  openBookshop,
+  rejections,
+  serverNames,
+  shopHost,
+  startGateway,
+  withWeights,
+} from "./bookshop.ts";
+import { type Edge, lambdaEdge, nodeEdge, workerdEdge } from "./edges.ts";
+import { eventually, type RunningEnvoy } from "./envoy.ts";
+import { failures, startTraffic } from "./traffic.ts";
+
+describe.each([
+  { name: "workerd and R2", open: workerdEdge },
+  { name: "Lambda handlers and S3", open: lambdaEdge },
+  { name: "Node and files, with held polls", open: nodeEdge },
+])("over $name", ({ name, open }) => {
+  let shop: Bookshop;
+  let edge: Edge;
+  let envoy: RunningEnvoy;
+
+  async function push(): Promise<Response> {
+    return edge.post("/sources/main", JSON.stringify({ files: await readFolder(shop.folder) }));
+  }
+  const reloads = async () =>
+    Number((await envoy.stat(`http.outbound_0.0.0.0_${shop.port};.rds.http.${shop.port}.config_reload`)) ?? 0);
+
+  beforeAll(async () => {
+    shop = await openBookshop();
+    edge = await open();
+    const pushed = await push();
+    expect([pushed.status, await pushed.json()]).toMatchObject([200, { kind: "published", generation: 1 }]);
+    envoy = await startGateway(edge.frontUrl);
+  }, 120_000);
+
+  afterAll(async () => {
+    await envoy?.stop();
+    await edge?.close();
+    await shop?.close();
+  });
+
+  it("a signed webhook reaches Envoy, and no request fails", async () => {
+    const traffic = startTraffic(shop.port, shopHost, "/catalog");
+    await new Promise((resolve) => setTimeout(resolve, 2_200));
+    const before = await reloads();
+    await shop.edit("catalog.yaml", withWeights(0, 100));
+    const startMs = performance.now();
+    const pushed = await push();
+    expect(pushed.status).toBe(200);
+    const answeredMs = performance.now() - startMs;
+    await eventually(reloads, (count) => count > before);
+    const inForceMs = performance.now() - startMs;
+    console.log(
+      `${name}: webhook answered after ${Math.round(answeredMs)} ms, in force in Envoy after ${Math.round(inForceMs)} ms`,
+    );
+    traffic.reset();
+    await eventually(
+      async () => traffic.counts().get("catalog-v2") ?? 0,
+      (count) => count > 50,
+    );
+    await traffic.stop();
+    expect(failures(traffic, serverNames)).toEqual(new Map());
+    expect(await rejections(envoy)).toEqual([]);
+  });
+
+  it("bad input gets a reason, and Envoy keeps what it has", async () => {
+    const before = await fetch(`${edge.frontUrl}/healthz`).then((response) => response.json());
+    const refused = async (status: number, post: Promise<Response>) => {
+      const response = await post;
+      expect([response.status, await response.json()]).toEqual([
+        status,
+        expect.objectContaining({ detail: expect.any(String) }),
+      ]);
+    };
+    await refused(401, edge.post("/hooks/recompile", "", await signHeaders("another secret", "", "k", Date.now())));
+    await refused(
+      401,
+      edge.post("/hooks/recompile", "", await signHeaders("a shared secret", "", "k", Date.now() - 600_000)),
+    );
+    const once = await signHeaders("a shared secret", "", "once", Date.now());
+    expect((await edge.post("/hooks/recompile", "", once)).status).toBe(200);
+    await refused(409, edge.post("/hooks/recompile", "", once));
+    await refused(422, edge.post("/sources/main", '{"files": "none"}'));
+    await refused(404, edge.post("/sources/other", '{"files": []}'));
+    expect(await fetch(`${edge.frontUrl}/healthz`).then((response) => response.json())).toEqual(before);
+    const traffic = startTraffic(shop.port, shopHost, "/catalog");
+    await eventually(
+      async () => traffic.counts().get("catalog-v2") ?? 0,
+      (count) => count > 20,
+    );
+    await traffic.stop();
+    expect([...traffic.counts().keys()]).toEqual(["catalog-v2"]);
+  });
+});

@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { createTestHarness } from "wrangler";
+import { buildFunctions } from "../../infra/build.mjs";
+import { createRecompiler } from "../../lib/compile/recompile.ts";
+import { webhookApp } from "../../lib/compile/webhook/app.ts";
+import { signHeaders } from "../../lib/compile/webhook/signature.ts";
+import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { serveHttp } from "../../lib/front/node-server.ts";
+import { fileStore } from "../../lib/storage/files.ts";
+import { startS3 } from "../storage/s3-server.ts";
+import { type LambdaHandler, startBridge } from "./lambda-bridge.ts";
+import { freePort } from "./upstream.ts";
+
+const secret = "a shared secret";
+
+/** One way to run Portolan: where Envoys poll, and where webhooks go. */
+export interface Edge {
+  readonly frontUrl: string;
+  /** Sends a signed request to the compile function. */
+  post(path: string, body: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+type Send = (
+  path: string,
+  init: { method: string; headers: Record<string, string>; body: string },
+) => Promise<Response>;
+
+function signing(send: Send): Edge["post"] {
+  return async (path, body, headers) => {
+    const signed = headers ?? (await signHeaders(secret, body, crypto.randomUUID(), Date.now()));
+    return send(path, { method: "POST", headers: { ...signed }, body });
+  };
+}
+
+/** Both Workers in workerd, on one R2 bucket. */
+export async function workerdEdge(): Promise<Edge> {
+  const config = (file: string) => new URL(`../../${file}`, import.meta.url);
+  const harness = createTestHarness({
+    workers: [
+      { configPath: config("wrangler.toml") },
+      { configPath: config("wrangler.compile.toml"), secrets: { RECOMPILE_SECRET: secret } },
+    ],
+  });
+  const { url } = await harness.listen();
+  const compile = harness.getWorker("portolan-compile");
+  return {
+    frontUrl: url.origin,
+    post: signing(async (path, init) => {
+      const response = await compile.fetch(`http://compile${path}`, init);
+      return new Response(await response.text(), { status: response.status });
+    }),
+    close: () => harness.close(),
+  };
+}
+
+/** Both Lambda functions as they are deployed, behind a bridge, on a real S3 server. */
+export async function lambdaEdge(): Promise<Edge> {
+  const server = await startS3();
+  const directory = await mkdtemp(join(tmpdir(), "portolan-lambda-"));
+  Object.assign(process.env, {
+    PORTOLAN_BUCKET: server.bucket,
+    PORTOLAN_S3_ENDPOINT: server.endpoint,
+    RECOMPILE_SECRET: secret,
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: server.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
+  });
+  const code = await buildFunctions(directory);
+  const load = async (folder: string): Promise<LambdaHandler> =>
+    (await import(pathToFileURL(join(folder, "index.mjs")).href)).handler;
+  const front = await startBridge(await load(code.front));
+  const compile = await startBridge(await load(code.compile));
+  return {
+    frontUrl: front.url,
+    post: signing((path, init) => fetch(compile.url + path, init)),
+    async close() {
+      await Promise.all([front.close(), compile.close(), server.close()]);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The Node server as a process of its own on a folder, with held polls; the compile function beside it. */
+export async function nodeEdge(): Promise<Edge> {
+  const directory = await mkdtemp(join(tmpdir(), "portolan-node-"));
+  const port = await freePort();
+  const entry = new URL("../../functions/server.node.ts", import.meta.url).pathname;
+  const env = { ...process.env, PORTOLAN_STORE: directory, PORT: String(port) };
+  const child = spawn(process.execPath, [entry], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const exit = new Promise((resolve) => child.once("exit", resolve));
+  const store = fileStore(directory);
+  const recompile = createRecompiler({ store, sources: ["main"], world: defaultWorldOptions });
+  const compile = await serveHttp(webhookApp({ store, recompile, secret, sources: ["main"] }), 0);
+  const frontUrl = `http://127.0.0.1:${port}`;
+  while (
+    !(await fetch(`${frontUrl}/healthz`).then(
+      () => true,
+      () => false,
+    ))
+  )
+    await new Promise((r) => setTimeout(r, 50));
+  return {
+    frontUrl,
+    post: signing((path, init) => fetch(compile.url + path, init)),
+    async close() {
+      child.kill("SIGTERM");
+      await Promise.all([exit, compile.close()]);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
