@@ -20,4 +20,6 @@ export interface World {
   readonly proxies: readonly Proxy[];
   /** `istio`: proxy-specific parts as Istio writes them; `shared`: the form that lets classes share (docs/differences.md). */
   readonly compat: "istio" | "shared";
+  /** Answers of the v1 API are made as well; absent: nobody asks for them. */
+  readonly legacyApi?: boolean;
 }
