@@ -7,6 +7,7 @@ import {
   type ClusterDifference,
   type ClusterIndex,
   indexCluster,
+  noDifference,
   updateCluster,
 } from "./kubernetes/cluster-index.ts";
 import { networkGatewaysOf } from "./kubernetes/network-gateways.ts";
@@ -16,6 +17,7 @@ import { takesWorkload, workloadEndpoints } from "./kubernetes/selected-workload
 import { networkOf } from "./kubernetes/settings.ts";
 import { mergeServices } from "./merge-services.ts";
 import { clusterNetworks } from "./networks.ts";
+import type { RegistryContent } from "./registry-content.ts";
 import type { RegistryInput } from "./registry-input.ts";
 import { type NetworkGateway, serviceKey } from "./registry-state.ts";
 import { keepSame, sameValue } from "./same.ts";
@@ -48,6 +50,7 @@ export interface Assembly {
   readonly clusters: readonly AssembledCluster[];
   readonly configs: readonly Config[];
   readonly entries: EntryIndex;
+  readonly others: readonly RegistryContent[];
   /** Kubernetes services by service key, clusters merged, without aliases. */
   readonly merged: ReadonlyMap<string, Service>;
   /** All services, oldest first, aliases attached. */
@@ -86,6 +89,9 @@ function sameTerms(a: RegistryInput, b: RegistryInput): boolean {
 }
 
 interface Changed {
+  readonly others: readonly RegistryContent[];
+  /** Contents of other registries that went and came. */
+  readonly changedOthers: readonly RegistryContent[];
   readonly clusters: readonly AssembledCluster[];
   readonly entries: EntryIndex;
   readonly clusterDifferences: readonly ClusterDifference[];
@@ -100,7 +106,10 @@ function fromNothing(input: RegistryInput, former: Assembly | undefined): Change
     return { objects, update: indexCluster(context, objects, known?.index) };
   });
   const entries = entriesFrom(input, updates[0]?.update.index, former);
+  const others = input.others ?? [];
   return {
+    others,
+    changedOthers: [...others, ...(former?.others ?? [])],
     clusters: updates.map(({ objects, update }) => ({ objects, index: update.index })),
     entries: entries.index,
     clusterDifferences: updates.map(({ update }) => update.difference),
@@ -135,12 +144,11 @@ function entriesFrom(
 }
 
 function fromFormer(input: RegistryInput, former: Assembly): Changed {
-  const none: ClusterDifference = { services: new Set(), endpoints: new Set(), pods: [] };
   const updates = former.clusters.map((cluster, at) => {
     const objects = input.clusters[at]?.objects ?? [];
     const changes = listChanges(cluster.objects, objects);
     if (changes.removed.length === 0 && changes.added.length === 0) {
-      return { objects, index: cluster.index, difference: none };
+      return { objects, index: cluster.index, difference: noDifference };
     }
     return { objects, ...updateCluster(cluster.index, changes, objects) };
   });
@@ -149,7 +157,11 @@ function fromFormer(input: RegistryInput, former: Assembly): Changed {
     primary?.settings === former.clusters[0]?.index.settings
       ? updateEntryIndex(former.entries, listChanges(former.configs, input.configs))
       : entriesFrom(input, primary, former);
+  const others = input.others ?? [];
+  const { removed, added } = listChanges(former.others, others);
   return {
+    others,
+    changedOthers: [...removed, ...added],
     clusters: updates.map(({ objects, index }) => ({ objects, index })),
     entries: entries.index,
     clusterDifferences: updates.map(({ difference }) => difference),
@@ -194,6 +206,7 @@ function touchedEndpoints(changed: Changed, domain: string): ReadonlySet<string>
     }
   }
   for (const record of entryDifference.entries) for (const key of recordKeys(record)) keys.add(key);
+  for (const { services } of changed.changedOthers) for (const service of services) keys.add(serviceKey(service));
   const primary = clusters[0]?.index;
   for (const workload of entryDifference.workloads) {
     addSelecting(workload);
@@ -213,28 +226,48 @@ function selectablePods(clusters: readonly AssembledCluster[], namespace: string
   );
 }
 
-/**
- * Endpoints of a service from all registries: ServiceEntries first, then the clusters by id, which is the order of
- * Istio's shards.
- */
-function endpointsOf(key: string, changed: Changed, domain: string): readonly Endpoint[] {
+interface Shard {
+  readonly provider: string;
+  readonly clusterId: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+function byShard(a: Shard, b: Shard): number {
+  return byCodePoint(a.provider, b.provider) || byCodePoint(a.clusterId, b.clusterId);
+}
+
+function clusterShards(key: string, changed: Changed, domain: string): readonly Shard[] {
   const { clusters, entries } = changed;
-  const namespace = key.slice(0, key.indexOf("/"));
-  const records = entries.declaring.get(key) ?? [];
-  const selecting = records.some((record) => record.config.spec.workloadSelector !== undefined);
-  const own = endpointsOfHost(entries, key, selecting ? selectablePods(clusters, namespace) : []);
   const objectKey = objectKeyOf(key, domain);
-  const [primary] = clusters;
-  const shards = [...clusters].sort((a, b) => byCodePoint(a.index.settings.clusterId, b.index.settings.clusterId));
-  const fromClusters = shards.flatMap((cluster) => {
-    const service = cluster.index.services.get(objectKey);
+  const workloads = entries.workloadsByNamespace.get(key.slice(0, key.indexOf("/"))) ?? [];
+  return clusters.flatMap(({ index }, at): readonly Shard[] => {
+    const service = index.services.get(objectKey);
     if (service === undefined) return [];
-    const sliced = cluster.index.sliced.get(objectKey)?.endpoints ?? [];
-    const workloads = cluster === primary ? (entries.workloadsByNamespace.get(namespace) ?? []) : [];
-    if (workloads.length === 0) return sliced;
-    return [...sliced, ...workloadEndpoints(service, workloads)];
+    const sliced = index.sliced.get(objectKey)?.endpoints ?? [];
+    // WorkloadEntries are configuration, and configuration is the primary cluster's.
+    const selected = at === 0 && workloads.length > 0 ? workloadEndpoints(service, workloads) : [];
+    const endpoints = selected.length === 0 ? sliced : [...sliced, ...selected];
+    return [{ provider: "Kubernetes", clusterId: index.settings.clusterId, endpoints }];
   });
-  return own.length === 0 ? fromClusters : [...own, ...fromClusters];
+}
+
+/** Endpoints of a service from all registries, by provider and cluster id, which is the order of Istio's shards. */
+function endpointsOf(key: string, changed: Changed, domain: string): readonly Endpoint[] {
+  const { clusters, entries, others } = changed;
+  const shards = [...clusterShards(key, changed, domain)];
+  const records = entries.declaring.get(key) ?? [];
+  if (records.length > 0) {
+    const selecting = records.some((record) => record.config.spec.workloadSelector !== undefined);
+    const pods = selecting ? selectablePods(clusters, key.slice(0, key.indexOf("/"))) : [];
+    shards.push({ provider: "External", clusterId: "", endpoints: endpointsOfHost(entries, key, pods) });
+  }
+  for (const { provider, endpoints } of others) {
+    const list = endpoints.get(key);
+    if (list !== undefined) shards.push({ provider, clusterId: "", endpoints: list });
+  }
+  const [only] = shards;
+  if (shards.length === 1 && only !== undefined) return only.endpoints;
+  return shards.sort(byShard).flatMap(({ endpoints }) => endpoints);
 }
 
 function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
@@ -295,9 +328,10 @@ interface ServiceList {
   readonly aliased: ReadonlyMap<Service, Service>;
 }
 
-function listServices(merged: Assembly["merged"], entries: EntryIndex, former: ServiceList | undefined): ServiceList {
+function listServices(merged: Assembly["merged"], changed: Changed, former: ServiceList | undefined): ServiceList {
   const all = [...merged.values()];
-  for (const record of entries.entries.values()) all.push(...record.services);
+  for (const record of changed.entries.entries.values()) all.push(...record.services);
+  for (const { services } of changed.others) all.push(...services);
   all.sort(byServiceAge);
   const aliases = aliasesByHost(all);
   if (aliases.size === 0) return { services: all, aliased: new Map() };
@@ -359,14 +393,19 @@ export function assemble(input: RegistryInput, former: Assembly | undefined): As
   const changed =
     former !== undefined && sameTerms(former.input, input) ? fromFormer(input, former) : fromNothing(input, former);
   const merged = joinServices(former, changed, input.domain);
-  const sameServices = former !== undefined && merged === former.merged && changed.entryDifference.entries.length === 0;
-  const list = sameServices ? former : listServices(merged, changed.entries, former);
+  const sameServices =
+    former !== undefined &&
+    merged === former.merged &&
+    changed.entryDifference.entries.length === 0 &&
+    changed.changedOthers.length === 0;
+  const list = sameServices ? former : listServices(merged, changed, former);
   const same = former !== undefined && sameItemsByIdentity(list.services, former.services);
   return {
     input,
     clusters: changed.clusters,
     configs: input.configs,
     entries: changed.entries,
+    others: changed.others,
     merged,
     services: same ? former.services : list.services,
     aliased: list.aliased,

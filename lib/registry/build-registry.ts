@@ -19,8 +19,9 @@ interface Kept {
  * Everything that runs, from the objects of all clusters and the ServiceEntries: the aggregate of all registries.
  *
  * With a memo, a build costs what differs from the input of the build before under the same memo, and every `Service`
- * and endpoint array that is equal to the one before is the same object, and so is the whole state. Objects and configs are compared by
- * identity, so what did not change must be handed in as the same object again.
+ * and endpoint array that is equal to the one before is the same object, and so is the whole state. Objects, configs
+ * and other registries' contents are compared by identity, so what did not change must be handed in as the same
+ * object again.
  *
  * @throws never; what cannot be used is left out and said in the diagnostics
  */
@@ -28,8 +29,8 @@ export function buildRegistry(input: RegistryInput, memo: Remember = forget): St
   const kept = memo<Kept>([], "registry", () => ({ assembly: undefined, podLists: new WeakMap() }));
   const assembly = assemble(input, kept.assembly);
   kept.assembly = assembly;
-  const { services, endpoints, merged, aliased, networkGateways, entries, clusters } = assembly;
-  const parts = [services, endpoints, merged, aliased, networkGateways, ...Object.values(entries)];
+  const { services, endpoints, merged, aliased, networkGateways, entries, clusters, others } = assembly;
+  const parts = [services, endpoints, merged, aliased, networkGateways, ...Object.values(entries), ...others];
   const state = memo([...parts, ...clusters.map((cluster) => cluster.index)], "registry state", () =>
     createState(assembly, kept.podLists),
   );

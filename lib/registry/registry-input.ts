@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { KubernetesObject } from "./kubernetes/object.ts";
+import type { RegistryContent } from "./registry-content.ts";
 
 /** What runs, as the sources deliver it. */
 export interface RegistryInput {
@@ -9,6 +10,8 @@ export interface RegistryInput {
   readonly clusters: readonly ClusterInput[];
   /** Istio objects of the configuration cluster; kinds other than ServiceEntry and WorkloadEntry are passed over. */
   readonly configs: readonly Config[];
+  /** Registries of other kinds, in their order: their services stand beside those of the clusters, unmerged. */
+  readonly others?: readonly RegistryContent[];
   readonly meshConfig: MeshConfig;
   readonly meshNetworks: MeshNetworks;
   /** Domain suffix of Kubernetes services, `cluster.local`. */

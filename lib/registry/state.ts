@@ -1,12 +1,13 @@
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { AssembledCluster, Assembly } from "./assembly.ts";
+import { instancesOf } from "./discovery.ts";
 import type { Pod } from "./kubernetes/pod.ts";
 import { selectablePod } from "./kubernetes/pod-workload.ts";
 import { kubernetesTargets, podOfProxy } from "./kubernetes/service-targets.ts";
 import type { ProxyQuery } from "./proxy-query.ts";
-import type { RegistryState } from "./registry-state.ts";
+import { type RegistryState, serviceKey } from "./registry-state.ts";
 import type { Service, ServiceTarget, Workload } from "./service.ts";
-import { type EntryTarget, entryTargets } from "./service-entry/entry-targets.ts";
+import { entryTargets } from "./service-entry/entry-targets.ts";
 import type { SelectableWorkload } from "./service-entry/workload.ts";
 
 /** Sorted live pods of a namespace, by the map that the namespace's pods are in: sorted once for each change. */
@@ -63,11 +64,24 @@ function findTargets(assembly: Assembly, proxy: ProxyQuery): readonly ServiceTar
     }
   }
   const fromEntries = entryTargets(assembly.entries, proxy, workloadsAt(assembly, proxy));
-  targets.push(...fromEntries.map((target: EntryTarget) => ({ ...target, service: final(target.service) })));
+  for (const target of [...fromEntries, ...otherTargets(assembly, proxy)]) {
+    targets.push({ ...target, service: final(target.service) });
+  }
   return targets.sort(
     (a, b) =>
       a.service.creationTimestampMs - b.service.creationTimestampMs ||
       byCodePoint(a.service.hostname, b.service.hostname),
+  );
+}
+
+/** Instances of other registries at the proxy's addresses: those registries know addresses and nothing else of it. */
+function otherTargets(assembly: Assembly, proxy: ProxyQuery): readonly ServiceTarget[] {
+  return assembly.others.flatMap(({ services, endpoints }) =>
+    services.flatMap((service) =>
+      instancesOf(service, endpoints.get(serviceKey(service)) ?? [])
+        .filter(({ endpoint }) => endpoint.addresses.some((address) => proxy.addresses.includes(address)))
+        .map(({ servicePort, endpoint }) => ({ service, servicePort, targetPort: endpoint.port })),
+    ),
   );
 }
 

@@ -102,6 +102,9 @@ export interface ClusterDifference {
   readonly pods: readonly Pod[];
 }
 
+/** Of two indexes that say the same. */
+export const noDifference: ClusterDifference = { services: new Set(), endpoints: new Set(), pods: [] };
+
 export interface ClusterUpdate {
   readonly index: ClusterIndex;
   readonly difference: ClusterDifference;
@@ -470,6 +473,9 @@ function applyChanges(index: ClusterIndex, changes: KindChanges): ClusterUpdate 
     slices: slices.slices,
     referrers: slices.referrers,
   };
+  if (next.pods === index.pods && services.changed.size === 0 && slices.changed.size === 0) {
+    return { index, difference: noDifference };
+  }
   const touched = new Set([...services.changed, ...slices.changed]);
   const changedPods = new Set<string>();
   // In a first index every service is touched anyway.

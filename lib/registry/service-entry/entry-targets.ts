@@ -4,10 +4,7 @@ import { entryEndpoints, selectedWorkloads } from "./convert-endpoints.ts";
 import type { EntryIndex, EntryRecord } from "./entry-index.ts";
 import type { SelectableWorkload } from "./workload.ts";
 
-/** A port of a ServiceEntry's service on which a workload serves. */
-export type EntryTarget = ServiceTarget;
-
-function targetsOf(record: EntryRecord, endpoints: readonly Endpoint[]): readonly EntryTarget[] {
+function targetsOf(record: EntryRecord, endpoints: readonly Endpoint[]): readonly ServiceTarget[] {
   return record.services.flatMap((service) =>
     endpoints.flatMap((endpoint) => {
       const servicePort = service.ports.find((port) => port.port === endpoint.servicePortNumber);
@@ -26,7 +23,7 @@ export function entryTargets(
   index: EntryIndex,
   proxy: ProxyQuery,
   workloads: readonly SelectableWorkload[],
-): readonly EntryTarget[] {
+): readonly ServiceTarget[] {
   const { settings } = index;
   const inline = new Set(
     proxy.addresses
