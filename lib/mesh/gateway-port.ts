@@ -15,12 +15,11 @@ export function isPassthrough(server: Server): boolean {
 export const isTlsServer = (server: Server): boolean =>
   server.tls !== undefined && !isHttpProtocol(server.port.protocol);
 
-/** HTTPS whose TLS ends here. */
-export const endsHttps = (server: Server): boolean =>
-  server.tls !== undefined && server.port.protocol.toUpperCase() === "HTTPS" && !isPassthrough(server);
-
-/** Has the server routes of its own: plain HTTP, or HTTPS that ends here? */
-export const isHttpServer = (server: Server): boolean => isHttpProtocol(server.port.protocol) || endsHttps(server);
+/** Has the server routes of its own: plain HTTP, or HTTPS that is not passed through, even if it says nothing of TLS? */
+export function isHttpServer(server: Server): boolean {
+  const { protocol } = server.port;
+  return isHttpProtocol(protocol) || (protocol.toUpperCase() === "HTTPS" && !isPassthrough(server));
+}
 
 /**
  * Route table of a server: `http.<workload port>` shared by all plain HTTP servers of the port, or
@@ -35,6 +34,24 @@ export function gatewayRouteName(server: Server, workloadPort: number, gatewayNa
     return `https.${number}.${name}.${gatewayName}.${namespace}${bind}`;
   }
   return "";
+}
+
+/** What a route name tells of its servers; 0 and "" for what it does not. */
+export interface GatewayRouteName {
+  readonly port: number;
+  readonly portName: string;
+  /** `namespace/name`. */
+  readonly gateway: string;
+}
+
+/** Reads `gatewayRouteName` back. A bind, and a dot in the name of a Gateway or port, hide the rest, as in Istio. */
+export function parseGatewayRouteName(routeName: string): GatewayRouteName {
+  const nothing = { port: 0, portName: "", gateway: "" };
+  const [scheme, port = "", portName = "", name = "", namespace = "", ...more] = routeName.split(".");
+  const number = /^\d+$/.test(port) ? Number(port) : 0;
+  if (scheme === "http") return routeName === `http.${port}` ? { ...nothing, port: number } : nothing;
+  if (scheme !== "https" || namespace === "" || more.length > 0) return nothing;
+  return { port: number, portName, gateway: `${namespace}/${name}` };
 }
 
 /** `./h` → `<namespace>/h`, `*\/h` → `h`; a `*\/*` among them makes the whole list `*`. */

@@ -8,18 +8,22 @@ interface Imports {
 
 /** The host list of an egress listener, ready for questions. */
 export interface HostImports {
-  /** Is a service host of this namespace imported? Only by a host that covers all of it. */
-  importsService(hostname: string, namespace: string): boolean;
+  /**
+   * Says which hosts come in by the same entries as a service of a namespace; undefined when the service is not imported.
+   * A host comes in only by an entry that covers all of it.
+   */
+  importing(hostname: string, namespace: string): ((host: string) => boolean) | undefined;
   /**
    * Does a host of a virtual service of this namespace overlap an import?
    * @param covered true for objects with Gateway API semantics: the import must cover the whole host
    */
   importsVirtualServiceHost(host: string, namespace: string, covered: boolean): boolean;
-  /** Defined when each import names one host of one namespace: `[namespace, host]`. */
-  readonly exactOnly: readonly (readonly [string, string])[] | undefined;
-  /** True when everything is imported: `*\/*` and no exclusion. */
+  /** True when everything is imported alike: `*\/*` and nothing besides. */
   readonly everything: boolean;
 }
+
+/** Imports nothing; beside other entries it says nothing. */
+const nothingEntry = "~/*";
 
 /**
  * Reads `namespace/dnsName` entries: `*` for any namespace, `.` for the scope's own; `~` before the namespace excludes.
@@ -28,51 +32,47 @@ export interface HostImports {
 export function hostImports(hosts: readonly string[], ownNamespace: string): HostImports {
   const imports = new Map<string, Imports>();
   const excluded = new Map<string, string[]>();
-  const exactOnly: (readonly [string, string])[] = [];
-  let exact = true;
   for (const entry of hosts) {
     const [written, host, more] = entry.split("/");
-    if (written === undefined || host === undefined || more !== undefined) continue;
+    if (entry === nothingEntry || written === undefined || host === undefined || more !== undefined) continue;
     if (written.startsWith("~")) {
       const namespace = namespaceOf(written.slice(1), ownNamespace);
       excluded.set(namespace, [...(excluded.get(namespace) ?? []), host]);
-      exact = false;
       continue;
     }
     const namespace = namespaceOf(written, ownNamespace);
     const entries = imports.get(namespace) ?? { exact: new Set(), all: [] };
     imports.set(namespace, entries);
     entries.all.push(host);
-    if (isWildcard(host)) exact = false;
-    else entries.exact.add(host);
-    if (namespace === "*") exact = false;
-    exactOnly.push([namespace, host]);
+    if (!isWildcard(host)) entries.exact.add(host);
   }
   const isExcluded = (host: string, namespace: string): boolean =>
     excluded.size > 0 &&
     [namespace, "*"].some((of) => excluded.get(of)?.some((pattern) => isSubsetHost(host, pattern)) ?? false);
-  const importsBy = (host: string, namespace: string, matches: (host: string, pattern: string) => boolean): boolean =>
-    !isExcluded(host, namespace) &&
-    (matchesImports(imports.get(namespace), host, matches) || matchesImports(imports.get("*"), host, matches));
+  const entriesFor = (host: string, namespace: string, matches: Match): Imports | undefined =>
+    isExcluded(host, namespace)
+      ? undefined
+      : [imports.get(namespace), imports.get("*")].find((of) => matchesImports(of, host, matches));
   return {
-    importsService: (hostname, namespace) => importsBy(hostname, namespace, isSubsetHost),
+    importing: (hostname, namespace) => {
+      const entries = entriesFor(hostname, namespace, isSubsetHost);
+      if (entries === undefined) return undefined;
+      return (host) => !isExcluded(host, namespace) && matchesImports(entries, host, isSubsetHost);
+    },
     importsVirtualServiceHost: (host, namespace, covered) =>
-      importsBy(host, namespace, covered ? isSubsetHost : hostsOverlap),
-    exactOnly: exact ? exactOnly : undefined,
-    everything: excluded.size === 0 && (imports.get("*")?.all.includes("*") ?? false),
+      entriesFor(host, namespace, covered ? isSubsetHost : hostsOverlap) !== undefined,
+    everything: excluded.size === 0 && imports.size === 1 && (imports.get("*")?.all.includes("*") ?? false),
   };
 }
+
+type Match = (host: string, pattern: string) => boolean;
 
 function namespaceOf(written: string, ownNamespace: string): string {
   if (written === ".") return ownNamespace;
   return written === "" ? "*" : written;
 }
 
-function matchesImports(
-  imports: Imports | undefined,
-  host: string,
-  matches: (host: string, pattern: string) => boolean,
-): boolean {
+function matchesImports(imports: Imports | undefined, host: string, matches: Match): boolean {
   if (imports === undefined) return false;
   if (imports.exact.has(host)) return true;
   return imports.all.some((pattern) => (isWildcard(host) || isWildcard(pattern)) && matches(host, pattern));

@@ -11,6 +11,7 @@ import {
   isHttpProtocol,
   isHttpServer,
   isTlsServer,
+  parseGatewayRouteName,
   sanitisedHosts,
   sniHostsOf,
 } from "./gateway-port.ts";
@@ -25,7 +26,7 @@ export function gatewaysFor(gateways: readonly Config<Gateway>[], labels: Labels
 interface Entry {
   readonly port: ServerPort;
   readonly servers: GatewayServer[];
-  readonly routeName: string;
+  routeName: string;
 }
 
 /** What is known while servers are added one after the other. */
@@ -37,9 +38,7 @@ interface Merge {
   readonly plaintext: Map<number, ServerPort>;
   /** Workload port → host → the latest bind that serves it with TLS. */
   readonly tlsHosts: Map<number, Map<string, string>>;
-  readonly tlsBinds: Map<number, Set<string>>;
   readonly byRouteName: Map<string, GatewayServer[]>;
-  readonly declaredPorts: Map<number, Set<number>>;
   readonly diagnostics: Diagnostic[];
 }
 
@@ -53,9 +52,7 @@ export function mergeGateways(
     usedPorts: new Set(),
     plaintext: new Map(),
     tlsHosts: new Map(),
-    tlsBinds: new Map(),
     byRouteName: new Map(),
-    declaredPorts: new Map(),
     diagnostics: [],
   };
   for (const gateway of gateways) {
@@ -71,7 +68,7 @@ export function mergeGateways(
       serverPorts: entries.map((entry) => entry.port),
       mergedServers: entries.map(({ servers, routeName }): MergedServers => ({ servers, routeName })),
       serversByRouteName: merge.byRouteName,
-      portMap: merge.declaredPorts,
+      portMap: declaredPorts(merge.byRouteName),
       containsAutoPassthrough: passthrough.length > 0,
       autoPassthroughSniHosts: new Set(passthrough.flatMap((server) => server.sniHosts)),
     },
@@ -143,54 +140,47 @@ const keyOfPort = (port: ServerPort): string => `${port.number}|${port.protocol}
 
 /** Puts a server beside the others of its port, or says why it cannot be there. */
 function place(merge: Merge, added: GatewayServer, port: ServerPort): Refusal | undefined {
-  const declared = merge.declaredPorts.get(port.number) ?? new Set<number>();
-  merge.declaredPorts.set(port.number, declared.add(added.server.port.number));
-  const plain = !isTlsServer(added.server);
-  const current = merge.plaintext.get(port.number);
-  if (!merge.usedPorts.has(port.number)) {
-    merge.usedPorts.add(port.number);
-    if (plain) merge.plaintext.set(port.number, port);
-    if (isHttpServer(added.server)) register(merge, added);
-    enter(merge, added, port);
+  const used = merge.usedPorts.has(port.number);
+  merge.usedPorts.add(port.number);
+  const plain = merge.plaintext.get(port.number);
+  if (!used || (plain === undefined && !isTlsServer(added.server))) {
+    start(merge, added, port);
     return undefined;
   }
-  if (current !== undefined) return placeBesidePlaintext(merge, added, port, current);
-  return placeBesideTls(merge, added, port);
+  return plain === undefined ? placeBesideTls(merge, added, port) : placeBesidePlaintext(merge, added, port, plain);
 }
 
 function placeBesidePlaintext(
   merge: Merge,
   added: GatewayServer,
   port: ServerPort,
-  current: ServerPort,
+  plain: ServerPort,
 ): Refusal | undefined {
-  if (current.bind !== port.bind) {
-    if (!isTlsServer(added.server)) merge.plaintext.set(port.number, port);
-    if (added.routeName !== "") register(merge, added);
-    enter(merge, added, port);
+  if (plain.bind !== port.bind) {
+    const entry = merge.entries.get(keyOfPort(port));
+    if (entry === undefined) start(merge, added, port);
+    else {
+      entry.routeName = added.routeName;
+      entry.servers.push(added);
+      register(merge, added);
+    }
     return undefined;
   }
-  if (!isHttpProtocol(port.protocol) || !isHttpProtocol(current.protocol) || added.routeName === "") {
+  if (!isHttpProtocol(port.protocol) || !isHttpProtocol(plain.protocol)) {
     return {
       code: "gateway-port-conflict",
       path: ["port"],
-      message: `protocol ${port.protocol} cannot share port ${port.number} with an older ${current.protocol} server`,
+      message: `protocol ${port.protocol} cannot share port ${port.number} with an older ${plain.protocol} server`,
       hint: "use another port or another bind address",
     };
   }
   register(merge, added);
-  enter(merge, added, current);
+  merge.entries.get(keyOfPort(plain))?.servers.push(added);
   return undefined;
 }
 
+/** Servers with TLS share a port, told apart by SNI; each HTTPS server has a route table of its own. */
 function placeBesideTls(merge: Merge, added: GatewayServer, port: ServerPort): Refusal | undefined {
-  if (isHttpProtocol(port.protocol) || (added.server.tls === undefined && !isTlsProtocol(port.protocol))) {
-    merge.plaintext.set(port.number, port);
-    if (added.routeName !== "") register(merge, added);
-    merge.entries.delete(keyOfPort(port));
-    enter(merge, added, port);
-    return undefined;
-  }
   if (isHttpServer(added.server)) {
     if (merge.byRouteName.has(added.routeName)) {
       return {
@@ -202,32 +192,36 @@ function placeBesideTls(merge: Merge, added: GatewayServer, port: ServerPort): R
     }
     register(merge, added);
   }
-  const binds = merge.tlsBinds.get(port.number) ?? new Set<string>();
-  merge.tlsBinds.set(port.number, binds);
-  if (added.server.tls === undefined && binds.has(port.bind)) {
-    return {
-      code: "gateway-server-without-tls",
-      path: ["tls"],
-      message: `protocol ${port.protocol} without TLS settings cannot share port ${port.number}`,
-      hint: "say how TLS is handled",
-    };
-  }
-  binds.add(port.bind);
-  enter(merge, added, port);
+  const entry = merge.entries.get(keyOfPort(port));
+  if (entry === undefined) merge.entries.set(keyOfPort(port), { port, servers: [added], routeName: added.routeName });
+  else entry.servers.push(added);
   return undefined;
 }
 
-const isTlsProtocol = (protocol: string): boolean => ["HTTPS", "TLS"].includes(protocol.toUpperCase());
+/** The first server of a port, protocol and bind; one without TLS takes the place of any before it. */
+function start(merge: Merge, added: GatewayServer, port: ServerPort): void {
+  if (!isTlsServer(added.server)) merge.plaintext.set(port.number, port);
+  if (isHttpServer(added.server)) merge.byRouteName.set(added.routeName, [added]);
+  merge.entries.set(keyOfPort(port), { port, servers: [added], routeName: added.routeName });
+}
 
 function register(merge: Merge, added: GatewayServer): void {
+  if (added.routeName === "") return;
   const servers = merge.byRouteName.get(added.routeName);
   if (servers === undefined) merge.byRouteName.set(added.routeName, [added]);
   else servers.push(added);
 }
 
-function enter(merge: Merge, added: GatewayServer, port: ServerPort): void {
-  const key = keyOfPort(port);
-  const entry = merge.entries.get(key);
-  if (entry === undefined) merge.entries.set(key, { port, servers: [added], routeName: added.routeName });
-  else entry.servers.push(added);
+/** Port in the name of a route table → ports that its servers declare. */
+function declaredPorts(
+  byRouteName: ReadonlyMap<string, readonly GatewayServer[]>,
+): ReadonlyMap<number, ReadonlySet<number>> {
+  const ports = new Map<number, Set<number>>();
+  for (const [name, servers] of byRouteName) {
+    const { port } = parseGatewayRouteName(name);
+    const declared = ports.get(port) ?? new Set<number>();
+    ports.set(port, declared);
+    for (const { server } of servers) declared.add(server.port.number);
+  }
+  return ports;
 }

@@ -82,7 +82,7 @@ export interface MergedGateway {
   readonly mergedServers: readonly MergedServers[];
   /** Route name → its servers, in order. */
   readonly serversByRouteName: ReadonlyMap<string, readonly GatewayServer[]>;
-  /** Physical (target) port → declared server ports. */
+  /** Port in the name of a route table (`parseGatewayRouteName`) → ports that its servers declare. */
   readonly portMap: ReadonlyMap<number, ReadonlySet<number>>;
   readonly containsAutoPassthrough: boolean;
   readonly autoPassthroughSniHosts: ReadonlySet<string>;

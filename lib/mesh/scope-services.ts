@@ -17,11 +17,14 @@ export function listenerServices(
   memo: Memo,
 ): readonly Service[] {
   const imported: Service[] = [];
-  const all = candidates(index, imports, namespace);
+  const all = index.visibleTo(namespace);
   for (const candidate of all) {
-    if (!imports.everything && !imports.importsService(candidate.hostname, candidate.attributes.namespace)) continue;
+    const importing = imports.everything
+      ? everyHost
+      : imports.importing(candidate.hostname, candidate.attributes.namespace);
+    if (importing === undefined) continue;
     const service = port === undefined ? candidate : withPorts(candidate, [port], memo);
-    if (service !== undefined) imported.push(importedAliases(service, imports, memo));
+    if (service !== undefined) imported.push(importedAliases(service, importing, memo));
   }
   const chosen = chooseNamespaces(imported, namespace);
   const kept = imported.filter(
@@ -31,23 +34,7 @@ export function listenerServices(
   return kept.length === all.length && kept.every((service, at) => service === all[at]) ? all : kept;
 }
 
-function candidates(index: ServiceIndex, imports: HostImports, namespace: string): readonly Service[] {
-  const { exactOnly } = imports;
-  if (exactOnly === undefined) return index.visibleTo(namespace);
-  const found = new Set<Service>();
-  for (const [of, hostname] of exactOnly) {
-    const service = index.byHostname.get(hostname)?.get(of);
-    if (service !== undefined && index.isVisible(service, namespace)) found.add(service);
-  }
-  return [...found].sort(byServiceAge);
-}
-
-/** Oldest first, ties by object name, then namespace. */
-export function byServiceAge(a: Service, b: Service): number {
-  if (a.creationTimestampMs !== b.creationTimestampMs) return a.creationTimestampMs - b.creationTimestampMs;
-  if (a.attributes.name !== b.attributes.name) return a.attributes.name < b.attributes.name ? -1 : 1;
-  return a.attributes.namespace < b.attributes.namespace ? -1 : 1;
-}
+const everyHost = (): boolean => true;
 
 /** Host → the service whose namespace wins: the scope's own, else a Kubernetes service, else the first. */
 function chooseNamespaces(services: readonly Service[], own: string): ReadonlyMap<string, Service> {
@@ -64,10 +51,9 @@ function chooseNamespaces(services: readonly Service[], own: string): ReadonlyMa
 
 const isKubernetes = (service: Service): boolean => service.attributes.provider === "Kubernetes";
 
-function importedAliases(service: Service, imports: HostImports, memo: Memo): Service {
+function importedAliases(service: Service, imports: (host: string) => boolean, memo: Memo): Service {
   const { aliases } = service.attributes;
-  if (aliases.length === 0 || imports.everything) return service;
-  const kept = aliases.filter((alias) => imports.importsService(alias.hostname, service.attributes.namespace));
+  const kept = aliases.filter((alias) => imports(alias.hostname));
   if (kept.length === aliases.length) return service;
   const names = kept.map((alias) => `${alias.namespace}/${alias.hostname}`).join(",");
   return memo([service], `aliases|${names}`, () => ({

@@ -110,7 +110,7 @@ describe("paths of a host", () => {
     { written: "", want: undefined },
   ])("without a type match $written as $want", ({ written, want }) => {
     const [made] = convert([of("ns1/i", rule(path(written)))]).value.virtualServices;
-    expect(made?.spec.http?.[0]?.match).toEqual([want === undefined ? {} : { uri: want }]);
+    expect(made?.spec.http?.[0]?.match).toEqual(want === undefined ? undefined : [{ uri: want }]);
   });
 
   it("of several Ingresses are joined under the name of the oldest", () => {
