@@ -1,14 +1,20 @@
 import { createHash } from "node:crypto";
-import { byCodePoint } from "./diagnostic.ts";
 
 /** JSON on one line with sorted keys: equal values give equal texts. Members that are undefined are left out. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => byCodePoint(a, b));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(",")}}`;
+  if (Array.isArray(value)) {
+    let text = "[";
+    for (const element of value) text += (text === "[" ? "" : ",") + canonicalJson(element);
+    return `${text}]`;
+  }
+  let text = "{";
+  for (const name of Object.keys(value).sort()) {
+    const member: unknown = Reflect.get(value, name);
+    if (member === undefined) continue;
+    text += `${text === "{" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
+  }
+  return `${text}}`;
 }
 
 /** SHA-256 in lower-case hexadecimal digits. */

@@ -5,9 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dump } from "js-yaml";
-import type { Config } from "../../lib/config/config.ts";
+import { canonicalJson } from "../../lib/config/canonical-json.ts";
+import { type Config, keyOf } from "../../lib/config/config.ts";
+import { keyText } from "../../lib/config/diagnostic.ts";
 import { openLedger } from "../../lib/config/ledger/ledger.ts";
 import type { LedgerStore } from "../../lib/config/ledger/ledger-port.ts";
+import { storedText } from "../../lib/config/object-json.ts";
 import { parseStream } from "../../lib/config/parse.ts";
 import { sortObjects } from "../../lib/config/sort-objects.ts";
 import { createLedgerStore } from "../../lib/config/store/ledger-store.ts";
@@ -79,6 +82,17 @@ async function storeLedger(configs: readonly Config[]): Promise<void> {
   );
 }
 
+/** Everything of the mesh, Kubernetes objects too: read, validated and stored, as a collector fills a source. */
+async function readAndStore(json: string): Promise<void> {
+  const { configs, objects } = read(json);
+  const ledger = openLedger(memoryStore(), "config");
+  const changes = [
+    ...configs.map((config) => ({ key: keyText(keyOf(config)), text: storedText(config) })),
+    ...objects.map(({ origin, ...object }) => ({ key: keyText(origin.key), text: canonicalJson(object) })),
+  ];
+  await ledger.write(changes, { author: "bench", message: "fill", timeMs: 0 });
+}
+
 export async function configBench(print: (line: string) => void = console.log): Promise<void> {
   const yard = await yardstick();
   const json = meshText(1000);
@@ -95,6 +109,7 @@ export async function configBench(print: (line: string) => void = console.log): 
   );
   await line(`store its ${sorted.configs.length} configs in memory`, () => storeMemory(sorted.configs));
   await line(`store its ${sorted.configs.length} configs in a ledger`, () => storeLedger(sorted.configs));
+  await line("read, validate and store all of it in a ledger", () => readAndStore(json));
   for (const size of [100, 1000, 10_000])
     print(`  one update in a ledger of ${size} objects: ${await ledgerUpdate(size)}`);
 }

@@ -47,6 +47,8 @@ export interface LedgerChange {
   readonly expected?: { readonly hash: string | undefined };
 }
 
+type HashedChange = LedgerChange & { readonly hash: string | undefined };
+
 export interface CommitInfo {
   readonly author: string;
   readonly message: string;
@@ -167,14 +169,14 @@ export function openLedger(store: LedgerStore, prefix: string, pause = spreadPau
     return undefined;
   };
 
-  const attempt = async (changes: readonly LedgerChange[], info: CommitInfo): Promise<LedgerResult | undefined> => {
+  const attempt = async (changes: readonly HashedChange[], info: CommitInfo): Promise<LedgerResult | undefined> => {
     const { head, etag } = await readHead();
     for (const { key, expected } of changes) {
       if (expected === undefined) continue;
       const current = await findInTree(nodes, head.root, key);
       if (current !== expected.hash) return { kind: "conflict", key, current, winner: await lastTouch(head, key) };
     }
-    const hashes = new Map(changes.map(({ key, text }) => [key, text === undefined ? undefined : sha256(text)]));
+    const hashes = new Map(changes.map(({ key, hash }) => [key, hash]));
     const tree = await changeTree(nodes, head.root, hashes);
     if (tree.root === head.root) return { kind: "written", head };
     const commit: Commit = {
@@ -199,11 +201,17 @@ export function openLedger(store: LedgerStore, prefix: string, pause = spreadPau
   return {
     head: async () => (await readHead()).head,
     async write(changes, info) {
+      const hashed = changes.map((change) => ({
+        ...change,
+        hash: change.text === undefined ? undefined : sha256(change.text),
+      }));
       await Promise.all(
-        changes.map(({ text }) => (text === undefined ? undefined : keep(blobKey(sha256(text)), text))),
+        hashed.map(({ text, hash }) =>
+          text === undefined || hash === undefined ? undefined : keep(blobKey(hash), text),
+        ),
       );
       for (let tries = 0; tries < maxAttempts; tries++) {
-        const result = await attempt(changes, info);
+        const result = await attempt(hashed, info);
         if (result !== undefined) return result;
         await pause(tries + 1);
       }

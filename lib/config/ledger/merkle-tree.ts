@@ -47,7 +47,13 @@ export interface ChangedTree {
 /** Applies changes: reads and makes only the nodes on the paths to the changed keys. */
 export async function changeTree(source: NodeSource, root: string, changes: TreeChanges): Promise<ChangedTree> {
   const nodes = new Map<string, TreeNode>();
-  const placed = [...changes].map(([key, value]) => ({ key, value, digits: sha256(key) }));
+  const digits = new Map<string, string>();
+  const digitsOf = (key: string): string => {
+    const known = digits.get(key) ?? sha256(key);
+    digits.set(key, known);
+    return known;
+  };
+  const placed = [...changes].map(([key, value]) => ({ key, value }));
   const top = await change(root === "" ? emptyTree : await source.load(root), placed, 0);
   return { root: save(top), nodes };
 
@@ -68,7 +74,7 @@ export async function changeTree(source: NodeSource, root: string, changes: Tree
     }
     const children = [...node.children];
     let removed = 0;
-    for (const [digit, below] of Map.groupBy(here, ({ digits }) => digitAt(digits, depth))) {
+    for (const [digit, below] of Map.groupBy(here, ({ key }) => digitAt(digitsOf(key), depth))) {
       const hash = children[digit] ?? "";
       const before = hash === "" ? emptyTree : await source.load(hash);
       const after = await change(before, below, depth + 1);
@@ -94,7 +100,7 @@ export async function changeTree(source: NodeSource, root: string, changes: Tree
     if (entries.length <= leafSize) {
       return { kind: "leaf", entries: [...entries].sort(([a], [b]) => byCodePoint(a, b)) };
     }
-    const groups = Map.groupBy(entries, ([key]) => digitAt(sha256(key), depth));
+    const groups = Map.groupBy(entries, ([key]) => digitAt(digitsOf(key), depth));
     const children = Array.from({ length: 16 }, (_, digit) => {
       const below = groups.get(digit);
       return below === undefined ? "" : save(build(below, depth + 1));
@@ -106,7 +112,6 @@ export async function changeTree(source: NodeSource, root: string, changes: Tree
 interface Placed {
   readonly key: string;
   readonly value: string | undefined;
-  readonly digits: string;
 }
 
 function digitAt(digits: string, depth: number): number {
