@@ -88,9 +88,10 @@ export function proxyOf(
   const query = { id, namespace, addresses, clusterId, labels: textMap(raw.LABELS) };
   const workload = registry.workload(query);
   const network = text(raw.NETWORK);
-  const base = baseLabels(raw, workload);
+  const claimedNode = text(raw.NODE_NAME);
+  const base = baseLabels(raw, workload, claimedNode);
   const locality = localityOf(base, sent.locality);
-  const nodeName = text(raw.NODE_NAME) || (workload?.nodeName ?? "");
+  const nodeName = claimedNode || (base[hostnameLabel] ?? "");
   return {
     value: {
       type,
@@ -102,7 +103,7 @@ export function proxyOf(
       network,
       locality,
       nodeName,
-      labels: { ...base, ...topologyLabels(clusterId, locality, nodeName, network) },
+      labels: withTopology(base, clusterId, locality, nodeName, network),
       serviceAccount: text(raw.SERVICE_ACCOUNT) || (workload?.serviceAccount ?? ""),
       nodeCluster: sent.cluster ?? "",
       metadata,
@@ -123,28 +124,30 @@ function addressesOf(raw: Readonly<Record<string, unknown>>, address: string): r
 }
 
 /** The registry's labels over the static ones; the node's own where no registry knows it. */
-function baseLabels(raw: Readonly<Record<string, unknown>>, workload: Workload | undefined): Labels {
+function baseLabels(raw: Readonly<Record<string, unknown>>, workload: Workload | undefined, nodeName: string): Labels {
   if (workload === undefined) return textMap(raw.LABELS);
-  const known = topologyLabels(workload.clusterId, workload.locality, workload.nodeName, workload.network);
-  return { ...textMap(raw.STATIC_LABELS), ...workload.labels, ...known };
+  const { labels, clusterId, locality, network } = workload;
+  return { ...textMap(raw.STATIC_LABELS), ...withTopology(labels, clusterId, locality, nodeName, network) };
 }
 
 const regionLabel = "topology.kubernetes.io/region";
 const zoneLabel = "topology.kubernetes.io/zone";
 const subzoneLabel = "topology.istio.io/subzone";
+const networkLabel = "topology.istio.io/network";
+const hostnameLabel = "kubernetes.io/hostname";
 
-/** The labels that stand for where a workload runs; none for what is unknown. */
-function topologyLabels(clusterId: string, locality: string, nodeName: string, network: string): Labels {
+/** Labels with those that stand for where a workload runs, as far as that is known; a network label of its own stays. */
+function withTopology(labels: Labels, clusterId: string, locality: string, nodeName: string, network: string): Labels {
   const [region = "", zone = "", subzone = ""] = locality.split("/");
-  const labels = {
+  const topology = {
     [regionLabel]: region,
     [zoneLabel]: zone,
     [subzoneLabel]: subzone,
     "topology.istio.io/cluster": clusterId,
-    "kubernetes.io/hostname": nodeName,
-    "topology.istio.io/network": network,
+    [hostnameLabel]: nodeName,
+    [networkLabel]: labels[networkLabel] || network,
   };
-  return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ""));
+  return { ...labels, ...Object.fromEntries(Object.entries(topology).filter(([, value]) => value !== "")) };
 }
 
 /** Topology labels, else the label `istio-locality` (`region.zone.subzone`), else what the node says. */

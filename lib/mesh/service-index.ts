@@ -101,18 +101,20 @@ export function clusterLocalHosts(meshConfig: MeshConfig, domain: string): (host
     `kubernetes.default.svc.${domain}`,
     ...(discovery.endsWith(domain) || discovery === "" ? [discovery] : [`${discovery}.${domain}`]),
   ].filter((host) => host !== "");
-  const hosts = new Map<string, boolean>(defaults.map((host) => [host, true]));
+  const builtIn = new Set(defaults);
+  const hosts = new Map<string, boolean>();
   for (const { settings, hosts: named = [] } of meshConfig.serviceSettings) {
     const local = settings?.clusterLocal ?? false;
     for (const host of named) {
-      if (!local) {
-        for (const known of defaults) {
-          if (known === host || (isWildcard(known) && isSubsetHost(host, known))) hosts.delete(known);
-        }
-      }
       hosts.set(host, local);
+      if (local) continue;
+      // A host that is said not to be local takes the built-in default away that it is or falls under.
+      for (const known of builtIn) {
+        if (known === host || (isWildcard(known) && isSubsetHost(host, known))) builtIn.delete(known);
+      }
     }
   }
+  for (const known of builtIn) hosts.set(known, true);
   const table = hostTable(hosts);
   return (hostname) => mostSpecific(table, hostname)?.value ?? false;
 }

@@ -60,7 +60,9 @@ function attachedOf<Spec extends PolicyTarget>(
 const selectorOf = (spec: PolicyTarget) => spec.selector?.matchLabels;
 
 const isGeneral = ({ spec }: Config<PolicyTarget>): boolean =>
-  spec.selector === undefined && spec.targetRef === undefined && (spec.targetRefs ?? []).length === 0;
+  Object.keys(spec.selector?.matchLabels ?? {}).length === 0 &&
+  spec.targetRef === undefined &&
+  (spec.targetRefs ?? []).length === 0;
 
 /** Mesh-wide, namespace-wide, then all that select the workload; the oldest of the first two kinds. */
 function telemetryOf(byNamespace: Grouped<Telemetry>, workload: PolicyWorkload): readonly Config<Telemetry>[] {

@@ -72,7 +72,6 @@ describe("what a registry knows of the workload", () => {
     expect(value?.labels).toMatchObject({ app: "known", kept: "1" });
     expect(value?.labels.own).toBeUndefined();
     expect(value?.locality).toBe("r1/z1");
-    expect(value?.nodeName).toBe("node-1");
     expect(value?.serviceAccount).toBe("account");
   });
 
@@ -81,6 +80,14 @@ describe("what a registry knows of the workload", () => {
     expect(value?.labels).toMatchObject({ app: "claimed", own: "1" });
     expect(value?.locality).toBe("r9");
   });
+});
+
+it("takes the name of its Kubernetes node from the metadata, else from a label", () => {
+  const id = "sidecar~10.1.1.1~p.ns1~ns1.svc.cluster.local";
+  expect(read({ id, metadata: { NODE_NAME: "n1", LABELS: { "kubernetes.io/hostname": "n2" } } }).value?.nodeName).toBe(
+    "n1",
+  );
+  expect(read({ id, metadata: { LABELS: { "kubernetes.io/hostname": "n2" } } }).value?.nodeName).toBe("n2");
 });
 
 it("reads booleans and numbers written as texts", () => {
