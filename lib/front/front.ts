@@ -1,11 +1,13 @@
 import { type CanaryNode, isInCanary } from "../snapshot/canary.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
+import type { TrustedKey } from "../snapshot/signatures.ts";
 import { createSnapshotReader, type LoadedRoot, rootAt, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createHeads, type Heads, stateOf } from "./heads.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type Placement, placeNode } from "./place-node.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
+import { createVetting } from "./vet-roots.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -15,6 +17,8 @@ export interface FrontOptions {
   readonly maxHoldMs?: number;
   readonly metrics?: FrontMetrics;
   readonly now?: () => number;
+  /** Keys of which one must have signed a root before it is served; without them any root is. */
+  readonly trusted?: readonly TrustedKey[];
   readonly onRefusal?: (refusal: Refusal) => void;
   readonly onError?: (cause: unknown) => void;
 }
@@ -67,6 +71,8 @@ export function createFront(options: FrontOptions): Front {
     placed.set(loaded, memory);
     return memory;
   };
+  const vetRoot = createVetting(options.store, options.trusted, onError);
+
   return {
     reader,
     heads,
@@ -79,7 +85,7 @@ export function createFront(options: FrontOptions): Front {
       const { canary } = head;
       const nowMs = now();
       const root = canary !== undefined && isInCanary(canary, node) ? canary.root : rootAt(head, nowMs);
-      return { loaded: await reader.root(root), state: stateOf(head, nowMs) };
+      return { loaded: await reader.root(await vetRoot(root)), state: stateOf(head, nowMs) };
     },
     async place(loaded, claims) {
       const placement = await placeNode(reader, loaded, claims);

@@ -4,6 +4,7 @@ import { createWorldCheck } from "./check-world.ts";
 import { readHistory } from "./history.ts";
 import { reachableFrom, rootsOfHead } from "./reachable.ts";
 import { restoreWorld } from "./restore-world.ts";
+import { isSigned, type TrustedKey } from "./signatures.ts";
 import { createSnapshotReader, readHead } from "./snapshot-reader.ts";
 
 export interface FsckResult {
@@ -14,13 +15,20 @@ export interface FsckResult {
   readonly problems: readonly string[];
 }
 
+export interface FsckOptions {
+  readonly keepPublications?: number;
+  readonly trusted?: readonly TrustedKey[];
+}
+
 /**
  * Proves that everything that can be asked for is there: every blob that HEAD and its history reach exists and hashes to its
  * name, generations fall by one along the chain, and every root that HEAD names is whole.
  *
- * @param keepPublications how far back the history is kept; beyond it nothing is promised
+ * @param options.keepPublications how far back the history is kept; beyond it nothing is promised
+ * @param options.trusted keys of which one must have signed each root that HEAD names; none are asked for when it is absent
  */
-export async function fsck(store: ObjectStore, keepPublications = Number.POSITIVE_INFINITY): Promise<FsckResult> {
+export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promise<FsckResult> {
+  const { keepPublications = Number.POSITIVE_INFINITY, trusted } = options;
   const problems: string[] = [];
   const attempt = async (what: string, check: () => Promise<void>) =>
     check().catch((cause: unknown) => {
@@ -41,6 +49,8 @@ export async function fsck(store: ObjectStore, keepPublications = Number.POSITIV
       await attempt(`root ${root}`, async () => {
         const { world } = await restoreWorld(reader, root);
         for (const problem of isWhole(world)) problems.push(`root ${root}: ${problem}`);
+        if (trusted !== undefined && !(await isSigned(store, trusted, root)))
+          problems.push(`root ${root} is not signed`);
       });
     }
     let expected = head.generation;

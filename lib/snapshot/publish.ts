@@ -9,6 +9,7 @@ import { rescue } from "./gc-ledger.ts";
 import { moveHead } from "./move-head.ts";
 import { restoreWorld } from "./restore-world.ts";
 import type { Head, PublicationReason, Step } from "./root.ts";
+import { type Signer, signRoot } from "./signatures.ts";
 import { createSnapshotReader, type ReadHead, readHead } from "./snapshot-reader.ts";
 import { defaultPace, type Pace, type PlannedStep, planSteps } from "./steps.ts";
 
@@ -43,6 +44,8 @@ export interface Publisher {
 export interface PublisherOptions {
   readonly pace?: Pace;
   readonly now?: () => number;
+  /** Signs every root that HEAD comes to name. */
+  readonly signer?: Signer;
 }
 
 interface Remembered {
@@ -69,6 +72,7 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
     async stage(world) {
       const encoded = encodeWorld(world, encodeTree);
       await writeBlobs(store, [encoded], new Set(), now);
+      if (options.signer !== undefined) await signRoot(store, options.signer, encoded.rootBlob.hash);
       return encoded.rootBlob.hash;
     },
     async publish(world, base, reason = "publish") {
@@ -97,6 +101,7 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
         root: step.rootBlob.hash,
         at: new Date(planned[i]?.atMs ?? nowMs).toISOString(),
       }));
+      if (options.signer !== undefined) for (const { root: step } of steps) await signRoot(store, options.signer, step);
       const canary = reason === "promote" ? undefined : base?.head.canary;
       const moved = await moveHead(store, base, { steps, canary, reason }, now());
       if (moved === undefined) return { kind: "lost" };

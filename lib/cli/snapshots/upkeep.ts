@@ -25,7 +25,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .option(storeOption, storeDescription, defaultStore)
     .option("--keep <publications>", "how far back the history is kept")
     .action(async ({ store, keep }: { store: string; keep?: string }) => {
-      const result = await fsck(openStore(store), keep === undefined ? undefined : Number(keep));
+      const result = await fsck(openStore(store), keep === undefined ? {} : { keepPublications: Number(keep) });
       for (const problem of result.problems) terminal.out(problem);
       terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
       if (result.problems.length > 0) throw new PortolanError(`${result.problems.length} problems`);
