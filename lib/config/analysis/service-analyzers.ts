@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import type { ServiceEntry } from "../kinds/service-entry.ts";
 import { hostsOverlap } from "../rules/host-overlap.ts";
 import { isKnownProtocol } from "../rules/protocols.ts";
+import { allocatesAddresses } from "../rules/service-entry.ts";
 import { fieldsOf, listOf, selects } from "./analysis-input.ts";
 import { type Analyzer, found } from "./analyzer.ts";
 import { fullHost } from "./known-hosts.ts";
@@ -59,8 +60,8 @@ const entryAddresses: Analyzer = {
   about: "TCP ports of ServiceEntries have addresses",
   *analyze({ serviceEntries }) {
     for (const config of serviceEntries) {
-      const { addresses, ports = [], resolution = "NONE" } = config.spec;
-      if (addresses !== undefined || resolution !== "NONE") continue;
+      const { addresses, ports = [] } = config.spec;
+      if (addresses !== undefined || allocatesAddresses(config.spec, config.meta)) continue;
       const index = ports.findIndex(({ protocol = "" }) => protocol === "" || protocol.toUpperCase() === "TCP");
       if (index < 0) continue;
       const message = `the port ${ports[index]?.name} of protocol TCP has no address to be known by`;

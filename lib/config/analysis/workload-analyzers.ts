@@ -32,7 +32,8 @@ function* selectorConflicts(
         "keep one of them",
       );
     }
-    const pods = analysis.pods.filter((pod) => pod.namespace === namespace);
+    const meshWide = namespace === analysis.meshConfig.rootNamespace;
+    const pods = analysis.pods.filter((pod) => meshWide || pod.namespace === namespace);
     for (const { config, selector, path } of here) {
       if (selector === undefined) continue;
       const mine = pods.filter((pod) => selects(selector, pod.labels));

@@ -58,10 +58,13 @@ export function* serviceEntryRules(spec: ServiceEntry, meta: ConfigMeta): Genera
     }
   });
   yield* portListRules(ports);
-  if (spec.addresses === undefined && resolution === "NONE" && ports.some(isPlainTcp)) {
+  if (spec.addresses === undefined && !allocatesAddresses(spec, meta) && ports.some(isPlainTcp)) {
     yield warning(["addresses"], "a TCP port without address takes all traffic on its number", "give addresses");
   }
   yield* resolutionRules(spec);
+  if (resolution === "DYNAMIC_DNS" && spec.location === "MESH_INTERNAL" && meta.labels["istio.io/use-waypoint"]) {
+    yield error(["location"], "DYNAMIC_DNS inside the mesh cannot have a waypoint", "", "conflicting-fields");
+  }
   const mixed = ports.some(({ protocol = "" }) => !isHttpProtocol(protocol) && !isTlsProtocol(protocol));
   if (resolution !== "NONE" && hosts.length > 1 && mixed) {
     yield error(
@@ -71,6 +74,16 @@ export function* serviceEntryRules(spec: ServiceEntry, meta: ConfigMeta): Genera
     );
   }
   yield* exportToRules(spec.exportTo, meta.namespace, true);
+}
+
+const allocationLabel = "networking.istio.io/enable-autoallocate-ip";
+
+/** Whether hosts of an entry without addresses get some automatically, so that their TCP ports can be told apart. */
+export function allocatesAddresses(spec: ServiceEntry, meta: ConfigMeta): boolean {
+  const { hosts, resolution = "NONE" } = spec;
+  return (
+    resolution !== "NONE" && meta.labels[allocationLabel] !== "false" && !hosts.every((host) => host.startsWith("*"))
+  );
 }
 
 function isPlainTcp({ protocol = "" }: ServicePort): boolean {

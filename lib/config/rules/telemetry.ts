@@ -18,9 +18,30 @@ export function* telemetryRules(spec: Telemetry): Generator<Finding> {
     }
   });
   yield* each(spec.metrics, ["metrics"], metricsRules);
-  yield* each(spec.accessLogging, ["accessLogging"], (logging, path) =>
-    providerRules(logging.providers, [...path, "providers"]),
-  );
+  yield* each(spec.accessLogging, ["accessLogging"], function* (logging, path) {
+    yield* providerRules(logging.providers, [...path, "providers"]);
+    const expression = logging.filter?.expression;
+    if (expression !== undefined && !isBalanced(expression)) {
+      const at = [...path, "filter", "expression"];
+      yield error(at, `${JSON.stringify(expression)} has a quote or bracket without its partner`);
+    }
+  });
+}
+
+const closing: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
+
+/** Whether quotes and brackets of a CEL expression pair up; the rest is checked by who evaluates it. */
+function isBalanced(expression: string): boolean {
+  const open: string[] = [];
+  const withoutTexts = expression.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, "");
+  for (const char of withoutTexts) {
+    const partner = closing[char];
+    if (partner !== undefined) open.push(partner);
+    else if (char === ")" || char === "]" || char === "}") {
+      if (open.pop() !== char) return false;
+    } else if (char === '"' || char === "'") return false;
+  }
+  return open.length === 0;
 }
 
 function* providerRules(providers: readonly ProviderRef[] | undefined, path: Path): Generator<Finding> {

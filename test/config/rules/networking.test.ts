@@ -357,6 +357,14 @@ describe("ServiceEntry", () => {
   });
 });
 
+describe("a ServiceEntry with automatic addresses", () => {
+  const tcp = "ports: [{number: 9, name: t, protocol: TCP}]";
+  it("needs none of its own", () => {
+    expect(findingsOf("ServiceEntry", `{hosts: [a.b], resolution: DNS, ${tcp}}`)).toEqual([]);
+    expect(findingsOf("ServiceEntry", `{hosts: ["*.b"], resolution: STATIC, ${tcp}}`)).toHaveLength(1);
+  });
+});
+
 describe("Sidecar", () => {
   const egress = (rest: string) => `{egress: [{${rest}}]}`;
   it.each([

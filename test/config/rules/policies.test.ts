@@ -114,6 +114,11 @@ describe("Telemetry, WasmPlugin and TrafficExtension", () => {
       "{metrics: [{overrides: [{tagOverrides: {a: {operation: UPSERT}}}]}]}",
       "error spec.metrics.0.overrides.0.tagOverrides.a.value: ",
     ],
+    [
+      "Telemetry",
+      "{accessLogging: [{filter: {expression: 'response.code >= (400'}}]}",
+      "error spec.accessLogging.0.filter.expression: ",
+    ],
     ["WasmPlugin", "{}", "error spec.url: is required"],
     ["WasmPlugin", "{url: 'ftp://x'}", "error spec.url: "],
     ["WasmPlugin", "{url: x, sha256: abc}", "error spec.sha256: "],
