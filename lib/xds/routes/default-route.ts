@@ -1,26 +1,28 @@
-import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type {
+  RetryPolicyJson,
+  RouteJson,
+  VirtualHostJson,
+} from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConsistentHashLB } from "../../config/kinds/destination-rule.ts";
 import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar.ts";
-import type { HTTPRetry } from "../../config/kinds/virtual-service.ts";
 import { outboundClusterName, passthroughCluster } from "../names.ts";
 import { destinationCluster } from "./destination-cluster.ts";
 import { hashPolicy } from "./hash-policy.ts";
-import { retryPolicy } from "./retry-policy.ts";
 
 /**
  * The one route of a service's port that no VirtualService stands in front of.
- * Retries avoid previous hosts here even with a consistent hash, other than behind a VirtualService.
  *
+ * @param retry the mesh's policy, which avoids previous hosts here even with a consistent hash, other than behind a
+ *   VirtualService; one object for all routes of a table
  * @see xds-routes 6
  */
 export function defaultOutboundRoute(
   hostname: string,
   port: number,
   hash: ConsistentHashLB | undefined,
-  retries: HTTPRetry | undefined,
+  retry: RetryPolicyJson | undefined,
 ): RouteJson {
   const policy = hash && hashPolicy(hash);
-  const retry = retryPolicy(retries, false);
   return {
     name: "default",
     match: { prefix: "/" },

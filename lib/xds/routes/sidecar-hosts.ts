@@ -200,12 +200,12 @@ function defaultHosts(services: TableServices, port: number, table: TableContext
 }
 
 function defaultHost(service: TableService, port: number, tablePort: number, table: TableContext): Candidate {
-  const { memo, view } = table;
+  const { memo } = table;
   const domains = domainsOf(service, port, tablePort, table);
   const rule = table.hashRule(service.service.hostname);
   const piece = memo(rule === undefined ? [domains] : [domains, rule], `default|${port}|${table.key}`, () => {
     const hash = rule && serviceHash(rule.config.spec, port);
-    const route = defaultOutboundRoute(service.hostname, port, hash, view.lookups.mesh.defaultHttpRetryPolicy);
+    const route = defaultOutboundRoute(service.hostname, port, hash, table.defaultRetry);
     const from = [...originKeys(service.service), ...(rule?.from ?? [])];
     return hostPiece(virtualHostName(service.hostname, port), domains.all, [route], from, table);
   });

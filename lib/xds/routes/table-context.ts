@@ -1,4 +1,4 @@
-import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { RetryPolicyJson, RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigKey } from "../../config/diagnostic.ts";
 import type { DestinationRule, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
 import type { Memo } from "../../mesh/memo.ts";
@@ -8,12 +8,15 @@ import type { Service } from "../../registry/service.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
 import { destinationHash } from "./hash-policy.ts";
 import { type RouteContext, virtualServiceRoutes } from "./http-route.ts";
+import { retryPolicy } from "./retry-policy.ts";
 
 /** What all tables of a view share. */
 export interface TableContext {
   readonly view: RouteView;
   readonly memo: Memo;
   readonly headers: ForwardedHeaders;
+  /** The policy of routes that no VirtualService makes. */
+  readonly defaultRetry: RetryPolicyJson | undefined;
   /** Plain values that every remembered virtual host depends on, as a text. */
   readonly key: string;
   /** The rule that says how requests to a host are hashed; undefined: they are not. */
@@ -36,6 +39,7 @@ export function tableContext(view: RouteView, memo: Memo): TableContext {
     view,
     memo,
     headers,
+    defaultRetry: retryPolicy(retries, false),
     key: `${headers.attemptCount} ${headers.forwardedHost} ${retries === undefined ? "" : JSON.stringify(retries)}`,
     hashRule: ruleOf,
   };
