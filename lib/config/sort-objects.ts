@@ -36,7 +36,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
       const { value, diagnostics: found } = readConfig(object, options);
       diagnostics.push(...found);
       if (value !== undefined) {
-        const key = `${group}/${keyText(value.origin.key)}`;
+        const key = `${value.meta.group}/${keyText(value.origin.key)}`;
         const earlier = configs.get(key);
         if (earlier !== undefined) diagnostics.push(duplicate(earlier.origin, value.origin));
         configs.set(key, value);

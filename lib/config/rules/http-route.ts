@@ -104,21 +104,13 @@ export function* stringMatchRules(match: StringMatch | undefined, path: Path): G
   if (match?.regex !== undefined) yield* regexRules(match.regex, [...path, "regex"]);
 }
 
-/** The authority may be replaced in one place only. */
-function* authorityRules(route: HTTPRoute, path: Path): Generator<Finding> {
-  const operations = [route.headers, ...(route.route ?? []).map((entry) => entry.headers)];
-  const perRoute = (headers: (typeof operations)[number]) =>
-    [...Object.keys(headers?.request?.set ?? {}), ...Object.keys(headers?.request?.add ?? {})].filter(isAuthorityHeader)
-      .length;
-  const own = (route.rewrite?.authority === undefined ? 0 : 1) + perRoute(route.headers);
-  const worst = Math.max(0, ...operations.slice(1).map(perRoute));
-  if (own + worst > 1) {
-    yield error(
-      path,
-      "the authority is set more than once",
-      "keep one of rewrite.authority and the headers",
-      "conflicting-fields",
-    );
+/** The authority of a route may be replaced in one place only; its destinations may replace it once more, each for itself. */
+function* authorityRules({ rewrite, headers }: HTTPRoute, path: Path): Generator<Finding> {
+  const { set = {}, add = {} } = headers?.request ?? {};
+  const inHeaders = [...Object.keys(set), ...Object.keys(add)].filter(isAuthorityHeader).length;
+  if (inHeaders + (rewrite?.authority === undefined ? 0 : 1) > 1) {
+    const hint = "keep one of rewrite.authority and the headers";
+    yield error(path, "the authority is set more than once", hint, "conflicting-fields");
   }
 }
 

@@ -85,7 +85,7 @@ export const envoyFilter: z.ZodType<EnvoyFilter> = message({
             "LISTENER_FILTER",
           ])
           .default("INVALID"),
-        patch: patch,
+        patch,
       },
       kept: { match },
     }).array(),
