@@ -1,6 +1,5 @@
 import type { Config } from "../config/config.ts";
 import { byCodePoint, type Diagnostic } from "../config/diagnostic.ts";
-import { aliasesByHost } from "./aliases.ts";
 import { listChanges } from "./changes.ts";
 import {
   type ClusterContext,
@@ -34,6 +33,7 @@ import {
   updateEntryIndex,
 } from "./service-entry/entry-index.ts";
 import type { SelectableWorkload } from "./service-entry/workload.ts";
+import { listServices, type ServiceList } from "./service-list.ts";
 
 /** One cluster in an assembly, with the input it was made from. */
 export interface AssembledCluster {
@@ -45,7 +45,7 @@ export interface AssembledCluster {
  * All registries joined, with everything that it takes to derive the next assembly from it at the cost of what
  * changed. Immutable; clusters in the order of the input, the primary first.
  */
-export interface Assembly {
+export interface Assembly extends ServiceList {
   readonly input: RegistryInput;
   readonly clusters: readonly AssembledCluster[];
   readonly configs: readonly Config[];
@@ -53,10 +53,6 @@ export interface Assembly {
   readonly others: readonly RegistryContent[];
   /** Kubernetes services by service key, clusters merged, without aliases. */
   readonly merged: ReadonlyMap<string, Service>;
-  /** All services, oldest first, aliases attached. */
-  readonly services: readonly Service[];
-  /** A service as its registry made it → the same with its aliases, for those that have any. */
-  readonly aliased: ReadonlyMap<Service, Service>;
   readonly endpoints: ReadonlyMap<string, readonly Endpoint[]>;
   /** Sorted by network, cluster, address and port. */
   readonly networkGateways: readonly NetworkGateway[];
@@ -80,6 +76,7 @@ function sameTerms(a: RegistryInput, b: RegistryInput): boolean {
   return (
     a.domain === b.domain &&
     a.systemNamespace === b.systemNamespace &&
+    a.addressAllocation === b.addressAllocation &&
     (a.meshNetworks === b.meshNetworks || sameValue(a.meshNetworks, b.meshNetworks)) &&
     a.meshConfig.trustDomain === b.meshConfig.trustDomain &&
     sameValue(a.meshConfig.discoverySelectors, b.meshConfig.discoverySelectors) &&
@@ -312,39 +309,11 @@ function joinServices(former: Assembly | undefined, changed: Changed, domain: st
   return merged;
 }
 
-/** Oldest first, then by name and namespace; a Kubernetes service before a ServiceEntry's, those by object name. */
-function byServiceAge(a: Service, b: Service): number {
-  return (
-    a.creationTimestampMs - b.creationTimestampMs ||
-    byCodePoint(a.attributes.name, b.attributes.name) ||
-    byCodePoint(a.attributes.namespace, b.attributes.namespace) ||
-    byCodePoint(b.attributes.provider, a.attributes.provider) ||
-    byCodePoint(a.attributes.objectName, b.attributes.objectName)
-  );
-}
-
-interface ServiceList {
-  readonly services: readonly Service[];
-  readonly aliased: ReadonlyMap<Service, Service>;
-}
-
-function listServices(merged: Assembly["merged"], changed: Changed, former: ServiceList | undefined): ServiceList {
+function allServices(merged: Assembly["merged"], changed: Changed): readonly Service[] {
   const all = [...merged.values()];
   for (const record of changed.entries.entries.values()) all.push(...record.services);
   for (const { services } of changed.others) all.push(...services);
-  all.sort(byServiceAge);
-  const aliases = aliasesByHost(all);
-  if (aliases.size === 0) return { services: all, aliased: new Map() };
-  const aliased = new Map<Service, Service>();
-  const services = all.map((service) => {
-    const list = aliases.get(service.hostname);
-    if (list === undefined) return service;
-    const attached = { ...service, attributes: { ...service.attributes, aliases: list } };
-    const kept = keepSame(former?.aliased.get(service), attached);
-    aliased.set(service, kept);
-    return kept;
-  });
-  return { services, aliased };
+  return all;
 }
 
 function byNetwork(a: NetworkGateway, b: NetworkGateway): number {
@@ -398,7 +367,9 @@ export function assemble(input: RegistryInput, former: Assembly | undefined): As
     merged === former.merged &&
     changed.entryDifference.entries.length === 0 &&
     changed.changedOthers.length === 0;
-  const list = sameServices ? former : listServices(merged, changed, former);
+  const list = sameServices
+    ? former
+    : listServices(allServices(merged, changed), input.addressAllocation ?? "status", former);
   const same = former !== undefined && sameItemsByIdentity(list.services, former.services);
   return {
     input,
@@ -408,7 +379,7 @@ export function assemble(input: RegistryInput, former: Assembly | undefined): As
     others: changed.others,
     merged,
     services: same ? former.services : list.services,
-    aliased: list.aliased,
+    completed: list.completed,
     endpoints: joinEndpoints(former, changed, input.domain),
     networkGateways: joinGateways(former, changed),
     diagnostics: diagnosticsOf(changed),

@@ -29,8 +29,8 @@ export function buildRegistry(input: RegistryInput, memo: Remember = forget): St
   const kept = memo<Kept>([], "registry", () => ({ assembly: undefined, podLists: new WeakMap() }));
   const assembly = assemble(input, kept.assembly);
   kept.assembly = assembly;
-  const { services, endpoints, merged, aliased, networkGateways, entries, clusters, others } = assembly;
-  const parts = [services, endpoints, merged, aliased, networkGateways, ...Object.values(entries), ...others];
+  const { services, endpoints, merged, completed, networkGateways, entries, clusters, others } = assembly;
+  const parts = [services, endpoints, merged, completed, networkGateways, ...Object.values(entries), ...others];
   const state = memo([...parts, ...clusters.map((cluster) => cluster.index)], "registry state", () =>
     createState(assembly, kept.podLists),
   );

@@ -18,6 +18,11 @@ export interface RegistryInput {
   readonly domain: string;
   /** Namespace whose network label counts for its whole cluster; `istio-system` when absent. */
   readonly systemNamespace?: string;
+  /**
+   * Where ServiceEntries without addresses get one from: `status`, which a controller has written it to (Istio since
+   * 1.25, and when absent), or `hash`, which computes it (before).
+   */
+  readonly addressAllocation?: "status" | "hash";
 }
 
 /** The objects of one Kubernetes cluster, one for each kind, namespace and name. */

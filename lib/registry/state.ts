@@ -52,7 +52,7 @@ function workloadsAt(assembly: Assembly, proxy: ProxyQuery): readonly Selectable
 }
 
 function findTargets(assembly: Assembly, proxy: ProxyQuery): readonly ServiceTarget[] {
-  const final = (service: Service): Service => assembly.aliased.get(service) ?? service;
+  const final = (service: Service): Service => assembly.completed.get(service) ?? service;
   const [primary] = assembly.clusters;
   const entry = entryOfProxy(assembly, proxy);
   const targets: ServiceTarget[] = [];
