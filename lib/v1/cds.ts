@@ -9,7 +9,6 @@ import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
 import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
 import { mixerClusters } from "./mixer.ts";
-import { v1Settings } from "./rds.ts";
 import { clustersOf, sidecarListeners } from "./sidecar.ts";
 
 /** CDS: the clusters that a node's listeners and routes name, sorted; then Mixer's; then those of key servers. @see v1-api 4 */
@@ -46,7 +45,7 @@ function withFeatures({ http2_settings, circuit_breakers, outlier_detection, ...
 }
 
 function ingressClusters(world: LegacyWorld, node: NodeId): readonly BuiltCluster[] {
-  const { plain, tls } = ingressTables(world, v1Settings(world), node.domain);
+  const { plain, tls } = ingressTables(world, node);
   return clustersOf([...plain, ...tls]);
 }
 

@@ -148,7 +148,7 @@ function classOf(
   const { listeners } = listenersDocument(world, node, place.instances);
   const ordered = listeners === null || node.type !== "sidecar" ? listeners : inPlace(listeners, place);
   const makeRoutes = (): Pick<LegacyClass, "routes" | "routesError"> => routesOf(world, node, place, refOf);
-  const key = `references|${tablesKey(world, place.instances, node)}`;
+  const key = `references|${tablesKey({ world, node, instances: place.instances })}`;
   return {
     clusters: refOf(clusters, clusters.clusters.length),
     listeners: refOf({ listeners: ordered }, ordered?.length ?? 0),

@@ -119,10 +119,10 @@ export function egressRules(configs: LegacyConfigs): readonly Config<EgressRule>
   const protocols = new Map<number, string>();
   return unique.filter((rule) =>
     rule.spec.ports.every(({ port, protocol }) => {
-      const class_ = isHttpEgress(protocol) ? "HTTP" : protocol.toUpperCase();
+      const protocolClass = isHttpEgress(protocol) ? "HTTP" : protocol.toUpperCase();
       const taken = protocols.get(port);
-      if (taken !== undefined && taken !== class_) return false;
-      protocols.set(port, class_);
+      if (taken !== undefined && taken !== protocolClass) return false;
+      protocols.set(port, protocolClass);
       return true;
     }),
   );

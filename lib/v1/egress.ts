@@ -1,26 +1,21 @@
-import type { NodeId } from "../snapshot/legacy/node-id.ts";
+import type { Asker } from "./asker.ts";
 import { egressCluster } from "./clusters.ts";
 import { egressRules, isHttpEgress } from "./config-store.ts";
 import { egressPort } from "./egress-port.ts";
-import { type LegacyInstance, type LegacyPort, type LegacyWorld, usesMixer } from "./legacy-world.ts";
+import { type LegacyPort, usesMixer } from "./legacy-world.ts";
 import { egressMixerConfig } from "./mixer.ts";
 import { type BuiltHost, destinationRoutes, type RouteTables, tablesOf } from "./outbound-routes.ts";
-import type { BuiltRoute, RouteSettings } from "./rule-route.ts";
+import type { BuiltRoute } from "./rule-route.ts";
 
 /** The virtual hosts of egress rules for HTTP. @see v1-api 10 */
-export function egressTables(
-  world: LegacyWorld,
-  instances: readonly LegacyInstance[],
-  node: NodeId,
-  settings: RouteSettings,
-): RouteTables {
-  const hosts = egressRules(world.configs).flatMap(({ meta, spec }) => {
+export function egressTables(asker: Asker): RouteTables {
+  const hosts = egressRules(asker.world.configs).flatMap(({ meta, spec }) => {
     const destination = spec.destination.service ?? "";
     const service = [meta.name, meta.namespace, meta.domain].join(".");
     return spec.ports
       .filter(({ protocol }) => isHttpEgress(protocol))
       .map(({ port, protocol }) => {
-        const host = egressHost(destination, egressPort(port, protocol), service, world, instances, node, settings);
+        const host = egressHost(destination, egressPort(port, protocol), service, asker);
         return { port, host };
       });
   });
@@ -28,25 +23,13 @@ export function egressTables(
 }
 
 /** All routes go to the one cluster of the destination, whatever a rule's targets say: nothing else is known outside. */
-function egressHost(
-  destination: string,
-  port: LegacyPort,
-  serviceName: string,
-  world: LegacyWorld,
-  instances: readonly LegacyInstance[],
-  node: NodeId,
-  settings: RouteSettings,
-): BuiltHost {
-  const cluster = egressCluster(destination, port, settings.connectTimeoutMs);
+function egressHost(destination: string, port: LegacyPort, serviceName: string, asker: Asker): BuiltHost {
+  const { mesh } = asker.world;
+  const cluster = egressCluster(destination, port, mesh.connectTimeoutMs);
   // The application speaks plain HTTP to a port that the proxy turns into HTTPS.
   const spoken: LegacyPort = port.protocol === "HTTPS" ? { ...port, protocol: "HTTP" } : port;
-  const routes = destinationRoutes({ hostname: destination, external: false }, spoken, instances, world, {
-    ...settings,
-    domain: node.domain,
-  });
-  const opaque = usesMixer(world.mesh)
-    ? { opaque_config: egressMixerConfig(serviceName, destination, instances, node, world) }
-    : {};
+  const routes = destinationRoutes({ hostname: destination, external: false }, spoken, asker);
+  const opaque = usesMixer(mesh) ? { opaque_config: egressMixerConfig(serviceName, destination, asker) } : {};
   return {
     name: `${destination}:${port.port}`,
     domains: [destination, `${destination}:${port.port}`],

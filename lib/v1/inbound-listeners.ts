@@ -1,4 +1,4 @@
-import type { NodeId } from "../snapshot/legacy/node-id.ts";
+import type { Asker } from "./asker.ts";
 import { effectivePolicy, inboundTls } from "./authentication.ts";
 import { type BuiltCluster, localCluster } from "./clusters.ts";
 import { virtualServiceServedBy } from "./compat/v1alpha3.ts";
@@ -6,56 +6,46 @@ import { inboundRoutesOf } from "./compat/virtual-service-routes.ts";
 import { routeRulesServedBy } from "./config-store.ts";
 import type { Listener, Route, RouteConfig } from "./documents.ts";
 import { httpListener } from "./http-listener.ts";
-import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
+import { type LegacyInstance, usesMixer } from "./legacy-world.ts";
 import { inMemberOrder } from "./member-order.ts";
 import { mixerTcpFilter, routeMixerConfig } from "./mixer.ts";
 import { routeMatch } from "./route-match.ts";
 import { decoratorOf, defaultRoute } from "./rule-route.ts";
 import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "./tcp-listeners.ts";
 
+/** A workload: how clusters are named elsewhere does not matter on its own side. */
+type InboundAsker = Omit<Asker, "v2Names">;
+
 /**
  * One listener for each port that the workload serves, at its own address. A port of a protocol that cannot be proxied has a
  * cluster only. @see v1-api 6
  */
-export function inboundListeners(
-  world: LegacyWorld,
-  node: NodeId,
-  instances: readonly LegacyInstance[],
-): readonly BuiltListener[] {
+export function inboundListeners(asker: InboundAsker): readonly BuiltListener[] {
+  const { world, instances } = asker;
   return instances.map((instance) => {
     const cluster = localCluster(instance.port, instance.servicePort.protocol, world.mesh.connectTimeoutMs);
-    return { listener: inboundListener(instance, cluster, instances, world, node), clusters: [cluster] };
+    return { listener: inboundListener(instance, cluster, asker), clusters: [cluster] };
   });
 }
 
-function inboundListener(
-  instance: LegacyInstance,
-  cluster: BuiltCluster,
-  instances: readonly LegacyInstance[],
-  world: LegacyWorld,
-  node: NodeId,
-): Listener | undefined {
-  const listener = plainListener(instance, cluster, instances, world, node);
+function inboundListener(instance: LegacyInstance, cluster: BuiltCluster, asker: InboundAsker): Listener | undefined {
+  const { world } = asker;
+  const listener = plainListener(instance, cluster, asker);
   const tls = inboundTls(effectivePolicy(world, instance.service.hostname, instance.servicePort));
   if (listener === undefined || tls === undefined) return listener;
   const { bind_to_port, ...head } = listener;
   return { ...head, ssl_context: tls, bind_to_port };
 }
 
-function plainListener(
-  instance: LegacyInstance,
-  cluster: BuiltCluster,
-  instances: readonly LegacyInstance[],
-  world: LegacyWorld,
-  node: NodeId,
-): Listener | undefined {
+function plainListener(instance: LegacyInstance, cluster: BuiltCluster, asker: InboundAsker): Listener | undefined {
+  const { world, node, instances } = asker;
   const { protocol } = instance.servicePort;
   if (protocol === "HTTP" || protocol === "HTTP2" || protocol === "GRPC") {
     return httpListener(
       {
         ip: instance.address,
         port: instance.port,
-        routes: inboundRoutes(instance, cluster, instances, world, node),
+        routes: inboundRoutes(instance, cluster, asker),
         outbound: false,
         operation: "ingress",
         useRemoteAddress: false,
@@ -81,9 +71,7 @@ function plainListener(
 function inboundRoutes(
   instance: LegacyInstance,
   cluster: BuiltCluster,
-  instances: readonly LegacyInstance[],
-  world: LegacyWorld,
-  node: NodeId,
+  { world, node, instances }: InboundAsker,
 ): RouteConfig {
   const opaque = usesMixer(world.mesh)
     ? { opaque_config: routeMixerConfig(world.mesh, instance.service.hostname, false) }

@@ -1,6 +1,8 @@
 import type { Config } from "../config/config.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { IngressRule } from "../config/kinds/ingress-rule.ts";
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
+import type { Asker } from "./asker.ts";
 import { byKey } from "./config-store.ts";
 import type { Route } from "./documents.ts";
 import { type LegacyPort, type LegacyService, type LegacyWorld, usesMixer } from "./legacy-world.ts";
@@ -8,7 +10,7 @@ import { routeMixerConfig } from "./mixer.ts";
 import { type BuiltHost, destinationRoutes } from "./outbound-routes.ts";
 import { resolveHost } from "./resolve-host.ts";
 import { isCatchAll, routeMatch } from "./route-match.ts";
-import type { BuiltRoute, RouteSettings } from "./rule-route.ts";
+import type { BuiltRoute } from "./rule-route.ts";
 
 /** The two tables of an ingress proxy, and whether TLS is served at all. */
 export interface IngressTables {
@@ -19,12 +21,14 @@ export interface IngressTables {
 }
 
 /** The routes of all ingress rules; a rule that cannot be served is left out. @see v1-api 11 */
-export function ingressTables(world: LegacyWorld, settings: RouteSettings, domain: string): IngressTables {
+export function ingressTables(world: LegacyWorld, node: NodeId, v2Names = false): IngressTables {
+  // No source condition holds for what comes from outside.
+  const asker: Asker = { world, node, instances: [], v2Names };
   const plain = new Map<string, BuiltRoute[]>();
   const tls = new Map<string, BuiltRoute[]>();
   let hasTls = false;
   for (const rule of [...world.configs.ingressRules].sort(byKey)) {
-    const routes = ingressRoutes(rule, world, settings, domain);
+    const routes = ingressRoutes(rule, asker);
     const host = hostOf(rule.spec);
     if (routes === undefined || host === undefined) continue;
     const secured = rule.spec.tlsSecret !== undefined && rule.spec.tlsSecret !== "";
@@ -63,19 +67,15 @@ function hostOf(rule: IngressRule): string | undefined {
 }
 
 /** The service's own routes, narrowed to the rule's path; undefined for a rule that cannot be served. */
-function ingressRoutes(
-  { meta, spec }: Config<IngressRule>,
-  world: LegacyWorld,
-  settings: RouteSettings,
-  domain: string,
-): readonly BuiltRoute[] | undefined {
+function ingressRoutes({ meta, spec }: Config<IngressRule>, asker: Asker): readonly BuiltRoute[] | undefined {
+  const { world } = asker;
   const hostname = resolveHost(meta, spec.destination);
   const service = world.services.find((candidate) => candidate.hostname === hostname);
   const port = service && portOf(service, spec);
   if (service === undefined || port === undefined || !speaksHttp(port)) return undefined;
   const match = routeMatch(spec.match);
   if ((match.headers ?? []).some((header, index) => index > 0 || header.name !== ":authority")) return undefined;
-  const routes = destinationRoutes(service, port, [], world, { ...settings, domain });
+  const routes = destinationRoutes(service, port, asker);
   const opaque = usesMixer(world.mesh) ? { opaque_config: routeMixerConfig(world.mesh, hostname, true) } : {};
   return routes.flatMap((built): BuiltRoute[] => {
     // With several routes the one for everything else stays inside the mesh.

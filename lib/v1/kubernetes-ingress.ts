@@ -15,12 +15,21 @@ const classAnnotation = "kubernetes.io/ingress.class";
 export function ingressRulesOf(ingress: Config<Ingress>, mesh: LegacyMeshConfig): readonly Config<IngressRule>[] {
   if (!isOurs(ingress, mesh)) return [];
   const { defaultBackend, rules = [] } = ingress.spec;
-  return [
-    ...(defaultBackend === undefined ? [] : [ruleOf(ingress, 0, 0, undefined, undefined, defaultBackend)]),
-    ...rules.flatMap(({ host, http }, rule) =>
-      (http?.paths ?? []).map(({ path, backend }, index) => ruleOf(ingress, rule + 1, index + 1, host, path, backend)),
-    ),
-  ];
+  const paths: IngressPath[] = rules.flatMap(({ host, http }, rule) =>
+    (http?.paths ?? []).map(({ path, backend }, index) => ({ name: `${rule + 1}-${index + 1}`, host, path, backend })),
+  );
+  if (defaultBackend !== undefined) {
+    paths.unshift({ name: "0-0", host: undefined, path: undefined, backend: defaultBackend });
+  }
+  return paths.map((path) => ruleOf(ingress, path));
+}
+
+/** One path of an Ingress, named by the places of its rule and of itself, both counted from 1. */
+interface IngressPath {
+  readonly name: string;
+  readonly host: string | undefined;
+  readonly path: string | undefined;
+  readonly backend: IngressBackend;
 }
 
 function isOurs(ingress: Config<Ingress>, mesh: LegacyMeshConfig): boolean {
@@ -36,23 +45,16 @@ function isOurs(ingress: Config<Ingress>, mesh: LegacyMeshConfig): boolean {
 }
 
 /** One certificate is there for all rules: that of the first entry. */
-function ruleOf(
-  ingress: Config<Ingress>,
-  rule: number,
-  path: number,
-  host: string | undefined,
-  pathText: string | undefined,
-  backend: IngressBackend,
-): Config<IngressRule> {
+function ruleOf(ingress: Config<Ingress>, { name, host, path, backend }: IngressPath): Config<IngressRule> {
   const { meta, spec, origin } = ingress;
   const secret = spec.tls?.[0]?.secretName;
   const { service } = backend;
   const headers = {
-    uri: pathMatch(pathText),
+    uri: pathMatch(path),
     ...(host === undefined || host === "" ? {} : { authority: { exact: host } }),
   };
   return {
-    meta: { ...meta, kind: "IngressRule", group: "config.istio.io", name: `${meta.name}-${rule}-${path}` },
+    meta: { ...meta, kind: "IngressRule", group: "config.istio.io", name: `${meta.name}-${name}` },
     origin,
     spec: {
       destination: { name: service?.name ?? "" },

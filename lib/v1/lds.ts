@@ -6,7 +6,6 @@ import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
 import type { MixerService } from "./mixer.ts";
-import { v1Settings } from "./rds.ts";
 import { sidecarListeners } from "./sidecar.ts";
 
 /** LDS: what a node listens on; `null` for routers, which get nothing over v1. @see v1-api 6, 11 */
@@ -40,7 +39,7 @@ function ingressListeners(world: LegacyWorld, node: NodeId): readonly Listener[]
     bindToPort: true,
   };
   const plain = httpListener(options, world, node);
-  if (!ingressTables(world, v1Settings(world), node.domain).hasTls) return [plain];
+  if (!ingressTables(world, node).hasTls) return [plain];
   const { bind_to_port, ...head } = httpListener({ ...options, port: 443, routes: "443" }, world, node);
   const certificates = "/etc/istio/ingress-certs";
   return [

@@ -4,6 +4,7 @@ import type { Quota, QuotaSpec } from "../config/kinds/mixer-client.ts";
 import { escaped } from "../snapshot/legacy/go-json.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { hasHoles, packedHoles } from "../snapshot/legacy/template.ts";
+import type { Asker } from "./asker.ts";
 import { workloadCertificateFiles } from "./authentication.ts";
 import { type BuiltCluster, http2Settings } from "./clusters.ts";
 import { endUserSpec } from "./compat/end-user.ts";
@@ -175,9 +176,7 @@ export function routeMixerConfig(
 export function egressMixerConfig(
   serviceName: string,
   destination: string,
-  instances: readonly LegacyInstance[],
-  node: NodeId,
-  world: LegacyWorld,
+  { world, node, instances }: Asker,
 ): Readonly<Record<string, string>> {
   const attributes = {
     ...workloadAttributes("source", node, instances[0]?.labels),

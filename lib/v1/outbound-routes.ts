@@ -1,15 +1,16 @@
 import { byCodePoint } from "../config/diagnostic.ts";
 import { type Labels, serviceKey } from "../snapshot/legacy/service-key.ts";
+import type { Asker } from "./asker.ts";
 import { v2ClusterName } from "./cluster-name.ts";
 import { type BuiltCluster, serviceCluster } from "./clusters.ts";
 import { virtualServicesFor } from "./compat/v1alpha3.ts";
 import { virtualServiceRoutes } from "./compat/virtual-service-routes.ts";
 import { routeRulesFor } from "./config-store.ts";
 import type { RouteConfig, VirtualHost } from "./documents.ts";
-import type { LegacyInstance, LegacyPort, LegacyService, LegacyWorld } from "./legacy-world.ts";
+import type { LegacyPort, LegacyService } from "./legacy-world.ts";
 import { inMemberOrder } from "./member-order.ts";
 import { isCatchAll } from "./route-match.ts";
-import { type BuiltRoute, defaultRoute, type RouteSettings, ruleRoute } from "./rule-route.ts";
+import { type BuiltRoute, defaultRoute, ruleRoute } from "./rule-route.ts";
 
 /** A virtual host and what its routes bring along. */
 export interface BuiltHost {
@@ -22,18 +23,14 @@ export interface BuiltHost {
 export type RouteTables = ReadonlyMap<number, readonly BuiltHost[]>;
 
 /** The virtual hosts of every HTTP port of every service, as a proxy in a DNS domain sees them. @see v1-api 5 */
-export function serviceTables(
-  world: LegacyWorld,
-  instances: readonly LegacyInstance[],
-  domain: string,
-  settings: RouteSettings,
-): RouteTables {
+export function serviceTables(asker: Asker): RouteTables {
+  const { world, node } = asker;
   const hosts = world.services.flatMap((service) =>
     service.ports.flatMap((port) => {
-      const routes = destinationRoutes(service, port, instances, world, { ...settings, domain });
+      const routes = destinationRoutes(service, port, asker);
       if (routes.length === 0) return [];
       const name = serviceKey(service.hostname, [port.name]);
-      return [{ port: port.port, host: { name, domains: serviceDomains(service, port.port, domain), routes } }];
+      return [{ port: port.port, host: { name, domains: serviceDomains(service, port.port, node.domain), routes } }];
     }),
   );
   return tablesOf(hosts);
@@ -57,25 +54,25 @@ export function mergeTables(a: RouteTables, b: RouteTables): RouteTables {
   return tablesOf(flat);
 }
 
-/** Makes the cluster of a host for the port of a service; undefined: clusters of services are meant. */
+/** Makes the cluster of a host for one port. */
 export type ClusterOf = (hostname: string, labels: Labels | undefined) => BuiltCluster;
 
 /**
  * The routes to a port of a service: those of its rules (behind them those of virtual services, where they count) up to a
  * rule that takes everything, else the default route behind them. Empty for ports that carry no HTTP.
  *
- * @param domain DNS domain of the proxy
+ * @param makeCluster for destinations that are no services of the mesh
  */
 export function destinationRoutes(
   service: Pick<LegacyService, "hostname" | "external">,
   port: LegacyPort,
-  instances: readonly LegacyInstance[],
-  world: LegacyWorld,
-  settings: RouteSettings & { readonly domain: string; readonly clusterOf?: ClusterOf },
+  asker: Asker,
+  makeCluster?: ClusterOf,
 ): readonly BuiltRoute[] {
+  const { world, node, instances } = asker;
   const clusterOf: ClusterOf =
-    settings.clusterOf ??
-    ((hostname, labels) => serviceCluster(hostname, port, labels, service.external, settings.connectTimeoutMs));
+    makeCluster ??
+    ((hostname, labels) => serviceCluster(hostname, port, labels, service.external, world.mesh.connectTimeoutMs));
   switch (port.protocol) {
     case "HTTP":
     case "HTTP2":
@@ -89,24 +86,24 @@ export function destinationRoutes(
   const routes: BuiltRoute[] = [];
   const rules = routeRulesFor(world.configs, service.hostname, instances);
   for (const rule of rules) {
-    const built = ruleRoute(rule, service, port, settings);
+    const built = ruleRoute(rule, service, port, asker);
     routes.push(built);
     if (isCatchAll(built.route)) return routes;
   }
   const { v1alpha3: configs } = world;
-  for (const virtualService of virtualServicesFor(configs, service.hostname, settings.domain)) {
+  for (const virtualService of virtualServicesFor(configs, service.hostname, node.domain)) {
     if (configs === undefined) break;
     const built = virtualServiceRoutes(virtualService, {
       configs,
       instances,
-      domain: settings.domain,
+      domain: node.domain,
       cluster: clusterOf,
     });
     routes.push(...built);
     if (built.some(({ route }) => isCatchAll(route))) return routes;
   }
   const own = clusterOf(service.hostname, undefined);
-  const name = settings.v2Names ? v2ClusterName(service.hostname, port.port) : own.cluster.name;
+  const name = asker.v2Names ? v2ClusterName(service.hostname, port.port) : own.cluster.name;
   return [...routes, defaultRoute(own, name)];
 }
 

@@ -1,5 +1,6 @@
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { httpProxyTable, tableNameError } from "../snapshot/legacy/question.ts";
+import type { Asker } from "./asker.ts";
 import { externalTables } from "./compat/external-routes.ts";
 import { gatewayHosts } from "./compat/gateway.ts";
 import { matchedSources } from "./config-store.ts";
@@ -9,46 +10,27 @@ import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
 import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
 import { joinedTable, mergeTables, type RouteTables, routeConfig, serviceTables } from "./outbound-routes.ts";
-import type { RouteSettings } from "./rule-route.ts";
 
-/** Settings that name clusters as v1 does. */
-export const v1Settings = (world: LegacyWorld): RouteSettings => ({
-  connectTimeoutMs: world.mesh.connectTimeoutMs,
-  v2Names: false,
-});
-
-/** The tables of all ports that a sidecar routes HTTP on. */
-export function outboundTables(
-  world: LegacyWorld,
-  instances: readonly LegacyInstance[],
-  node: NodeId,
-  settings: RouteSettings,
-): RouteTables {
-  const make = (): RouteTables => tablesOfWorld(world, instances, node, settings);
-  if (world.remember === undefined) return make();
-  return world.remember(`tables|${settings.v2Names}|${tablesKey(world, instances, node)}`, make);
+/** The tables of all ports that a node routes HTTP on. */
+export function outboundTables(asker: Asker): RouteTables {
+  const make = (): RouteTables => makeTables(asker);
+  return asker.world.remember?.(`tables|${asker.v2Names}|${tablesKey(asker)}`, make) ?? make();
 }
 
 /** What the tables of a node depend on: two nodes with equal keys have equal tables, but for what is in holes. */
-export function tablesKey(world: LegacyWorld, instances: readonly LegacyInstance[], node: NodeId): string {
+export function tablesKey({ world, node, instances }: Omit<Asker, "v2Names">): string {
   const matched = matchedSources(world.configs, instances);
   // Mixer is told the labels of the first instance, and virtual services compare those of all.
   const labels = world.v1alpha3 === undefined ? instances.slice(0, usesMixer(world.mesh) ? 1 : 0) : instances;
   return JSON.stringify([node.type, node.domain, node.ip, node.id, matched, labels.map((instance) => instance.labels)]);
 }
 
-function tablesOfWorld(
-  world: LegacyWorld,
-  instances: readonly LegacyInstance[],
-  node: NodeId,
-  settings: RouteSettings,
-): RouteTables {
-  const services = serviceTables(world, instances, node.domain, settings);
-  if (settings.v2Names) return services;
+function makeTables(asker: Asker): RouteTables {
+  const services = serviceTables(asker);
+  if (asker.v2Names) return services;
   // Routers ignore egress rules.
-  if (node.type === "router") return mergeTables(services, externalTables(world, instances, node, settings));
-  const egress = mergeTables(services, egressTables(world, instances, node, settings));
-  return mergeTables(egress, externalTables(world, instances, node, settings));
+  const inside = asker.node.type === "router" ? services : mergeTables(services, egressTables(asker));
+  return mergeTables(inside, externalTables(asker));
 }
 
 /**
@@ -68,7 +50,7 @@ export function routesDocument(
   const problem = tableNameError(table);
   if (node.type === "router") return routerRoutes(world, node, table, problem);
   if (problem !== undefined) return { error: problem };
-  const tables = tablesFor(world, node, instancesAt(world, node.ip), v2Names);
+  const tables = tablesFor({ world, node, instances: instancesAt(world, node.ip), v2Names });
   return routeConfig(table === httpProxyTable ? joinedTable(tables) : (tables.get(Number(table)) ?? []));
 }
 
@@ -88,7 +70,7 @@ export function allRoutes(
   }
   return new Map(
     [false, true].flatMap((v2Names) => {
-      const tables = tablesFor(world, node, instances, v2Names);
+      const tables = tablesFor({ world, node, instances, v2Names });
       const colon = v2Names ? ":" : "";
       const ports = [...tables].map(([port, hosts]) => [`${colon}${port}`, routeConfig(hosts)] as const);
       return [...ports, [`${colon}${httpProxyTable}`, routeConfig(joinedTable(tables))] as const];
@@ -96,15 +78,9 @@ export function allRoutes(
   );
 }
 
-function tablesFor(
-  world: LegacyWorld,
-  node: NodeId,
-  instances: readonly LegacyInstance[],
-  v2Names: boolean,
-): RouteTables {
-  const settings = { ...v1Settings(world), v2Names };
-  if (node.type !== "ingress") return outboundTables(world, instances, node, settings);
-  const { plain, tls } = ingressTables(world, settings, node.domain);
+function tablesFor(asker: Asker): RouteTables {
+  if (asker.node.type !== "ingress") return outboundTables(asker);
+  const { plain, tls } = ingressTables(asker.world, asker.node, asker.v2Names);
   return new Map([
     [80, plain],
     [443, tls],

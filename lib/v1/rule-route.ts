@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { durationMs } from "../config/duration.ts";
 import type { LegacyCorsPolicy, RouteRule } from "../config/kinds/route-rule.ts";
+import type { Asker } from "./asker.ts";
 import { v2ClusterName } from "./cluster-name.ts";
 import { type BuiltCluster, serviceCluster } from "./clusters.ts";
 import type { Cors, HttpFilter, Route } from "./documents.ts";
@@ -14,13 +15,6 @@ export interface BuiltRoute {
   readonly route: Route;
   readonly clusters: readonly BuiltCluster[];
   readonly faults: readonly HttpFilter[];
-}
-
-/** What routes to a service depend on beside service and rule. */
-export interface RouteSettings {
-  readonly connectTimeoutMs: number;
-  /** Clusters are named as v2 does, where no rule names its own. */
-  readonly v2Names: boolean;
 }
 
 /** Everything to one cluster: what is left when no rule takes it. */
@@ -37,15 +31,15 @@ export function ruleRoute(
   config: Config<RouteRule>,
   service: Pick<LegacyService, "hostname" | "external">,
   port: LegacyPort,
-  settings: RouteSettings,
+  asker: Asker,
 ): BuiltRoute {
   const { spec: rule, meta } = config;
   const match = routeMatch(rule.match);
-  const targets = targetsOf(config, service, port, settings);
+  const targets = targetsOf(config, service, port, asker);
   const mirrored =
     rule.mirror === undefined
       ? []
-      : [clusterOf(resolveHost(meta, rule.mirror), rule.mirror.labels, service, port, settings)];
+      : [clusterOf(resolveHost(meta, rule.mirror), rule.mirror.labels, service, port, asker)];
   const { headers, ...path } = match;
   const timeout = rule.httpReqTimeout?.simpleTimeout?.timeout;
   const appended = Object.entries(rule.appendHeaders ?? {}).map(([key, value]) => ({ key, value }));
@@ -87,17 +81,17 @@ function targetsOf(
   { spec, meta }: Config<RouteRule>,
   service: Pick<LegacyService, "hostname" | "external">,
   port: LegacyPort,
-  settings: RouteSettings,
+  asker: Asker,
 ): { readonly route: Pick<Route, "cluster" | "weighted_clusters">; readonly clusters: readonly BuiltCluster[] } {
   const entries = (spec.route ?? []).map((target) => {
     const hostname = target.destination === undefined ? service.hostname : resolveHost(meta, target.destination);
-    return { built: clusterOf(hostname, target.labels, service, port, settings), weight: target.weight ?? 0 };
+    return { built: clusterOf(hostname, target.labels, service, port, asker), weight: target.weight ?? 0 };
   });
   const clusters = entries.map(({ built }) => built);
   const [first, ...more] = clusters;
   if (first === undefined) {
-    const own = clusterOf(service.hostname, undefined, service, port, settings);
-    const name = settings.v2Names ? v2ClusterName(service.hostname, port.port) : own.cluster.name;
+    const own = clusterOf(service.hostname, undefined, service, port, asker);
+    const name = asker.v2Names ? v2ClusterName(service.hostname, port.port) : own.cluster.name;
     return { route: { cluster: name }, clusters: [own] };
   }
   if (more.length === 0) return { route: { cluster: first.cluster.name }, clusters };
@@ -110,9 +104,9 @@ function clusterOf(
   labels: Readonly<Record<string, string>> | undefined,
   service: Pick<LegacyService, "external">,
   port: LegacyPort,
-  settings: RouteSettings,
+  asker: Asker,
 ): BuiltCluster {
-  return serviceCluster(hostname, port, labels, service.external, settings.connectTimeoutMs);
+  return serviceCluster(hostname, port, labels, service.external, asker.world.mesh.connectTimeoutMs);
 }
 
 function withoutCluster(route: Pick<Route, "cluster" | "weighted_clusters">): Pick<Route, "weighted_clusters"> {

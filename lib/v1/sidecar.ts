@@ -8,7 +8,7 @@ import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
 import { inboundListeners } from "./inbound-listeners.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
 import type { BuiltHost } from "./outbound-routes.ts";
-import { outboundTables, v1Settings } from "./rds.ts";
+import { outboundTables } from "./rds.ts";
 import { type BuiltListener, egressTcpListeners, managementListeners, outboundTcpListeners } from "./tcp-listeners.ts";
 
 /**
@@ -51,7 +51,7 @@ function capturedListeners(
     ];
   }
   const services = [
-    ...inboundListeners(world, node, instances),
+    ...inboundListeners({ world, node, instances }),
     ...outboundTcpListeners(world, node),
     ...egressTcpListeners(world),
     ...externalTcpListeners(world),
@@ -77,7 +77,7 @@ function outboundHttpListeners(
   node: NodeId,
   instances: readonly LegacyInstance[],
 ): readonly BuiltListener[] {
-  const tables = outboundTables(world, instances, node, v1Settings(world));
+  const tables = outboundTables({ world, node, instances, v2Names: false });
   return [...tables].map(([port, hosts]) => {
     const routes = hosts.flatMap((host) => host.routes);
     const options: HttpListenerOptions = {
@@ -94,7 +94,7 @@ function outboundHttpListeners(
 
 /** The explicit HTTP proxy of applications that ask for one. */
 function proxyListener(world: LegacyWorld, node: NodeId, instances: readonly LegacyInstance[]): BuiltListener {
-  const tables = outboundTables(world, instances, node, v1Settings(world));
+  const tables = outboundTables({ world, node, instances, v2Names: false });
   const options: HttpListenerOptions = {
     ...outboundOptions(instances),
     ip: "127.0.0.1",

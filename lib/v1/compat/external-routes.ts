@@ -1,30 +1,22 @@
-import type { NodeId } from "../../snapshot/legacy/node-id.ts";
-import { type LegacyInstance, type LegacyWorld, usesMixer } from "../legacy-world.ts";
+import type { Asker } from "../asker.ts";
+import { type LegacyWorld, usesMixer } from "../legacy-world.ts";
 import { egressMixerConfig } from "../mixer.ts";
 import { destinationRoutes, type RouteTables, tablesOf } from "../outbound-routes.ts";
-import type { RouteSettings } from "../rule-route.ts";
 import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "../tcp-listeners.ts";
 import { externalCluster, externalDestinations } from "./external-service.ts";
 
 /** The virtual hosts of HTTP ports outside the mesh. */
-export function externalTables(
-  world: LegacyWorld,
-  instances: readonly LegacyInstance[],
-  node: NodeId,
-  settings: RouteSettings,
-): RouteTables {
+export function externalTables(asker: Asker): RouteTables {
+  const { world } = asker;
+  const { connectTimeoutMs } = world.mesh;
   const hosts = externalDestinations(world.v1alpha3?.serviceEntries ?? []).flatMap((external) => {
     const { destination, port, entry } = external;
     if (port.protocol !== "HTTP" && port.protocol !== "HTTP2" && port.protocol !== "GRPC") return [];
-    const routes = destinationRoutes({ hostname: destination, external: false }, port, instances, world, {
-      ...settings,
-      domain: node.domain,
-      clusterOf: (hostname, labels) => externalCluster(external, hostname, labels, settings.connectTimeoutMs),
-    });
+    const routes = destinationRoutes({ hostname: destination, external: false }, port, asker, (hostname, labels) =>
+      externalCluster(external, hostname, labels, connectTimeoutMs),
+    );
     const name = [entry.meta.name, entry.meta.namespace, entry.meta.domain].join(".");
-    const opaque = usesMixer(world.mesh)
-      ? { opaque_config: egressMixerConfig(name, destination, instances, node, world) }
-      : {};
+    const opaque = usesMixer(world.mesh) ? { opaque_config: egressMixerConfig(name, destination, asker) } : {};
     const host = {
       name: `${destination}:${port.port}`,
       domains: [destination, `${destination}:${port.port}`],
