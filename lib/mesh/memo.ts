@@ -6,12 +6,18 @@
 export type Memo = <T>(from: readonly object[], name: string, make: () => T) => T;
 
 /** Most nodes are either a leaf or a step to one, so both parts are made when they are needed: weak maps cost the collector dearly. */
+/**
+ * What is remembered under a chain of objects, and the objects that follow. Most nodes have one value and nothing after it,
+ * so collections are made only when there is more: they cost the garbage collector far more than the values do.
+ */
 interface Node {
-  values: Map<string, unknown> | undefined;
+  name: string | undefined;
+  value: unknown;
+  others: Map<string, unknown> | undefined;
   next: WeakMap<object, Node> | undefined;
 }
 
-const createNode = (): Node => ({ values: undefined, next: undefined });
+const createNode = (): Node => ({ name: undefined, value: undefined, others: undefined, next: undefined });
 
 /** A memo that lives as long as its owner: one per compiler process, or none across calls in a function. */
 export function createMemo(): Memo {
@@ -27,10 +33,17 @@ export function createMemo(): Memo {
       }
       node = next;
     }
-    node.values ??= new Map();
-    if (node.values.has(name)) return node.values.get(name) as T;
+    // Names hold the type of their value: whoever derives something chooses a name that nothing else has.
+    if (node.name === name) return node.value as T;
+    if (node.others?.has(name)) return node.others.get(name) as T;
     const value = make();
-    node.values.set(name, value);
+    if (node.name === undefined) {
+      node.name = name;
+      node.value = value;
+    } else {
+      node.others ??= new Map();
+      node.others.set(name, value);
+    }
     return value;
   };
 }
