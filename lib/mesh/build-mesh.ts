@@ -1,6 +1,6 @@
 import type { Stage } from "../config/diagnostic.ts";
 import { serviceKey } from "../registry/registry-state.ts";
-import type { Service } from "../registry/service.ts";
+import type { Endpoint, Service } from "../registry/service.ts";
 import { type ConfigsOf, configsByKind } from "./configs-by-kind.ts";
 import { indexDestinationRules } from "./destination-rule-index.ts";
 import { indexEnvoyFilters } from "./envoy-filter-index.ts";
@@ -139,7 +139,16 @@ function lookupsOf(
   const general = serviceLookups(world, services, memo);
   return memo([general, endpoints, meshConfig, meshNetworks, peerAuthentication, networks], "lookups", () => {
     const clusterLocal = lazily(() => clusterLocalHosts(meshConfig, domain));
-    const endpointsOf = (service: Service) => endpoints.get(serviceKey(service)) ?? noEndpoints;
+    // Every generator asks for the endpoints of every service: looked up once by its name, by its identity then.
+    const known = new Map<Service, readonly Endpoint[]>();
+    const endpointsOf = (service: Service): readonly Endpoint[] => {
+      let found = known.get(service);
+      if (found === undefined) {
+        found = endpoints.get(serviceKey(service)) ?? noEndpoints;
+        known.set(service, found);
+      }
+      return found;
+    };
     return {
       ...general,
       endpoints: endpointsOf,

@@ -80,9 +80,13 @@ export function serviceAccountsOf(
   trustDomainAliases: readonly string[],
 ): readonly string[] {
   const accounts = new Set(service.serviceAccounts);
-  for (const endpoint of endpoints) {
-    if (endpoint.serviceAccount !== "") accounts.add(endpoint.serviceAccount);
+  let last = "";
+  for (const { serviceAccount } of endpoints) {
+    // The endpoints of a service mostly have one account.
+    if (serviceAccount !== last && serviceAccount !== "") accounts.add(serviceAccount);
+    last = serviceAccount;
   }
+  if (trustDomainAliases.length === 0) return [...accounts].sort();
   for (const account of [...accounts]) {
     const path = /^spiffe:\/\/[^/]*(\/ns\/[^/]+\/sa\/[^/]+)$/.exec(account)?.[1];
     if (path !== undefined) for (const domain of trustDomainAliases) accounts.add(`spiffe://${domain}${path}`);
