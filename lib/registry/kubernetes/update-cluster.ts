@@ -1,0 +1,188 @@
+import { keepSameItems, sameValue } from "../same.ts";
+import { type ClusterContext, type ClusterIndex, emptyIndex, type SlicedService } from "./cluster-index.ts";
+import { type Namespace, namespaceOf } from "./namespace.ts";
+import { type Node, nodeOf, sameNode } from "./node.ts";
+import { type KubernetesObject, objectKey } from "./object.ts";
+import { byKind, type KindChanges, type ObjectChanges, writes } from "./object-changes.ts";
+import type { Pod } from "./pod.ts";
+import { updatePods } from "./pod-index.ts";
+import type { KubernetesService } from "./service.ts";
+import { sameService, updateServices } from "./service-index.ts";
+import { convertSlices, distinct, endpointKey, updateSlices, withIncomplete } from "./slice-index.ts";
+
+/** What differs between two indexes of a cluster. */
+export interface ClusterDifference {
+  /** `namespace/name` of services that are other than before, new or gone. */
+  readonly services: ReadonlySet<string>;
+  /** The same for their endpoints. */
+  readonly endpoints: ReadonlySet<string>;
+  /** Pods that went and came. */
+  readonly pods: readonly Pod[];
+}
+
+/** Of two indexes that say the same. */
+export const noDifference: ClusterDifference = { services: new Set(), endpoints: new Set(), pods: [] };
+
+/** An index and what differs in it from the one before. */
+export interface ClusterUpdate {
+  readonly index: ClusterIndex;
+  readonly difference: ClusterDifference;
+}
+
+/** Reads nodes and namespaces anew where they changed; undefined if nothing that anybody reads is other than before. */
+function surroundings(
+  index: ClusterIndex,
+  changes: KindChanges,
+): { readonly nodes: ReadonlyMap<string, Node>; readonly namespaces: ReadonlyMap<string, Namespace> } | undefined {
+  const nodes = new Map(index.nodes);
+  const namespaces = new Map(index.namespaces);
+  let changed = false;
+  for (const [key, after] of writes(changes, "Node", nodeOf)) {
+    const name = key.slice(key.indexOf("/") + 1);
+    const before = nodes.get(name);
+    if (before !== undefined && after !== undefined && sameNode(before, after)) continue;
+    changed ||= before !== after;
+    if (after === undefined) nodes.delete(name);
+    else nodes.set(name, after);
+  }
+  for (const [key, after] of writes(changes, "Namespace", namespaceOf)) {
+    const name = key.slice(key.indexOf("/") + 1);
+    const before = namespaces.get(name);
+    if (before !== undefined && after !== undefined && sameValue(before, after)) continue;
+    changed ||= before !== after;
+    if (after === undefined) namespaces.delete(name);
+    else namespaces.set(name, after);
+  }
+  return changed ? { nodes, namespaces } : undefined;
+}
+
+/** Applies changes to an index whose nodes and namespaces stay as they are. */
+function applyChanges(index: ClusterIndex, changes: KindChanges): ClusterUpdate {
+  const pods = updatePods(index, changes);
+  const services = updateServices(index, changes);
+  const slices = updateSlices(index, changes);
+  const next: ClusterIndex = {
+    ...index,
+    pods: pods.pods,
+    podsByNamespace: pods.podsByNamespace,
+    podsByAddress: pods.podsByAddress,
+    services: services.services,
+    servicesByNamespace: services.servicesByNamespace,
+    slices: slices.slices,
+    referrers: slices.referrers,
+  };
+  if (next.pods === index.pods && services.changed.size === 0 && slices.changed.size === 0) {
+    return { index, difference: noDifference };
+  }
+  const touched = new Set([...services.changed, ...slices.changed]);
+  const changedPods = new Set<string>();
+  // In a first index every service is touched anyway.
+  if (index.services.size > 0) {
+    for (const pod of pods.changed) {
+      changedPods.add(objectKey(pod.object));
+      for (const address of pod.workload.addresses) changedPods.add(address);
+    }
+  }
+  for (const reference of changedPods) for (const key of next.referrers.get(reference) ?? []) touched.add(key);
+  const sliced: [string, SlicedService | undefined][] = [];
+  const endpoints = new Set<string>();
+  for (const key of touched) {
+    const before = index.sliced.get(key);
+    const after = convertSlices(next, key, changedPods);
+    sliced.push([key, after]);
+    if (before?.endpoints !== after?.endpoints) endpoints.add(key);
+  }
+  return {
+    index: { ...next, sliced: next.sliced.with(sliced), incomplete: withIncomplete(index.incomplete, sliced) },
+    difference: { services: services.changed, endpoints, pods: pods.changed },
+  };
+}
+
+/**
+ * Makes the index of a cluster. With the index that it had before, services and endpoint lists that come out equal
+ * keep their identity.
+ */
+export function indexCluster(
+  context: ClusterContext,
+  objects: readonly KubernetesObject[],
+  before: ClusterIndex | undefined,
+): ClusterUpdate {
+  const nodes = new Map<string, Node>();
+  const namespaces = new Map<string, Namespace>();
+  for (const object of objects) {
+    if (object.kind === "Node") nodes.set(object.metadata.name, nodeOf(object));
+    else if (object.kind === "Namespace") namespaces.set(object.metadata.name, namespaceOf(object));
+  }
+  const update = applyChanges(emptyIndex(context, nodes, namespaces), byKind({ removed: [], added: objects }));
+  if (before === undefined) return update;
+  const { index } = update;
+  const kept = keepIdentity(before, index);
+  const difference = everything(kept);
+  const gone = everything(before);
+  return {
+    index: kept,
+    difference: {
+      services: new Set([...difference.services, ...gone.services]),
+      endpoints: new Set([...difference.endpoints, ...gone.endpoints]),
+      pods: [...difference.pods, ...gone.pods],
+    },
+  };
+}
+
+function everything(index: ClusterIndex): ClusterDifference {
+  return {
+    services: new Set(index.services.keys()),
+    endpoints: new Set(index.sliced.keys()),
+    pods: [...index.pods.values()],
+  };
+}
+
+/** The new index with the services and endpoint lists of the old one where they are equal. */
+function keepIdentity(before: ClusterIndex, after: ClusterIndex): ClusterIndex {
+  const services = new Map<string, KubernetesService>();
+  for (const service of after.services.values()) {
+    const key = objectKey(service.object);
+    const known = before.services.get(key);
+    services.set(key, known !== undefined && sameService(known, service) ? known : service);
+  }
+  const servicesByNamespace = new Map(
+    [...after.servicesByNamespace].map(([namespace, list]) => [
+      namespace,
+      list.map((service) => services.get(objectKey(service.object)) ?? service),
+    ]),
+  );
+  const sliced: [string, SlicedService][] = [];
+  for (const entry of after.sliced.values()) {
+    const key = objectKey(entry.service.object);
+    const known = before.sliced.get(key);
+    const slices = entry.slices.map(({ object, endpoints }) => {
+      const old = known?.slices.find((slice) => objectKey(slice.object) === objectKey(object));
+      return { object, endpoints: keepSameItems(old?.endpoints, endpoints, endpointKey) };
+    });
+    const service = services.get(key) ?? entry.service;
+    sliced.push([
+      key,
+      { ...entry, service, slices, endpoints: keepSameItems(known?.endpoints, distinct(slices), endpointKey) },
+    ]);
+  }
+  return {
+    ...after,
+    services: after.services.with(services),
+    servicesByNamespace,
+    sliced: after.sliced.with(sliced),
+  };
+}
+
+/**
+ * The index after some objects changed. Costs what the changes touch, except when a node or namespace changes in a
+ * way that matters: then everything is made anew from `objects`, all objects of the cluster as they are now.
+ */
+export function updateCluster(
+  index: ClusterIndex,
+  changes: ObjectChanges,
+  objects: readonly KubernetesObject[],
+): ClusterUpdate {
+  const kinds = byKind(changes);
+  if (surroundings(index, kinds) !== undefined) return indexCluster(index.context, objects, index);
+  return applyChanges(index, kinds);
+}
