@@ -35,7 +35,6 @@ export function indexVirtualServices(
       for (const to of visibility.namespaces) add(to === namespace ? own : exported, `${to}|${gateway}`, service);
     }
   }
-  diagnostics.push(...claimedHosts(all));
   const forKey = remembered((key: string): readonly MeshVirtualService[] => {
     const [namespace = "", gateway = ""] = key.split("|");
     const shared = everywhere.get(gateway) ?? [];
@@ -45,36 +44,6 @@ export function indexVirtualServices(
     return sameList(memo, `virtual services|${key}`, list);
   });
   return { value: { all, forGateway: (namespace, gateway) => forKey(`${namespace}|${gateway}`) }, diagnostics };
-}
-
-/**
- * Hosts that an older virtual service for sidecars claims in the same namespace: sidecars take the older one alone. (Gateways
- * join both.)
- */
-function claimedHosts(all: readonly MeshVirtualService[]): readonly Diagnostic[] {
-  const claims = new Map<string, MeshVirtualService>();
-  return all.flatMap((service): readonly Diagnostic[] => {
-    if (!service.gateways.includes(meshGateway)) return [];
-    const { config, hosts } = service;
-    return hosts.flatMap((host, at) => {
-      const claim = `${config.meta.namespace}|${host}`;
-      const older = claims.get(claim);
-      if (older === undefined || older === service) {
-        claims.set(claim, service);
-        return [];
-      }
-      return [
-        {
-          code: "virtual-service-host-claimed",
-          severity: "warning",
-          origin: config.origin,
-          path: ["spec", "hosts", at],
-          message: `sidecars ignore host ${host} here: VirtualService ${older.config.meta.name} is older and has it too`,
-          hint: "merge the two, or let one delegate to the other",
-        },
-      ];
-    });
-  });
 }
 
 const ofGatewayApi = (service: MeshVirtualService): boolean =>

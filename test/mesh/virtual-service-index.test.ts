@@ -125,15 +125,3 @@ describe("delegates", () => {
     expect(index([delegate]).diagnostics.map(({ code }) => code)).toEqual(["delegate-unused"]);
   });
 });
-
-it("reports hosts that an older virtual service of the namespace has for sidecars", () => {
-  const configs = [
-    of("ns1/old", {}, 2),
-    of("ns1/young", { hosts: ["b.com", "a.com"] }, 1),
-    of("ns2/other", {}),
-    of("ns1/g", { gateways: ["g"] }),
-  ];
-  expect(index(configs).diagnostics.map(({ code, origin, path }) => [code, origin.key.name, path.at(-1)])).toEqual([
-    ["virtual-service-host-claimed", "young", 1],
-  ]);
-});
