@@ -6,6 +6,7 @@ import { groupBy } from "./identity.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh } from "./mesh.ts";
 import { placeReads } from "./perspective.ts";
+import { gatewayNameLabel } from "./policy-attachment.ts";
 import { sourceLabelKeys } from "./source-labels.ts";
 
 /** Which attributes of nodes can tell classes apart in a mesh, in the terms of the classifier. */
@@ -58,8 +59,7 @@ const topologyAttributes: ReadonlyMap<string, string> = new Map([
 /** The same object for the same reads. */
 export function classReads(mesh: Mesh, memo: Memo): ClassReads {
   const { selecting, services, config } = mesh;
-  const writesTracing =
-    mesh.compat === "istio" || selecting.policies.telemetry.some(({ spec }) => spec.tracing !== undefined);
+  const writesTracing = mesh.compat === "istio" || canTrace(mesh);
   const patches = selecting.envoyFilters.flatMap(({ spec }) => spec.configPatches ?? []);
   const readsVersion = mesh.compat === "istio" || patches.some(({ match }) => match?.proxy?.proxyVersion !== undefined);
   const metadataKeys = patches.flatMap(({ match }) => Object.keys(match?.proxy?.metadata ?? {}));
@@ -80,9 +80,32 @@ export function classReads(mesh: Mesh, memo: Memo): ClassReads {
     ...(place.nodeName ? ["nodeName"] : []),
     ...place.labels.flatMap((key) => topologyAttributes.get(key) ?? []),
   ]);
-  const labels = labelReads(mesh, [...place.labels, ...(writesTracing ? canonicalLabels : [])], memo);
+  const besides = [
+    ...place.labels,
+    ...(writesTracing ? canonicalLabels : []),
+    ...(hasTargetRefs(mesh) ? [gatewayNameLabel] : []),
+  ];
+  const labels = labelReads(mesh, besides, memo);
   const reads = { attributes: [...attributes].sort(byCodePoint), labels };
   return memo([config], `class reads|${JSON.stringify(reads)}`, () => reads);
+}
+
+/** May the tracing tags of any proxy say who it is? */
+function canTrace({ config, selecting, proxies }: Mesh): boolean {
+  return (
+    (config.defaultProviders.tracing ?? []).length > 0 ||
+    selecting.policies.telemetry.some(({ spec }) => spec.tracing !== undefined) ||
+    proxies.some(({ metadata }) => metadata.proxyConfig.tracing !== undefined)
+  );
+}
+
+/** Policies that name a Gateway attach to the workloads of its name. */
+function hasTargetRefs({ selecting }: Mesh): boolean {
+  const policies: readonly Config<Omit<PolicyTarget, "selector">>[] = [
+    ...Object.values(selecting.policies).flat(),
+    ...selecting.envoyFilters,
+  ];
+  return policies.some(({ spec }) => spec.targetRef !== undefined || (spec.targetRefs ?? []).length > 0);
 }
 
 /** @param besides keys that are read whatever the objects say */

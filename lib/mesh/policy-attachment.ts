@@ -10,7 +10,7 @@ export interface PolicyWorkload {
 }
 
 /** Label of workloads that a Gateway API Gateway was deployed for. */
-const gatewayNameLabel = "gateway.networking.k8s.io/gateway-name";
+export const gatewayNameLabel = "gateway.networking.k8s.io/gateway-name";
 
 interface Target {
   readonly targetRef?: PolicyTargetReference;

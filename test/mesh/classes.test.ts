@@ -1,15 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { defaultProxyConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { claimsOf } from "../../lib/mesh/alike-proxies.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { classify } from "../../lib/mesh/classify.ts";
 import { createMemo, noMemo } from "../../lib/mesh/memo.ts";
+import type { NamedProxy } from "../../lib/mesh/proxy-from-node.ts";
 import { viewsOf } from "../../lib/mesh/views-of.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { resourceTypes } from "../../lib/xds/resource.ts";
-import { config, sidecar } from "./parts.ts";
+import { config, sidecar, type WorldParts, world } from "./parts.ts";
 import { type RandomWorld, randomWorld, worldOf } from "./random-world.ts";
 
 const compat = fc.constantFrom<World["compat"]>("istio", "shared");
@@ -98,6 +100,34 @@ describe("views of a proxy", () => {
   });
 });
 
+describe("tracing tags", () => {
+  const named = (app: string) => sidecar(`${app}.ns1`, { "service.istio.io/canonical-name": app });
+  const classIds = (meshConfig: WorldParts["meshConfig"], form: World["compat"]) => {
+    const of = world({
+      proxies: [named("a"), named("b")],
+      compat: form,
+      ...(meshConfig === undefined ? {} : { meshConfig }),
+    });
+    return new Set(
+      classify(buildMesh(of, noMemo).value, of.proxies, createMemo()).value.nodes.map(({ classId }) => classId),
+    );
+  };
+  const tracing = {
+    defaultProviders: { tracing: ["t"] },
+    extensionProviders: [{ name: "t", zipkin: { service: "z", port: 1 } }],
+  };
+
+  it("tell services apart where something is traced, or in Istio's form", () => {
+    expect(classIds(tracing, "shared").size).toBe(2);
+    expect(classIds({ defaultConfig: { ...defaultProxyConfig, tracing: { sampling: 1 } } }, "shared").size).toBe(2);
+    expect(classIds(undefined, "istio").size).toBe(2);
+  });
+
+  it("are shared where nothing is traced", () => {
+    expect(classIds(undefined, "shared").size).toBe(1);
+  });
+});
+
 describe("a memo", () => {
   it("never changes an answer, whatever was compiled before", () => {
     fc.assert(
@@ -117,6 +147,31 @@ describe("a memo", () => {
       runs,
     );
   });
+});
+
+describe("the class of a proxy", () => {
+  it("is that of its own views, although only one of many alike proxies is looked at", () => {
+    fc.assert(
+      fc.property(randomWorld, compat, (parts, form) => {
+        const of = worldOf({ ...parts, proxies: [...parts.proxies, ...parts.proxies.map(twin)] }, form);
+        const mesh = buildMesh(of, noMemo).value;
+        const { classes, nodes } = classify(mesh, of.proxies, createMemo()).value;
+        for (const [at, proxy] of of.proxies.entries()) {
+          const found = classes.find(({ id }) => id === nodes[at]?.classId);
+          const own = viewsOf(mesh, proxy, createMemo());
+          for (const type of resourceTypes) expect(found?.views[type].key).toBe(own[type].key);
+        }
+      }),
+      runs,
+    );
+  });
+});
+
+/** The same proxy under another name and address. */
+const twin = (proxy: NamedProxy, at: number): NamedProxy => ({
+  ...proxy,
+  name: `${proxy.name}-twin`,
+  ip: `10.3.0.${at + 1}`,
 });
 
 describe("the classifier", () => {
