@@ -1,64 +1,128 @@
 /**
- * Envoy's descriptors: what a message may hold. The generators build plain JSON; here it is checked, once per resource.
+ * Envoy's descriptors: what a message may hold. The generators build plain JSON; here it is checked, once per resource, and what
+ * operators write in patches is brought into canonical form.
  * @see platform 2, 3
  */
 import {
   createRegistry,
+  type DescFile,
   type DescMessage,
   fromJson,
   type JsonValue,
-  type Registry,
-  toBinary,
+  type MessageJsonType,
+  toJson,
 } from "@bufbuild/protobuf";
 import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { ClusterLoadAssignmentSchema } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
-import type { Diagnostic } from "../config/diagnostic.ts";
+import type { ConfigKey, Diagnostic } from "../config/diagnostic.ts";
 import { descriptorFiles } from "./descriptor-files.ts";
 import type { Resource, ResourceType } from "./resource.ts";
+
+const registry = createRegistry(...withImports(descriptorFiles));
 
 const schemas = {
   clusters: ClusterSchema,
   endpoints: ClusterLoadAssignmentSchema,
   listeners: ListenerSchema,
   routes: RouteConfigurationSchema,
-} as const satisfies Readonly<Record<ResourceType, DescMessage>>;
+} as const;
 
-/** Every message that a resource can hold, inside an Any at any depth. */
-const registry: Registry = createRegistry(...descriptorFiles);
+/** Key under which a message of an unknown type travels through the descriptors, in a Struct that they know. */
+const opaque = "portolan.opaque";
+const structUrl = "type.googleapis.com/google.protobuf.Struct";
+
+/** The descriptor of an Any's type, `type.googleapis.com/<full name>`; undefined for a type that we do not carry. */
+export function messageOfType(typeUrl: string): DescMessage | undefined {
+  return registry.getMessage(typeUrl.slice(typeUrl.lastIndexOf("/") + 1));
+}
+
+/** A message in canonical JSON, and the types in it that no descriptor is known for: those stay as written. */
+export interface Canonical<Json> {
+  readonly json: Json;
+  readonly unknownTypes: readonly string[];
+}
 
 /**
- * A resource in protobuf's binary form, without its type.
+ * Reads a message in either spelling of field names and writes it as the generators do: camelCase, enums by name, canonical
+ * durations, nothing that is its default. Unknown fields are dropped.
  *
- * @returns a diagnostic instead when Envoy's descriptors refuse it: an unknown field, a wrong type, an unknown `@type`
+ * @returns the reason, for what is no such message
  */
-export function encodeBinary(type: ResourceType, resource: Resource): Uint8Array<ArrayBuffer> | Diagnostic {
-  const schema = schemas[type];
+export function canonicalMessage<Desc extends DescMessage>(
+  schema: Desc,
+  value: unknown,
+): Canonical<MessageJsonType<Desc>> | { readonly error: string } {
+  const unknownTypes: string[] = [];
   try {
-    return toBinary(schema, fromJson(schema, toJsonValue(resource.json), { registry }));
-  } catch (cause) {
-    return refusal(type, resource, cause);
+    const known = hideUnknown(asJson(value), unknownTypes);
+    const message = fromJson(schema, known, { registry, ignoreUnknownFields: true });
+    const json: JsonValue = showUnknown(toJson(schema, message, { registry }));
+    // Nothing but opaque Anys has been put back, so it still is the message's JSON.
+    return { json: json as MessageJsonType<Desc>, unknownTypes };
+  } catch (error) {
+    // The library's only way to say that a value does not fit.
+    return { error: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** Why Envoy could not read a resource; undefined when it can. */
+/** Why Envoy would refuse a resource for its form, or undefined. Types that we do not carry are taken on trust. */
 export function checkResource(type: ResourceType, resource: Resource): Diagnostic | undefined {
-  const result = encodeBinary(type, resource);
-  return result instanceof Uint8Array ? undefined : result;
+  try {
+    fromJson(schemas[type], hideUnknown(asJson(resource.json), []), { registry });
+    return undefined;
+  } catch (error) {
+    const key: ConfigKey = resource.from[0] ?? { kind: "", name: resource.name, namespace: "" };
+    return {
+      code: "resource-refused",
+      severity: "error",
+      origin: { key, file: "", line: 0 },
+      path: [],
+      message: `${type} ${resource.name} was left out: ${error instanceof Error ? error.message : String(error)}`,
+      hint: "look at the EnvoyFilters that patch it; without any, this is a bug of the compiler",
+    };
+  }
 }
 
-/** Generated resources are JSON by their types; a copy makes that visible to the compiler and drops what is undefined. */
-const toJsonValue = (json: object): JsonValue => JSON.parse(JSON.stringify(json));
+function asJson(value: unknown): JsonValue {
+  // Plain data is JSON already; the copy only drops members that are undefined.
+  const copy: JsonValue = JSON.parse(JSON.stringify(value));
+  return copy;
+}
 
-function refusal(type: ResourceType, { name, from }: Resource, cause: unknown): Diagnostic {
-  const key = from[0] ?? { kind: "", name: "", namespace: "" };
-  return {
-    code: "refused-by-envoy",
-    severity: "error",
-    origin: { key, file: "", line: 0 },
-    path: [],
-    message: `${name} (${type}) is left out, Envoy could not read it: ${cause instanceof Error ? cause.message : String(cause)}`,
-    hint: "if an EnvoyFilter patches it, look there first; else this is an error of Portolan's own",
+function hideUnknown(value: JsonValue, unknownTypes: string[]): JsonValue {
+  if (Array.isArray(value)) return value.map((element) => hideUnknown(element, unknownTypes));
+  if (value === null || typeof value !== "object") return value;
+  const type = value["@type"];
+  if (typeof type === "string" && messageOfType(type) === undefined) {
+    unknownTypes.push(type);
+    return { "@type": structUrl, value: { [opaque]: value } };
+  }
+  return mapMembers(value, (member) => hideUnknown(member, unknownTypes));
+}
+
+function showUnknown(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(showUnknown);
+  if (value === null || typeof value !== "object") return value;
+  const wrapper = value["@type"] === structUrl ? value.value : undefined;
+  const hidden =
+    typeof wrapper === "object" && wrapper !== null && !Array.isArray(wrapper) ? wrapper[opaque] : undefined;
+  return hidden ?? mapMembers(value, showUnknown);
+}
+
+function mapMembers(value: { [key: string]: JsonValue }, map: (member: JsonValue) => JsonValue): JsonValue {
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, map(member)]));
+}
+
+/** The files and all that they import, each once. */
+function withImports(files: readonly DescFile[]): readonly DescFile[] {
+  const found = new Set<DescFile>();
+  const visit = (file: DescFile): void => {
+    if (found.has(file)) return;
+    found.add(file);
+    file.dependencies.forEach(visit);
   };
+  files.forEach(visit);
+  return [...found];
 }

@@ -1,0 +1,132 @@
+/** EnvoyFilter on clusters. @see model-push 8.4 to 8.6 */
+import { type ClusterJson, ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
+import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
+import type { Memo } from "../../mesh/memo.ts";
+import type { ClusterView } from "../../mesh/views.ts";
+import { inboundPassthroughCluster, parseClusterName } from "../names.ts";
+import type { Resource } from "../resource.ts";
+import { mergeAny, mergeMessage } from "./merge-message.ts";
+import { hasContext, isAddedIn, type Patch, readPatches, unmergeable } from "./patch.ts";
+
+type ClusterResource = Resource<ClusterJson>;
+type ClusterPatch = Patch<ClusterJson>;
+
+/** @returns sorted by name, names unique: of two clusters of one name, outbound ones come before added ones, inbound ones last */
+export function applyClusterPatches(
+  view: ClusterView,
+  clusters: readonly ClusterResource[],
+  memo: Memo,
+): Stage<readonly ClusterResource[]> {
+  if (view.envoyFilters.patches.length === 0) return { value: clusters, diagnostics: [] };
+  const read = memo([view.envoyFilters], "cluster patches", () => readPatches(view.envoyFilters));
+  const patches = read.value.clusters;
+  const diagnostics: Diagnostic[] = [...read.diagnostics];
+  const isInbound = ({ name }: ClusterResource): boolean =>
+    name === inboundPassthroughCluster || parseClusterName(name)?.direction === "inbound";
+  const patched = (list: readonly ClusterResource[], context: PatchContext): readonly ClusterResource[] => [
+    ...list.flatMap((cluster) => {
+      const hosts = context === "SIDECAR_INBOUND" ? hostsBehind(view, cluster.name) : [];
+      const result = memo([cluster, read], `patched cluster|${context}|${hosts.join()}`, () =>
+        patchCluster(cluster, context, hosts, patches),
+      );
+      diagnostics.push(...result.diagnostics);
+      return result.value ?? [];
+    }),
+    ...patches.filter((patch) => isAddedIn(patch, context)).map(added),
+  ];
+  const all =
+    view.proxy.type === "router"
+      ? patched(clusters, "GATEWAY")
+      : [
+          ...patched(
+            clusters.filter((cluster) => !isInbound(cluster)),
+            "SIDECAR_OUTBOUND",
+          ),
+          ...patched(clusters.filter(isInbound), "SIDECAR_INBOUND"),
+        ];
+  const byName = new Map<string, ClusterResource>();
+  for (const cluster of all) if (!byName.has(cluster.name)) byName.set(cluster.name, cluster);
+  return { value: [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name)), diagnostics };
+}
+
+function added({ value, key }: ClusterPatch): ClusterResource {
+  return { name: value.name ?? "", json: value, from: [key] };
+}
+
+/** Services that an inbound cluster leads to: its name has the port only. */
+function hostsBehind(view: ClusterView, name: string): readonly string[] {
+  const port = parseClusterName(name)?.port;
+  return view.inbound.targets.filter((target) => target.targetPort === port).map((target) => target.service.hostname);
+}
+
+/** @returns undefined for a removed cluster */
+function patchCluster(
+  cluster: ClusterResource,
+  context: PatchContext,
+  hosts: readonly string[],
+  patches: readonly ClusterPatch[],
+): Stage<ClusterResource | undefined> {
+  const applying = patches.filter((patch) => hasContext(patch, context));
+  if (applying.some((patch) => patch.operation === "REMOVE" && matches(cluster.json, patch, hosts))) {
+    return { value: undefined, diagnostics: [] };
+  }
+  const diagnostics: Diagnostic[] = [];
+  const from: ConfigKey[] = [];
+  let json = cluster.json;
+  for (const patch of applying) {
+    if (patch.operation !== "MERGE" || !matches(json, patch, hosts)) continue;
+    const merged = mergeCluster(json, patch);
+    if (merged === undefined) {
+      diagnostics.push(unmergeable(patch, `the transport socket of ${cluster.name}`));
+      continue;
+    }
+    json = merged;
+    from.push(patch.key);
+  }
+  if (from.length === 0) return { value: cluster, diagnostics };
+  return { value: { name: json.name ?? cluster.name, json, from: [...cluster.from, ...from] }, diagnostics };
+}
+
+function matches(cluster: ClusterJson, { match }: ClusterPatch, hosts: readonly string[]): boolean {
+  const wanted = match.cluster;
+  if (wanted === undefined) return true;
+  const name = cluster.name ?? "";
+  if (wanted.name) return wanted.name === name;
+  const parts = parseClusterName(name) ?? { direction: "outbound", port: 0, subset: "", host: "" };
+  const services = parts.direction === "inbound" && hosts.length > 0 ? hosts : [parts.host];
+  return (
+    (!wanted.subset || wanted.subset === parts.subset) &&
+    (!wanted.service || services.includes(wanted.service)) &&
+    (!wanted.portNumber || wanted.portNumber === parts.port)
+  );
+}
+
+/**
+ * A transport socket in the patch speaks for the whole patch: it goes into the socket of the same name, or takes the place of the
+ * only one; where sockets are chosen by endpoint and none has its name, the patch is dropped.
+ *
+ * @returns undefined when two sockets of one name cannot be merged
+ */
+function mergeCluster(cluster: ClusterJson, { value, merge }: ClusterPatch): ClusterJson | undefined {
+  const socket = value.transportSocket;
+  if (socket === undefined) return mergeMessage(ClusterSchema, cluster, value, merge);
+  const mergeSocket = (own: TransportSocketJson): TransportSocketJson | undefined => {
+    if (own.typedConfig === undefined || socket.typedConfig === undefined) return own;
+    const typedConfig = mergeAny(own.typedConfig, socket.typedConfig, merge);
+    return typedConfig && { ...own, typedConfig };
+  };
+  const choices = cluster.transportSocketMatches ?? [];
+  if (choices.length > 0) {
+    const at = choices.findIndex((choice) => choice.transportSocket?.name === socket.name);
+    const own = choices[at];
+    if (own?.transportSocket === undefined) return cluster;
+    const transportSocket = mergeSocket(own.transportSocket);
+    return transportSocket && { ...cluster, transportSocketMatches: choices.with(at, { ...own, transportSocket }) };
+  }
+  const own = cluster.transportSocket;
+  if (own === undefined || own.name !== socket.name) return { ...cluster, transportSocket: socket };
+  const transportSocket = mergeSocket(own);
+  return transportSocket && { ...cluster, transportSocket };
+}

@@ -1,0 +1,114 @@
+/** EnvoyFilter on listeners. @see model-push 8.4 to 8.6 */
+
+import type { ListenerFilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import { type ListenerJson, ListenerSchema } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
+import type { Memo } from "../../mesh/memo.ts";
+import type { ListenerView } from "../../mesh/views.ts";
+import type { Resource } from "../resource.ts";
+import { matchesListener } from "./match-listener.ts";
+import { mergeMessage } from "./merge-message.ts";
+import { hasContext, isAddedIn, type Patch, type Patches, readPatches } from "./patch.ts";
+import { patchChains } from "./patch-chains.ts";
+import { mergeConfigured } from "./patch-filters.ts";
+import { patchInlineTables } from "./patch-inline-tables.ts";
+import { patchList } from "./patch-list.ts";
+
+type ListenerResource = Resource<ListenerJson>;
+
+/** @returns sorted by name */
+export function applyListenerPatches(
+  view: ListenerView,
+  listeners: readonly ListenerResource[],
+  memo: Memo,
+): Stage<readonly ListenerResource[]> {
+  if (view.envoyFilters.patches.length === 0) return { value: listeners, diagnostics: [] };
+  const read = memo([view.envoyFilters], "listener patches", () => readPatches(view.envoyFilters));
+  const diagnostics: Diagnostic[] = [...read.diagnostics];
+  const contextOf = ({ json }: ListenerResource): PatchContext => {
+    if (view.proxy.type === "router") return "GATEWAY";
+    return json.trafficDirection === "INBOUND" ? "SIDECAR_INBOUND" : "SIDECAR_OUTBOUND";
+  };
+  const patched = listeners.flatMap((listener) => {
+    const context = contextOf(listener);
+    const result = memo([listener, read], `patched listener|${context}`, () =>
+      patchListener(listener, context, read.value),
+    );
+    diagnostics.push(...result.diagnostics);
+    return result.value ?? [];
+  });
+  const contexts: readonly PatchContext[] =
+    view.proxy.type === "router" ? ["GATEWAY"] : ["SIDECAR_OUTBOUND", "SIDECAR_INBOUND"];
+  const added = contexts.flatMap((context) =>
+    read.value.listeners
+      .filter((patch) => isAddedIn(patch, context))
+      .map(({ value, key }) => ({ name: value.name ?? "", json: value, from: [key] })),
+  );
+  return { value: [...patched, ...added].sort((a, b) => byCodePoint(a.name, b.name)), diagnostics };
+}
+
+/** @returns undefined for a removed listener */
+function patchListener(
+  listener: ListenerResource,
+  context: PatchContext,
+  all: Patches,
+): Stage<ListenerResource | undefined> {
+  const patches = inContext(all, context);
+  const diagnostics: Diagnostic[] = [];
+  const from: ConfigKey[] = [];
+  let json = patchInlineTables(listener.json, context, patches);
+  for (const patch of patches.listeners) {
+    if (!matchesListener(json, patch, true)) continue;
+    if (patch.operation === "REMOVE") return { value: undefined, diagnostics };
+    if (patch.operation !== "MERGE") continue;
+    json = mergeMessage(ListenerSchema, json, patch.value, patch.merge);
+    from.push(patch.key);
+  }
+  json = patchListenerFilters(json, patches.listenerFilters, diagnostics);
+  json = patchChains(json, patches, diagnostics);
+  if (json === listener.json) return { value: listener, diagnostics };
+  const touching = [
+    ...patches.listenerFilters,
+    ...patches.filterChains,
+    ...patches.networkFilters,
+    ...patches.httpFilters,
+  ];
+  const keys = [...from, ...touching.filter((patch) => matchesListener(json, patch)).map((patch) => patch.key)];
+  return { value: { ...listener, json, from: [...listener.from, ...new Set(keys)] }, diagnostics };
+}
+
+function inContext(patches: Patches, context: PatchContext): Patches {
+  const of = <T>(list: readonly Patch<T>[]): readonly Patch<T>[] => list.filter((patch) => hasContext(patch, context));
+  return {
+    listeners: of(patches.listeners),
+    listenerFilters: of(patches.listenerFilters),
+    filterChains: of(patches.filterChains),
+    networkFilters: of(patches.networkFilters),
+    httpFilters: of(patches.httpFilters),
+    routeConfigurations: of(patches.routeConfigurations),
+    virtualHosts: of(patches.virtualHosts),
+    routes: of(patches.routes),
+    clusters: [],
+  };
+}
+
+function patchListenerFilters(
+  listener: ListenerJson,
+  patches: readonly Patch<ListenerFilterJson>[],
+  diagnostics: Diagnostic[],
+): ListenerJson {
+  const applying = patches.filter((patch) => matchesListener(listener, patch));
+  if (applying.length === 0) return listener;
+  let filters: readonly ListenerFilterJson[] = listener.listenerFilters ?? [];
+  for (const patch of applying) {
+    const name = patch.match.listener?.listenerFilter ?? "";
+    filters =
+      patch.operation === "MERGE"
+        ? // The name only says that there is a merge: as in Istio, it goes into every filter that has a configuration.
+          filters.map((filter) => (name === "" ? filter : mergeConfigured(filter, patch, diagnostics)))
+        : patchList(filters, patch, { given: name !== "", is: (filter) => filter.name === name });
+  }
+  const { listenerFilters: _old, ...rest } = listener;
+  return filters.length === 0 ? rest : { ...rest, listenerFilters: [...filters] };
+}

@@ -1,0 +1,177 @@
+/** EnvoyFilter on route tables. @see model-push 8.4 to 8.6 */
+import {
+  type RouteJson,
+  RouteSchema,
+  type VirtualHostJson,
+  VirtualHostSchema,
+} from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import { type RouteConfigurationJson, RouteConfigurationSchema } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import type { ConfigKey, Stage } from "../../config/diagnostic.ts";
+import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
+import type { Memo } from "../../mesh/memo.ts";
+import type { RouteView } from "../../mesh/views.ts";
+import { parseClusterName } from "../names.ts";
+import type { Resource } from "../resource.ts";
+import { mergeMessage } from "./merge-message.ts";
+import { hasContext, type Patch, type Patches, readPatches } from "./patch.ts";
+import { patchList } from "./patch-list.ts";
+
+/** Port that a gateway's workload listens on → the ports that its servers declare. */
+type PortMap = ReadonlyMap<number, ReadonlySet<number>>;
+
+/** Where a route table belongs, as the matches of patches see it. */
+export interface RoutePlace {
+  readonly context: PatchContext;
+  /** Empty for sidecars. */
+  readonly ports: PortMap;
+}
+
+export function applyRoutePatches(
+  view: RouteView,
+  tables: readonly Resource<RouteConfigurationJson>[],
+  memo: Memo,
+): Stage<readonly Resource<RouteConfigurationJson>[]> {
+  if (view.envoyFilters.patches.length === 0) return { value: tables, diagnostics: [] };
+  const read = memo([view.envoyFilters], "route patches", () => readPatches(view.envoyFilters));
+  const place: RoutePlace = {
+    context: view.proxy.type === "router" ? "GATEWAY" : "SIDECAR_OUTBOUND",
+    ports: view.gateway?.merged.portMap ?? new Map(),
+  };
+  const value = tables.map((table) =>
+    memo([table, read, view], "patched table", () => {
+      const { json, from } = patchRouteTable(table.json, place, read.value);
+      return json === table.json ? table : { ...table, json, from: [...table.from, ...from] };
+    }),
+  );
+  return { value, diagnostics: read.diagnostics };
+}
+
+/** One table; the same object when no patch applies. */
+export function patchRouteTable(
+  table: RouteConfigurationJson,
+  place: RoutePlace,
+  patches: Patches,
+): { readonly json: RouteConfigurationJson; readonly from: readonly ConfigKey[] } {
+  const inTable = <T>(list: readonly Patch<T>[]): readonly Patch<T>[] =>
+    list.filter((patch) => hasContext(patch, place.context) && matchesTable(table.name ?? "", patch, place));
+  const whole = inTable(patches.routeConfigurations).filter((patch) => patch.operation === "MERGE");
+  const hosts = inTable(patches.virtualHosts);
+  const routes = inTable(patches.routes);
+  if (whole.length + hosts.length + routes.length === 0) return { json: table, from: [] };
+  let merged = table;
+  for (const patch of whole) merged = mergeMessage(RouteConfigurationSchema, merged, patch.value, patch.merge);
+  const virtualHosts = [
+    ...(merged.virtualHosts ?? []).flatMap((host) => patchVirtualHost(host, hosts, routes) ?? []),
+    ...hosts.filter((patch) => patch.operation === "ADD").map((patch) => patch.value),
+  ];
+  return {
+    json: withList(merged, "virtualHosts", virtualHosts),
+    from: [...whole, ...hosts, ...routes].map((patch) => patch.key),
+  };
+}
+
+/** @returns undefined for a removed host */
+function patchVirtualHost(
+  host: VirtualHostJson,
+  patches: readonly Patch<VirtualHostJson>[],
+  routePatches: readonly Patch<RouteJson>[],
+): VirtualHostJson | undefined {
+  let patched = host;
+  for (const patch of patches) {
+    if (!matchesHost(patched, patch)) continue;
+    if (patch.operation === "REMOVE") return undefined;
+    if (patch.operation === "MERGE") patched = mergeMessage(VirtualHostSchema, patched, patch.value, patch.merge);
+    if (patch.operation === "REPLACE") patched = patch.value;
+  }
+  return patchRoutes(patched, routePatches);
+}
+
+function patchRoutes(host: VirtualHostJson, patches: readonly Patch<RouteJson>[]): VirtualHostJson {
+  const applying = patches.filter((patch) => matchesHost(host, patch));
+  if (applying.length === 0) return host;
+  let routes: readonly RouteJson[] = (host.routes ?? []).flatMap((route) => patchRoute(route, applying) ?? []);
+  for (const patch of applying) {
+    if (patch.operation === "REMOVE") continue;
+    const given = patch.match.routeConfiguration?.vhost?.route !== undefined;
+    const is = (route: RouteJson): boolean => matchesRoute(route, patch);
+    // Coming first needs a route that matches too, if one is named.
+    if (patch.operation === "INSERT_FIRST" && given && !routes.some(is)) continue;
+    if (patch.operation === "REPLACE") continue;
+    routes = patchList(routes, patch, { given, is });
+  }
+  return withList(host, "routes", [...routes]);
+}
+
+/** @returns undefined for a removed route */
+function patchRoute(route: RouteJson, patches: readonly Patch<RouteJson>[]): RouteJson | undefined {
+  let patched = route;
+  for (const patch of patches) {
+    if (!matchesRoute(patched, patch)) continue;
+    if (patch.operation === "REMOVE") return undefined;
+    if (patch.operation === "MERGE") patched = mergeMessage(RouteSchema, patched, patch.value, patch.merge);
+  }
+  return patched;
+}
+
+function matchesTable(name: string, { match }: Patch<unknown>, place: RoutePlace): boolean {
+  const wanted = match.routeConfiguration;
+  if (wanted === undefined) return true;
+  if (wanted.name && wanted.name !== name) return false;
+  if (place.context !== "GATEWAY") {
+    const port = name.startsWith("inbound") ? parseClusterName(name)?.port : numberOf(name);
+    return !wanted.portNumber || wanted.portNumber === port;
+  }
+  const server = gatewayServerOf(name);
+  const declared = place.ports.get(server.port) ?? new Set([server.port]);
+  return (
+    (!wanted.portNumber || declared.has(wanted.portNumber)) &&
+    (!wanted.portName || wanted.portName === server.portName) &&
+    (!wanted.gateway || wanted.gateway === server.gateway)
+  );
+}
+
+/** Reads `http.<port>` and `https.<port>.<port name>.<gateway>.<namespace>`; what a name does not say is empty. */
+function gatewayServerOf(name: string): { readonly port: number; readonly portName: string; readonly gateway: string } {
+  const [scheme, port = "", portName = "", gateway, namespace] = name.split(".");
+  if (scheme === "https" && gateway !== undefined && namespace !== undefined) {
+    return { port: numberOf(port), portName, gateway: `${namespace}/${gateway}` };
+  }
+  return { port: scheme === "http" ? numberOf(port) : 0, portName: "", gateway: "" };
+}
+
+/** As a decimal number; 0 for any other text. */
+function numberOf(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : 0;
+}
+
+function matchesHost(host: VirtualHostJson, { match }: Patch<unknown>): boolean {
+  const wanted = match.routeConfiguration?.vhost;
+  if (wanted?.name && wanted.name !== host.name) return false;
+  return !wanted?.domainName || (host.domains ?? []).includes(wanted.domainName);
+}
+
+function matchesRoute(route: RouteJson, { match }: Patch<unknown>): boolean {
+  const wanted = match.routeConfiguration?.vhost?.route;
+  if (wanted?.name && wanted.name !== route.name) return false;
+  const action = wanted?.action ?? "ANY";
+  const own = actionOf(route);
+  return action === "ANY" || own === undefined || action === own;
+}
+
+function actionOf(route: RouteJson): "ROUTE" | "REDIRECT" | "DIRECT_RESPONSE" | undefined {
+  if (route.route !== undefined) return "ROUTE";
+  if (route.redirect !== undefined) return "REDIRECT";
+  return route.directResponse === undefined ? undefined : "DIRECT_RESPONSE";
+}
+
+/** An empty list is not written. */
+function withList<T extends object, K extends keyof T>(
+  object: T,
+  key: K,
+  list: NonNullable<T[K]> & readonly unknown[],
+): T {
+  if (list.length > 0) return { ...object, [key]: list };
+  const { [key]: _empty, ...rest } = object;
+  // Only an optional list was taken out.
+  return rest as T;
+}

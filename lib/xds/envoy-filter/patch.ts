@@ -1,0 +1,151 @@
+/**
+ * The patches of a class, read: values in canonical form, by what they apply to.
+ * @see model-push 8.1
+ */
+import type { DescMessage, MessageJsonType } from "@bufbuild/protobuf";
+import { type ClusterJson, ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import {
+  type FilterChainJson,
+  FilterChainSchema,
+  type FilterJson,
+  FilterSchema,
+  type ListenerFilterJson,
+  ListenerFilterSchema,
+} from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import { type ListenerJson, ListenerSchema } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import {
+  type RouteJson,
+  RouteSchema,
+  type VirtualHostJson,
+  VirtualHostSchema,
+} from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import { type RouteConfigurationJson, RouteConfigurationSchema } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import {
+  type HttpFilterJson,
+  HttpFilterSchema,
+} from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import { keyOf } from "../../config/config.ts";
+import type { ConfigKey, Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
+import type { ApplyTo, EnvoyConfigObjectMatch, PatchContext, PatchOperation } from "../../config/kinds/envoy-filter.ts";
+import type { EnvoyFilterPatches, SelectedPatch } from "../../mesh/views.ts";
+import { canonicalMessage } from "../descriptors.ts";
+import type { MergeOptions } from "./merge-message.ts";
+
+/** One patch for one sort of object. */
+export interface Patch<T> {
+  readonly context: PatchContext;
+  readonly operation: Exclude<PatchOperation, "INVALID" | "MERGE_AND_REPLACE_LIST">;
+  readonly match: EnvoyConfigObjectMatch;
+  /** Empty for REMOVE. */
+  readonly value: T;
+  readonly merge: MergeOptions;
+  readonly key: ConfigKey;
+  readonly origin: Origin;
+  /** From the root of the EnvoyFilter to this patch. */
+  readonly path: Diagnostic["path"];
+}
+
+export interface Patches {
+  readonly listeners: readonly Patch<ListenerJson>[];
+  readonly listenerFilters: readonly Patch<ListenerFilterJson>[];
+  readonly filterChains: readonly Patch<FilterChainJson>[];
+  readonly networkFilters: readonly Patch<FilterJson>[];
+  readonly httpFilters: readonly Patch<HttpFilterJson>[];
+  readonly routeConfigurations: readonly Patch<RouteConfigurationJson>[];
+  readonly virtualHosts: readonly Patch<VirtualHostJson>[];
+  readonly routes: readonly Patch<RouteJson>[];
+  readonly clusters: readonly Patch<ClusterJson>[];
+}
+
+/** Targets that stand in an ordered list; for all others to insert is to add. */
+const ordered: ReadonlySet<ApplyTo> = new Set(["HTTP_FILTER", "NETWORK_FILTER", "HTTP_ROUTE", "LISTENER_FILTER"]);
+
+/** Reads every patch; a value that is no such message costs its patch. */
+export function readPatches({ patches }: EnvoyFilterPatches): Stage<Patches> {
+  const diagnostics: Diagnostic[] = [];
+  const of = <Desc extends DescMessage>(applyTo: ApplyTo, schema: Desc): readonly Patch<MessageJsonType<Desc>>[] =>
+    patches
+      .filter(({ patch }) => patch.applyTo === applyTo)
+      .flatMap((selected) => {
+        const read = readPatch(selected, schema);
+        diagnostics.push(...read.diagnostics);
+        return read.value ?? [];
+      });
+  const value: Patches = {
+    listeners: of("LISTENER", ListenerSchema),
+    listenerFilters: of("LISTENER_FILTER", ListenerFilterSchema),
+    filterChains: of("FILTER_CHAIN", FilterChainSchema),
+    networkFilters: of("NETWORK_FILTER", FilterSchema),
+    httpFilters: of("HTTP_FILTER", HttpFilterSchema),
+    routeConfigurations: of("ROUTE_CONFIGURATION", RouteConfigurationSchema),
+    virtualHosts: of("VIRTUAL_HOST", VirtualHostSchema),
+    routes: of("HTTP_ROUTE", RouteSchema),
+    clusters: of("CLUSTER", ClusterSchema),
+  };
+  return { value, diagnostics };
+}
+
+function readPatch<Desc extends DescMessage>(
+  { filter, patch }: SelectedPatch,
+  schema: Desc,
+): Stage<Patch<MessageJsonType<Desc>> | undefined> {
+  const path = ["spec", "configPatches", (filter.spec.configPatches ?? []).indexOf(patch)];
+  const read = canonicalMessage(schema, patch.patch.value ?? {});
+  const about = { origin: filter.origin, path: [...path, "patch", "value"] };
+  if ("error" in read) {
+    const message = `the value is no ${schema.typeName}, so the patch is left out: ${read.error}`;
+    const hint = "compare it with Envoy's API reference";
+    return {
+      value: undefined,
+      diagnostics: [{ code: "envoy-filter-value", severity: "error", ...about, message, hint }],
+    };
+  }
+  const written = patch.patch.operation;
+  const operation = written === "MERGE_AND_REPLACE_LIST" ? "MERGE" : written;
+  if (operation === "INVALID") return { value: undefined, diagnostics: [] };
+  const inserts = operation === "INSERT_BEFORE" || operation === "INSERT_AFTER" || operation === "INSERT_FIRST";
+  return {
+    value: {
+      context: patch.match?.context ?? "ANY",
+      operation: inserts && !ordered.has(patch.applyTo) ? "ADD" : operation,
+      match: patch.match ?? {},
+      value: read.json,
+      merge: { replacesLists: written === "MERGE_AND_REPLACE_LIST" },
+      key: keyOf(filter),
+      origin: filter.origin,
+      path,
+    },
+    diagnostics: read.unknownTypes.map((type) => ({
+      code: "envoy-filter-unknown-type",
+      severity: "warning",
+      ...about,
+      message: `${type} is not known here, so it is passed on unchecked`,
+      hint: "see that the proxies have this extension",
+    })),
+  };
+}
+
+export function hasContext(patch: Patch<unknown>, context: PatchContext): boolean {
+  return patch.context === "ANY" || patch.context === context;
+}
+
+/** Whole listeners and clusters: what is meant for any context is added once per proxy, on the outbound side. */
+export function isAddedIn(patch: Patch<unknown>, context: PatchContext): boolean {
+  return (
+    patch.operation === "ADD" &&
+    hasContext(patch, context) &&
+    !(patch.context === "ANY" && context === "SIDECAR_INBOUND")
+  );
+}
+
+/** For a merge of two configurations that are not of one type, or of a type without descriptor. */
+export function unmergeable(patch: Patch<unknown>, name: string): Diagnostic {
+  return {
+    code: "envoy-filter-unmergeable",
+    severity: "error",
+    origin: patch.origin,
+    path: [...patch.path, "patch", "value", "typedConfig"],
+    message: `the configuration of ${name} is of another type, or of one that is not known, and was left as it is`,
+    hint: "give the type of what is patched as @type, or replace it",
+  };
+}
