@@ -38,12 +38,12 @@ export async function deltaFor(
   { classId, shape, type, names, known }: DeltaQuestion,
 ): Promise<DeltaAnswer | undefined> {
   const proxyClass = loaded.classes.get(classId);
-  const treeRef = proxyClass && loaded.root.trees[proxyClass[shape][type]];
-  if (treeRef === undefined) return undefined;
+  if (proxyClass === undefined) return undefined;
+  const tree = await reader.tree(loaded.root, type, proxyClass[shape][type]);
   const wanted = names === undefined ? undefined : new Set([...names, ...Object.keys(known)]);
   const changed: ChangedResource[] = [];
   const there = new Set<string>();
-  for (const segment of (await reader.tree(treeRef.hash)).segments) {
+  for (const segment of tree.segments) {
     for (const span of (await reader.segment(segment)).spans.values()) {
       if (wanted !== undefined && !wanted.has(span.name)) continue;
       there.add(span.name);
@@ -52,5 +52,5 @@ export async function deltaFor(
     }
   }
   const removed = [...(wanted ?? Object.keys(known))].filter((name) => !there.has(name)).sort(byCodePoint);
-  return { version: wireVersion(treeRef.version), changed, removed };
+  return { version: wireVersion(tree.version), changed, removed };
 }

@@ -1,7 +1,7 @@
 import { hashOf } from "../snapshot/blob.ts";
 import { isWildcard, type ResourceType, type ShapeName } from "../snapshot/resource-type.ts";
-import type { SegmentRef, TypeTree } from "../snapshot/root.ts";
-import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import type { SegmentRef } from "../snapshot/root.ts";
+import type { LoadedRoot, LoadedTree, SnapshotReader } from "../snapshot/snapshot-reader.ts";
 
 /** Who asks for what. */
 export interface ResourceQuestion {
@@ -41,18 +41,17 @@ export async function selectResources(
   { classId, shape, type, names }: ResourceQuestion,
 ): Promise<Selection | undefined> {
   const proxyClass = loaded.classes.get(classId);
-  const treeRef = proxyClass && loaded.root.trees[proxyClass[shape][type]];
-  if (treeRef === undefined) return undefined;
-  const tree = await reader.tree(treeRef.hash);
+  if (proxyClass === undefined) return undefined;
+  const tree = await reader.tree(loaded.root, type, proxyClass[shape][type]);
   if (isWildcard(type) && names.length === 0) {
-    return { version: wireVersion(treeRef.version), parts: tree.segments.map((segment) => ({ segment })) };
+    return { version: wireVersion(tree.version), parts: tree.segments.map((segment) => ({ segment })) };
   }
   const found = (await Promise.all(names.map((name) => findResource(reader, tree, name)))).flat();
   const versions = found.map(({ version }) => version);
   return { version: wireVersion(versions.length === 1 ? versions.join() : hashOf(versions.join())), parts: found };
 }
 
-async function findResource(reader: SnapshotReader, tree: TypeTree, name: string) {
+async function findResource(reader: SnapshotReader, tree: LoadedTree, name: string) {
   const segment = segmentWith(tree.segments, name);
   const span = segment && (await reader.segment(segment)).spans.get(name);
   return segment === undefined || span === undefined ? [] : [{ segment, name, version: span.version }];

@@ -18,11 +18,13 @@ export function createWorldCheck(): WorldCheck {
   function problemsOfOrder(list: ResourceList): readonly string[] {
     const known = orders.get(list);
     if (known !== undefined) return known;
-    const problems = list.flatMap(({ name }, i) => {
-      const before = list[i - 1]?.name;
-      if (before === undefined || before < name) return [];
-      return [before === name ? `${name} is there twice` : `${name} is not in its place`];
-    });
+    const problems: string[] = [];
+    let before: string | undefined;
+    for (const { name } of list) {
+      if (before === name) problems.push(`${name} is there twice`);
+      else if (before !== undefined && before > name) problems.push(`${name} is not in its place`);
+      before = name;
+    }
     orders.set(list, problems);
     return problems;
   }

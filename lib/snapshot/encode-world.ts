@@ -1,8 +1,9 @@
 import { type Blob, jsonBlob } from "./blob.ts";
 import type { CompiledWorld } from "./compiled.ts";
-import type { EncodedTree, TreeEncoder } from "./encode-tree.ts";
+import { buildTable, type EncodedTable } from "./encode-table.ts";
+import type { TreeEncoder } from "./encode-tree.ts";
 import { encodeNodeIndex } from "./node-index.ts";
-import type { resourceTypes, ShapeName } from "./resource-type.ts";
+import type { ResourceType, ShapeName } from "./resource-type.ts";
 import type { ClassTable, Root, Shape } from "./root.ts";
 import { encodeSegment } from "./segment.ts";
 
@@ -10,27 +11,26 @@ import { encodeSegment } from "./segment.ts";
 export interface EncodedWorld {
   readonly root: Root;
   readonly rootBlob: Blob;
-  readonly trees: readonly EncodedTree[];
+  readonly tables: Readonly<Record<ResourceType, EncodedTable>>;
   /** Every blob but the root's own, each once. */
   blobs(): Iterable<{ readonly hash: string; make(): Uint8Array<ArrayBuffer> }>;
 }
 
 /** Puts a compiled world into its stored form. Equal worlds give equal bytes. */
 export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): EncodedWorld {
-  const trees = new Map<string, { readonly index: number; readonly tree: EncodedTree }>();
-  const indexOf = (tree: EncodedTree): number => {
-    const known = trees.get(tree.ref.hash);
-    if (known !== undefined) return known.index;
-    trees.set(tree.ref.hash, { index: trees.size, tree });
-    return trees.size - 1;
+  const builders = {
+    clusters: buildTable(encodeTree),
+    endpoints: buildTable(encodeTree),
+    listeners: buildTable(encodeTree),
+    routes: buildTable(encodeTree),
   };
   const shapeOf = (compiled: CompiledWorld["classes"][number], shape: ShapeName): Shape => {
-    const index = (type: (typeof resourceTypes)[number]) => indexOf(encodeTree(compiled[shape][type]));
+    const lists = compiled[shape];
     return {
-      clusters: index("clusters"),
-      endpoints: index("endpoints"),
-      listeners: index("listeners"),
-      routes: index("routes"),
+      clusters: builders.clusters.indexOf(lists.clusters),
+      endpoints: builders.endpoints.indexOf(lists.endpoints),
+      listeners: builders.listeners.indexOf(lists.listeners),
+      routes: builders.routes.indexOf(lists.routes),
     };
   };
 
@@ -46,11 +46,21 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
   const nodes = encodeNodeIndex(world.nodes);
   const diagnostics = jsonBlob(world.diagnostics);
   const legacy = world.legacy === undefined ? undefined : jsonBlob(world.legacy.index);
-  const encodedTrees = [...trees.values()].map(({ tree }) => tree);
+  const tables = {
+    clusters: builders.clusters.finish(),
+    endpoints: builders.endpoints.finish(),
+    listeners: builders.listeners.finish(),
+    routes: builders.routes.finish(),
+  };
   const root: Root = {
     compiler: world.compiler,
     sources: world.sources.map(({ name, version }) => ({ name, version })),
-    trees: encodedTrees.map(({ ref }) => ref),
+    tables: {
+      clusters: tables.clusters.blob.hash,
+      endpoints: tables.endpoints.blob.hash,
+      listeners: tables.listeners.blob.hash,
+      routes: tables.routes.blob.hash,
+    },
     classes: classes.hash,
     classifier: classifier.hash,
     nodes: nodes.refs,
@@ -61,11 +71,13 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
   return {
     root,
     rootBlob: jsonBlob(root),
-    trees: encodedTrees,
+    tables,
     *blobs() {
       const seen = new Set<string>();
-      const small = [classes, classifier, diagnostics, ...nodes.blobs, ...encodedTrees.map((tree) => tree.blob)];
-      if (legacy !== undefined) small.push(legacy);
+      const parts = Object.values(tables).flatMap((table) => table.parts);
+      const lists = [...Object.values(tables), ...parts].map(({ blob }) => blob);
+      const all = [classes, classifier, diagnostics, ...nodes.blobs, legacy, ...lists];
+      const small = all.filter((blob) => blob !== undefined);
       for (const [hash, text] of Object.entries(world.legacy?.texts ?? {})) {
         if (!seen.has(hash)) yield { hash, make: () => new TextEncoder().encode(text) };
         seen.add(hash);
@@ -74,7 +86,7 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
         if (!seen.has(hash)) yield { hash, make: () => bytes };
         seen.add(hash);
       }
-      for (const { ref, resources } of encodedTrees.flatMap((tree) => tree.segments)) {
+      for (const { ref, resources } of parts.flatMap(({ segments }) => segments)) {
         const hashes = ref.binary === undefined ? [ref.hash] : [ref.hash, ref.binary.hash];
         for (const [i, hash] of hashes.entries()) {
           if (!seen.has(hash)) yield { hash, make: () => encodeSegment(resources).blobs[i]?.bytes ?? new Uint8Array() };

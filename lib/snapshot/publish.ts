@@ -77,7 +77,7 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
     },
     async publish(world, base, reason = "publish") {
       const problems = check(world);
-      if (problems.length > 0) throw new PortolanError(`the compiled world is not whole: ${problems.join("; ")}`);
+      if (problems.length > 0) throw new PortolanError(`the compiled world is not whole: ${firstOf(problems)}`);
       const encoded = encodeWorld(world, encodeTree);
       const root = encoded.rootBlob.hash;
       if (base !== undefined && base.head.steps.at(-1)?.root === root)
@@ -120,6 +120,11 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
       };
     },
   };
+}
+
+function firstOf(problems: readonly string[]): string {
+  const more = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
+  return problems.slice(0, 5).join("; ") + more;
 }
 
 /** The step in force and those that are still to come. */

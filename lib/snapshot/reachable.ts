@@ -1,4 +1,5 @@
 import { textsOf } from "./legacy/compiled-legacy.ts";
+import { resourceTypes } from "./resource-type.ts";
 import type { Head } from "./root.ts";
 import type { SnapshotReader } from "./snapshot-reader.ts";
 
@@ -7,11 +8,8 @@ export async function reachableFrom(reader: SnapshotReader, rootHash: string): P
   const { root } = await reader.root(rootHash);
   const small = [rootHash, root.classes, root.classifier, root.diagnostics, ...root.nodes.map(({ hash }) => hash)];
   const legacy = root.legacy === undefined ? [] : [root.legacy, ...textsOf(await reader.legacy(root.legacy))];
-  const trees = await Promise.all(root.trees.map(({ hash }) => reader.tree(hash)));
-  const segments = trees.flatMap((tree) =>
-    tree.segments.flatMap(({ hash, binary }) => (binary === undefined ? [hash] : [hash, binary.hash])),
-  );
-  return new Set([...small, ...legacy, ...root.trees.map(({ hash }) => hash), ...segments]);
+  const ofTypes = await Promise.all(resourceTypes.map((type) => reader.blobsOfType(root, type)));
+  return new Set([...small, ...legacy, ...ofTypes.flatMap((blobs) => [...blobs])]);
 }
 
 /** Roots that HEAD itself names. */

@@ -1,8 +1,8 @@
-import type { CompiledClass, CompiledResource, CompiledWorld } from "./compiled.ts";
-import type { EncodedTree } from "./encode-tree.ts";
+import type { CompiledResource, CompiledShape, CompiledWorld } from "./compiled.ts";
 import type { EncodedWorld } from "./encode-world.ts";
 import { type CompiledLegacy, textsOf } from "./legacy/compiled-legacy.ts";
-import type { ProxyClass, SegmentRef, Shape } from "./root.ts";
+import type { ResourceType } from "./resource-type.ts";
+import type { SegmentRef, Shape } from "./root.ts";
 import { decodeSegment } from "./segment.ts";
 import type { LoadedRoot, SnapshotReader } from "./snapshot-reader.ts";
 
@@ -24,9 +24,17 @@ export async function restoreWorld(
 ): Promise<RestoredWorld> {
   const loaded = await reader.root(rootHash);
   const { root } = loaded;
-  const knownTrees = new Map(like?.encoded.trees.map((tree) => [tree.ref.hash, tree] as const));
+  const knownParts = Object.values(like?.encoded.tables ?? {}).flatMap(({ parts }) => parts);
   const knownSegments = new Map(
-    like?.encoded.trees.flatMap(({ segments }) => segments.map(({ ref, resources }) => [ref.hash, resources] as const)),
+    knownParts.flatMap(({ segments }) => segments.map(({ ref, resources }) => [ref.hash, resources] as const)),
+  );
+  const knownLists = new Map(
+    Object.values(like?.encoded.tables ?? {}).flatMap(({ trees }) =>
+      trees.map(
+        (tree) =>
+          [segmentsKey(tree.parts.flatMap(({ segments }) => segments.map(({ ref }) => ref))), tree.resources] as const,
+      ),
+    ),
   );
   const blobs = new Set<string>([
     root.classes,
@@ -35,30 +43,51 @@ export async function restoreWorld(
     ...root.nodes.map(({ hash }) => hash),
   ]);
 
-  async function resourcesOf(ref: SegmentRef): Promise<readonly CompiledResource[]> {
-    const known = knownSegments.get(ref.hash);
+  const decoded = new Map<string, Promise<readonly CompiledResource[]>>();
+  /** Each segment is read and decoded once, so that lists share its resources as objects. */
+  function resourcesOf(ref: SegmentRef): Promise<readonly CompiledResource[]> | readonly CompiledResource[] {
+    const known = knownSegments.get(ref.hash) ?? decoded.get(ref.hash);
     if (known !== undefined) return known;
-    const binary = ref.binary === undefined ? undefined : (await reader.binarySegment(ref.binary)).bytes;
-    return decodeSegment(ref, (await reader.segment(ref)).bytes, binary);
+    const reading = readSegment(reader, ref);
+    decoded.set(ref.hash, reading);
+    return reading;
   }
 
-  async function listOf(hash: string): Promise<readonly CompiledResource[]> {
-    blobs.add(hash);
-    const known: EncodedTree | undefined = knownTrees.get(hash);
-    const refs = known?.segments.map(({ ref }) => ref) ?? (await reader.tree(hash)).segments;
-    for (const { hash, binary } of refs) {
-      blobs.add(hash);
-      if (binary !== undefined) blobs.add(binary.hash);
-    }
-    return known?.resources ?? (await Promise.all(refs.map(resourcesOf))).flat();
+  async function listsOf(type: ResourceType): Promise<ListOf> {
+    for (const hash of await reader.blobsOfType(root, type)) blobs.add(hash);
+    const indexes = new Set([...loaded.classes.values()].flatMap(({ stream, poll }) => [stream[type], poll[type]]));
+    const lists = await Promise.all(
+      [...indexes].map(async (index) => {
+        const { segments } = await reader.tree(root, type, index);
+        const known = knownLists.get(segmentsKey(segments));
+        return [index, known ?? (await Promise.all(segments.map(resourcesOf))).flat()] as const;
+      }),
+    );
+    const byIndex = new Map(lists);
+    return (shape) => byIndex.get(shape[type]) ?? [];
   }
 
   const legacy = root.legacy === undefined ? undefined : await restoreLegacy(reader, root.legacy);
   if (root.legacy !== undefined) blobs.add(root.legacy);
   for (const hash of Object.keys(legacy?.texts ?? {})) blobs.add(hash);
-  const lists = await Promise.all(root.trees.map(({ hash }) => listOf(hash)));
+  const [clusters, endpoints, listeners, routes] = [
+    await listsOf("clusters"),
+    await listsOf("endpoints"),
+    await listsOf("listeners"),
+    await listsOf("routes"),
+  ];
+  const shapeOf = (shape: Shape): CompiledShape => ({
+    clusters: clusters(shape),
+    endpoints: endpoints(shape),
+    listeners: listeners(shape),
+    routes: routes(shape),
+  });
   const world: CompiledWorld = {
-    classes: [...loaded.classes.values()].map((proxyClass) => restoreClass(proxyClass, lists)),
+    classes: [...loaded.classes.values()].map(({ id, stream, poll }) => ({
+      id,
+      stream: shapeOf(stream),
+      poll: shapeOf(poll),
+    })),
     classifier: loaded.classifier,
     nodes: await restoreNodes(reader, loaded, like),
     diagnostics: JSON.parse(await reader.text(root.diagnostics)),
@@ -77,15 +106,14 @@ async function restoreLegacy(reader: SnapshotReader, hash: string): Promise<Comp
   return { index, texts: Object.fromEntries(texts) };
 }
 
-function restoreClass(proxyClass: ProxyClass, lists: readonly (readonly CompiledResource[])[]): CompiledClass {
-  const shapeOf = (shape: Shape) => ({
-    clusters: lists[shape.clusters] ?? [],
-    endpoints: lists[shape.endpoints] ?? [],
-    listeners: lists[shape.listeners] ?? [],
-    routes: lists[shape.routes] ?? [],
-  });
-  return { id: proxyClass.id, stream: shapeOf(proxyClass.stream), poll: shapeOf(proxyClass.poll) };
+async function readSegment(reader: SnapshotReader, ref: SegmentRef): Promise<readonly CompiledResource[]> {
+  const binary = ref.binary === undefined ? undefined : (await reader.binarySegment(ref.binary)).bytes;
+  return decodeSegment(ref, (await reader.segment(ref)).bytes, binary);
 }
+
+type ListOf = (shape: Shape) => readonly CompiledResource[];
+
+const segmentsKey = (refs: readonly SegmentRef[]): string => refs.map(({ hash }) => hash).join();
 
 /** The node index as nodes with one key each, which encode to the same shards. */
 async function restoreNodes(

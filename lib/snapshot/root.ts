@@ -8,17 +8,13 @@ import type { ResourceType, ShapeName } from "./resource-type.ts";
 export interface Root {
   readonly compiler: string;
   readonly sources: readonly { readonly name: string; readonly version: string }[];
-  readonly trees: readonly TreeRef[];
+  /** Blobs of the type tables. */
+  readonly tables: Readonly<Record<ResourceType, string>>;
   readonly classes: string;
   readonly classifier: string;
   readonly nodes: readonly NodeShardRef[];
   readonly diagnostics: string;
   readonly legacy?: string;
-}
-
-export interface TreeRef {
-  readonly hash: string;
-  readonly version: string;
 }
 
 export interface ClassTable {
@@ -29,11 +25,24 @@ export interface ProxyClass extends Readonly<Record<ShapeName, Shape>> {
   readonly id: string;
 }
 
-/** Indexes into `Root.trees`. */
+/** Indexes into the trees of the type's table. */
 export type Shape = Readonly<Record<ResourceType, number>>;
 
-export interface TypeTree {
+export interface TypeTable {
+  readonly parts: readonly Part[];
+  readonly trees: readonly TypeTree[];
+}
+
+/** A list of segments by its blob, or one segment itself. */
+export type Part = { readonly list: string } | { readonly segment: SegmentRef };
+
+export interface SegmentList {
   readonly segments: readonly SegmentRef[];
+}
+
+export interface TypeTree {
+  readonly version: string;
+  readonly parts: readonly number[];
 }
 
 export interface SegmentRef {

@@ -5,6 +5,8 @@ import type { BinaryRef, ResourceEntry, SegmentHeader, SegmentRef } from "./root
 /** A run of resources that is stored as one blob. */
 export interface Segment {
   readonly ref: SegmentRef;
+  /** Hash of the names and versions of its resources. */
+  readonly content: string;
   readonly resources: readonly CompiledResource[];
 }
 
@@ -12,14 +14,17 @@ const targetBytes = 32 * 1024;
 
 /**
  * Cuts a sorted list into runs of about 32 KiB. Whether a run ends after a resource depends on that resource alone (the
- * hash of its name, against its share of the target size), so a change moves no boundary but its own.
+ * hash of its name, against its share of the target size), so a change moves no boundary but its own. What is of one
+ * workload only is kept apart from what classes share.
  */
 export function cutSegments(resources: readonly CompiledResource[]): readonly (readonly CompiledResource[])[] {
   const runs: CompiledResource[][] = [];
   let run: CompiledResource[] = [];
-  for (const resource of resources) {
+  for (const [i, resource] of resources.entries()) {
     run.push(resource);
-    if (nameHash(resource.name) < resource.text.length / targetBytes) {
+    const next = resources[i + 1];
+    const isBorder = next !== undefined && isOfWorkload(resource.name) !== isOfWorkload(next.name);
+    if (isBorder || nameHash(resource.name) < resource.text.length / targetBytes) {
       runs.push(run);
       run = [];
     }
@@ -28,8 +33,11 @@ export function cutSegments(resources: readonly CompiledResource[]): readonly (r
   return runs;
 }
 
+/** Whether a resource is of one workload: its inbound clusters and its inbound listener. */
+export const isOfWorkload = (name: string): boolean => name.startsWith("inbound|") || name === "virtualInbound";
+
 /** FNV-1a of the name, mixed once more, as a fraction from 0 to 1: even where names differ in their last letter only. */
-function nameHash(name: string): number {
+export function nameHash(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

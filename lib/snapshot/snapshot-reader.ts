@@ -5,7 +5,19 @@ import type { Classifier } from "./classifier.ts";
 import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
 import { createLoadCache } from "./load-cache.ts";
 import { shardFor } from "./node-index.ts";
-import type { BinaryRef, ClassTable, Head, NodeShard, ProxyClass, Root, SegmentRef, TypeTree } from "./root.ts";
+import type { ResourceType } from "./resource-type.ts";
+import type {
+  BinaryRef,
+  ClassTable,
+  Head,
+  NodeShard,
+  Part,
+  ProxyClass,
+  Root,
+  SegmentList,
+  SegmentRef,
+  TypeTable,
+} from "./root.ts";
 import { type ResourceSpan, readBinarySpans, readSpans } from "./segment.ts";
 
 /** A root with what every request needs of it. */
@@ -16,6 +28,11 @@ export interface LoadedRoot {
   readonly classifier: Classifier;
 }
 
+export interface LoadedTree {
+  readonly version: string;
+  readonly segments: readonly SegmentRef[];
+}
+
 export interface LoadedSegment {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly spans: ReadonlyMap<string, ResourceSpan>;
@@ -24,7 +41,10 @@ export interface LoadedSegment {
 /** Reads snapshots out of a store; what is read stays in memory up to a limit, and is never stale, being named by its hash. */
 export interface SnapshotReader {
   root(hash: string): Promise<LoadedRoot>;
-  tree(hash: string): Promise<TypeTree>;
+  /** The answer of one type, by its index in a class's shape. */
+  tree(root: Root, type: ResourceType, index: number): Promise<LoadedTree>;
+  /** Every blob that a type's table names, the table among them. */
+  blobsOfType(root: Root, type: ResourceType): Promise<ReadonlySet<string>>;
   segment(ref: SegmentRef): Promise<LoadedSegment>;
   binarySegment(ref: BinaryRef): Promise<LoadedSegment>;
   /** Class of a node by one of its names, if the root's node index has it. */
@@ -53,11 +73,33 @@ export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 
   const text = async (hash: string) => new TextDecoder().decode(await bytes(hash));
 
   // What is parsed here was written by encodeWorld: a blob's name vouches for its content.
-  const trees = createLoadCache<string, TypeTree>({
+  const tables = createLoadCache<string, TypeTable>({
     nameOf: (hash) => hash,
     maxBytes: maxBytes / 8,
     load: async (hash) => JSON.parse(await text(hash)),
-    sizeOf: (tree) => tree.segments.length * 200,
+    sizeOf: (table) => table.parts.length * 200 + table.trees.length * 200,
+  });
+  const lists = createLoadCache<string, SegmentList>({
+    nameOf: (hash) => hash,
+    maxBytes: maxBytes / 8,
+    load: async (hash) => JSON.parse(await text(hash)),
+    sizeOf: (list) => list.segments.length * 200,
+  });
+  const segmentsOf = async (part: Part | undefined): Promise<readonly SegmentRef[]> => {
+    if (part === undefined) return [];
+    return "list" in part ? (await lists.get(part.list)).segments : [part.segment];
+  };
+  const trees = createLoadCache<{ readonly table: string; readonly index: number }, LoadedTree>({
+    nameOf: ({ table, index }) => `${table} ${index}`,
+    maxBytes: maxBytes / 8,
+    load: async ({ table: hash, index }) => {
+      const table = await tables.get(hash);
+      const tree = table.trees[index];
+      if (tree === undefined) throw new PortolanError(`the table ${hash} has no tree ${index}`);
+      const parts = await Promise.all(tree.parts.map((part) => segmentsOf(table.parts[part])));
+      return { version: tree.version, segments: parts.flat() };
+    },
+    sizeOf: (tree) => 100 + tree.segments.length * 8,
   });
   const shards = createLoadCache<string, NodeShard>({
     nameOf: (hash) => hash,
@@ -111,7 +153,16 @@ export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 
 
   return {
     root: (hash) => roots.get(hash),
-    tree: (hash) => trees.get(hash),
+    tree: (root, type, index) => trees.get({ table: root.tables[type], index }),
+    async blobsOfType(root, type) {
+      const table = await tables.get(root.tables[type]);
+      const segments = (await Promise.all(table.parts.map(segmentsOf))).flat();
+      return new Set([
+        root.tables[type],
+        ...table.parts.flatMap((part) => ("list" in part ? [part.list] : [])),
+        ...segments.flatMap(({ hash, binary }) => (binary === undefined ? [hash] : [hash, binary.hash])),
+      ]);
+    },
     segment: (ref) => segments.get(ref),
     binarySegment: (ref) => binarySegments.get(ref),
     async nodeClass(root, key) {

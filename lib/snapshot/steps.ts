@@ -118,10 +118,14 @@ function createUnion(): (first: ResourceList, others: readonly ResourceList[]) =
 }
 
 function uniteSorted(first: ResourceList, second: ResourceList): ResourceList {
-  if (first === second) return first;
+  if (first === second || sameNames(first, second)) return first;
   const names = new Set(first.map(({ name }) => name));
   const added = second.filter(({ name }) => !names.has(name));
   return added.length === 0 ? first : [...first, ...added].sort((a, b) => byCodePoint(a.name, b.name));
+}
+
+function sameNames(a: ResourceList, b: ResourceList): boolean {
+  return a.length === b.length && a.every(({ name }, i) => name === b[i]?.name);
 }
 
 /** For each class of one world, the classes of the other in which its nodes are: usually the one of the same id. */

@@ -7,7 +7,7 @@ import {
   NodeShardSchema,
   RootSchema,
   SegmentHeaderSchema,
-  TypeTreeSchema,
+  TypeTableSchema,
 } from "../../gen/portolan/v1/root_pb.ts";
 import { blobKey, hashOf, headKey } from "../../lib/snapshot/blob.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
@@ -80,7 +80,7 @@ describe("publish", () => {
     expect(await readHead(store)).toEqual(before);
   });
 
-  it("writes one segment, its trees, a root, a publication and HEAD for one changed resource that classes share", async () => {
+  it("writes one segment, its list, the type's table, a root, a publication and HEAD for one changed resource that classes share", async () => {
     const store = memoryStore();
     const { publisher } = publisherAt(store);
     const shared = (content: string) => {
@@ -91,7 +91,7 @@ describe("publish", () => {
     };
     await publish(publisher, shared("1"));
     const result = await publish(publisher, shared("2"));
-    expect(result).toMatchObject({ kind: "published", written: { objects: 5 } });
+    expect(result).toMatchObject({ kind: "published", written: { objects: 6 } });
     expect(result.kind === "published" && result.written.bytes).toBeLessThan(200_000);
   });
 
@@ -99,7 +99,7 @@ describe("publish", () => {
     const store = memoryStore();
     await publish(publisherAt(store).publisher, worldOf({ a: { clusters: big("1") } }));
     const result = await publish(publisherAt(store).publisher, worldOf({ a: { clusters: big("2") } }));
-    expect(result).toMatchObject({ kind: "published", written: { objects: 5 } });
+    expect(result).toMatchObject({ kind: "published", written: { objects: 6 } });
   });
 
   it("lets one of two publishers win who started from the same HEAD", async () => {
@@ -156,7 +156,7 @@ describe("publish", () => {
     const { head } = (await readHead(store)) ?? {};
     if (head === undefined) throw new Error("no HEAD");
     const { root } = await reader.root(rootAt(head, Date.UTC(2027, 0, 1)));
-    const segment = (await reader.tree(root.trees[0]?.hash ?? "")).segments[0];
+    const segment = (await reader.tree(root, "clusters", 0)).segments[0];
     if (segment === undefined) throw new Error("no segment");
     const headerText = (await reader.text(segment.hash)).split("\n")[0] ?? "";
     const json = async (hash: string): Promise<JsonValue> => JSON.parse(await reader.text(hash));
@@ -167,7 +167,7 @@ describe("publish", () => {
     fromJson(ClassTableSchema, await json(root.classes));
     fromJson(ClassifierSchema, await json(root.classifier));
     fromJson(NodeShardSchema, await json(root.nodes[0]?.hash ?? ""));
-    fromJson(TypeTreeSchema, await json(root.trees[0]?.hash ?? ""));
+    fromJson(TypeTableSchema, await json(root.tables.clusters));
     fromJson(SegmentHeaderSchema, JSON.parse(headerText));
   });
 });
