@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { processTerminal } from "../lib/cli/terminal.ts";
 import { runCli } from "../lib/cli/program.ts";
+import { processTerminal } from "../lib/cli/terminal.ts";
 
 process.exitCode = await runCli(process.argv, processTerminal());

@@ -1,48 +1,39 @@
-import { InvalidArgumentError } from "commander";
 import { keyText, PortolanError } from "../config/diagnostic.ts";
 import type { Commit } from "../config/ledger/ledger.ts";
 import { kindNamed } from "./config-kind.ts";
-import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
+import { openPlace, type PlaceOptions } from "./config-place.ts";
 import { printTable } from "./config-print.ts";
-import type { Register } from "./program.ts";
+import type { Terminal } from "./terminal.ts";
 
-interface HistoryOptions extends PlaceOptions {
+/** Which writes to show. */
+export interface WritesOptions extends PlaceOptions {
   readonly namespace: string;
   readonly limit: number;
   readonly diff?: string;
 }
 
-/** `portolan history [type] [name]`: the writes to a store, newest first, or what differs between two of them. */
-export const registerHistory: Register = (program, terminal) => {
-  const command = program
-    .command("history")
-    .description("show who wrote what, newest first")
-    .argument("[type]", "only writes that touched one object: its type …")
-    .argument("[name]", "… and its name")
-    .option("-n, --namespace <name>", "namespace of the object", "default")
-    .option("--limit <number>", "how many writes are looked at", wholeNumber, 20)
-    .option("--diff <from..to>", "what differs between two revisions");
-  addPlaceOptions(command).action(
-    async (type: string | undefined, name: string | undefined, options: HistoryOptions) => {
-      const { ledger } = (await openPlace(options)).configs;
-      if (options.diff !== undefined) {
-        const [from, to] = options.diff.split("..").map(Number);
-        const commits = await ledger.history(Number.POSITIVE_INFINITY);
-        const root = (revision = Number.NaN) => rootOf(commits, revision);
-        for (const { key, before, after } of await ledger.diff(root(from), root(to))) {
-          terminal.out(`${before === undefined ? "added" : after === undefined ? "deleted" : "changed"} ${key}`);
-        }
-        return;
-      }
-      const key = type === undefined || name === undefined ? undefined : objectKey(type, name, options.namespace);
-      const commits = (await ledger.history(options.limit)).filter(
-        (one) => key === undefined || one.keys.includes(key),
-      );
-      if (commits.length === 0) terminal.err("No writes found.");
-      else printCommits(commits, (rows) => printTable(terminal, rows));
-    },
-  );
-};
+/** The writes to a source's configuration, newest first, or what differs between two of them. */
+export async function showWrites(
+  terminal: Terminal,
+  type: string | undefined,
+  name: string | undefined,
+  options: WritesOptions,
+): Promise<void> {
+  const { ledger } = (await openPlace(options)).configs;
+  if (options.diff !== undefined) {
+    const [from, to] = options.diff.split("..").map(Number);
+    const commits = await ledger.history(Number.POSITIVE_INFINITY);
+    const root = (revision = Number.NaN) => rootOf(commits, revision);
+    for (const { key, before, after } of await ledger.diff(root(from), root(to))) {
+      terminal.out(`${before === undefined ? "added" : after === undefined ? "deleted" : "changed"} ${key}`);
+    }
+    return;
+  }
+  const key = type === undefined || name === undefined ? undefined : objectKey(type, name, options.namespace);
+  const commits = (await ledger.history(options.limit)).filter((one) => key === undefined || one.keys.includes(key));
+  if (commits.length === 0) terminal.err("No writes found.");
+  else printCommits(commits, (rows) => printTable(terminal, rows));
+}
 
 export function printCommits(commits: readonly Commit[], print: (rows: readonly (readonly string[])[]) => void): void {
   print([
@@ -67,10 +58,4 @@ function rootOf(commits: readonly Commit[], revision: number): string {
 function objectKey(type: string, name: string, namespace: string): string {
   const { kind, clusterScoped } = kindNamed(type);
   return keyText({ kind, name, namespace: clusterScoped ? "" : namespace });
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("a whole number from 1");
-  return value;
 }

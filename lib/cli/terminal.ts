@@ -20,9 +20,7 @@ export function processTerminal(): Terminal {
 
 /** `spec.http[0].route[1].weight`, as people write it. */
 export function pathText(path: Diagnostic["path"]): string {
-  return path
-    .map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`))
-    .join("");
+  return path.map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`)).join("");
 }
 
 /** Two lines: where and what, then what to do next. Severity comes first so that a log can be searched for it. */

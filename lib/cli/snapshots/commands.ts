@@ -1,13 +1,11 @@
 import type { Command } from "commander";
 import type { Terminal } from "../terminal.ts";
 import { registerDiff } from "./diff.ts";
-import { registerHistory } from "./history.ts";
 import { registerMoves } from "./move.ts";
 import { registerPush } from "./push.ts";
 import { registerUpkeep } from "./upkeep.ts";
 
 /** Every command about published snapshots. */
 export function registerSnapshots(program: Command, terminal: Terminal): void {
-  for (const register of [registerPush, registerHistory, registerDiff, registerMoves, registerUpkeep])
-    register(program, terminal);
+  for (const register of [registerPush, registerDiff, registerMoves, registerUpkeep]) register(program, terminal);
 }

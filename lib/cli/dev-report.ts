@@ -1,0 +1,100 @@
+import type { FilesCompiled } from "../compile/compile-files.ts";
+import type { Refusal } from "../front/refusals.ts";
+import type { CompiledClass } from "../snapshot/compiled.ts";
+import type { PublishResult } from "../snapshot/publish.ts";
+import { resourceTypes } from "../snapshot/resource-type.ts";
+import { printDiagnostics, type Terminal } from "./terminal.ts";
+
+/** One round of `portolan dev`. */
+export interface Publication {
+  readonly files: number;
+  readonly compiled: FilesCompiled;
+  readonly result: Exclude<PublishResult, { readonly kind: "lost" }>;
+  readonly compileMs: number;
+  readonly publishMs: number;
+}
+
+export interface DevReport {
+  published(publication: Publication): void;
+  /** @param bootstrap of the first proxy, as YAML; absent where no pod has a proxy */
+  serving(url: string, example: { readonly proxy: string; readonly bootstrap: string } | undefined): void;
+  refused(refusal: Refusal): void;
+  failed(cause: unknown): void;
+}
+
+const maxClasses = 12;
+
+/** Tells what `portolan dev` does: for people on standard error, or as JSON lines on standard output. */
+export function devReport(
+  terminal: Terminal,
+  { folder, json }: { readonly folder: string; readonly json: boolean },
+): DevReport {
+  const { colours } = terminal;
+  const label = (text: string) => colours.green(text.padEnd(10));
+  const emit = (event: object) => terminal.out(JSON.stringify(event));
+
+  return {
+    published(publication) {
+      const { compiled, result } = publication;
+      if (json) return emit({ event: result.kind, ...summaryOf(publication) });
+      printDiagnostics(terminal, compiled.diagnostics);
+      const { classes } = compiled.value;
+      terminal.err(`${label("read")}${folder}: ${compiled.objects} objects in ${publication.files} files`);
+      terminal.err(`${label("compiled")}${classes.length} classes of proxies, ${ms(publication.compileMs)}`);
+      for (const one of classes.slice(0, maxClasses)) terminal.err(`${" ".repeat(10)}${classLine(one)}`);
+      if (classes.length > maxClasses) terminal.err(`${" ".repeat(10)}… and ${classes.length - maxClasses} more`);
+      const version = `version ${colours.bold(result.root.slice(0, 12))}, generation ${result.head.generation}`;
+      terminal.err(
+        result.kind === "unchanged"
+          ? `${label("unchanged")}${version}: nothing to send`
+          : `${label("published")}${version}, ${result.written.objects} objects written, ${ms(publication.publishMs)}`,
+      );
+    },
+    serving(url, example) {
+      if (json) return emit({ event: "serving", url, ...(example === undefined ? {} : { proxy: example.proxy }) });
+      terminal.err(`${label("serving")}${colours.bold(url)}, watching ${folder}`);
+      if (example === undefined) {
+        terminal.err("no pod here has a proxy: label it security.istio.io/tlsMode: istio, and it gets a class");
+        return;
+      }
+      const { proxy, bootstrap } = example;
+      terminal.err(`${label("bootstrap")}of ${colours.bold(proxy)}, to copy:\n`);
+      terminal.out(bootstrap);
+      terminal.err(`\nOr write it to a file, and start an Envoy with it:`);
+      terminal.err(`  npx portolan bootstrap ${proxy} --dir ${folder} --server ${url} > envoy.yaml`);
+      terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
+    },
+    refused(refusal) {
+      if (json) return emit({ event: "refused", ...refusal });
+      terminal.err(`${colours.red("refused".padEnd(10))}${JSON.stringify(refusal)}`);
+    },
+    failed(cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      if (json) return emit({ event: "failed", reason });
+      terminal.err(`${colours.red("failed".padEnd(10))}${reason}; what was published goes on being served`);
+    },
+  };
+}
+
+function classLine({ id, poll }: CompiledClass): string {
+  return `${id}  ${resourceTypes.map((type) => `${type} ${poll[type].length}`).join(", ")}`;
+}
+
+function summaryOf({ files, compiled, result, compileMs, publishMs }: Publication): object {
+  return {
+    files,
+    objects: compiled.objects,
+    classes: compiled.value.classes.map(({ id, poll }) => ({
+      id,
+      ...Object.fromEntries(resourceTypes.map((type) => [type, poll[type].length])),
+    })),
+    version: result.root,
+    generation: result.head.generation,
+    ...(result.kind === "published" ? { written: result.written } : {}),
+    compileMs: Math.round(compileMs),
+    publishMs: Math.round(publishMs),
+    diagnostics: compiled.diagnostics,
+  };
+}
+
+const ms = (value: number): string => `${value.toFixed(0)} ms`;

@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { InvalidArgumentError } from "commander";
+import { createFileCompiler, type FileCompiler } from "../compile/compile-files.ts";
+import { coalesce } from "../compile/webhook/coalesce.ts";
+import { defaultWorldOptions } from "../compile/world-of.ts";
+import { PortolanError } from "../config/diagnostic.ts";
+import { frontApp } from "../front/app.ts";
+import { createFront } from "../front/front.ts";
+import { type RunningServer, serveHttp } from "../front/node-server.ts";
+import { prometheusMetrics } from "../front/prometheus.ts";
+import { createPublisher } from "../snapshot/publish.ts";
+import { fileStore } from "../storage/files.ts";
+import { bootstrapFor, bootstrapText, proxiesIn, sampleFolder } from "./bootstrap.ts";
+import { devReport, type Publication } from "./dev-report.ts";
+import type { Register } from "./program.ts";
+import type { Terminal } from "./terminal.ts";
+import { readFolder, watchFolder } from "./watch-folder.ts";
+
+interface Options {
+  readonly port: number;
+  readonly host: string;
+  readonly store?: string;
+  readonly legacyApi?: boolean;
+  readonly once?: boolean;
+  readonly json?: boolean;
+}
+
+/** `portolan dev [DIR]`: compile, publish, serve and watch a folder. */
+export const registerDev: Register = (program, terminal) => {
+  program
+    .command("dev [dir]")
+    .description("Compiles a folder, publishes it to a file store, serves it to Envoys and follows every saved file.")
+    .option("--port <port>", "port of the front, 0 takes any (default: $PORT, else 8080)", portNumber, defaultPort())
+    .option("--host <address>", "address that the front listens on", "127.0.0.1")
+    .option("--store <folder>", "file store (default: .portolan/dev-…, one for each folder)")
+    .option("--legacy-api", "compile the answers of the REST v1 API too")
+    .option("--once", "publish once and leave: no server, no watching")
+    .option("--json", "one JSON object a line instead of text")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  portolan dev\n  portolan dev my-mesh/ --port 9000\n  portolan dev my-mesh/ --once --json",
+    )
+    .action(async (dir: string | undefined, options: Options) => {
+      await dev(dir ?? sampleFolder, options, terminal);
+    });
+};
+
+async function dev(folder: string, options: Options, terminal: Terminal): Promise<void> {
+  const storeFolder =
+    options.store ?? `.portolan/dev-${createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8)}`;
+  const store = fileStore(storeFolder);
+  const report = devReport(terminal, { folder, json: options.json === true });
+  const publishFolder = folderPublisher(folder, store, options);
+  report.published(await publishFolder());
+  if (options.once === true) return;
+
+  const front = createFront({
+    store,
+    maxHoldMs: 25_000,
+    metrics: prometheusMetrics(),
+    onRefusal: report.refused,
+    onError: report.failed,
+  });
+  const server = await serve(frontApp(front), options);
+  report.serving(server.url, await exampleIn(folder, server.url));
+  const again = coalesce(async () => report.published(await publishFolder()));
+  const stopWatching = await watchFolder(folder, () => {
+    again().catch(report.failed);
+  });
+  await new Promise<void>((stop) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop());
+  });
+  await stopWatching();
+  front.close();
+  await server.close();
+}
+
+/** The bootstrap of one proxy of the folder: a gateway if there is one, since it can be asked from outside. */
+async function exampleIn(folder: string, url: string) {
+  const proxies = await proxiesIn(folder);
+  const proxy = proxies.find(({ type }) => type === "router") ?? proxies[0];
+  if (proxy === undefined) return undefined;
+  return { proxy: `${proxy.name}.${proxy.namespace}`, bootstrap: bootstrapText(bootstrapFor(proxy, url, 15_000)) };
+}
+
+/** Reads, compiles and publishes; each call costs what changed since the one before. */
+function folderPublisher(
+  folder: string,
+  store: ReturnType<typeof fileStore>,
+  { legacyApi = false }: Options,
+): () => Promise<Publication> {
+  const compileFiles: FileCompiler = createFileCompiler({ ...defaultWorldOptions, legacyApi });
+  const publisher = createPublisher(store);
+  return async () => {
+    for (;;) {
+      const base = await publisher.head();
+      const startMs = performance.now();
+      const files = await readFolder(folder);
+      if (files.length === 0) {
+        throw new PortolanError(
+          `${folder} holds no .yaml or .yml file; give a folder that does, or try \`npm start\` alone`,
+        );
+      }
+      const compiled = compileFiles(files, []);
+      const compiledMs = performance.now();
+      const result = await publisher.publish(compiled.value, base);
+      if (result.kind === "lost") continue;
+      return {
+        files: files.length,
+        compiled,
+        result,
+        compileMs: compiledMs - startMs,
+        publishMs: performance.now() - compiledMs,
+      };
+    }
+  };
+}
+
+async function serve(app: ReturnType<typeof frontApp>, { port, host }: Options): Promise<RunningServer> {
+  try {
+    return await serveHttp(app, port, host);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new PortolanError(`cannot listen on ${host}:${port} (${reason}); set PORT or --port to another`, [], cause);
+  }
+}
+
+function defaultPort(): number {
+  const port = process.env.PORT;
+  return port === undefined || port === "" ? 8080 : portNumber(port);
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError("a port is a number from 0 to 65535");
+  return port;
+}

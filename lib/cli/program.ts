@@ -1,0 +1,72 @@
+import { Command, CommanderError } from "commander";
+import { PortolanError } from "../config/diagnostic.ts";
+import { registerBootstrap } from "./bootstrap.ts";
+import { registerAnalyze } from "./config-analyze.ts";
+import { registerApply } from "./config-apply.ts";
+import { registerCreate } from "./config-create.ts";
+import { registerDelete } from "./config-delete.ts";
+import { registerDescribe } from "./config-describe.ts";
+import { registerGet } from "./config-get.ts";
+import { registerReplace } from "./config-replace.ts";
+import { registerValidate } from "./config-validate.ts";
+import { registerDev } from "./dev.ts";
+import { registerHistory } from "./history.ts";
+import { registerSnapshots } from "./snapshots/commands.ts";
+import { printDiagnostics, type Terminal } from "./terminal.ts";
+
+/** Exit codes of every command; `docs/cli.md` lists them for users. */
+export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
+
+/** A command adds itself to the program; what it fails with is thrown as `PortolanError`. */
+export type Register = (program: Command, terminal: Terminal) => void;
+
+/** In the order of the help. */
+const commands: readonly Register[] = [
+  registerDev,
+  registerBootstrap,
+  registerValidate,
+  registerAnalyze,
+  registerApply,
+  registerCreate,
+  registerReplace,
+  registerGet,
+  registerDescribe,
+  registerDelete,
+  registerHistory,
+  registerSnapshots,
+];
+
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command("portolan")
+    .description(
+      "Compiles Istio's configuration once per change into immutable xDS snapshots, and serves them to Envoy.",
+    )
+    .version("0.1.0")
+    .showHelpAfterError("(add --help for the options and examples)")
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.replace(/\n$/, "")),
+      writeErr: (text) => terminal.err(text.replace(/\n$/, "")),
+    })
+    .exitOverride();
+  for (const register of commands) register(program, terminal);
+  return program;
+}
+
+/**
+ * Runs one command line.
+ *
+ * @param argv as `process.argv`
+ * @returns the exit code; every failure has been told on the terminal
+ */
+export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await createProgram(terminal).parseAsync([...argv]);
+    return exitCodes.ok;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (!(error instanceof PortolanError)) throw error;
+    printDiagnostics(terminal, error.diagnostics);
+    terminal.err(`${terminal.colours.red("portolan:")} ${error.message}`);
+    return exitCodes.failed;
+  }
+}

@@ -1,0 +1,85 @@
+import type { Diagnostic, Stage } from "../config/diagnostic.ts";
+import { buildMesh } from "../mesh/build-mesh.ts";
+import { classify } from "../mesh/classify.ts";
+import type { Memo } from "../mesh/memo.ts";
+import type { World } from "../mesh/world.ts";
+import type { CompiledResource, CompiledShape, CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
+import { type ResourceType, resourceTypes } from "../snapshot/resource-type.ts";
+import { compileLegacy } from "../v1/compile-legacy.ts";
+import { legacyWorldOf } from "../v1/legacy-world-of.ts";
+import { checkResource } from "../xds/descriptors.ts";
+import { generate } from "../xds/generate.ts";
+import type { ClassResources, Resource } from "../xds/resource.ts";
+import { pollShape } from "../xds/shape.ts";
+import { encodeResource } from "./encode-resource.ts";
+import { sortDiagnostics } from "./sort-diagnostics.ts";
+
+/** Part of every root: another compiler may write other bytes for the same world. */
+export const compilerVersion = "portolan 0.1.0";
+
+/**
+ * The whole job: a world in, every answer of every class of proxies out.
+ *
+ * @param sources the shards that the world was read from, for the root's record
+ * @param memo remembers what was made from objects that did not change; a memo that forgets gives the same bytes
+ * @returns never fails on input: what cannot be compiled is left out and said in a diagnostic
+ */
+export function compile(world: World, sources: readonly CompiledSource[], memo: Memo): Stage<CompiledWorld> {
+  const mesh = buildMesh(world, memo);
+  const census = classify(mesh.value, world.proxies, memo);
+  const diagnostics: Diagnostic[] = [...mesh.diagnostics, ...census.diagnostics];
+  const classes = census.value.classes.map((proxyClass) => {
+    const stream = generate(mesh.value, proxyClass.proxy, memo);
+    const poll = pollShape(stream.value, memo);
+    diagnostics.push(...stream.diagnostics);
+    return {
+      id: proxyClass.id,
+      stream: encodeShape(stream.value, memo, diagnostics),
+      poll: encodeShape(poll, memo, diagnostics),
+    };
+  });
+  const sorted = sortDiagnostics(diagnostics);
+  return {
+    value: {
+      classes,
+      classifier: census.value.classifier,
+      nodes: census.value.nodes,
+      diagnostics: sorted,
+      ...(world.legacyApi === true ? { legacy: compileLegacy(legacyWorldOf(world)) } : {}),
+      sources,
+      compiler: compilerVersion,
+    },
+    diagnostics: sorted,
+  };
+}
+
+function encodeShape(resources: ClassResources, memo: Memo, diagnostics: Diagnostic[]): CompiledShape {
+  const encode = (type: ResourceType): readonly CompiledResource[] => {
+    const list = memo([resources[type]], `encode-list|${type}`, () => encodeList(type, resources[type], memo));
+    diagnostics.push(...list.diagnostics);
+    return list.value;
+  };
+  const [clusters, endpoints, listeners, routes] = resourceTypes.map(encode);
+  return {
+    clusters: clusters ?? [],
+    endpoints: endpoints ?? [],
+    listeners: listeners ?? [],
+    routes: routes ?? [],
+  };
+}
+
+/** A resource that Envoy's descriptors refuse is left out and reported: it would cost its neighbours the whole answer. */
+function encodeList(
+  type: ResourceType,
+  resources: readonly Resource[],
+  memo: Memo,
+): Stage<readonly CompiledResource[]> {
+  const value: CompiledResource[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const resource of resources) {
+    const refused = memo([resource.json], `check|${type}`, () => checkResource(type, resource));
+    if (refused === undefined) value.push(encodeResource(type, resource, memo));
+    else diagnostics.push(refused);
+  }
+  return { value, diagnostics };
+}

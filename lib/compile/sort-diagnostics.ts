@@ -1,0 +1,21 @@
+import { byCodePoint, type Diagnostic } from "../config/diagnostic.ts";
+
+/** One order for all runs, each message once: by file, line, path, code, text. */
+export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const byText = new Map(diagnostics.map((diagnostic) => [sortKey(diagnostic), diagnostic] as const));
+  return [...byText.entries()].sort(([a], [b]) => byCodePoint(a, b)).map(([, diagnostic]) => diagnostic);
+}
+
+function sortKey({ origin, path, code, message }: Diagnostic): string {
+  const line = String(origin.line).padStart(9, "0");
+  return [
+    origin.file,
+    line,
+    origin.key.kind,
+    origin.key.namespace,
+    origin.key.name,
+    path.join("."),
+    code,
+    message,
+  ].join("\0");
+}

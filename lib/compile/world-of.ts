@@ -1,0 +1,54 @@
+import type { Diagnostic, Stage } from "../config/diagnostic.ts";
+import type { LoadedDirectory } from "../config/directory.ts";
+import type { Memo } from "../mesh/memo.ts";
+import type { Proxy } from "../mesh/proxy.ts";
+import { type NamedProxy, proxyOf } from "../mesh/proxy-from-node.ts";
+import type { World } from "../mesh/world.ts";
+import { buildRegistry } from "../registry/build-registry.ts";
+import { nodeOfWorkload, proxiesOf } from "./census.ts";
+
+export interface WorldOptions {
+  /** Domain suffix of Kubernetes services. */
+  readonly domain: string;
+  /** Id of the cluster that the folder's own Kubernetes objects belong to. */
+  readonly clusterId: string;
+  readonly compat: World["compat"];
+  /** Make the answers of the v1 API as well; absent: not. */
+  readonly legacyApi?: boolean;
+  /** Proxies besides those of the workloads. */
+  readonly named: readonly NamedProxy[];
+}
+
+export const defaultWorldOptions: WorldOptions = {
+  domain: "cluster.local",
+  clusterId: "Kubernetes",
+  compat: "shared",
+  named: [],
+};
+
+/** The world that a source's objects describe: registries converted, proxies counted. */
+export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Memo): Stage<World> {
+  const { meshConfig, meshNetworks, configs } = loaded;
+  const { domain, clusterId, compat, named, legacyApi = false } = options;
+  const clusters = [{ id: clusterId, objects: loaded.objects }, ...loaded.clusters];
+  const registry = buildRegistry({ clusters, configs, meshConfig, meshNetworks, domain }, memo);
+  const diagnostics: Diagnostic[] = [...registry.diagnostics];
+  const proxies: Proxy[] = [];
+  const enter = (proxy: Stage<Proxy | undefined>): void => {
+    diagnostics.push(...proxy.diagnostics);
+    if (proxy.value !== undefined) proxies.push(proxy.value);
+  };
+  for (const found of proxiesOf(registry.value.workloads, configs, meshConfig)) {
+    const { workload, type } = found;
+    enter(
+      memo([workload, meshConfig], `proxy|${type}|${domain}`, () =>
+        proxyOf(nodeOfWorkload(found), { workload: () => workload }, meshConfig, domain),
+      ),
+    );
+  }
+  for (const node of named) enter(proxyOf(node, registry.value, meshConfig, domain));
+  return {
+    value: { meshConfig, meshNetworks, domain, configs, registry: registry.value, proxies, compat, legacyApi },
+    diagnostics,
+  };
+}
