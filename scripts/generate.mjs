@@ -18,6 +18,23 @@ const youngerFields = [
     anchor: /\n {2}google\.protobuf\.Duration dns_refresh_rate = 16/,
     field: "\n  google.protobuf.Duration dns_jitter = 58;\n",
   },
+  {
+    file: "envoy-api/envoy/config/trace/v3/zipkin.proto",
+    anchor: /\nimport "google\/protobuf\/wrappers\.proto";/,
+    field: '\nimport "envoy/config/core/v3/http_service.proto";\n',
+  },
+  {
+    file: "envoy-api/envoy/config/trace/v3/zipkin.proto",
+    anchor: /\n {2}\/\/ The cluster manager cluster that hosts/,
+    field: `
+  enum TraceContextOption {
+    USE_B3 = 0;
+    USE_B3_WITH_W3C_PROPAGATION = 1;
+  }
+  TraceContextOption trace_context_option = 8;
+  core.v3.HttpService collector_service = 9;
+`,
+  },
 ];
 
 function inputsHash() {
