@@ -124,7 +124,7 @@ export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 
     // A handful: the current one, the steps around it, a canary.
     maxBytes: 16,
     load: async (hash) => {
-      const root: Root = JSON.parse(await text(hash));
+      const root = readRoot(hash, await text(hash));
       const [table, classifier]: [ClassTable, Classifier] = await Promise.all([
         text(root.classes).then(JSON.parse),
         text(root.classifier).then(JSON.parse),
@@ -213,4 +213,22 @@ export function rootAt(head: Head, nowMs: number): string {
 export function nextStepMs(head: Head, nowMs: number): number | undefined {
   const next = head.steps.find((step) => Date.parse(step.at) > nowMs);
   return next === undefined ? undefined : Date.parse(next.at);
+}
+
+/** @throws PortolanError for a root that another version of Portolan wrote in another format */
+function readRoot(hash: string, text: string): Root {
+  const root: Partial<Root> = JSON.parse(text);
+  const { compiler = "an unknown compiler", sources = [], tables, classes, classifier, nodes, diagnostics } = root;
+  if (
+    tables === undefined ||
+    classes === undefined ||
+    classifier === undefined ||
+    nodes === undefined ||
+    diagnostics === undefined
+  ) {
+    throw new PortolanError(
+      `root ${hash.slice(0, 12)} was written by ${compiler} in a format that this version does not read; publish into a new store`,
+    );
+  }
+  return { ...root, compiler, sources, tables, classes, classifier, nodes, diagnostics };
 }

@@ -192,7 +192,7 @@ describe("the commands that read and delete configuration", () => {
 
   it("history lists writes and tells revisions apart", async () => {
     await store("delete", "destinationrule", "a");
-    const lines = (await store("history")).split("\n");
+    const lines = (await store("history", "--source", "operators")).split("\n");
     expect(lines).toHaveLength(3);
     expect(lines[1]).toMatch(/^2 .* 1 +delete DestinationRule\/default\/a$/);
     expect((await store("history", "destinationrule", "b")).split("\n")).toHaveLength(2);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import picocolors from "picocolors";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { registerHistory } from "../../../lib/cli/history.ts";
 import { registerSnapshots } from "../../../lib/cli/snapshots/commands.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
@@ -22,6 +23,8 @@ async function run(...args: readonly string[]): Promise<string> {
   const lines: string[] = [];
   const terminal = { out: (line: string) => lines.push(line), err: () => {}, colours: picocolors.createColors(false) };
   const program = new Command("portolan").exitOverride();
+  registerHistory(program, terminal);
+  registerSnapshots(program, terminal);
   registerSnapshots(program, terminal);
   await program.parseAsync(["node", "portolan", ...args]);
   return lines.join("\n");
