@@ -25,7 +25,6 @@ async function run(...args: readonly string[]): Promise<string> {
   const program = new Command("portolan").exitOverride();
   registerHistory(program, terminal);
   registerSnapshots(program, terminal);
-  registerSnapshots(program, terminal);
   await program.parseAsync(["node", "portolan", ...args]);
   return lines.join("\n");
 }
@@ -46,7 +45,7 @@ describe("portolan", () => {
     await publish("1", "2");
     const text = await onStore("history");
     expect(text.split("\n").map((line) => line.slice(0, 7))).toEqual([">     2", "      1"]);
-    expect((await onStore("history", "--json", "-n", "1")).split("\n").map((line) => JSON.parse(line))).toEqual([
+    expect((await onStore("history", "--json", "--limit", "1")).split("\n").map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({ generation: 2, reason: "publish" }),
     ]);
   });
