@@ -10,6 +10,7 @@ import { createFront } from "../front/front.ts";
 import { type RunningServer, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
 import { createPublisher } from "../snapshot/publish.ts";
+import { heldPace } from "../snapshot/steps.ts";
 import { fileStore } from "../storage/files.ts";
 import { bootstrapFor, bootstrapText, proxiesIn, sampleFolder } from "./bootstrap.ts";
 import { devReport, type Publication } from "./dev-report.ts";
@@ -91,7 +92,7 @@ function folderPublisher(
   { legacyApi = false }: Options,
 ): () => Promise<Publication> {
   const compileFiles: FileCompiler = createFileCompiler({ ...defaultWorldOptions, legacyApi });
-  const publisher = createPublisher(store);
+  const publisher = createPublisher(store, { pace: heldPace });
   return async () => {
     for (;;) {
       const base = await publisher.head();

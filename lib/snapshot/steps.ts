@@ -15,8 +15,14 @@ export interface Pace {
   readonly retentionMs: number;
 }
 
-/** For polls every five seconds, as the recommended bootstrap has them: three intervals. */
-export const defaultPace: Pace = { settleMs: 15_000, retentionMs: 15_000 };
+/**
+ * For polls as the generated bootstraps make them, at most two seconds apart: three times that until the switch, and some more
+ * before anything goes.
+ */
+export const defaultPace: Pace = { settleMs: 6_000, retentionMs: 10_000 };
+
+/** For a front that holds polls, which learn of new clusters within one delay of two seconds at most. */
+export const heldPace: Pace = { settleMs: 2_500, retentionMs: 5_000 };
 
 /** A world to serve, from a time on. */
 export interface PlannedStep {

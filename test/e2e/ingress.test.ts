@@ -1,13 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readFolder, watchFolder } from "../../lib/cli/watch-folder.ts";
-import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { coalesce } from "../../lib/compile/webhook/coalesce.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
-import { frontApp } from "../../lib/front/app.ts";
-import { createFront } from "../../lib/front/front.ts";
-import { serveHttp } from "../../lib/front/node-server.ts";
-import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { fileStore } from "../../lib/storage/files.ts";
 import {
   type Bookshop,
   openBookshop,
@@ -17,6 +8,7 @@ import {
   startGateway,
   withWeights,
 } from "./bookshop.ts";
+import { startDev } from "./dev-process.ts";
 import { eventually, type RunningEnvoy } from "./envoy.ts";
 import { failures, startTraffic } from "./traffic.ts";
 
@@ -26,19 +18,9 @@ let envoy: RunningEnvoy;
 
 beforeAll(async () => {
   shop = await openBookshop();
-  const store = fileStore(`${shop.folder}/.store`, { durable: false });
-  const publisher = createPublisher(store, { pace: { settleMs: 2_500, retentionMs: 5_000 } });
-  const compileFiles = createFileCompiler(defaultWorldOptions);
-  const recompile = coalesce(async () => {
-    const base = await publisher.head();
-    await publisher.publish(compileFiles(await readFolder(shop.folder), []).value, base);
-  });
-  await recompile();
-  const stopWatching = await watchFolder(shop.folder, () => void recompile());
-  const front = createFront({ store, maxHoldMs: 20_000 });
-  const server = await serveHttp(frontApp(front), 0);
-  envoy = await startGateway(server.url);
-  closing.push(envoy.stop, () => front.close(), server.close, stopWatching, shop.close);
+  const dev = await startDev(shop.folder);
+  envoy = await startGateway(dev.url);
+  closing.push(envoy.stop, dev.stop, shop.close);
 });
 
 afterAll(async () => {

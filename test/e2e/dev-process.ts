@@ -1,0 +1,26 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
+
+/** `portolan dev` on a folder, as a process of its own. @returns when it serves */
+export async function startDev(folder: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const args = [cli, "dev", folder, "--port", "0", "--json", "--store", join(folder, ".store")];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const exit = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => {
+      const event: { readonly event: string; readonly url?: string } = JSON.parse(line);
+      if (event.event === "serving") resolve(event.url ?? "");
+    });
+    child.once("exit", (code) => reject(new Error(`portolan dev ended with ${code}`)));
+  });
+  return {
+    url,
+    async stop() {
+      child.kill("SIGTERM");
+      await exit;
+    },
+  };
+}
