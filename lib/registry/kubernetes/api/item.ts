@@ -22,7 +22,8 @@ export function readItem(value: unknown, resource: ApiResource, source: string):
   const read = item.safeParse(value);
   if (!read.success) return undefined;
   const { apiVersion = resource.apiVersion, kind = resource.kind, metadata, ...fields } = read.data;
-  const { namespace, resourceVersion, ...others } = metadata;
+  // Who wrote which field is of no use here, and half of what a server sends.
+  const { namespace, resourceVersion, managedFields: _unused, ...others } = metadata;
   return {
     ...fields,
     apiVersion,

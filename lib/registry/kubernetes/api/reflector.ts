@@ -60,6 +60,11 @@ export function createReflector(
   let synced = false;
   let failure = "";
   const apply = (event: WatchEvent): void => {
+    if (event.type === "open") {
+      if (failure !== "") changed();
+      failure = "";
+      return;
+    }
     if (event.type === "gone") {
       version = "";
       return;
@@ -92,13 +97,9 @@ export function createReflector(
           }
           let quiet = true;
           for await (const event of watchEvents(client, resource, version, options.source, signal)) {
-            failures = 0;
-            quiet = false;
+            quiet &&= event.type === "open";
+            if (!quiet) failures = 0;
             apply(event);
-          }
-          if (failure !== "") {
-            failure = "";
-            changed();
           }
           // A server that ends watches at once must not be asked without a break.
           if (quiet) await options.pace.pause(options.pace.backOff(1), signal);

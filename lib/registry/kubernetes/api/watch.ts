@@ -7,6 +7,8 @@ import { type ApiResource, resourcePath } from "./resource.ts";
 
 /** What a watch says; each event moves the position to resume from. */
 export type WatchEvent =
+  /** The server has accepted the watch; events follow as they come, perhaps none for long. */
+  | { readonly type: "open" }
   | { readonly type: "put" | "delete"; readonly object: KubernetesObject; readonly version: string }
   | { readonly type: "bookmark"; readonly version: string }
   /** The position is too old: the collection must be listed anew. */
@@ -60,6 +62,7 @@ export async function* watchEvents(
       yield { type: "gone" };
       return;
     }
+    yield { type: "open" };
     const { body } = answer.response;
     if (body === null) return;
     for await (const value of jsonLines(body)) {

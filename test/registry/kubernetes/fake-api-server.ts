@@ -1,0 +1,160 @@
+import type { ApiClient } from "../../../lib/registry/kubernetes/api/client.ts";
+import { type ApiResource, registryResources } from "../../../lib/registry/kubernetes/api/resource.ts";
+import { type KubernetesObject, objectKey } from "../../../lib/registry/kubernetes/object.ts";
+import type { Pace } from "../../../lib/registry/retry.ts";
+
+interface LogEntry {
+  readonly version: number;
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly object: KubernetesObject;
+}
+
+/** Waits for nothing but its turn. */
+export const hurry: Pace = {
+  pause: () => new Promise((resolve) => setImmediate(resolve)),
+  backOff: () => 0,
+};
+
+export function jsonResponse(body: unknown, status = 200): Response {
+  return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });
+}
+
+/**
+ * An API server in memory: lists in pages, watches with history, positions that grow too old, connections that break,
+ * chunks that cut lines and characters anywhere.
+ */
+export class FakeApiServer {
+  readonly #objects = new Map<string, Map<string, KubernetesObject>>();
+  readonly #logs = new Map<string, LogEntry[]>();
+  readonly #watches = new Map<ReadableStreamDefaultController<Uint8Array>, string>();
+  /** Kinds that the server does not have. */
+  readonly absent = new Set<string>();
+  /** Answers instead of its own, each once. */
+  readonly answers: ((url: URL) => Response | undefined)[] = [];
+  /** Paths asked for. */
+  readonly requests: URL[] = [];
+  #version = 1;
+  #compacted = 0;
+
+  client(): ApiClient {
+    return {
+      baseUrl: "http://api.test",
+      fetch: async (input, init) => this.#answer(new URL(String(input)), init?.signal ?? undefined),
+      token: async () => "token",
+    };
+  }
+
+  put(object: KubernetesObject): void {
+    const { origin: _origin, ...rest } = object;
+    const objects = this.#kind(object.kind);
+    const key = objectKey(object);
+    const type = objects.has(key) ? "MODIFIED" : "ADDED";
+    this.#version += 1;
+    const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
+    const stored: KubernetesObject = { ...rest, metadata, origin: object.origin };
+    objects.set(key, stored);
+    this.#log(type, stored);
+  }
+
+  delete(kind: string, key: string): void {
+    const object = this.#kind(kind).get(key);
+    if (object === undefined) return;
+    this.#kind(kind).delete(key);
+    this.#version += 1;
+    const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
+    this.#log("DELETED", { ...object, metadata });
+  }
+
+  keys(kind: string): readonly string[] {
+    return [...this.#kind(kind).keys()];
+  }
+
+  /** Forgets all history: older positions are gone. */
+  compact(): void {
+    this.#version += 1;
+    this.#compacted = this.#version;
+    this.#logs.clear();
+  }
+
+  bookmark(): void {
+    for (const [controller, kind] of this.#watches) {
+      const metadata = { resourceVersion: String(this.#version) };
+      this.#send(controller, { type: "BOOKMARK", object: { kind, apiVersion: "v1", metadata, spec: {} } });
+    }
+  }
+
+  /** Ends all watches; `error` breaks them. */
+  disconnect(how: "end" | "error"): void {
+    for (const controller of this.#watches.keys()) {
+      if (how === "end") controller.close();
+      else controller.error(new TypeError("terminated"));
+    }
+    this.#watches.clear();
+  }
+
+  #kind(kind: string): Map<string, KubernetesObject> {
+    const known = this.#objects.get(kind) ?? new Map<string, KubernetesObject>();
+    this.#objects.set(kind, known);
+    return known;
+  }
+
+  #log(type: LogEntry["type"], object: KubernetesObject): void {
+    const log = this.#logs.get(object.kind) ?? [];
+    this.#logs.set(object.kind, log);
+    log.push({ version: this.#version, type, object });
+    for (const [controller, kind] of this.#watches) if (kind === object.kind) this.#send(controller, { type, object });
+  }
+
+  /** One line, cut into pieces in the middle of a character if there is one. */
+  #send(controller: ReadableStreamDefaultController<Uint8Array>, event: object): void {
+    const bytes = new TextEncoder().encode(`${JSON.stringify(event)}\n`);
+    const cut = 1 + bytes.findIndex((byte) => byte > 127) || bytes.length >> 1;
+    controller.enqueue(bytes.slice(0, cut));
+    controller.enqueue(bytes.slice(cut));
+  }
+
+  #answer(url: URL, signal: AbortSignal | undefined): Response {
+    this.requests.push(url);
+    const prepared = this.answers.shift()?.(url);
+    if (prepared !== undefined) return prepared;
+    const resource = registryResources.find(({ path }) => path === url.pathname);
+    if (resource === undefined || this.absent.has(resource.kind)) {
+      return new Response("404 page not found\n", { status: 404 });
+    }
+    return url.searchParams.has("watch") ? this.#watch(resource, url, signal) : this.#list(resource, url);
+  }
+
+  #list(resource: ApiResource, url: URL): Response {
+    const from = Number(url.searchParams.get("continue") ?? 0);
+    const limit = Number(url.searchParams.get("limit"));
+    const all = [...this.#kind(resource.kind).values()];
+    const metadata = {
+      resourceVersion: String(this.#version),
+      ...(from + limit < all.length ? { continue: String(from + limit) } : {}),
+    };
+    // Items of a list say neither kind nor version of their API.
+    const items = all.slice(from, from + limit).map(({ kind: _kind, apiVersion: _version, ...rest }) => rest);
+    return jsonResponse({ kind: `${resource.kind}List`, apiVersion: resource.apiVersion, metadata, items });
+  }
+
+  #watch({ kind }: ApiResource, url: URL, signal: AbortSignal | undefined): Response {
+    const from = Number(url.searchParams.get("resourceVersion"));
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        if (from < this.#compacted) {
+          this.#send(controller, { type: "ERROR", object: { code: 410, reason: "Expired", message: "too old" } });
+          controller.close();
+          return;
+        }
+        for (const { version, type, object } of this.#logs.get(kind) ?? []) {
+          if (version > from) this.#send(controller, { type, object });
+        }
+        this.#watches.set(controller, kind);
+        signal?.addEventListener("abort", () => {
+          if (this.#watches.delete(controller)) controller.error(signal.reason);
+        });
+      },
+    });
+    return new Response(stream);
+  }
+}
