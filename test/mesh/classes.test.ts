@@ -10,22 +10,32 @@ import { viewsOf } from "../../lib/mesh/views-of.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import { generate } from "../../lib/xds/generate.ts";
-import { resourceTypes } from "../../lib/xds/resource.ts";
+import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import { config, sidecar, type WorldParts, world } from "./parts.ts";
 import { type RandomWorld, randomWorld, worldOf } from "./random-world.ts";
 
 const compat = fc.constantFrom<World["compat"]>("istio", "shared");
 const runs = { numRuns: 60 };
 
-/** Every answer for every proxy, each proxy alone: `<proxy> <type>` → bytes. */
-function answers(of: World, memo = noMemo): ReadonlyMap<string, string> {
+/** Every answer for every proxy, each proxy alone: proxy → type → name → bytes. */
+type Answers = ReadonlyMap<string, Readonly<Record<ResourceType, ReadonlyMap<string, string>>>>;
+
+function answers(of: World, memo = noMemo): Answers {
   const mesh = buildMesh(of, memo).value;
   return new Map(
-    of.proxies.flatMap((proxy) => {
+    of.proxies.map((proxy) => {
       const resources = generate(mesh, proxy, memo).value;
-      return resourceTypes.map(
-        (type) => [`${proxy.id} ${type}`, JSON.stringify(resources[type].map(({ json }) => json))] as const,
-      );
+      const byName = (type: ResourceType) =>
+        new Map(resources[type].map(({ name, json }) => [name, JSON.stringify(json)]));
+      return [
+        proxy.id,
+        {
+          clusters: byName("clusters"),
+          endpoints: byName("endpoints"),
+          listeners: byName("listeners"),
+          routes: byName("routes"),
+        },
+      ];
     }),
   );
 }
@@ -38,13 +48,18 @@ describe("views of a proxy", () => {
         const mesh = buildMesh(of, noMemo).value;
         const bytes = answers(of);
         const byKey = new Map<string, string>();
+        const same = (key: string, made: string) => {
+          expect(byKey.get(key) ?? made).toBe(made);
+          byKey.set(key, made);
+        };
         for (const proxy of of.proxies) {
           const views = viewsOf(mesh, proxy, createMemo());
           for (const type of resourceTypes) {
-            const key = `${type} ${views[type].key}`;
-            const made = bytes.get(`${proxy.id} ${type}`) ?? "";
-            expect(byKey.get(key) ?? made).toBe(made);
-            byKey.set(key, made);
+            const made = bytes.get(proxy.id)?.[type] ?? new Map<string, string>();
+            // Which load assignments and route tables there are is for clusters and listeners to say.
+            if (type === "clusters" || type === "listeners")
+              same(`${type}|${views[type].key}`, [...made.keys()].join());
+            for (const [name, text] of made) same(`${type}|${views[type].key}|${name}`, text);
           }
         }
       }),
