@@ -44,17 +44,25 @@ const nothing: RegistryState = {
 function* eventsBetween<T>(
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
+  same: (a: T, b: T) => boolean,
 ): Generator<readonly [T, RegistryEvent]> {
   for (const [key, item] of after) {
     const old = before.get(key);
     if (old === undefined) yield [item, "add"];
-    else if (old !== item && !sameValue(old, item)) yield [item, "update"];
+    else if (!same(old, item)) yield [item, "update"];
   }
   for (const [key, item] of before) if (!after.has(key)) yield [item, "delete"];
 }
 
+/** Services by key; those of one key, which have an address each, are told apart by their place. */
 function servicesByKey(state: RegistryState): ReadonlyMap<string, Service> {
-  return new Map(state.services.map((service) => [`${serviceKey(service)}/${service.defaultAddress}`, service]));
+  const byKey = new Map<string, Service>();
+  for (const service of state.services) {
+    let key = serviceKey(service);
+    while (byKey.has(key)) key += "+";
+    byKey.set(key, service);
+  }
+  return byKey;
 }
 
 function instancesByKey(state: RegistryState): ReadonlyMap<string, ServiceInstance> {
@@ -72,6 +80,11 @@ function instancesByKey(state: RegistryState): ReadonlyMap<string, ServiceInstan
   );
 }
 
+/** A change of the service is no change of its instances. */
+function sameInstance(a: ServiceInstance, b: ServiceInstance): boolean {
+  return sameValue(a.servicePort, b.servicePort) && sameValue(a.endpoint, b.endpoint);
+}
+
 /** A registry over any source: answers from the last good state, follows the source while it runs. */
 export function createRegistry<T>(options: RegistryOptions<T>): FollowingRegistry {
   const serviceHandlers: ((service: Service, event: RegistryEvent) => void)[] = [];
@@ -86,12 +99,12 @@ export function createRegistry<T>(options: RegistryOptions<T>): FollowingRegistr
     health = { status: "fresh", reason: "" };
     if (state === before) return;
     if (serviceHandlers.length > 0) {
-      for (const [service, event] of eventsBetween(servicesByKey(before), servicesByKey(state))) {
+      for (const [service, event] of eventsBetween(servicesByKey(before), servicesByKey(state), sameValue)) {
         for (const handler of serviceHandlers) handler(service, event);
       }
     }
     if (instanceHandlers.length > 0) {
-      for (const [instance, event] of eventsBetween(instancesByKey(before), instancesByKey(state))) {
+      for (const [instance, event] of eventsBetween(instancesByKey(before), instancesByKey(state), sameInstance)) {
         for (const handler of instanceHandlers) handler(instance, event);
       }
     }
