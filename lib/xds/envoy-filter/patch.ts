@@ -82,7 +82,19 @@ export function readPatches({ patches }: EnvoyFilterPatches): Stage<Patches> {
     routes: of("HTTP_ROUTE", RouteSchema),
     clusters: of("CLUSTER", ClusterSchema),
   };
+  diagnostics.push(...patches.filter(({ patch }) => patch.applyTo === "EXTENSION_CONFIG").map(notServed));
   return { value, diagnostics };
+}
+
+function notServed({ filter, patch }: SelectedPatch): Diagnostic {
+  return {
+    code: "envoy-filter-not-served",
+    severity: "warning",
+    origin: filter.origin,
+    path: ["spec", "configPatches", (filter.spec.configPatches ?? []).indexOf(patch)],
+    message: "extension configurations are not discovered from here, so the patch has no effect",
+    hint: "put the configuration into the filter that asks for it",
+  };
 }
 
 function readPatch<Desc extends DescMessage>(

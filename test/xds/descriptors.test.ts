@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import { descriptorFiles } from "../../lib/xds/descriptor-files.ts";
+import { canonicalMessage, checkResource, messageOfType } from "../../lib/xds/descriptors.ts";
+
+describe("the descriptors", () => {
+  it("are those of every file that is generated for Envoy", () => {
+    const text = readFileSync(new URL("../../buf.gen.yaml", import.meta.url), "utf8");
+    const listed = [...text.matchAll(/- \.cache\/proto\/[^/]+\/(\S+)\.proto/g)].map((found) => found[1]);
+    expect(descriptorFiles.map((file) => file.name).sort()).toEqual(listed.sort());
+  });
+
+  it("know a type by its URL, whatever stands before the slash", () => {
+    expect(messageOfType("type.googleapis.com/envoy.config.cluster.v3.Cluster")).toBe(ClusterSchema);
+    expect(messageOfType("type.googleapis.com/example.Unknown")).toBeUndefined();
+  });
+});
+
+describe("canonicalMessage", () => {
+  it("writes either spelling of fields as the generators do, without defaults", () => {
+    const written = { name: "c", connect_timeout: "1.5s", type: 3, lbPolicy: "ROUND_ROBIN", respectDnsTtl: false };
+    expect(canonicalMessage(ClusterSchema, written)).toEqual({
+      json: { name: "c", connectTimeout: "1.500s", type: "EDS" },
+      unknownTypes: [],
+    });
+  });
+
+  it("drops unknown fields, and gives the reason for a value that does not fit", () => {
+    expect(canonicalMessage(ClusterSchema, { nmae: "c" })).toEqual({ json: {}, unknownTypes: [] });
+    expect(canonicalMessage(ClusterSchema, { name: 7 })).toMatchObject({ error: expect.stringContaining("name") });
+  });
+});
+
+describe("checkResource", () => {
+  const resource = (json: object) => ({ name: "c", json, from: [] });
+
+  it("takes what fits, also with a type that is not known", () => {
+    const config = { "@type": "type.googleapis.com/example.Socket", field: 1 };
+    const transportSocket = { name: "example", typedConfig: config };
+    expect(checkResource("clusters", resource({ name: "c", transportSocket }))).toBeUndefined();
+  });
+
+  it("names a field that does not exist", () => {
+    const refused = checkResource("clusters", resource({ name: "c", conectTimeout: "1s" }));
+    expect(refused).toMatchObject({ code: "resource-refused", message: expect.stringContaining("conectTimeout") });
+  });
+});

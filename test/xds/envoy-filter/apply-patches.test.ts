@@ -1,0 +1,232 @@
+import { describe, expect, it } from "vitest";
+import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
+import { readFiles } from "../../../lib/config/directory.ts";
+import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
+import { createMemo } from "../../../lib/mesh/memo.ts";
+import { proxyOf } from "../../../lib/mesh/proxy-from-node.ts";
+import { generate } from "../../../lib/xds/generate.ts";
+import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
+
+const services = `
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {clusterIP: 10.0.0.1, selector: {app: web}, ports: [{name: http, port: 80, targetPort: 8080}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: db, namespace: default}
+spec: {clusterIP: 10.0.0.2, ports: [{name: tcp, port: 5432}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web-1, namespace: default, labels: {app: web}}
+spec: {containers: [{name: a, image: b}]}
+status: {phase: Running, podIP: 10.1.0.1, podIPs: [{ip: 10.1.0.1}], conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: web-1, namespace: default, labels: {kubernetes.io/service-name: web}}
+addressType: IPv4
+endpoints: [{addresses: [10.1.0.1], targetRef: {kind: Pod, name: web-1, namespace: default}}]
+ports: [{name: http, port: 8080}]
+`;
+
+const hcm = "envoy.filters.network.http_connection_manager";
+
+/** What the sidecar of `web` gets with the patches of one EnvoyFilter, written as JSON. */
+function patched(...configPatches: readonly object[]) {
+  const filter = {
+    apiVersion: "networking.istio.io/v1alpha3",
+    kind: "EnvoyFilter",
+    metadata: { name: "ef", namespace: "default" },
+    spec: { configPatches },
+  };
+  const loaded = readFiles([{ file: "in.yaml", text: `${services}---\n${JSON.stringify(filter)}\n` }]);
+  const memo = createMemo();
+  const world = worldOf(loaded, defaultWorldOptions, memo).value;
+  const node = {
+    name: "web-1",
+    type: "sidecar",
+    ip: "10.1.0.1",
+    namespace: "default",
+    labels: { app: "web" },
+    serviceAccount: "web",
+  } as const;
+  const proxy = proxyOf(node, world.registry, world.meshConfig).value;
+  if (proxy === undefined) throw new Error("the proxy of this test is valid");
+  const { value, diagnostics } = generate(buildMesh(world, memo).value, proxy, memo);
+  const at = (type: keyof typeof value, name: string, ...path: readonly (string | number)[]): Json | undefined =>
+    path.reduce<Json | undefined>(
+      (json, key) => (isArray(json) ? json[Number(key)] : isObject(json) ? json[key] : undefined),
+      asJson(value[type].find((resource) => resource.name === name)?.json ?? null),
+    );
+  const names = (type: keyof typeof value) => value[type].map((resource) => resource.name);
+  return { at, names, diagnostics, value };
+}
+
+const httpFilterNames = (filters: Json | undefined) =>
+  isArray(filters) ? filters.map((filter) => (isObject(filter) ? filter.name : "")) : [];
+const lua = (name: string) => ({
+  name,
+  typed_config: {
+    "@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua",
+    default_source_code: { inline_string: "function envoy_on_request(h) end" },
+  },
+});
+const outboundFilters = (operation: string, value: object | undefined, subFilter?: string) => {
+  const filter = { name: hcm, ...(subFilter === undefined ? {} : { subFilter: { name: subFilter } }) };
+  const match = { context: "SIDECAR_OUTBOUND", listener: { portNumber: 80, filterChain: { filter } } };
+  const { at } = patched({ applyTo: "HTTP_FILTER", match, patch: { operation, ...(value ? { value } : {}) } });
+  return httpFilterNames(at("listeners", "0.0.0.0_80", "filterChains", 0, "filters", 0, "typedConfig", "httpFilters"));
+};
+
+describe("HTTP filters", () => {
+  const before = outboundFilters("REMOVE", undefined, "no-such");
+  const router = "envoy.filters.http.router";
+
+  it.each([
+    ["ADD", undefined, [...before, "x"]],
+    ["INSERT_FIRST", undefined, ["x", ...before]],
+    ["INSERT_FIRST", "no-such", ["x", ...before]],
+    ["INSERT_BEFORE", undefined, ["x", ...before]],
+    ["INSERT_BEFORE", router, [...before.slice(0, -1), "x", router]],
+    ["INSERT_BEFORE", "no-such", before],
+    ["INSERT_AFTER", undefined, [...before, "x"]],
+    ["INSERT_AFTER", router, [...before, "x"]],
+    ["INSERT_AFTER", "no-such", before],
+    ["REPLACE", router, [...before.slice(0, -1), "x"]],
+    ["REPLACE", undefined, before],
+    ["REMOVE", router, before.slice(0, -1)],
+    ["REMOVE", undefined, before],
+  ])("take %s at %s", (operation, subFilter, want) => {
+    expect(outboundFilters(operation, operation === "REMOVE" ? undefined : lua("x"), subFilter)).toEqual(want);
+  });
+});
+
+describe("clusters", () => {
+  const merge = (match: object, value: object) => ({ applyTo: "CLUSTER", match, patch: { operation: "MERGE", value } });
+  const web = "outbound|80||web.default.svc.cluster.local";
+
+  it.each([
+    ["service", { service: "web.default.svc.cluster.local" }],
+    ["name", { name: web }],
+    ["port", { portNumber: 80 }],
+  ])("are found by %s", (_by, cluster) => {
+    const { at } = patched(merge({ context: "SIDECAR_OUTBOUND", cluster }, { alt_stat_name: "patched" }));
+    expect(at("clusters", web, "altStatName")).toBe("patched");
+    expect(at("clusters", "outbound|5432||db.default.svc.cluster.local", "altStatName")).not.toBe("patched");
+  });
+
+  it("of the inbound side are found by the service behind them", () => {
+    const cluster = { service: "web.default.svc.cluster.local" };
+    const { at } = patched(merge({ context: "SIDECAR_INBOUND", cluster }, { alt_stat_name: "patched" }));
+    expect(at("clusters", "inbound|8080||", "altStatName")).toBe("patched");
+    expect(at("clusters", web, "altStatName")).not.toBe("patched");
+  });
+
+  it("are added once where any context will do, and removed", () => {
+    const { names } = patched(
+      { applyTo: "CLUSTER", patch: { operation: "ADD", value: { name: "added", connect_timeout: "1s" } } },
+      { applyTo: "CLUSTER", match: { cluster: { name: web } }, patch: { operation: "REMOVE" } },
+    );
+    expect(names("clusters").filter((name) => name === "added")).toHaveLength(1);
+    expect(names("clusters")).not.toContain(web);
+  });
+
+  const socket = (name: string) => ({
+    alt_stat_name: "not-read",
+    transport_socket: {
+      name,
+      typed_config: {
+        "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+        sni: "patched.example",
+      },
+    },
+  });
+
+  it("that choose among transport sockets take one of a name that is there, and nothing else of the patch", () => {
+    const { at } = patched(merge({ cluster: { name: web } }, socket("envoy.transport_sockets.tls")));
+    expect(JSON.stringify(at("clusters", web, "transportSocketMatches"))).toContain('"sni":"patched.example"');
+    expect(at("clusters", web, "altStatName")).not.toBe("not-read");
+    const other = patched(merge({ cluster: { name: web } }, socket("example.other")));
+    expect(JSON.stringify(other.at("clusters", web))).not.toContain("patched.example");
+  });
+});
+
+describe("listeners and chains", () => {
+  it("of the virtual inbound listener are told apart by the port of the chain", () => {
+    const { at } = patched({
+      applyTo: "FILTER_CHAIN",
+      match: { context: "SIDECAR_INBOUND", listener: { portNumber: 8080 } },
+      patch: { operation: "MERGE", value: { transport_socket_connect_timeout: "9s" } },
+    });
+    const chains = at("listeners", "virtualInbound", "filterChains");
+    const patchedPorts = (isArray(chains) ? chains : [])
+      .filter((chain) => isObject(chain) && chain.transportSocketConnectTimeout === "9s")
+      .map((chain) => JSON.stringify(chain).match(/"destinationPort":(\d+)/)?.[1]);
+    expect(new Set(patchedPorts)).toEqual(new Set(["8080"]));
+  });
+
+  it("are removed whole", () => {
+    const { names, at } = patched(
+      { applyTo: "LISTENER", match: { listener: { name: "0.0.0.0_80" } }, patch: { operation: "REMOVE" } },
+      {
+        applyTo: "NETWORK_FILTER",
+        match: { listener: { portNumber: 5432, filterChain: { filter: { name: "envoy.filters.network.tcp_proxy" } } } },
+        patch: { operation: "REMOVE" },
+      },
+    );
+    expect(names("listeners")).not.toContain("0.0.0.0_80");
+    expect(at("listeners", "10.0.0.2_5432", "filterChains")).toBeUndefined();
+  });
+
+  it("are added once where any context will do", () => {
+    const value = { name: "mine", address: { socket_address: { address: "127.0.0.1", port_value: 1 } } };
+    const { names } = patched({ applyTo: "LISTENER", patch: { operation: "ADD", value } });
+    expect(names("listeners").filter((name) => name === "mine")).toHaveLength(1);
+  });
+
+  it("change the inline route table of the inbound side", () => {
+    const { at } = patched({
+      applyTo: "VIRTUAL_HOST",
+      match: { context: "SIDECAR_INBOUND", routeConfiguration: { portNumber: 8080 } },
+      patch: { operation: "MERGE", value: { request_headers_to_remove: ["x-drop"] } },
+    });
+    expect(JSON.stringify(at("listeners", "virtualInbound"))).toContain('"requestHeadersToRemove":["x-drop"]');
+  });
+});
+
+describe("what is wrong with a patch", () => {
+  it("costs the patch, when its value is no such message", () => {
+    const value = { connect_timeout: ["not", "a", "duration"] };
+    const { diagnostics, names } = patched({ applyTo: "CLUSTER", patch: { operation: "MERGE", value } });
+    expect(diagnostics).toMatchObject([
+      { code: "envoy-filter-value", path: ["spec", "configPatches", 0, "patch", "value"] },
+    ]);
+    expect(names("clusters")).toContain("PassthroughCluster");
+  });
+
+  it("is said once for a type that is not known, which is passed on as written", () => {
+    const typed_config = { "@type": "type.googleapis.com/example.Filter", some_field: { deep: [1, null] } };
+    const { diagnostics, at } = patched({
+      applyTo: "HTTP_FILTER",
+      match: { context: "SIDECAR_OUTBOUND", listener: { filterChain: { filter: { name: hcm } } } },
+      patch: { operation: "INSERT_FIRST", value: { name: "x", typed_config } },
+    });
+    expect(diagnostics.map((diagnostic) => diagnostic.code)).toEqual(["envoy-filter-unknown-type"]);
+    const path = ["filterChains", 0, "filters", 0, "typedConfig", "httpFilters", 0, "typedConfig"];
+    expect(at("listeners", "0.0.0.0_80", ...path)).toEqual(typed_config);
+  });
+
+  it("leaves a filter as it is whose type is another one", () => {
+    const typed_config = { "@type": "type.googleapis.com/envoy.extensions.filters.http.cors.v3.Cors" };
+    const filter = { name: hcm, subFilter: { name: "envoy.filters.http.router" } };
+    const { diagnostics } = patched({
+      applyTo: "HTTP_FILTER",
+      match: { context: "SIDECAR_OUTBOUND", listener: { portNumber: 80, filterChain: { filter } } },
+      patch: { operation: "MERGE", value: { typed_config } },
+    });
+    expect(new Set(diagnostics.map((diagnostic) => diagnostic.code))).toEqual(new Set(["envoy-filter-unmergeable"]));
+  });
+});

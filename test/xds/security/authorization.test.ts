@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import type { AuthorizationPolicy } from "../../../lib/config/kinds/authorization-policy.ts";
+import type { ExtensionProvider } from "../../../lib/config/kinds/extension-provider.ts";
+import { httpAuthorization, tcpAuthorization } from "../../../lib/xds/security/authorization.ts";
+import { config } from "../policy-parts.ts";
+import { lookups, service } from "../world-parts.ts";
+
+const authz = service("authz");
+const mesh = (...extensionProviders: ExtensionProvider[]) => ({
+  ...lookups({ mesh: { extensionProviders } }),
+  servicesOfHost: (host: string) => (host === authz.hostname ? [authz] : []),
+});
+const policy = (name: string, spec: AuthorizationPolicy, annotations = {}) =>
+  config("AuthorizationPolicy", name, spec, { annotations });
+const dryRun = { "istio.io/dry-run": "true" };
+const grpc = { name: "opa", envoyExtAuthzGrpc: { service: "authz.default.svc.cluster.local", port: 9000 } };
+const http = { name: "web", envoyExtAuthzHttp: { service: "authz.default.svc.cluster.local", port: 8000 } };
+const custom = (name: string, provider: string) =>
+  policy(name, { action: "CUSTOM", provider: { name: provider }, rules: [{}] });
+
+describe("the order of filters", () => {
+  it("is audit, deny, allow, with one filter for all policies of an action", () => {
+    const policies = [
+      policy("a1", { rules: [{}] }),
+      policy("d", { action: "DENY", rules: [{}] }),
+      policy("a2", { action: "ALLOW" }),
+      policy("u", { action: "AUDIT", rules: [{}] }),
+    ];
+    const { builtIn, custom } = httpAuthorization(policies, mesh()).value;
+    const actions = builtIn.map((filter) => JSON.stringify(filter).match(/"action":"(\w+)"/)?.[1]);
+    expect(actions).toEqual(["LOG", "DENY", undefined]);
+    expect(JSON.stringify(builtIn[2])).toContain("ns[shop]-policy[a2]-rule[0]");
+    expect(custom).toEqual([]);
+  });
+});
+
+describe("dry run", () => {
+  it("turns rules into shadow rules and enforces nothing", () => {
+    const [filter] = httpAuthorization([policy("d", { action: "DENY", rules: [{}] }, dryRun)], mesh()).value.builtIn;
+    expect(filter?.typedConfig).toMatchObject({
+      shadowRules: { action: "DENY" },
+      shadowRulesStatPrefix: "istio_dry_run_deny_",
+    });
+    expect(filter?.typedConfig).not.toHaveProperty("rules");
+  });
+
+  it.each(["false", "yes", ""])("is not asked for by %j", (value) => {
+    const policies = [policy("d", { rules: [{}] }, { "istio.io/dry-run": value })];
+    expect(httpAuthorization(policies, mesh()).value.builtIn[0]?.typedConfig).toHaveProperty("rules");
+  });
+});
+
+describe("an external authorizer", () => {
+  it("is asked over gRPC behind a filter that marks the requests, on both protocols", () => {
+    const names = (filters: readonly { readonly name?: string }[]) => filters.map((filter) => filter.name);
+    const policies = [custom("c", "opa")];
+    expect(names(httpAuthorization(policies, mesh(grpc)).value.custom)).toEqual([
+      "envoy.filters.http.rbac",
+      "envoy.filters.http.ext_authz",
+    ]);
+    expect(names(tcpAuthorization(policies, mesh(grpc)).value.custom)).toEqual([
+      "envoy.filters.network.rbac",
+      "envoy.filters.network.ext_authz",
+    ]);
+  });
+
+  it("over HTTP leaves TCP chains alone", () => {
+    expect(tcpAuthorization([custom("c", "web")], mesh(http)).value.custom).toEqual([]);
+  });
+
+  it.each<[string, readonly ExtensionProvider[], string]>([
+    ["is not defined", [], "no extension provider named opa"],
+    ["is defined twice", [grpc, grpc], "more than once"],
+    ["names an unknown service", [{ name: "opa", envoyExtAuthzGrpc: { service: "x.y", port: 1 } }], "no service x.y"],
+    [
+      "has an impossible status",
+      [{ name: "opa", envoyExtAuthzGrpc: { ...grpc.envoyExtAuthzGrpc, statusOnError: "299" } }],
+      "statusOnError",
+    ],
+    [
+      "lists a bare wildcard",
+      [{ name: "opa", envoyExtAuthzHttp: { ...http.envoyExtAuthzHttp, headersToUpstreamOnAllow: ["*"] } }],
+      "bare *",
+    ],
+  ])("that %s makes a refusal, and a diagnostic", (_case, providers, reason) => {
+    const stage = httpAuthorization([custom("c", "opa")], mesh(...providers));
+    expect(stage.value.custom.map((filter) => filter.name)).toEqual(["envoy.filters.http.rbac"]);
+    expect(JSON.stringify(stage.value.custom)).toContain("policy[c]-rule[0]-deny-due-to-bad-CUSTOM-action");
+    expect(stage.diagnostics).toMatchObject([{ code: "custom-provider-unusable", path: ["spec", "provider", "name"] }]);
+    expect(stage.diagnostics[0]?.message).toContain(reason);
+  });
+
+  it("must be one for a workload: with two, both are refused", () => {
+    const stage = httpAuthorization([custom("c", "opa"), custom("e", "web")], mesh(grpc, http));
+    expect(stage.value.custom).toHaveLength(2);
+    expect(stage.diagnostics).toHaveLength(2);
+  });
+});
