@@ -12,6 +12,8 @@ export interface Env {
   /** Names of the source shards, separated by commas, the primary first. */
   readonly SOURCES?: string;
   readonly RECOMPILE_SECRET?: string;
+  /** `true` stores binary forms, which the front serves over Connect and gRPC-Web. */
+  readonly BINARY_FORMS?: string;
 }
 
 interface Compiler {
@@ -26,8 +28,9 @@ function compilerFor(env: Env): Compiler {
   const known = compilers.get(env.SNAPSHOTS);
   if (known !== undefined) return known;
   const store = r2Store(env.SNAPSHOTS, env.PREFIX);
+  const world = { ...defaultWorldOptions, binaryForms: env.BINARY_FORMS === "true" };
   const sources = (env.SOURCES ?? "main").split(",");
-  const recompile = coalesce(createRecompiler({ store, sources, world: defaultWorldOptions }));
+  const recompile = coalesce(createRecompiler({ store, sources, world }));
   const onError = (cause: unknown) => console.error(String(cause));
   const app = webhookApp({ store, recompile, sources, secret: env.RECOMPILE_SECRET ?? "", onError });
   const compiler = { recompile, app };

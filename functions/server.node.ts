@@ -1,6 +1,8 @@
-/** The front on one machine: serves the snapshots in a folder. `PORTOLAN_STORE`, `HOST`, `PORT`, `PORTOLAN_MAX_HOLD_MS`. */
+/** The front on one machine: serves the snapshots in a folder. docs/run-on-one-machine.md lists the variables. */
 import pino from "pino";
 import { frontApp } from "../lib/front/app.ts";
+import { serveGrpc } from "../lib/front/connect/grpc-server.ts";
+import { mountConnect } from "../lib/front/connect/mount.ts";
 import { createFront } from "../lib/front/front.ts";
 import { serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
@@ -11,6 +13,7 @@ const {
   PORTOLAN_STORE = ".portolan/store",
   HOST = "127.0.0.1",
   PORT = "8080",
+  PORTOLAN_GRPC_PORT,
   PORTOLAN_MAX_HOLD_MS = "25000",
 } = process.env;
 
@@ -21,12 +24,15 @@ const front = createFront({
   onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),
   onError: (cause) => log.error(cause),
 });
-const server = await serveHttp(frontApp(front), Number(PORT), HOST);
-log.info({ url: server.url, store: PORTOLAN_STORE }, "serving");
+const app = frontApp(front);
+mountConnect(app, front);
+const servers = [await serveHttp(app, Number(PORT), HOST)];
+if (PORTOLAN_GRPC_PORT !== undefined) servers.push(await serveGrpc(front, Number(PORTOLAN_GRPC_PORT), HOST));
+log.info({ urls: servers.map(({ url }) => url), store: PORTOLAN_STORE }, "serving");
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, async () => {
     front.close();
-    await server.close();
+    await Promise.all(servers.map((server) => server.close()));
   });
 }

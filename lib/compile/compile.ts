@@ -28,14 +28,15 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
   const mesh = buildMesh(world, memo);
   const census = classify(mesh.value, world.proxies, memo);
   const diagnostics: Diagnostic[] = [...mesh.diagnostics, ...census.diagnostics];
+  const withBinary = world.binaryForms === true;
   const classes = census.value.classes.map((proxyClass) => {
     const stream = generate(mesh.value, proxyClass.proxy, memo);
     const poll = pollShape(stream.value, memo);
     diagnostics.push(...stream.diagnostics);
     return {
       id: proxyClass.id,
-      stream: encodeShape(stream.value, memo, diagnostics),
-      poll: encodeShape(poll, memo, diagnostics),
+      stream: encodeShape(stream.value, withBinary, memo, diagnostics),
+      poll: encodeShape(poll, withBinary, memo, diagnostics),
     };
   });
   const sorted = sortDiagnostics(diagnostics);
@@ -53,9 +54,16 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
   };
 }
 
-function encodeShape(resources: ClassResources, memo: Memo, diagnostics: Diagnostic[]): CompiledShape {
+function encodeShape(
+  resources: ClassResources,
+  withBinary: boolean,
+  memo: Memo,
+  diagnostics: Diagnostic[],
+): CompiledShape {
   const encode = (type: ResourceType): readonly CompiledResource[] => {
-    const list = memo([resources[type]], `encode-list|${type}`, () => encodeList(type, resources[type], memo));
+    const list = memo([resources[type]], `encode-list|${type}|${withBinary}`, () =>
+      encodeList(type, resources[type], withBinary, memo),
+    );
     diagnostics.push(...list.diagnostics);
     return list.value;
   };
@@ -72,13 +80,14 @@ function encodeShape(resources: ClassResources, memo: Memo, diagnostics: Diagnos
 function encodeList(
   type: ResourceType,
   resources: readonly Resource[],
+  withBinary: boolean,
   memo: Memo,
 ): Stage<readonly CompiledResource[]> {
   const value: CompiledResource[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const resource of resources) {
     const refused = memo([resource.json], `check|${type}`, () => checkResource(type, resource));
-    if (refused === undefined) value.push(encodeResource(type, resource, memo));
+    if (refused === undefined) value.push(encodeResource(type, resource, withBinary, memo));
     else diagnostics.push(refused);
   }
   return { value, diagnostics };

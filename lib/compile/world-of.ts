@@ -15,6 +15,8 @@ export interface WorldOptions {
   readonly compat: World["compat"];
   /** Make the answers of the v1 API as well; absent: not. */
   readonly legacyApi?: boolean;
+  /** Store protobuf's binary forms beside the texts, for Connect and gRPC; absent: not. */
+  readonly binaryForms?: boolean;
   /** Proxies besides those of the workloads. */
   readonly named: readonly NamedProxy[];
 }
@@ -29,7 +31,7 @@ export const defaultWorldOptions: WorldOptions = {
 /** The world that a source's objects describe: registries converted, proxies counted. */
 export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Memo): Stage<World> {
   const { meshConfig, meshNetworks, configs } = loaded;
-  const { domain, clusterId, compat, named, legacyApi = false } = options;
+  const { domain, clusterId, compat, named, legacyApi = false, binaryForms = false } = options;
   const clusters = [{ id: clusterId, objects: loaded.objects }, ...loaded.clusters];
   const registry = buildRegistry({ clusters, configs, meshConfig, meshNetworks, domain }, memo);
   const diagnostics: Diagnostic[] = [...registry.diagnostics];
@@ -48,7 +50,17 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
   }
   for (const node of named) enter(proxyOf(node, registry.value, meshConfig, domain));
   return {
-    value: { meshConfig, meshNetworks, domain, configs, registry: registry.value, proxies, compat, legacyApi },
+    value: {
+      meshConfig,
+      meshNetworks,
+      domain,
+      configs,
+      registry: registry.value,
+      proxies,
+      compat,
+      legacyApi,
+      binaryForms,
+    },
     diagnostics,
   };
 }

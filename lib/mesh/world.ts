@@ -22,4 +22,6 @@ export interface World {
   readonly compat: "istio" | "shared";
   /** Answers of the v1 API are made as well; absent: nobody asks for them. */
   readonly legacyApi?: boolean;
+  /** Resources are stored in protobuf's binary form as well; absent: in JSON only. */
+  readonly binaryForms?: boolean;
 }

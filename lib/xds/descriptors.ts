@@ -10,6 +10,7 @@ import {
   fromJson,
   type JsonValue,
   type MessageJsonType,
+  toBinary,
   toJson,
 } from "@bufbuild/protobuf";
 import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
@@ -83,6 +84,21 @@ export function checkResource(type: ResourceType, resource: Resource): Diagnosti
     message: `${type} ${resource.name} was left out: ${reason}`,
     hint: "look at the EnvoyFilters that patch it; without any, this is a bug of the compiler",
   };
+}
+
+/**
+ * A resource in protobuf's binary form, without its type.
+ *
+ * @returns undefined for one that holds a type that we do not carry: it has a text only
+ */
+export function binaryForm(type: ResourceType, resource: Resource): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const schema: DescMessage = schemas[type];
+    return toBinary(schema, fromJson(schema, resource.json as JsonValue, { registry }));
+  } catch {
+    // What is wrong with it, if anything, `checkResource` has said.
+    return undefined;
+  }
 }
 
 function refusal(type: ResourceType, json: JsonValue): string | undefined {

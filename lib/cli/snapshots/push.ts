@@ -14,6 +14,7 @@ interface Options {
   readonly store: string;
   readonly source: string;
   readonly url?: string;
+  readonly binaryForms?: boolean;
 }
 
 /** What the compile function answers. */
@@ -31,6 +32,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
     .option(storeOption, storeDescription, defaultStore)
     .option("--source <name>", "name of the source", "main")
     .option("--url <url>", "compile function to push to; RECOMPILE_SECRET signs the request")
+    .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC")
     .action(async (folder: string, options: Options) => {
       const files = await readFolder(folder);
       const pushed =
@@ -40,10 +42,13 @@ export function registerPush(program: Command, terminal: Terminal): void {
     });
 }
 
-async function pushToStore(files: readonly SourceFile[], { store: where, source }: Options): Promise<Pushed> {
+async function pushToStore(
+  files: readonly SourceFile[],
+  { store: where, source, binaryForms = false }: Options,
+): Promise<Pushed> {
   const store = openStore(where);
   await writeShard(store, source, files);
-  return createRecompiler({ store, sources: [source], world: defaultWorldOptions })();
+  return createRecompiler({ store, sources: [source], world: { ...defaultWorldOptions, binaryForms } })();
 }
 
 async function pushToUrl(files: readonly SourceFile[], url: string, { source }: Options): Promise<Pushed> {
