@@ -1,9 +1,4 @@
 /** The config plane: reading the synthetic mesh as JSON and as YAML, storing it, and one update in a large ledger. */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { dump } from "js-yaml";
 import { canonicalJson } from "../../lib/config/canonical-json.ts";
 import { type Config, keyOf } from "../../lib/config/config.ts";
@@ -16,20 +11,9 @@ import { sortObjects } from "../../lib/config/sort-objects.ts";
 import { createLedgerStore } from "../../lib/config/store/ledger-store.ts";
 import { createMemoryStore } from "../../lib/config/store/memory-store.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
-import { time, withRatio, yardstick } from "./yardstick.ts";
-
-const generator = new URL("../../../shared/bench/mesh-gen.mjs", import.meta.url);
-
-/** The synthetic mesh of so many services: JSON documents between markers. */
-function meshText(services: number): string {
-  const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
-  try {
-    execFileSync(process.execPath, [fileURLToPath(generator), "--services", String(services), "--out", folder]);
-    return readFileSync(join(folder, "input.yaml"), "utf8");
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+import type { BenchOptions, Row } from "./report.ts";
+import { syntheticMesh } from "./synthetic-mesh.ts";
+import { type Timing, time, timingRow } from "./yardstick.ts";
 
 function read(text: string) {
   const stream = parseStream(text, { file: "input.yaml" });
@@ -50,7 +34,7 @@ function counted(store: LedgerStore) {
   return { counting, count };
 }
 
-async function ledgerUpdate(size: number): Promise<string> {
+async function ledgerUpdate(size: number, yard: Timing): Promise<Row> {
   const { counting, count } = counted(memoryStore());
   const ledger = openLedger(counting, "config");
   const info = { author: "bench", message: "update", timeMs: 0 };
@@ -62,11 +46,13 @@ async function ledgerUpdate(size: number): Promise<string> {
   );
   const before = { ...count };
   let next = size;
-  const { medianMs } = await time(() => ledger.write([change(7, text(next++))], info), 50, 5);
+  const timing = await time(() => ledger.write([change(7, text(next++))], info), 50, 5);
   const writes = next - size;
-  const objects = (count.objects - before.objects) / writes;
-  const bytes = (count.bytes - before.bytes) / writes;
-  return `${objects.toFixed(1)} objects, ${bytes.toFixed(0)} bytes, ${medianMs.toFixed(2)} ms`;
+  return {
+    ...timingRow(`one update in a ledger of ${size} objects`, timing, yard),
+    "objects written": (count.objects - before.objects) / writes,
+    "bytes written": Math.round((count.bytes - before.bytes) / writes),
+  };
 }
 
 async function storeMemory(configs: readonly Config[]): Promise<void> {
@@ -93,25 +79,40 @@ async function readAndStore(json: string): Promise<void> {
   await ledger.write(changes, { author: "bench", message: "fill", timeMs: 0 });
 }
 
-export async function configBench(print: (line: string) => void = console.log): Promise<void> {
-  const yard = await yardstick();
-  const json = meshText(1000);
-  const sorted = read(json);
-  const objects = sorted.configs.length + sorted.objects.length;
-  const yaml = sorted.objects.map(({ origin: _, ...object }) => dump(object)).join("---\n");
-  print(`${objects} objects, ${(json.length / 1e6).toFixed(1)} MB of JSON documents; Istio decodes them in 400 ms`);
-  const line = async (what: string, run: () => unknown) =>
-    print(`  ${what}: ${withRatio((await time(run)).medianMs, yard)}`);
-  await line("parse", () => parseStream(json, { file: "input.yaml" }));
-  await line("parse and validate", () => read(json));
-  await line(`parse ${(yaml.length / 1e6).toFixed(1)} MB of block YAML`, () =>
-    parseStream(yaml, { file: "input.yaml" }),
-  );
-  await line(`store its ${sorted.configs.length} configs in memory`, () => storeMemory(sorted.configs));
-  await line(`store its ${sorted.configs.length} configs in a ledger`, () => storeLedger(sorted.configs));
-  await line("read, validate and store all of it in a ledger", () => readAndStore(json));
-  for (const size of [100, 1000, 10_000])
-    print(`  one update in a ledger of ${size} objects: ${await ledgerUpdate(size)}`);
-}
+/** Istio's time to read and decode the objects, by services of the mesh. */
+const istioDecodes: ReadonlyMap<number, number> = new Map([
+  [100, 100],
+  [1000, 400],
+  [5000, 2200],
+]);
 
-if (import.meta.main) await configBench();
+export async function configBench({ report, yard, services, quick }: BenchOptions): Promise<void> {
+  const rounds = quick ? 1 : 5;
+  for (const size of services) {
+    const json = syntheticMesh(size).text;
+    const sorted = read(json);
+    const yaml = sorted.objects.map(({ origin: _, ...object }) => dump(object)).join("---\n");
+    const decodes = istioDecodes.get(size);
+    const rows: Row[] = [];
+    const row = async (what: string, run: () => unknown, istioMs?: number) =>
+      rows.push(
+        timingRow(what, await time(run, rounds, 1), yard, istioMs === undefined ? undefined : { cold: istioMs }),
+      );
+    await row("parse", () => parseStream(json, { file: "input.yaml" }));
+    await row("parse and validate", () => read(json), decodes);
+    await row(`parse ${(yaml.length / 1e6).toFixed(1)} MB of block YAML`, () =>
+      parseStream(yaml, { file: "input.yaml" }),
+    );
+    await row(`store its ${sorted.configs.length} configs in memory`, () => storeMemory(sorted.configs));
+    await row(`store its ${sorted.configs.length} configs in a ledger`, () => storeLedger(sorted.configs));
+    await row("read, validate and store all of it in a ledger", () => readAndStore(json));
+    const objects = sorted.configs.length + sorted.objects.length;
+    report.table(
+      `Config of ${size} services: ${objects} objects, ${(json.length / 1e6).toFixed(1)} MB of JSON documents`,
+      rows,
+    );
+  }
+  const ledgers: Row[] = [];
+  for (const size of [100, 1000, 10_000]) ledgers.push(await ledgerUpdate(size, yard));
+  report.table("Ledger", ledgers);
+}

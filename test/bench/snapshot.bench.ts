@@ -1,105 +1,182 @@
 /**
- * Snapshots of the synthetic mesh with 1,000 services: what one changed VirtualService writes beside a full rewrite, how long
- * compiling and publishing take, what 200 classes cost that share, and what one mesh edit costs from file to HEAD.
+ * Snapshots of the synthetic mesh with 1,000 services and a proxy for each of its pods: what one changed VirtualService
+ * writes beside a full rewrite, over each store; what 200 classes cost that share; the difference between two big roots.
  */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { byCodePoint } from "../../lib/config/diagnostic.ts";
-import type { NamedProxy } from "../../lib/mesh/proxy-from-node.ts";
-import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
+import { hashOf } from "../../lib/snapshot/blob.ts";
+import type { CompiledResource, CompiledWorld } from "../../lib/snapshot/compiled.ts";
+import { diffWorlds } from "../../lib/snapshot/diff-worlds.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
+import { restoreWorld } from "../../lib/snapshot/restore-world.ts";
+import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
 import { startS3 } from "../storage/s3-server.ts";
-import { withRatio, yardstick } from "./yardstick.ts";
+import type { BenchOptions, Report, Row } from "./report.ts";
+import { syntheticMesh } from "./synthetic-mesh.ts";
+import { measure, type Timing, timingRow } from "./yardstick.ts";
 
-const generator = new URL("../../../shared/bench/mesh-gen.mjs", import.meta.url);
-
-function syntheticMesh(services: number): { readonly text: string; readonly named: readonly NamedProxy[] } {
-  const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
-  try {
-    execFileSync(process.execPath, [fileURLToPath(generator), "--services", String(services), "--out", folder]);
-    const named: readonly NamedProxy[] = JSON.parse(readFileSync(join(folder, "nodes.json"), "utf8"));
-    return { text: readFileSync(join(folder, "input.yaml"), "utf8"), named };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+interface Published {
+  readonly ms: number;
+  readonly objects: number;
+  readonly bytes: number;
+  readonly root: string;
 }
 
-async function publish(store: ObjectStore, worlds: readonly CompiledWorld[]) {
+/** Publishes one world after another. */
+async function publishAll(store: ObjectStore, worlds: readonly CompiledWorld[]): Promise<readonly Published[]> {
   const publisher = createPublisher(store);
-  const results: { ms: number; objects: number; bytes: number }[] = [];
+  const results: Published[] = [];
   for (const world of worlds) {
     const base = await publisher.head();
-    const startMs = performance.now();
+    const start = performance.now();
     const result = await publisher.publish(world, base);
-    if (result.kind !== "published") throw new Error(result.kind);
-    results.push({ ms: performance.now() - startMs, ...result.written });
+    if (result.kind !== "published") throw new Error(`a publish that was ${result.kind}`);
+    results.push({ ms: performance.now() - start, root: result.root, ...result.written });
   }
   return results;
 }
 
-const kib = (bytes: number) => `${Math.round(bytes / 1024)} KiB`;
+const once = (ms: number): Timing => ({ medianMs: ms, minMs: ms });
+const kib = (bytes: number): number => Math.round(bytes / 1024);
 
-const base = await yardstick();
-const { text, named } = syntheticMesh(1_000);
-const compileFiles = createFileCompiler({ ...defaultWorldOptions, named });
-const edited = (weight: number) => text.replace(/"weight":\s*90/, `"weight":${weight}`);
-const compiled: CompiledWorld[] = [];
-for (const weight of [90, 80, 70]) {
-  const startMs = performance.now();
-  compiled.push(
-    compileFiles([{ file: "input.yaml", text: edited(weight) }], [{ name: "bench", version: String(weight) }]).value,
-  );
-  console.log(
-    `${weight === 90 ? "compile from nothing" : "compile again, one VirtualService changed"}: ${withRatio(performance.now() - startMs, base)}`,
-  );
+/** The mesh compiled, then with one VirtualService changed, twice: the first change also fills what the second keeps. */
+function compileChanges({ report, yard, quick }: BenchOptions): readonly CompiledWorld[] {
+  const { text, named } = syntheticMesh(quick ? 100 : 1000);
+  const compileFiles = createFileCompiler({ ...defaultWorldOptions, named });
+  const edited = (weight: number) => text.replace(/"weight":\s*90/, `"weight":${weight}`);
+  const rows: Row[] = [];
+  const worlds = [90, 80, 70].map((weight) => {
+    const start = performance.now();
+    const files = [{ file: "input.yaml", text: edited(weight) }];
+    const { value } = compileFiles(files, [{ name: "bench", version: String(weight) }]);
+    const what =
+      weight === 90 ? `compile all of it, ${value.classes.length} classes` : "compile, one VirtualService changed";
+    rows.push(timingRow(what, once(performance.now() - start), yard));
+    return value;
+  });
+  report.table("From text to a world ready to publish", rows);
+  return worlds;
 }
 
-const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
-const s3 = await startS3();
-const stores: readonly [string, ObjectStore][] = [
-  ["memory", memoryStore()],
-  ["files, fsync", fileStore(folder)],
-  ["S3", s3Store({ client: s3.client, bucket: s3.bucket })],
-];
-for (const [name, store] of stores) {
-  const [full, ...changes] = await publish(store, compiled);
-  const change = changes.at(-1);
-  if (full === undefined || change === undefined) continue;
-  console.log(`${name}: full ${full.objects} objects, ${kib(full.bytes)}, ${withRatio(full.ms, base)}`);
-  console.log(
-    `${name}: one VirtualService changed ${change.objects} objects, ${kib(change.bytes)}, ${withRatio(change.ms, base)}`,
-  );
-}
-await s3.close();
-rmSync(folder, { recursive: true });
+const versitygw = new URL("../../.cache/bin/versitygw", import.meta.url);
+const moto = new URL("../../.venv/bin/moto_server", import.meta.url);
 
-const [first] = compiled;
-const [one] = first?.classes ?? [];
-if (first !== undefined && one !== undefined) {
-  const classes = Array.from({ length: 200 }, (_, i) => {
-    const own = [
-      { name: `inbound|${i}||`, text: `{"name":"inbound|${i}||"}`, version: String(i).padStart(64, "0"), from: [] },
-    ];
-    const shape = { ...one.poll, clusters: [...one.poll.clusters, ...own].sort((a, b) => byCodePoint(a.name, b.name)) };
-    return { id: `class-${String(i).padStart(3, "0")}`, stream: shape, poll: shape };
+/** The stores of this machine; S3 only where `npm run setup:e2e` fetched a server. */
+async function withStores(run: (name: string, store: ObjectStore) => Promise<void>, report: Report): Promise<void> {
+  await run("memory", memoryStore());
+  const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
+  try {
+    await run("files, fsync", fileStore(folder));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  if (!existsSync(versitygw) && !existsSync(moto)) {
+    report.line("S3: no server here; `npm run setup:e2e` fetches one");
+    return;
+  }
+  const s3 = await startS3();
+  try {
+    await run("S3", s3Store({ client: s3.client, bucket: s3.bucket }));
+  } finally {
+    await s3.close();
+  }
+}
+
+async function publishTable(worlds: readonly CompiledWorld[], { report, yard }: BenchOptions): Promise<void> {
+  const rows: Row[] = [];
+  await withStores(async (name, store) => {
+    const [full, ...changes] = await publishAll(store, worlds);
+    const change = changes.at(-1);
+    if (full === undefined || change === undefined) return;
+    for (const [what, { ms, objects, bytes }] of [
+      ["everything", full],
+      ["one VirtualService changed", change],
+    ] as const) {
+      rows.push({ ...timingRow(`${name}: ${what}`, once(ms), yard), objects, KiB: kib(bytes) });
+    }
+  }, report);
+  report.table("Publish", rows);
+}
+
+/** One class of the mesh 200 times over, each with one cluster of its own. */
+async function sharedTable(world: CompiledWorld, { report, yard }: BenchOptions): Promise<void> {
+  const [one] = world.classes;
+  if (one === undefined) return;
+  const classes = Array.from({ length: 200 }, (_, at) => {
+    const own = resourceOf(`inbound|${at}||`, "own");
+    const clusters = [...one.poll.clusters, own].sort((a, b) => byCodePoint(a.name, b.name));
+    const shape = { ...one.poll, clusters };
+    return { id: `class-${String(at).padStart(3, "0")}`, stream: shape, poll: shape };
   });
   const nobody = { attributes: [], labels: {}, classes: {}, defaults: {} };
-  const world = { ...first, classes, classifier: nobody, nodes: [] };
-  const [shared] = await publish(memoryStore(), [world]);
-  const single = { ...world, classes: classes.slice(0, 1) };
-  const [alone] = await publish(memoryStore(), [single]);
-  if (shared !== undefined && alone !== undefined) {
-    console.log(
-      `200 classes with one cluster of their own each: ${kib(shared.bytes)} stored, ${kib(alone.bytes * 200)} as separate copies, ${withRatio(shared.ms, base)}`,
-    );
-  }
+  const fleet = { ...world, classes, classifier: nobody, nodes: [] };
+  const [shared] = await publishAll(memoryStore(), [fleet]);
+  const [alone] = await publishAll(memoryStore(), [{ ...fleet, classes: classes.slice(0, 1) }]);
+  if (shared === undefined || alone === undefined) return;
+  report.table("200 classes with one cluster of their own each, all else shared", [
+    { ...timingRow("stored, sharing", once(shared.ms), yard), KiB: kib(shared.bytes) },
+    { "": "stored as 200 separate copies", KiB: kib(alone.bytes * 200) },
+  ]);
+}
+
+function resourceOf(name: string, content: string): CompiledResource {
+  const text = JSON.stringify({ "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name, content });
+  return { name, text, version: hashOf(text), from: [] };
+}
+
+/** A world of one class with so many clusters, the middle one with this content. */
+function bigWorld(size: number, middle: string): CompiledWorld {
+  const clusters = Array.from({ length: size }, (_, at) =>
+    resourceOf(`cluster-${String(at).padStart(6, "0")}`, at === size / 2 ? middle : "same"),
+  );
+  const shape = { clusters, endpoints: [], listeners: [], routes: [] };
+  return {
+    classes: [{ id: "all", stream: shape, poll: shape }],
+    classifier: { attributes: [], labels: {}, classes: {}, defaults: {} },
+    nodes: [],
+    diagnostics: [],
+    sources: [{ name: "bench", version: middle }],
+    compiler: "bench",
+  };
+}
+
+async function diffTable({ report, yard, quick }: BenchOptions): Promise<void> {
+  const size = 10_000;
+  const store = memoryStore();
+  const roots = await publishAll(store, [bigWorld(size, "before"), bigWorld(size, "after")]);
+  const [before, after] = await Promise.all(
+    roots.map(async ({ root }) => (await restoreWorld(createSnapshotReader(store), root)).world),
+  );
+  if (before === undefined || after === undefined) return;
+  const start = performance.now();
+  for (const { root } of roots) await restoreWorld(createSnapshotReader(store), root);
+  const reading = performance.now() - start;
+  let found = 0;
+  const timing = measure(
+    () => {
+      found = diffWorlds(before, after).resources.length;
+      return undefined;
+    },
+    quick ? 1 : 9,
+  );
+  report.table(`Two roots with ${size} resources each`, [
+    timingRow("read both from the store, nothing cached", once(reading), yard),
+    timingRow(`find what differs (${found} resource)`, timing, yard),
+  ]);
+}
+
+export async function snapshotBench(options: BenchOptions): Promise<void> {
+  const worlds = compileChanges(options);
+  await publishTable(worlds, options);
+  const [first] = worlds;
+  if (first !== undefined) await sharedTable(first, options);
+  await diffTable(options);
 }

@@ -3,6 +3,9 @@
  * this do not. It builds, stringifies, parses and hashes 20,000 small objects.
  */
 import { createHash } from "node:crypto";
+import { collectGarbage } from "./collect-garbage.ts";
+import type { IstioFigure } from "./istio-figures.ts";
+import type { Row } from "./report.ts";
 
 export interface Timing {
   readonly medianMs: number;
@@ -21,6 +24,35 @@ export async function time(run: () => unknown, rounds = 7, warmUp = 2): Promise<
   return { medianMs: samples[Math.floor(samples.length / 2)] ?? 0, minMs: samples[0] ?? 0 };
 }
 
+/**
+ * Median and minimum of what `run` says it took, or else takes itself; each round begins after a garbage collection, as
+ * Istio's rounds did.
+ */
+export function measure(run: (round: number) => number | undefined | object, rounds = 7, warmUp = 3): Timing {
+  const samples: number[] = [];
+  for (let round = 0; round < rounds + warmUp; round += 1) {
+    collectGarbage();
+    const start = performance.now();
+    const said = run(round);
+    if (round >= warmUp) samples.push(typeof said === "number" ? said : performance.now() - start);
+  }
+  samples.sort((a, b) => a - b);
+  return { medianMs: samples[Math.floor(samples.length / 2)] ?? 0, minMs: samples[0] ?? 0 };
+}
+
+/** A line of a table of times, beside Istio's where it has one. */
+export function timingRow(what: string, timing: Timing, yard: Timing, istio?: IstioFigure): Row {
+  const { medianMs, minMs } = timing;
+  const theirs =
+    istio === undefined
+      ? {}
+      : {
+          "Istio, ms": istio.warm === undefined ? `${istio.cold}` : `${istio.cold} cold, ${istio.warm} warm`,
+          "Istio cold / ours": istio.cold / medianMs,
+        };
+  return { "": what, ms: medianMs, best: minMs, yardsticks: medianMs / yard.medianMs, ...theirs };
+}
+
 function workload(): string {
   const objects = Array.from({ length: 20_000 }, (_, index) => ({
     name: `outbound|${index}||svc.ns.svc.cluster.local`,
@@ -34,8 +66,3 @@ function workload(): string {
 
 /** The yardstick of this machine, now; about 50 ms on the machine of the reference figures. */
 export const yardstick = async (): Promise<Timing> => time(workload);
-
-/** `12.3 ms (0.25 yardsticks)`. */
-export function withRatio(ms: number, yard: Timing): string {
-  return `${ms.toFixed(1)} ms (${(ms / yard.medianMs).toFixed(2)} yardsticks)`;
-}

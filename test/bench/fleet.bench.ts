@@ -1,0 +1,110 @@
+/** Many sidecars of the mesh of 1,000 services: what they share, with and without Sidecar resources. */
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { readFiles } from "../../lib/config/directory.ts";
+import { buildMesh } from "../../lib/mesh/build-mesh.ts";
+import { classify } from "../../lib/mesh/classify.ts";
+import { createMemo, type Memo } from "../../lib/mesh/memo.ts";
+import type { Proxy } from "../../lib/mesh/proxy.ts";
+import type { World } from "../../lib/mesh/world.ts";
+import { generate } from "../../lib/xds/generate.ts";
+import { editVirtualService } from "./edits.ts";
+import { istioFleet } from "./istio-figures.ts";
+import type { BenchOptions, Row } from "./report.ts";
+import { syntheticMesh } from "./synthetic-mesh.ts";
+import { measure, timingRow } from "./yardstick.ts";
+
+const size = 20;
+
+/** A document for each namespace that lets its sidecars see it and the control plane's. */
+const sidecars = Array.from({ length: size }, (_, at) =>
+  JSON.stringify({
+    apiVersion: "networking.istio.io/v1",
+    kind: "Sidecar",
+    metadata: { name: "default", namespace: `ns-${at}` },
+    spec: { egress: [{ hosts: ["./*", "istio-system/*"] }] },
+  }),
+);
+
+/** A sidecar of one workload in each namespace. */
+function onePerNamespace(proxies: readonly Proxy[]): readonly Proxy[] {
+  const found = new Map<string, Proxy>();
+  for (const proxy of proxies) {
+    const { namespace } = proxy;
+    if (namespace.startsWith("ns-") && !found.has(namespace)) found.set(namespace, proxy);
+  }
+  return [...found.values()].slice(0, size);
+}
+
+function generateEach(world: World, memo: Memo): number {
+  const mesh = buildMesh(world, memo).value;
+  let resources = 0;
+  for (const proxy of world.proxies) {
+    const made = generate(mesh, proxy, memo).value;
+    for (const list of [made.clusters, made.endpoints, made.listeners, made.routes]) resources += list.length;
+  }
+  return resources;
+}
+
+function fleetRows(text: string, scope: keyof typeof istioFleet, { yard, quick }: BenchOptions): readonly Row[] {
+  const loaded = readFiles([{ file: "input.yaml", text }]);
+  const memo = createMemo();
+  const worldOfFleet = (from: typeof loaded): World => {
+    const world = worldOf(from, { ...defaultWorldOptions, compat: "istio" }, memo).value;
+    return { ...world, proxies: onePerNamespace(world.proxies) };
+  };
+  const world = worldOfFleet(loaded);
+  let resources = 0;
+  const cold = measure(
+    () => {
+      resources = generateEach(world, createMemo());
+      return undefined;
+    },
+    quick ? 1 : 5,
+    quick ? 0 : 2,
+  );
+  let current = loaded;
+  const changed = measure(
+    (round) => {
+      current = editVirtualService(current, round);
+      const next = worldOfFleet(current);
+      const start = performance.now();
+      generateEach(next, memo);
+      return performance.now() - start;
+    },
+    quick ? 1 : 9,
+    3,
+  );
+  const { cold: istioCold, warm = 0 } = istioFleet[scope];
+  return [
+    timingRow(`see ${scope}: cold (${resources} resources)`, cold, yard, { cold: istioCold }),
+    timingRow(`see ${scope}: one VirtualService changed; Istio: nothing changed, cache filled`, changed, yard, {
+      cold: warm,
+    }),
+  ];
+}
+
+export async function fleetBench(options: BenchOptions): Promise<void> {
+  const { report, yard, quick } = options;
+  const { text } = syntheticMesh(1000);
+  report.table(`${size} sidecars in ${size} namespaces of the mesh of 1,000 services; Istio with one worker`, [
+    ...fleetRows(`${text}---\n${sidecars.join("\n---\n")}\n`, "own namespace", options),
+    ...fleetRows(text, "everything", options),
+  ]);
+  const everyone = worldOf(readFiles([{ file: "input.yaml", text }]), defaultWorldOptions, createMemo()).value;
+  let classes = 0;
+  const all = measure(
+    () => {
+      const memo = createMemo();
+      const mesh = buildMesh(everyone, memo).value;
+      const census = classify(mesh, everyone.proxies, memo).value;
+      for (const { proxy } of census.classes) generate(mesh, proxy, memo);
+      classes = census.classes.length;
+      return undefined;
+    },
+    quick ? 1 : 3,
+    quick ? 0 : 1,
+  );
+  report.table("Every pod of the mesh of 1,000 services", [
+    timingRow(`${everyone.proxies.length} sidecars in ${classes} classes, cold`, all, yard),
+  ]);
+}

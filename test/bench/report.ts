@@ -1,0 +1,66 @@
+import Table from "cli-table3";
+import type { Timing } from "./yardstick.ts";
+
+/** One line of a table: column to value, in the order of the columns. Rows of a table may leave columns out. */
+export type Row = Readonly<Record<string, string | number>>;
+
+/** What a benchmark measured, as it goes along. */
+export interface Report {
+  table(title: string, rows: readonly Row[]): void;
+  /** A figure or remark that is no table. */
+  line(text: string): void;
+}
+
+/** What every benchmark is given. */
+export interface BenchOptions {
+  readonly report: Report;
+  readonly yard: Timing;
+  /** Sizes of the synthetic mesh. */
+  readonly services: readonly number[];
+  /** Fewer rounds: figures to see that nothing is broken, not to quote. */
+  readonly quick: boolean;
+}
+
+/** Tables and lines for people, printed at once. */
+export function textReport(print: (text: string) => void): Report {
+  return {
+    table(title, rows) {
+      const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+      const table = new Table({
+        head: columns,
+        colAligns: columns.map((column) =>
+          typeof rows.find((row) => column in row)?.[column] === "number" ? "right" : "left",
+        ),
+        style: { head: [], border: [], compact: true },
+      });
+      for (const row of rows) table.push(columns.map((column) => cellText(row[column])));
+      print(`\n${title}\n${table.toString()}`);
+    },
+    line: print,
+  };
+}
+
+/** Collects everything for `JSON.stringify`. */
+export function jsonReport(): Report & {
+  readonly tables: Readonly<Record<string, readonly Row[]>>;
+  readonly lines: readonly string[];
+} {
+  const tables: Record<string, readonly Row[]> = {};
+  const lines: string[] = [];
+  return {
+    tables,
+    lines,
+    table(title, rows) {
+      tables[title] = rows;
+    },
+    line: (text) => lines.push(text),
+  };
+}
+
+/** Three figures that count: a benchmark knows no more. */
+function cellText(value: string | number | undefined): string {
+  if (typeof value !== "number") return value ?? "";
+  return Number.isInteger(value)
+    ? String(value)
+    : value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
+}

@@ -1,0 +1,61 @@
+/** `npm run bench -- [names] [--services 100,1000] [--quick] [--json]`: runs benchmarks, prints tables. */
+import { parseArgs } from "node:util";
+import { configBench } from "./config.bench.ts";
+import { fleetBench } from "./fleet.bench.ts";
+import { frontBench } from "./front.bench.ts";
+import { istioCasesBench } from "./istio-cases.bench.ts";
+import { meshBench } from "./mesh.bench.ts";
+import { registryBench } from "./registry.bench.ts";
+import { type BenchOptions, jsonReport, textReport } from "./report.ts";
+import { snapshotBench } from "./snapshot.bench.ts";
+import { sharedBenchExists } from "./synthetic-mesh.ts";
+import { yardstick } from "./yardstick.ts";
+
+const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
+  config: configBench,
+  registry: registryBench,
+  mesh: meshBench,
+  "istio-cases": istioCasesBench,
+  fleet: fleetBench,
+  snapshot: snapshotBench,
+  front: frontBench,
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    services: { type: "string", default: "100,1000,5000" },
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+  },
+});
+
+/** @returns what is wrong with the command line or the place it runs in */
+function problemOf(names: readonly string[], services: readonly number[]): string | undefined {
+  const unknown = names.find((name) => !Object.hasOwn(benchmarks, name));
+  if (unknown !== undefined)
+    return `there is no benchmark "${unknown}"; there are ${Object.keys(benchmarks).join(", ")}`;
+  if (services.some((size) => !Number.isInteger(size) || size < 1))
+    return `--services ${values.services}: whole numbers, with commas between`;
+  return sharedBenchExists() ? undefined : "the folder ../shared/bench with mesh-gen.mjs is not there";
+}
+
+const names = positionals.length === 0 ? Object.keys(benchmarks) : positionals;
+const services = values.services.split(",").map(Number);
+const problem = problemOf(names, services);
+if (problem === undefined) await runAll();
+else {
+  console.error(`bench: ${problem}`);
+  process.exitCode = 1;
+}
+
+async function runAll(): Promise<void> {
+  const report = values.json ? jsonReport() : textReport(console.log);
+  for (const name of names) {
+    // Anew for each: the machine may have become slower in between.
+    const yard = await yardstick();
+    report.line(`\n${name} (yardstick ${yard.medianMs.toFixed(1)} ms)`);
+    await benchmarks[name]?.({ report, yard, services, quick: values.quick });
+  }
+  if (values.json) console.log(JSON.stringify(report, null, 2));
+}
