@@ -55,7 +55,7 @@ export function frontApp(front: Front): Hono {
     return c.body(metrics.text, 200, { "content-type": metrics.contentType });
   });
 
-  app.get("/refusals", (c) => c.json({ refusals: front.refusals.standing() }));
+  app.get("/refusals", async (c) => c.json({ refusals: await front.explainRefusals() }));
 
   const legacy = legacyRoutes(front);
   for (const path of ["/v1/*", "/cache_stats", "/cache_stats/", "/cache_stats_delete", "/cache_stats_delete/"]) {

@@ -3,9 +3,11 @@ import type { NodeClaims } from "../snapshot/classifier.ts";
 import type { TrustedKey } from "../snapshot/signatures.ts";
 import { createSnapshotReader, type LoadedRoot, rootAt, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
 import { createHeads, type Heads, stateOf } from "./heads.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type Placement, placeNode } from "./place-node.ts";
+import { rememberPlacements } from "./placements.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
 import { createVetting } from "./vet-roots.ts";
 
@@ -36,6 +38,8 @@ export interface Front {
   place(loaded: LoadedRoot, claims: NodeClaims): Promise<Placement>;
   /** The class of a node that was placed in this root before, by its id and cluster. */
   recall(loaded: LoadedRoot, nodeId: string, nodeCluster: string): string | undefined;
+  /** The refusals that stand, each with the resources that it may be about. */
+  explainRefusals(): Promise<readonly ExplainedRefusal[]>;
   readonly onError: (cause: unknown) => void;
   close(): void;
 }
@@ -46,7 +50,7 @@ export interface Served {
   readonly state: string;
 }
 
-const maxRemembered = 50_000;
+const maxRecentRoots = 8;
 
 export function createFront(options: FrontOptions): Front {
   const now = options.now ?? Date.now;
@@ -65,12 +69,9 @@ export function createFront(options: FrontOptions): Front {
     metrics.refusal(refusal.type);
     options.onRefusal?.(refusal);
   });
-  const placed = new WeakMap<LoadedRoot, Map<string, string>>();
-  const memoryOf = (loaded: LoadedRoot) => {
-    const memory = placed.get(loaded) ?? new Map<string, string>();
-    placed.set(loaded, memory);
-    return memory;
-  };
+  const placements = rememberPlacements();
+  /** Roots that were served, the latest last. */
+  let recentRoots: readonly string[] = [];
   const vetRoot = createVetting(options.store, options.trusted, onError);
 
   return {
@@ -85,16 +86,20 @@ export function createFront(options: FrontOptions): Front {
       const { canary } = head;
       const nowMs = now();
       const root = canary !== undefined && isInCanary(canary, node) ? canary.root : rootAt(head, nowMs);
-      return { loaded: await reader.root(await vetRoot(root)), state: stateOf(head, nowMs) };
+      const vetted = await vetRoot(root);
+      if (recentRoots.at(-1) !== vetted) {
+        recentRoots = [...recentRoots.filter((hash) => hash !== vetted), vetted].slice(-maxRecentRoots);
+      }
+      return { loaded: await reader.root(vetted), state: stateOf(head, nowMs) };
     },
     async place(loaded, claims) {
       const placement = await placeNode(reader, loaded, claims);
-      const memory = memoryOf(loaded);
-      if (memory.size >= maxRemembered) memory.clear();
-      if (placement.kind === "placed") memory.set(`${claims.id}\n${claims.cluster}`, placement.classId);
+      if (placement.kind === "placed") placements.set(loaded.root, claims.id, claims.cluster, placement.classId);
       return placement;
     },
-    recall: (loaded, nodeId, nodeCluster) => memoryOf(loaded).get(`${nodeId}\n${nodeCluster}`),
+    recall: ({ root }, nodeId, nodeCluster) => placements.get(root, nodeId, nodeCluster),
+    explainRefusals: () =>
+      Promise.all(refusals.standing().map((refusal) => explainRefusal(reader, refusal, recentRoots))),
     onError,
     close: () => heads.close(),
   };

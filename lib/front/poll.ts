@@ -10,7 +10,7 @@ import { selectResources } from "./select-resources.ts";
 
 /** What a poll is told. Envoy keeps what it has on everything but `changed`. */
 export type PollAnswer =
-  | { readonly kind: "changed"; readonly version: string; readonly body: ChunkedBody }
+  | { readonly kind: "changed"; readonly version: string; readonly classId: string; readonly body: ChunkedBody }
   | { readonly kind: "unchanged" }
   | Refused;
 
@@ -49,7 +49,11 @@ async function answerAsked(front: Front, poll: Poll): Promise<PollAnswer> {
     const served = await front.served({ nodeId, labels: () => labelsOf(asked, poll.body) });
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
     const answer = await answerNow(front, served.loaded, poll, { ...asked, names });
-    if (answer.kind === "changed") front.refusals.served(subscription, asked.version, answer.version);
+    if (answer.kind === "unchanged") front.refusals.current(subscription);
+    if (answer.kind === "changed") {
+      const { version, classId } = answer;
+      front.refusals.served(subscription, { kept: asked.version, version, classId, root: served.loaded.hash });
+    }
     if (answer.kind !== "unchanged" || !(await stillHolding(front, served.state, untilMs, poll.signal))) return answer;
   }
 }
@@ -71,7 +75,7 @@ async function answerNow(
   }
   if (selection.version === asked.version) return { kind: "unchanged" };
   const body = await discoveryBody(front.reader, poll.type, selection);
-  return { kind: "changed", version: selection.version, body };
+  return { kind: "changed", version: selection.version, classId, body };
 }
 
 async function placeAsked(front: Front, loaded: LoadedRoot, body: string, asked: GlimpsedPoll | PollRequest) {

@@ -10,6 +10,9 @@ export interface Refusal {
   /** Version that it keeps; undefined when it never had one. */
   readonly kept: string | undefined;
   readonly sinceMs: number;
+  readonly classId: string;
+  /** Root that the refused answer came from. */
+  readonly root: string;
 }
 
 /** REST has no NACK. Polls tell all the same, by the version they keep. */
@@ -17,7 +20,9 @@ export interface RefusalWatch {
   /** To be told of every poll before it is answered. */
   asked(poll: Subscription, version: string | undefined): void;
   /** To be told of every answer with content. */
-  served(poll: Subscription, kept: string | undefined, version: string): void;
+  served(poll: Subscription, answer: ServedAnswer): void;
+  /** To be told when what a node keeps is current again: there is nothing to refuse any more. */
+  current(poll: Subscription): void;
   /** Refusals that stand now. */
   standing(): readonly Refusal[];
 }
@@ -28,9 +33,15 @@ export interface Subscription {
   readonly name: string;
 }
 
-interface Served extends Subscription {
+/** An answer with content, and where it came from. */
+export interface ServedAnswer {
   readonly kept: string | undefined;
   readonly version: string;
+  readonly classId: string;
+  readonly root: string;
+}
+
+interface Served extends Subscription, ServedAnswer {
   readonly sinceMs: number;
   polls: number;
 }
@@ -48,14 +59,7 @@ const maxWatched = 20_000;
 export function createRefusalWatch(now: () => number, onRefusal: (refusal: Refusal) => void): RefusalWatch {
   const watched = new Map<string, Served>();
   const keyOf = ({ nodeId, type, name }: Subscription) => `${type} ${name} ${nodeId}`;
-  const toRefusal = ({ nodeId, type, name, version, kept, sinceMs }: Served): Refusal => ({
-    nodeId,
-    type,
-    name,
-    refused: version,
-    kept,
-    sinceMs,
-  });
+  const toRefusal = ({ version, polls: _polls, ...served }: Served): Refusal => ({ ...served, refused: version });
   return {
     asked(poll, version) {
       const key = keyOf(poll);
@@ -68,15 +72,16 @@ export function createRefusalWatch(now: () => number, onRefusal: (refusal: Refus
       served.polls += 1;
       if (served.polls === pollsThatTell) onRefusal(toRefusal(served));
     },
-    served({ nodeId, type, name }, kept, version) {
-      const key = keyOf({ nodeId, type, name });
+    served(poll, answer) {
+      const key = keyOf(poll);
       const before = watched.get(key);
-      if (before?.version === version) return;
+      if (before?.version === answer.version) return;
       watched.delete(key);
-      watched.set(key, { nodeId, type, name, kept, version, sinceMs: now(), polls: 0 });
+      watched.set(key, { ...poll, ...answer, sinceMs: now(), polls: 0 });
       const [oldest] = watched.keys();
       if (watched.size > maxWatched && oldest !== undefined) watched.delete(oldest);
     },
+    current: (poll) => watched.delete(keyOf(poll)),
     standing: () => [...watched.values()].filter(({ polls }) => polls >= pollsThatTell).map(toRefusal),
   };
 }

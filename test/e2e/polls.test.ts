@@ -17,6 +17,7 @@ const names = ["blue", "green", "red"];
 const upstreams = new Map<string, Upstream>();
 let port = 0;
 let envoy: RunningEnvoy;
+let frontUrl = "";
 
 const store = memoryStore();
 // Polls are held, so a change of clusters is with Envoy within its delay of one to two seconds.
@@ -77,9 +78,13 @@ function world(weights: Readonly<Record<string, number>>): CompiledWorld {
 
 const socketAddress = (portValue: number) => ({ socketAddress: { address: "127.0.0.1", portValue } });
 
-async function publish(weights: Readonly<Record<string, number>>): Promise<void> {
-  const result = await publisher.publish(world(weights), await publisher.head());
+async function publishWorld(compiled: CompiledWorld): Promise<void> {
+  const result = await publisher.publish(compiled, await publisher.head());
   expect(result.kind).toBe("published");
+}
+
+async function publish(weights: Readonly<Record<string, number>>): Promise<void> {
+  await publishWorld(world(weights));
 }
 
 beforeAll(async () => {
@@ -88,6 +93,7 @@ beforeAll(async () => {
   await publish({ blue: 90, green: 10 });
   const front = createFront({ store, maxHoldMs: 20_000 });
   const server = await serveHttp(frontApp(front), 0);
+  frontUrl = server.url;
   closing.push(() => front.close(), server.close);
   envoy = await startEnvoy(
     bootstrapOf({
@@ -158,5 +164,24 @@ describe("a polling Envoy", () => {
     ]) {
       expect([stat, await envoy.stat(stat)]).toEqual([stat, 0]);
     }
+  });
+
+  it("refuses a cluster that breaks a constraint, goes on with what it has, and is found out by the front", async () => {
+    const good = world({ red: 100 });
+    const broken = resource("clusters", "broken", { type: "STATIC", connectTimeout: "-1s" });
+    const classes = good.classes.map((proxyClass) => {
+      const shape = { ...proxyClass.poll, clusters: [broken, ...proxyClass.poll.clusters] };
+      return { ...proxyClass, stream: shape, poll: shape };
+    });
+    const traffic = startTraffic(port, "any.example");
+    await publishWorld({ ...good, classes });
+    const refusals = () => fetch(`${frontUrl}/refusals`).then((response) => response.text());
+    const told = await eventually(refusals, (text) => text.includes("broken"));
+    expect(JSON.parse(told)).toMatchObject({ refusals: [{ type: "clusters", suspects: [{ name: "broken" }] }] });
+    expect(Number(await envoy.stat("cluster_manager.cds.update_rejected"))).toBeGreaterThan(0);
+    await publishWorld(good);
+    await eventually(refusals, (text) => !text.includes("broken"));
+    await traffic.stop();
+    expect(failures(traffic, names)).toEqual(new Map());
   });
 });

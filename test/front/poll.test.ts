@@ -301,8 +301,24 @@ describe("a refusal", () => {
     await ask(kept);
     await ask(kept);
     expect(refusals).toMatchObject([{ nodeId: nodeOf("web").id, type: "routes", name: "80", kept, refused }]);
-    expect(front.refusals.standing()).toHaveLength(1);
+    expect(await front.explainRefusals()).toMatchObject([
+      { suspects: [{ name: "80", from: ["VirtualService/default/80"] }] },
+    ]);
     await ask(refused);
     expect(front.refusals.standing()).toEqual([]);
+  });
+
+  it("of a whole type is narrowed down to the resources that are new in it", async () => {
+    const { poll, publish, request } = await published(worldOf({ web: { clusters: { a: "1", b: "1", c: "1" } } }));
+    const ask = async (version?: string) => {
+      const response = await poll("clusters", pollBody("clusters", nodeOf("web"), { ...(version && { version }) }));
+      return response.status === 200 ? (await read(response)).version_info : undefined;
+    };
+    const kept = await ask();
+    await publish(worldOf({ web: { clusters: { a: "1", b: "broken", c: "1", d: "new" } } }));
+    for (let i = 0; i < 3; i += 1) await ask(kept);
+    const { refusals }: { readonly refusals: readonly { readonly suspects: readonly { readonly name: string }[] }[] } =
+      JSON.parse(await (await request("/refusals")).text());
+    expect(refusals.map(({ suspects }) => suspects.map(({ name }) => name))).toEqual([["b", "d"]]);
   });
 });
