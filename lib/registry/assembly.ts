@@ -40,21 +40,15 @@ export interface Assembly extends ServiceList {
 
 function joinServices(former: Assembly | undefined, changed: Changed, domain: string): Assembly["merged"] {
   const keys = new Set(changed.clusterDifferences.flatMap(({ services }) => [...services]));
-  const written = new Map<string, Service | undefined>();
+  if (former !== undefined && !changed.complete && keys.size === 0) return former.merged;
+  const merged = new Map(changed.complete ? undefined : former?.merged);
   for (const objectKey of keys) {
     const key = modelKey(objectKey, domain);
     const [first, ...others] = changed.clusters
       .map(({ index }) => index.services.get(objectKey)?.service)
       .filter((service) => service !== undefined);
-    const before = former?.merged.get(key);
-    const after = first === undefined ? undefined : keepSame(before, mergeServices([first, ...others]));
-    if (before !== after) written.set(key, after);
-  }
-  if (former !== undefined && written.size === 0) return former.merged;
-  const merged = new Map(former?.merged);
-  for (const [key, service] of written) {
-    if (service === undefined) merged.delete(key);
-    else merged.set(key, service);
+    if (first === undefined) merged.delete(key);
+    else merged.set(key, keepSame(former?.merged.get(key), mergeServices([first, ...others])));
   }
   return merged;
 }
@@ -76,7 +70,11 @@ function byNetwork(a: NetworkGateway, b: NetworkGateway): number {
 }
 
 function joinGateways(former: Assembly | undefined, changed: Changed): readonly NetworkGateway[] {
-  if (former !== undefined && changed.clusterDifferences.every(({ services }) => services.size === 0)) {
+  if (
+    former !== undefined &&
+    !changed.complete &&
+    changed.clusterDifferences.every(({ services }) => services.size === 0)
+  ) {
     return former.networkGateways;
   }
   const gateways = changed.clusters.flatMap(({ index }) =>
@@ -115,6 +113,7 @@ export function assemble(input: RegistryInput, former: Assembly | undefined): As
   const sameServices =
     former !== undefined &&
     merged === former.merged &&
+    !changed.complete &&
     changed.entryDifference.entries.length === 0 &&
     changed.changedOthers.length === 0;
   const list = sameServices

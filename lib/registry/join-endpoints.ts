@@ -118,11 +118,17 @@ function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
 export function joinEndpoints(former: Assembly | undefined, changed: Changed, domain: string): Assembly["endpoints"] {
   const written = new Map<string, readonly Endpoint[]>();
   for (const key of touchedEndpoints(changed, domain)) {
-    const before = former?.endpoints.get(key);
+    const before = former?.endpoints.get(key) ?? [];
     const after = endpointsOf(key, changed, domain);
-    if (!sameItems(before ?? [], after)) written.set(key, after);
+    const same = sameItems(before, after);
+    if (changed.complete ? after.length > 0 : !same) written.set(key, same ? before : after);
   }
   if (former === undefined) return written;
+  if (changed.complete) {
+    const same =
+      written.size === former.endpoints.size && [...written].every(([key, list]) => former.endpoints.get(key) === list);
+    return same ? former.endpoints : written;
+  }
   if (written.size === 0) return former.endpoints;
   const endpoints = new Map(former.endpoints);
   for (const [key, list] of written) {

@@ -43,6 +43,8 @@ export function sameTerms(a: RegistryInput, b: RegistryInput): boolean {
 
 /** The registries' parts of the next assembly, and what differs in them from the former one. */
 export interface Changed {
+  /** The differences name everything there is, and what they do not name is gone. */
+  readonly complete: boolean;
   readonly others: readonly RegistryContent[];
   /** Contents of other registries that went and came. */
   readonly changedOthers: readonly RegistryContent[];
@@ -62,8 +64,9 @@ export function fromNothing(input: RegistryInput, former: Assembly | undefined):
   const entries = entriesFrom(input, updates[0]?.update.index, former);
   const others = input.others ?? [];
   return {
+    complete: true,
     others,
-    changedOthers: [...others, ...(former?.others ?? [])],
+    changedOthers: others,
     clusters: updates.map(({ objects, update }) => ({ objects, index: update.index })),
     entries: entries.index,
     clusterDifferences: updates.map(({ update }) => update.difference),
@@ -115,6 +118,7 @@ export function fromFormer(input: RegistryInput, former: Assembly): Changed {
   const others = input.others ?? [];
   const { removed, added } = listChanges(former.others, others);
   return {
+    complete: false,
     others,
     changedOthers: [...removed, ...added],
     clusters: updates.map(({ objects, index }) => ({ objects, index })),

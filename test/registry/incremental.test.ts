@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Config } from "../../lib/config/config.ts";
+import { noMeshNetworks } from "../../lib/config/kinds/mesh-networks.ts";
 import { createMemo } from "../../lib/mesh/memo.ts";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
+import type { RegistryInput } from "../../lib/registry/registry-input.ts";
 import type { RegistryState } from "../../lib/registry/registry-state.ts";
 import type { Service } from "../../lib/registry/service.ts";
 import { object, pod, service, serviceEntry, slice, workloadEntry, world } from "./objects.ts";
@@ -70,12 +72,38 @@ const anyConfig: fc.Arbitrary<Config> = fc.oneof(
 type Change =
   | { readonly put: KubernetesObject; readonly cluster: number }
   | { readonly config: Config }
-  | { readonly drop: number };
+  | { readonly drop: number }
+  | { readonly terms: Terms };
+
+/** What is no object: it changes everything at once. */
+interface Terms {
+  readonly domain: string;
+  readonly clusters: number;
+  readonly meshNetworks: RegistryInput["meshNetworks"];
+  readonly addressAllocation: "status" | "hash";
+}
+
+const firstTerms: Terms = {
+  domain: "cluster.local",
+  clusters: 2,
+  meshNetworks: noMeshNetworks,
+  addressAllocation: "status",
+};
+
+const anyTerms: fc.Arbitrary<Terms> = fc.record({
+  domain: fc.constantFrom("cluster.local", "mesh.example"),
+  clusters: fc.integer({ min: 1, max: 2 }),
+  meshNetworks: fc.constantFrom(noMeshNetworks, {
+    networks: { south: { endpoints: [{ fromRegistry: "Kubernetes" }], gateways: [] } },
+  }),
+  addressAllocation: fc.constantFrom("status", "hash"),
+});
 
 const anyChange: fc.Arbitrary<Change> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ put: anyObject, cluster: fc.nat({ max: 1 }) }) },
   { weight: 3, arbitrary: fc.record({ config: anyConfig }) },
   { weight: 3, arbitrary: fc.record({ drop: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ terms: anyTerms }) },
 );
 
 const proxies = namespaces.flatMap((namespace) =>
@@ -105,49 +133,54 @@ function sameText(a: readonly Service[], b: readonly Service[]): boolean {
   return text(a) === text(b);
 }
 
-/** Applies a change to the objects of two clusters and the configs, each by kind and key. */
-function apply(
-  stores: readonly [Map<string, KubernetesObject>, Map<string, KubernetesObject>, Map<string, Config>],
-  change: Change,
-): void {
-  if ("put" in change) {
-    const { kind, metadata } = change.put;
-    const store = change.cluster === 0 ? stores[0] : stores[1];
-    store.set(`${kind}/${metadata.namespace}/${metadata.name}`, change.put);
-  } else if ("config" in change) {
-    const { kind, namespace, name } = change.config.meta;
-    stores[2].set(`${kind}/${namespace}/${name}`, change.config);
-  } else {
-    const store = stores[change.drop % 3] ?? stores[0];
-    const keys = [...store.keys()];
-    const key = keys[change.drop % Math.max(1, keys.length)];
-    if (key !== undefined) store.delete(key);
-  }
-}
+/** A world that can be changed: the objects of two clusters and the configs, each by kind and key. */
+class Stores {
+  readonly #objects: readonly [Map<string, KubernetesObject>, Map<string, KubernetesObject>] = [new Map(), new Map()];
+  readonly #configs = new Map<string, Config>();
+  #terms = firstTerms;
 
-function inputOf(
-  stores: readonly [Map<string, KubernetesObject>, Map<string, KubernetesObject>, Map<string, Config>],
-  reversed = false,
-) {
-  const list = <T>(values: Iterable<T>): readonly T[] => (reversed ? [...values].reverse() : [...values]);
-  return world([], list(stores[2].values()), {
-    clusters: [
-      { id: "Kubernetes", objects: list(stores[0].values()) },
-      { id: "other", objects: list(stores[1].values()) },
-    ],
-  });
+  constructor(changes: readonly Change[] = []) {
+    for (const change of changes) this.apply(change);
+  }
+
+  apply(change: Change): void {
+    if ("terms" in change) this.#terms = change.terms;
+    else if ("put" in change) {
+      const { kind, metadata } = change.put;
+      const store = change.cluster === 0 ? this.#objects[0] : this.#objects[1];
+      store.set(`${kind}/${metadata.namespace}/${metadata.name}`, change.put);
+    } else if ("config" in change) {
+      const { kind, namespace, name } = change.config.meta;
+      this.#configs.set(`${kind}/${namespace}/${name}`, change.config);
+    } else {
+      const store = [...this.#objects, this.#configs][change.drop % 3] ?? this.#configs;
+      const keys = [...store.keys()];
+      const key = keys[change.drop % Math.max(1, keys.length)];
+      if (key !== undefined) store.delete(key);
+    }
+  }
+
+  input(reversed = false): RegistryInput {
+    const list = <T>(values: Iterable<T>): readonly T[] => (reversed ? [...values].reverse() : [...values]);
+    const { clusters, ...terms } = this.#terms;
+    const all = [
+      { id: "Kubernetes", objects: list(this.#objects[0].values()) },
+      { id: "other", objects: list(this.#objects[1].values()) },
+    ];
+    return world([], list(this.#configs.values()), { ...terms, clusters: all.slice(0, clusters) });
+  }
 }
 
 describe("buildRegistry under a memo", () => {
   it("gives after any sequence of changes what a fresh build gives, and keeps what did not change", () => {
     fc.assert(
       fc.property(fc.array(anyChange, { minLength: 1, maxLength: 25 }), (changes) => {
-        const stores: Parameters<typeof apply>[0] = [new Map(), new Map(), new Map()];
+        const stores = new Stores();
         const memo = createMemo();
-        let former = buildRegistry(inputOf(stores), memo).value;
+        let former = buildRegistry(stores.input(), memo).value;
         for (const change of changes) {
-          apply(stores, change);
-          const input = inputOf(stores);
+          stores.apply(change);
+          const input = stores.input();
           const state = buildRegistry(input, memo).value;
           expect(contents(state)).toEqual(contents(buildRegistry(input).value));
           for (const [key, endpoints] of state.endpoints) {
@@ -167,10 +200,9 @@ describe("buildRegistry under a memo", () => {
   it("does not care in which order the objects come", () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 30 }), (changes) => {
-        const stores: Parameters<typeof apply>[0] = [new Map(), new Map(), new Map()];
-        for (const change of changes) apply(stores, change);
-        expect(contents(buildRegistry(inputOf(stores)).value)).toEqual(
-          contents(buildRegistry(inputOf(stores, true)).value),
+        const stores = new Stores(changes);
+        expect(contents(buildRegistry(stores.input()).value)).toEqual(
+          contents(buildRegistry(stores.input(true)).value),
         );
       }),
       { numRuns: 150 },
@@ -180,11 +212,10 @@ describe("buildRegistry under a memo", () => {
   it("is as before once what was added is removed again", () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 15 }), anyObject, (changes, extra) => {
-        const stores: Parameters<typeof apply>[0] = [new Map(), new Map(), new Map()];
-        for (const change of changes) apply(stores, change);
+        const stores = new Stores(changes);
         const memo = createMemo();
-        const before = contents(buildRegistry(inputOf(stores), memo).value);
-        const input = inputOf(stores);
+        const before = contents(buildRegistry(stores.input(), memo).value);
+        const input = stores.input();
         const [primary] = input.clusters;
         const taken = primary?.objects.some(
           ({ kind, metadata }) =>

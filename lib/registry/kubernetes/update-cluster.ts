@@ -29,31 +29,17 @@ export interface ClusterUpdate {
   readonly difference: ClusterDifference;
 }
 
-/** Reads nodes and namespaces anew where they changed; undefined if nothing that anybody reads is other than before. */
-function surroundings(
-  index: ClusterIndex,
-  changes: KindChanges,
-): { readonly nodes: ReadonlyMap<string, Node>; readonly namespaces: ReadonlyMap<string, Namespace> } | undefined {
-  const nodes = new Map(index.nodes);
-  const namespaces = new Map(index.namespaces);
-  let changed = false;
+/** Is any node or namespace other than before in a way that somebody reads? A node's heartbeat is not. */
+function surroundingsChanged(index: ClusterIndex, changes: KindChanges): boolean {
+  const name = (key: string): string => key.slice(key.indexOf("/") + 1);
   for (const [key, after] of writes(changes, "Node", nodeOf)) {
-    const name = key.slice(key.indexOf("/") + 1);
-    const before = nodes.get(name);
-    if (before !== undefined && after !== undefined && sameNode(before, after)) continue;
-    changed ||= before !== after;
-    if (after === undefined) nodes.delete(name);
-    else nodes.set(name, after);
+    const before = index.nodes.get(name(key));
+    if (before === undefined || after === undefined ? before !== after : !sameNode(before, after)) return true;
   }
   for (const [key, after] of writes(changes, "Namespace", namespaceOf)) {
-    const name = key.slice(key.indexOf("/") + 1);
-    const before = namespaces.get(name);
-    if (before !== undefined && after !== undefined && sameValue(before, after)) continue;
-    changed ||= before !== after;
-    if (after === undefined) namespaces.delete(name);
-    else namespaces.set(name, after);
+    if (!sameValue(index.namespaces.get(name(key)), after)) return true;
   }
-  return changed ? { nodes, namespaces } : undefined;
+  return false;
 }
 
 /** Applies changes to an index whose nodes and namespaces stay as they are. */
@@ -183,6 +169,6 @@ export function updateCluster(
   objects: readonly KubernetesObject[],
 ): ClusterUpdate {
   const kinds = byKind(changes);
-  if (surroundings(index, kinds) !== undefined) return indexCluster(index.context, objects, index);
+  if (surroundingsChanged(index, kinds)) return indexCluster(index.context, objects, index);
   return applyChanges(index, kinds);
 }
