@@ -1,5 +1,8 @@
+import type { Config } from "../config/config.ts";
 import type { Diagnostic } from "../config/diagnostic.ts";
+import type { Gateway } from "../config/kinds/gateway.ts";
 import type { ServiceTarget } from "../registry/service.ts";
+import { fingerprint, sameList } from "./identity.ts";
 import type { Memo } from "./memo.ts";
 import { gatewaysFor, mergeGateways } from "./merged-gateway.ts";
 import type { MergedGateway, Mesh, MeshVirtualService } from "./mesh.ts";
@@ -13,8 +16,7 @@ export interface GatewaySelection {
   /** Names the Gateways and how their ports translate. */
   readonly key: string;
   readonly from: readonly object[];
-  /** What routes and listeners select besides: the virtual services, by the gateway that they are bound to. */
-  readonly routeKey: string;
+  /** What routes and listeners hold: the virtual services as well. */
   readonly routeFrom: readonly object[];
   /** The lists of virtual services that are read. */
   readonly bound: readonly (readonly MeshVirtualService[])[];
@@ -28,23 +30,33 @@ export function selectGateways(
   targets: readonly ServiceTarget[],
   memo: Memo,
 ): GatewaySelection | undefined {
-  const gateways = gatewaysFor(mesh.gateways, proxy.labels);
-  if (gateways.length === 0) return undefined;
-  const names = gateways.map(({ meta }) => `${meta.namespace}/${meta.name}`);
-  const ports = targets.map(
-    ({ service, servicePort, targetPort }) => `${service.hostname}:${servicePort.port}:${targetPort}`,
+  const found = gatewaysFor(mesh.gateways, proxy.labels);
+  if (found.length === 0) return undefined;
+  const key = fingerprint([...found.map(gatewayName), ...targets.map(portTranslation)].join(","));
+  // One object stands for them all: there may be thousands.
+  const gateways = sameList(memo, `gateways|${key}`, found);
+  const merged = memo([gateways], `merged gateway|${key}`, () => mergeGateways(gateways, targets));
+  const { namespace } = proxy;
+  const lists = memo([mesh.virtualServices, gateways], `bound|${namespace}`, () =>
+    gateways.map((gateway) => mesh.virtualServices.forGateway(namespace, gatewayName(gateway))),
   );
-  const merged = memo(gateways, `merged gateway|${ports.join(",")}`, () => mergeGateways(gateways, targets));
-  const lists = new Map(names.map((name) => [name, mesh.virtualServices.forGateway(proxy.namespace, name)]));
-  const key = `${names.join(",")}@${ports.join(",")}`;
+  const bound = sameList(memo, `bound|${namespace}|${key}`, lists);
+  const view = memo([merged, bound], "gateway route view", (): GatewayRouteView => {
+    const byGateway = new Map(gateways.map((gateway, at) => [gatewayName(gateway), bound[at] ?? []]));
+    return { merged: merged.value, virtualServices: (name) => byGateway.get(name) ?? [] };
+  });
   return {
     merged: merged.value,
-    view: { merged: merged.value, virtualServices: (gatewayName) => lists.get(gatewayName) ?? [] },
+    view,
     key,
     from: [merged],
-    routeKey: key,
-    routeFrom: [merged, ...lists.values()],
-    bound: [...lists.values()],
+    routeFrom: [view],
+    bound,
     diagnostics: merged.diagnostics,
   };
 }
+
+const gatewayName = ({ meta }: Config<Gateway>): string => `${meta.namespace}/${meta.name}`;
+
+const portTranslation = ({ service, servicePort, targetPort }: ServiceTarget): string =>
+  `${service.hostname}:${servicePort.port}:${targetPort}`;

@@ -10,7 +10,7 @@ import type { Config } from "../config/config.ts";
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { classProxyKey, classProxyOf } from "./class-proxy.ts";
 import { type GatewaySelection, selectGateways } from "./gateway-view.ts";
-import { fingerprint } from "./identity.ts";
+import { fingerprint, sameList } from "./identity.ts";
 import { type InboundSelection, selectInbound } from "./inbound-view.ts";
 import { listenerLookupsOf } from "./listener-lookups.ts";
 import { listenerOptionsKey, listenerOptionsOf, ownAddressesFor } from "./listener-options.ts";
@@ -148,7 +148,7 @@ function routeView(selection: Selection): RouteView {
   const { mesh, proxy, memo, classProxy, scope, rules, gateway, sourceLabels, base } = selection;
   const patches = selection.patches.routes;
   const { httpProxyPort } = proxy.metadata;
-  const key = [base, patches.key, JSON.stringify(sourceLabels), gateway?.routeKey ?? "", httpProxyPort].join("|");
+  const key = [base, patches.key, JSON.stringify(sourceLabels), gateway?.key ?? "", httpProxyPort].join("|");
   const from = [mesh.serviceLookups, scope, ...patches.from, ...(gateway?.routeFrom ?? [])];
   return memo(from, `route view|${key}`, () => ({
     key,
@@ -170,21 +170,22 @@ function listenerView(selection: Selection): ListenerView {
   const tracing = tracingViewOf(mesh, proxy, policies);
   const options = listenerOptionsOf(proxy);
   const ownAddresses = ownAddressesFor(mesh, proxy, scope, memo);
+  const extensions = extensionConfigs(policies);
   const outboundKey = [
     base,
     patches.key,
-    gateway?.routeKey ?? "",
+    gateway?.key ?? "",
     JSON.stringify(sourceLabels),
-    extensionConfigs(policies).map(nameOf).join(","),
+    namesOf(extensions),
     JSON.stringify(tracing),
     listenerOptionsKey(options),
     ownAddresses.join(","),
   ].join("|");
   const secured = [...policies.authorization, ...policies.requestAuthentication];
-  const key = [outboundKey, inbound.key, secured.map(nameOf).join(",")].join("|");
-  const from = [lookups, scope, ...patches.from, ...(gateway?.routeFrom ?? []), ...extensionConfigs(policies)];
+  const key = [outboundKey, inbound.key, namesOf(secured)].join("|");
+  const from = [lookups, scope, ...patches.from, ...(gateway?.routeFrom ?? []), ...asOne(extensions, memo)];
   const outbound = memo(from, `outbound listeners|${outboundKey}`, () => ({}));
-  return memo([outbound, ...inbound.from, ...secured], `listener view|${key}`, () => ({
+  return memo([outbound, ...inbound.from, ...asOne(secured, memo)], `listener view|${key}`, () => ({
     key,
     outbound,
     proxy: classProxy,
@@ -234,5 +235,12 @@ const serviceName = ({ hostname, attributes, ports }: SidecarScope["services"][n
 function extensionConfigs({ telemetry, wasmPlugins, trafficExtensions }: WorkloadPolicies): readonly Config[] {
   return [...telemetry, ...wasmPlugins, ...trafficExtensions];
 }
+
+/** One object that stands for all of them: there may be hundreds. */
+function asOne(configs: readonly Config[], memo: Memo): readonly object[] {
+  return configs.length < 2 ? configs : [sameList(memo, `policies|${namesOf(configs)}`, configs)];
+}
+
+const namesOf = (configs: readonly Config[]): string => configs.map(nameOf).join(",");
 
 const nameOf = ({ meta }: Config): string => `${meta.kind}/${meta.namespace}/${meta.name}`;
