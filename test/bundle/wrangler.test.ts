@@ -1,0 +1,38 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** What wrangler would upload. */
+async function dryRun(config: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "portolan-wrangler-"));
+  const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
+  const args = [wrangler, "deploy", "--dry-run", "--config", config, "--outdir", folder];
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      cwd: root,
+      env: { ...process.env, CI: "1" },
+    });
+    return stdout;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+describe.each([
+  { config: "wrangler.toml", maxKiB: 60, bindings: ["env.SNAPSHOTS"] },
+  { config: "wrangler.compile.toml", maxKiB: 3_000, bindings: ["env.SNAPSHOTS", "env.SOURCES"] },
+])("$config", ({ config, maxKiB, bindings }) => {
+  it(`would upload at most ${maxKiB} KiB, with its bindings`, async () => {
+    const told = await dryRun(config);
+    const [upload = "", kib = ""] = /Total Upload: ([\d.]+) KiB.*/.exec(told) ?? [];
+    console.log(`${config}: ${upload}`);
+    expect(Number(kib)).toBeGreaterThan(0);
+    expect(Number(kib)).toBeLessThanOrEqual(maxKiB);
+    for (const binding of bindings) expect(told).toContain(binding);
+  });
+});
