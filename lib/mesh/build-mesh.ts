@@ -4,7 +4,7 @@ import type { Endpoint, Service } from "../registry/service.ts";
 import { type ConfigsOf, configsByKind } from "./configs-by-kind.ts";
 import { indexDestinationRules } from "./destination-rule-index.ts";
 import { indexEnvoyFilters } from "./envoy-filter-index.ts";
-import { lazily, sameList } from "./identity.ts";
+import { beginRound, lazily, sameList } from "./identity.ts";
 import { convertIngresses } from "./ingress.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh, SelectingConfigs, ServiceIndex } from "./mesh.ts";
@@ -27,6 +27,7 @@ const noEndpoints: readonly [] = [];
  * @see model-push 2
  */
 export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
+  beginRound(memo);
   const { meshConfig, domain, registry } = world;
   const { rootNamespace } = meshConfig;
   const of = configsByKind(world.configs, memo);

@@ -6,25 +6,73 @@ export function fingerprint(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 24);
 }
 
+/** Lists and maps made last, by name, in a memo. */
+interface Slots {
+  /** Meshes built with this memo so far. */
+  round: number;
+  readonly lists: Map<string, Slot<readonly unknown[]>>;
+  readonly maps: Map<string, Slot<ReadonlyMap<string, unknown>>>;
+}
+
+interface Slot<T> {
+  current: T;
+  usedInRound: number;
+}
+
+const slotsOf = (memo: Memo): Slots =>
+  memo<Slots>([], "slots", () => ({ round: 0, lists: new Map(), maps: new Map() }));
+
+/** Rounds after which a list that nobody asked for again is forgotten. */
+const retainedRounds = 64;
+
+/** Begins a mesh: names that went out of use long ago (classes of workloads that are gone) give up what they hold. */
+export function beginRound(memo: Memo): void {
+  const slots = slotsOf(memo);
+  slots.round += 1;
+  if (slots.round % retainedRounds !== 0) return;
+  for (const named of [slots.lists, slots.maps]) {
+    for (const [name, slot] of named) if (slot.usedInRound < slots.round - retainedRounds) named.delete(name);
+  }
+}
+
 /**
  * The list made last under this name if it had the same elements, else the given list. What is made from a list can be
  * remembered by the list's identity then, and stays as long as its elements do. The result always equals `list`.
  */
 export function sameList<T>(memo: Memo, name: string, list: readonly T[]): readonly T[] {
-  const slot = memo<{ current: readonly T[] }>([], `list|${name}`, () => ({ current: list }));
-  const last = slot.current;
-  if (last !== list && (last.length !== list.length || last.some((element, at) => element !== list[at])))
-    slot.current = list;
-  return slot.current;
+  const { lists, round } = slotsOf(memo);
+  const slot = lists.get(name);
+  const last = slot?.current;
+  if (slot !== undefined) slot.usedInRound = round;
+  if (last !== undefined && isSame(last, list)) return last;
+  lists.set(name, { current: list, usedInRound: round });
+  return list;
+}
+
+/** Elements compared by identity, so that equal ones are of one type. */
+function isSame<T>(last: readonly unknown[], list: readonly T[]): last is readonly T[] {
+  return last === list || (last.length === list.length && list.every((element, at) => element === last[at]));
 }
 
 /** As `sameList`, for a map: the one made last under this name if it had the same entries. */
 export function sameMap<T>(memo: Memo, name: string, map: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
-  const slot = memo<{ current: ReadonlyMap<string, T> }>([], `map|${name}`, () => ({ current: map }));
-  const last = slot.current;
-  if (last !== map && (last.size !== map.size || [...map].some(([key, value]) => last.get(key) !== value)))
-    slot.current = map;
-  return slot.current;
+  const { maps, round } = slotsOf(memo);
+  const slot = maps.get(name);
+  const last = slot?.current;
+  if (slot !== undefined) slot.usedInRound = round;
+  if (last !== undefined && hasSameEntries(last, map)) return last;
+  maps.set(name, { current: map, usedInRound: round });
+  return map;
+}
+
+function hasSameEntries<T>(
+  last: ReadonlyMap<string, unknown>,
+  map: ReadonlyMap<string, T>,
+): last is ReadonlyMap<string, T> {
+  if (last === map) return true;
+  if (last.size !== map.size) return false;
+  for (const [key, value] of map) if (last.get(key) !== value) return false;
+  return true;
 }
 
 /** A function of one text that works every answer out once. */
