@@ -1,0 +1,93 @@
+import { compile } from "../../lib/compile/compile.ts";
+import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { readFiles, type SourceFile } from "../../lib/config/directory.ts";
+import { buildMesh } from "../../lib/mesh/build-mesh.ts";
+import { classify } from "../../lib/mesh/classify.ts";
+import { createMemo, type Memo, noMemo } from "../../lib/mesh/memo.ts";
+import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
+import { generate } from "../../lib/xds/generate.ts";
+import { type ClassResources, resourceTypes } from "../../lib/xds/resource.ts";
+import { pollShape } from "../../lib/xds/shape.ts";
+import { dangling } from "./dangling.ts";
+import { createDice, shuffled } from "./objects/dice.ts";
+import { filesOf, type RandomSource } from "./objects/random-source.ts";
+
+/** What is wrong with the answers for a source, and the answers, for Envoy to judge. */
+export interface CheckedSource {
+  /** One line each; empty when all laws hold. */
+  readonly findings: readonly string[];
+  /** By class. */
+  readonly polled: ReadonlyMap<string, ClassResources>;
+}
+
+/**
+ * The laws of a compile that need no Envoy: it never throws, makes nothing that the descriptors refuse, gives the same
+ * answers for another order of its input and for a memo that forgets, and names only what it holds.
+ */
+export function checkSource(source: RandomSource): CheckedSource {
+  try {
+    return checkCompiled(source);
+  } catch (error) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { findings: [`throws ${text.split("\n").slice(0, 6).join(" ")}`], polled: new Map() };
+  }
+}
+
+function checkCompiled(source: RandomSource): CheckedSource {
+  const files = filesOf(source);
+  const options = { ...defaultWorldOptions, named: source.proxies };
+  const memo = createMemo();
+  const world = worldOf(readFiles(files), options, memo).value;
+  const compiled = compile(world, [], memo).value;
+  const refused = compiled.diagnostics.filter(({ code }) => code === "resource-refused");
+  const mesh = buildMesh(world, memo).value;
+  const { classes } = classify(mesh, world.proxies, memo).value;
+  const resources = classes.map(({ id, proxy }) => [id, generate(mesh, proxy, memo).value] as const);
+  const otherOrder = compileAll(shuffled(createDice(source.seed), files), options, createMemo());
+  return {
+    findings: [
+      ...refused.map(({ message }) => message),
+      ...differences("shuffled", compiled, otherOrder),
+      ...differences("without a memo", compiled, compileAll(files, options, noMemo)),
+      ...resources.flatMap(([id, found]) => dangling(found).map((line) => `class ${id}: ${line}`)),
+    ],
+    polled: new Map(resources.map(([id, found]) => [id, pollShape(found, memo)])),
+  };
+}
+
+function compileAll(files: readonly SourceFile[], options: WorldOptions, memo: Memo): CompiledWorld {
+  return compile(worldOf(readFiles(files), options, memo).value, [], memo).value;
+}
+
+/** The resources that two compiles answer differently. */
+function differences(how: string, one: CompiledWorld, other: CompiledWorld): readonly string[] {
+  const a = textsOf(one);
+  const b = textsOf(other);
+  return [...new Set([...a.keys(), ...b.keys()])]
+    .filter((key) => a.get(key) !== b.get(key))
+    .map((key) => `${how} differs: ${key} ${firstDifference(a.get(key), b.get(key))}`);
+}
+
+function textsOf({ classes, nodes }: CompiledWorld): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const { keys, classId } of nodes) texts.set(`node ${keys.join()}`, classId);
+  for (const { id, stream, poll } of classes) {
+    for (const [shape, answers] of [
+      ["stream", stream],
+      ["poll", poll],
+    ] as const) {
+      for (const type of resourceTypes) {
+        texts.set(`${id} ${shape} ${type}`, answers[type].map(({ name }) => name).join());
+        for (const { name, text, from } of answers[type])
+          texts.set(`${id} ${shape} ${type} ${name}`, `${text} ${from}`);
+      }
+    }
+  }
+  return texts;
+}
+
+function firstDifference(a = "nothing", b = "nothing"): string {
+  const at = [...a].findIndex((letter, index) => letter !== b[index]);
+  const from = Math.max(0, at - 60);
+  return `${a.slice(from, at + 60)} <> ${b.slice(from, at + 60)}`;
+}

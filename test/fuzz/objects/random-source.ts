@@ -1,0 +1,118 @@
+import { readFiles, type SourceFile } from "../../../lib/config/directory.ts";
+import type { NamedProxy } from "../../../lib/mesh/proxy-from-node.ts";
+import { randomDestinationRule } from "./destination-rules.ts";
+import { createDice, type Dice } from "./dice.ts";
+import { randomEnvoyFilter } from "./envoy-filters.ts";
+import { randomProxyConfig, randomTelemetry, randomWasmPlugin } from "./extensions.ts";
+import { ingressClass, randomGateway, randomIngress, randomSidecar } from "./gateways.ts";
+import { randomMeshConfig } from "./mesh-configs.ts";
+import { randomAuthorizationPolicy, randomPeerAuthentication, randomRequestAuthentication } from "./policies.ts";
+import { gatewayApplication, randomApplication, randomServiceEntry, randomWorkloadEntry } from "./registry-objects.ts";
+import { randomDelegate, randomVirtualService } from "./virtual-services.ts";
+import { labels, type Manifest, serviceNames, workloadNamespaces } from "./vocabulary.ts";
+
+/** What an operator may have written, all of it accepted by the schemas, and proxies besides those of the pods. */
+export interface RandomSource {
+  readonly seed: number;
+  readonly manifests: readonly Manifest[];
+  readonly meshConfig: object | undefined;
+  readonly proxies: readonly NamedProxy[];
+  /** How many objects were made and refused, by kind. */
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+type Maker = (dice: Dice, name: string) => Manifest;
+
+/** The more often a kind is listed, the more of it a world has. */
+const makers: readonly Maker[] = [
+  ...[randomVirtualService, randomVirtualService, randomVirtualService, randomVirtualService],
+  ...[randomDestinationRule, randomDestinationRule, randomDestinationRule],
+  ...[randomServiceEntry, randomServiceEntry, randomGateway, randomGateway, randomSidecar],
+  ...[randomDelegate, randomWorkloadEntry, randomIngress],
+  ...[randomPeerAuthentication, randomAuthorizationPolicy, randomAuthorizationPolicy, randomRequestAuthentication],
+  ...[randomTelemetry, randomTelemetry, randomWasmPlugin, randomProxyConfig, randomEnvoyFilter],
+];
+
+/** The source of a seed, the same every time. */
+export function randomSource(seed: number): RandomSource {
+  const dice = createDice(seed);
+  const refused: Record<string, number> = {};
+  const accepted = (make: () => Manifest): readonly Manifest[] => {
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const made = make();
+      if (isAccepted({ file: "object.yaml", text: JSON.stringify(made) })) return [made];
+      refused[made.kind] = (refused[made.kind] ?? 0) + 1;
+    }
+    return [];
+  };
+  const services = workloadNamespaces.flatMap((namespace) => serviceNames.map((name) => [name, namespace] as const));
+  const applications = dice
+    .some(services, 2, 6)
+    .flatMap(([name, namespace], index) => randomApplication(dice, name, namespace, index));
+  const objects = Array.from({ length: 4 + dice.int(14) }, (_, index) => {
+    const maker = dice.pick(makers);
+    return accepted(() => maker(dice, `object-${index}`));
+  }).flat();
+  const meshConfig = dice.chance(60) ? acceptedMeshConfig(dice, refused) : undefined;
+  const manifests = unique([...applications, ...gatewayApplication(dice), ingressClass, ...objects]);
+  return { seed, manifests, meshConfig, proxies: namedProxies(dice), refused };
+}
+
+/** The source as the files of a folder, one for each object. */
+export function filesOf({ manifests, meshConfig }: RandomSource): readonly SourceFile[] {
+  return [
+    ...(meshConfig === undefined ? [] : [{ file: "mesh.yaml", text: JSON.stringify(meshConfig) }]),
+    ...manifests.map((manifest) => ({ file: `${keyOf(manifest)}.yaml`, text: JSON.stringify(manifest) })),
+  ];
+}
+
+export const keyOf = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.namespace}/${metadata.name}`;
+
+const isAccepted = (file: SourceFile): boolean =>
+  readFiles([file]).diagnostics.every(({ severity }) => severity !== "error");
+
+function acceptedMeshConfig(dice: Dice, refused: Record<string, number>): object | undefined {
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const made = randomMeshConfig(dice);
+    if (isAccepted({ file: "mesh.yaml", text: JSON.stringify(made) })) return made;
+    refused.MeshConfig = (refused.MeshConfig ?? 0) + 1;
+  }
+  return undefined;
+}
+
+const unique = (manifests: readonly Manifest[]): readonly Manifest[] => [
+  ...new Map(manifests.map((manifest) => [keyOf(manifest), manifest])).values(),
+];
+
+/** Proxies of kinds that pods do not show: other interceptions, families, versions of the node's metadata. */
+function namedProxies(dice: Dice): readonly NamedProxy[] {
+  return dice.list(0, 2, () => {
+    const at = dice.int(200) + 1;
+    const metadata = {
+      ...dice.maybe(40, () => ({ INTERCEPTION_MODE: dice.pick(["NONE", "TPROXY"]) })),
+      ...dice.maybe(15, () => ({ DNS_CAPTURE: "true" })),
+      ...dice.maybe(15, () => ({ HTTP10: "1" })),
+      ...dice.maybe(15, () => ({ IDLE_TIMEOUT: "30s" })),
+      ...dice.maybe(10, () => ({ UNPRIVILEGED_POD: "true" })),
+      ...dice.maybe(10, () => ({ ROUTER_MODE: "sni-dnat" })),
+      ...dice.maybe(15, () => ({ REQUESTED_NETWORK_VIEW: "net1" })),
+    };
+    const router = dice.chance(25);
+    return {
+      name: `named-${at}`,
+      type: router ? "router" : "sidecar",
+      ip: dice.pick([
+        `10.3.0.${at}`,
+        `fd00:3::${at}`,
+        [`10.3.0.${at}`, `fd00:3::${at}`],
+        [`fd00:3::${at}`, `10.3.0.${at}`],
+      ]),
+      namespace: router ? "istio-system" : dice.pick(workloadNamespaces),
+      labels: router ? { istio: "ingressgateway" } : labels(dice),
+      serviceAccount: "named",
+      ...dice.maybe(30, () => ({ locality: "r1/z1/s1" })),
+      ...dice.maybe(20, () => ({ network: "net1" })),
+      metadata,
+    } as const;
+  });
+}
