@@ -8,11 +8,19 @@ export function rdsNames(listener: unknown): readonly string[] {
   return [...names];
 }
 
+/** Walks without making lists of entries: a gateway's listener may have megabytes. */
 function collect(json: unknown, names: Set<string>): void {
   if (typeof json !== "object" || json === null) return;
-  for (const [key, value] of Object.entries(json)) {
-    if (key === "rds" && typeof value === "object" && value !== null && "routeConfigName" in value) {
-      if (typeof value.routeConfigName === "string") names.add(value.routeConfigName);
-    } else collect(value, names);
+  if (Array.isArray(json)) {
+    for (const element of json) collect(element, names);
+    return;
+  }
+  if ("rds" in json && typeof json.rds === "object" && json.rds !== null && "routeConfigName" in json.rds) {
+    if (typeof json.rds.routeConfigName === "string") names.add(json.rds.routeConfigName);
+  }
+  for (const key in json) {
+    // Read by key, where the type of what is there is not known.
+    const value: unknown = json[key as keyof typeof json];
+    if (typeof value === "object") collect(value, names);
   }
 }

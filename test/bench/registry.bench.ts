@@ -5,7 +5,7 @@ import { createMemo } from "../../lib/mesh/memo.ts";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import type { RegistryInput } from "../../lib/registry/registry-input.ts";
-import { heapMib } from "./collect-garbage.ts";
+import { heapMib } from "./heap.ts";
 import type { BenchOptions } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
 import { measure, timingRow } from "./yardstick.ts";

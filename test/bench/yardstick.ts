@@ -3,7 +3,6 @@
  * this do not. It builds, stringifies, parses and hashes 20,000 small objects.
  */
 import { createHash } from "node:crypto";
-import { collectGarbage } from "./collect-garbage.ts";
 import type { IstioFigure } from "./istio-figures.ts";
 import type { Row } from "./report.ts";
 
@@ -25,13 +24,12 @@ export async function time(run: () => unknown, rounds = 7, warmUp = 2): Promise<
 }
 
 /**
- * Median and minimum of what `run` says it took, or else takes itself; each round begins after a garbage collection, as
- * Istio's rounds did.
+ * Median and minimum of what `run` says it took, or else takes itself. Garbage is collected when it comes, inside the
+ * rounds: a forced collection before each throws compiled code away too.
  */
-export function measure(run: (round: number) => number | undefined | object, rounds = 7, warmUp = 3): Timing {
+export function measure(run: (round: number) => number | undefined | object, rounds = 7, warmUp = 5): Timing {
   const samples: number[] = [];
   for (let round = 0; round < rounds + warmUp; round += 1) {
-    collectGarbage();
     const start = performance.now();
     const said = run(round);
     if (round >= warmUp) samples.push(typeof said === "number" ? said : performance.now() - start);

@@ -5,12 +5,7 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");
 
-/** Runs a full garbage collection, so that what follows pays for its own garbage only. */
-export function collectGarbage(): void {
-  collect();
-}
-
-/** MiB in use after a collection. */
+/** MiB in use after a full garbage collection. */
 export function heapMib(): number {
   collect();
   return process.memoryUsage().heapUsed / 2 ** 20;
