@@ -101,28 +101,65 @@ export function sliceEndpoints(
         unknownPods.push(podKey);
         continue;
       }
-      const base = pod === undefined ? strangerAt(address, settings) : endpointOfPod(pod, address, settings);
+      const who = pod === undefined ? strangerAt(address, settings) : podBehind(pod);
+      const network = pod?.workload.network || networkOf(address, who.labels, settings);
       for (const port of ports) {
         const number = numberOf(port.port);
         if (number === undefined) continue;
-        endpoints.push({ ...base, health, port: number, servicePortName: textOf(port.name) });
+        endpoints.push(endpointAt(address, who, network, { health, port: number, name: textOf(port.name) }));
       }
     }
   }
   return { endpoints, unknownPods };
 }
 
-/** The endpoint of a pod at one of its addresses, before a port is chosen. */
-export function endpointOfPod(pod: Pod, address: string, settings: ClusterSettings): Endpoint {
+/** What the endpoints at an address have in common. */
+type Behind = Pick<
+  Endpoint,
+  | "labels"
+  | "locality"
+  | "tlsMode"
+  | "serviceAccount"
+  | "namespace"
+  | "workloadName"
+  | "hostName"
+  | "subDomain"
+  | "nodeName"
+>;
+
+/** One literal, because a mesh has more endpoints than anything else. */
+function endpointAt(
+  address: string,
+  who: Behind,
+  network: string,
+  at: { readonly health: HealthStatus; readonly port: number; readonly name: string },
+): Endpoint {
   return {
     addresses: [address],
-    port: 0,
-    servicePortName: "",
-    labels: pod.endpointLabels,
-    locality: { label: pod.workload.locality, clusterId: settings.clusterId },
-    network: pod.workload.network || networkOf(address, pod.workload.labels, settings),
+    port: at.port,
+    servicePortName: at.name,
+    labels: who.labels,
+    locality: who.locality,
+    network,
     weight: 0,
-    health: "Healthy",
+    health: at.health,
+    tlsMode: who.tlsMode,
+    serviceAccount: who.serviceAccount,
+    namespace: who.namespace,
+    workloadName: who.workloadName,
+    hostName: who.hostName,
+    subDomain: who.subDomain,
+    nodeName: who.nodeName,
+    hasHealth: true,
+    unixPath: "",
+    provider: "Kubernetes",
+  };
+}
+
+function podBehind(pod: Pod): Behind {
+  return {
+    labels: pod.endpointLabels,
+    locality: pod.locality,
     tlsMode: pod.tlsMode,
     serviceAccount: pod.identity,
     namespace: pod.workload.namespace,
@@ -130,24 +167,21 @@ export function endpointOfPod(pod: Pod, address: string, settings: ClusterSettin
     hostName: pod.hostName,
     subDomain: pod.subDomain,
     nodeName: pod.workload.nodeName,
-    hasHealth: true,
-    unixPath: "",
-    provider: "Kubernetes",
   };
 }
 
+/** The endpoint of a pod at one of its addresses, healthy, before a port is chosen. */
+export function endpointOfPod(pod: Pod, address: string, settings: ClusterSettings): Endpoint {
+  const network = pod.workload.network || networkOf(address, pod.workload.labels, settings);
+  return endpointAt(address, podBehind(pod), network, { health: "Healthy", port: 0, name: "" });
+}
+
 /** An address behind which no pod is known. */
-function strangerAt(address: string, settings: ClusterSettings): Endpoint {
-  const network = networkOf(address, {}, settings);
+function strangerAt(address: string, settings: ClusterSettings): Behind {
+  const { clusterId } = settings;
   return {
-    addresses: [address],
-    port: 0,
-    servicePortName: "",
-    labels: withTopology({}, { clusterId: settings.clusterId, locality: "", nodeName: "", network }),
-    locality: { label: "", clusterId: settings.clusterId },
-    network,
-    weight: 0,
-    health: "Healthy",
+    labels: withTopology({}, { clusterId, locality: "", nodeName: "", network: networkOf(address, {}, settings) }),
+    locality: { label: "", clusterId },
     tlsMode: "disabled",
     serviceAccount: "",
     namespace: "",
@@ -155,8 +189,5 @@ function strangerAt(address: string, settings: ClusterSettings): Endpoint {
     hostName: "",
     subDomain: "",
     nodeName: "",
-    hasHealth: true,
-    unixPath: "",
-    provider: "Kubernetes",
   };
 }

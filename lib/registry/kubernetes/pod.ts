@@ -1,7 +1,7 @@
 import { spiffeUri } from "../identity.ts";
 import { type Labels, tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
-import type { Endpoint, Workload } from "../service.ts";
+import type { Endpoint, Locality, Workload } from "../service.ts";
 import type { Node } from "./node.ts";
 import { fieldsOf, type KubernetesObject, listOf, numberOf, objectNamespace, stringsOf, textOf } from "./object.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";
@@ -12,6 +12,7 @@ export interface Pod {
   readonly workload: Workload;
   /** Workload labels with the topology laid over them. */
   readonly endpointLabels: Labels;
+  readonly locality: Locality;
   /** SPIFFE identity. */
   readonly identity: string;
   readonly tlsMode: Endpoint["tlsMode"];
@@ -101,11 +102,12 @@ function isReady(status: Readonly<Record<string, unknown>>): boolean {
 
 function addressesOf(status: Readonly<Record<string, unknown>>): readonly string[] {
   const first = textOf(status.podIP);
-  const all = listOf(status.podIPs)
-    .map((entry) => textOf(fieldsOf(entry).ip))
-    .filter((ip) => ip !== "");
-  if (first === "" || all.includes(first)) return all;
-  return [first, ...all];
+  const addresses = first === "" ? [] : [first];
+  for (const entry of listOf(status.podIPs)) {
+    const ip = textOf(fieldsOf(entry).ip);
+    if (ip !== "" && !addresses.includes(ip)) addresses.push(ip);
+  }
+  return addresses;
 }
 
 /** Reads a Pod; `node` is the one it runs on, undefined when that is not known. @see registries.md 2.5 */
@@ -140,6 +142,7 @@ export function podOf(object: KubernetesObject, node: Node | undefined, settings
       origin: object.origin,
     },
     endpointLabels: withTopology(labels, { clusterId: settings.clusterId, locality, nodeName, network }),
+    locality: { label: locality, clusterId: settings.clusterId },
     identity: spiffeUri(settings.trustDomain, namespace, account),
     tlsMode: labels[tlsModeLabel] === "istio" ? "istio" : "disabled",
     workloadName: workloadNameOf(object, labels),

@@ -53,8 +53,12 @@ export function updateSlices(index: ClusterIndex, changes: KindChanges): SlicesU
         referrersOf(reference).filter((key) => key !== serviceKey),
       );
     }
+    // Nearly every pod is named by one service, so those of a service share one list.
+    const alone = [serviceKey];
     for (const reference of after) {
-      if (!before.has(reference)) referrers.set(reference, [...referrersOf(reference), serviceKey]);
+      if (before.has(reference)) continue;
+      const others = referrersOf(reference);
+      referrers.set(reference, others.length === 0 ? alone : [...others, serviceKey]);
     }
     const sorted = [...slices.values()].sort((a, b) => byCodePoint(objectKey(a), objectKey(b)));
     written.push([serviceKey, sorted.length === 0 ? undefined : sorted]);
