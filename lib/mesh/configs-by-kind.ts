@@ -5,7 +5,6 @@ import type { EnvoyFilter } from "../config/kinds/envoy-filter.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
 import type { Ingress, IngressClass } from "../config/kinds/ingress.ts";
 import type { PeerAuthentication } from "../config/kinds/peer-authentication.ts";
-import type { ProxyConfigResource } from "../config/kinds/proxy-config.ts";
 import type { RequestAuthentication } from "../config/kinds/request-authentication.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";
 import type { Telemetry } from "../config/kinds/telemetry.ts";
@@ -23,7 +22,6 @@ interface SpecOf {
   readonly Ingress: Ingress;
   readonly IngressClass: IngressClass;
   readonly PeerAuthentication: PeerAuthentication;
-  readonly ProxyConfig: ProxyConfigResource;
   readonly RequestAuthentication: RequestAuthentication;
   readonly Sidecar: Sidecar;
   readonly Telemetry: Telemetry;
