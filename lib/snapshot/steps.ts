@@ -46,8 +46,11 @@ export function planSteps(
 ): readonly PlannedStep[] {
   const first = joined(served, target);
   const lastSwitch = pending.findLast(({ world }, i) => bringsTraffic(pending[i - 1]?.world ?? served, world));
-  // Clusters that are new to the pollers need time; so do those that an earlier publish has added but not yet switched to.
-  const settledMs = first === served ? nowMs : roundUp(nowMs + pace.settleMs, pace.settleMs / 2);
+  // Clusters that are new to the pollers need time; so do those that an earlier publish has added but not yet switched to,
+  // and those that it was about to drop: a poller may not have had them yet, or no longer.
+  const planned = pending.at(-1)?.world ?? served;
+  const isSettled = first === served && joined(planned, target) === planned;
+  const settledMs = isSettled ? nowMs : roundUp(nowMs + pace.settleMs, pace.settleMs / 2);
   const switchMs = Math.max(settledMs, lastSwitch?.atMs ?? nowMs);
   const before = pending.findLast(({ atMs }) => atMs <= switchMs)?.world ?? served;
   const switched = retaining(before, target);

@@ -99,6 +99,14 @@ describe("planSteps", () => {
     expect(new Set(seen).size).toBeGreaterThan(5);
   });
 
+  it("gives a cluster time again when it was taken back before it was ever routed to", () => {
+    const [joining, ...later] = planSteps(mesh("a"), [], mesh("d"), now, pace);
+    const [back, ...pending] = planSteps(joining?.world ?? mesh("a"), later, mesh("a"), now + 1, pace);
+    const again = planSteps(back?.world ?? mesh("a"), pending, mesh("d"), now + 2, pace);
+    const switched = again.find((step) => routed(step).includes("d"));
+    expect((switched?.atMs ?? 0) - now).toBeGreaterThanOrEqual(pace.settleMs);
+  });
+
   it("never lets a poller see a route whose cluster it cannot have, at any moment of polling", () => {
     const services = fc.subarray(["a", "b", "c", "d"], { minLength: 1 });
     const publishes = fc.array(fc.record({ services, afterMs: fc.integer({ min: 1, max: 6_000 }) }), { maxLength: 8 });
