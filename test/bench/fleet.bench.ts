@@ -11,7 +11,7 @@ import { editVirtualService } from "./edits.ts";
 import { istioFleet } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-import { measure, timingRow } from "./yardstick.ts";
+import { elapsedIn, measure, stopwatch, timingRow } from "./yardstick.ts";
 
 const size = 20;
 
@@ -56,8 +56,9 @@ function fleetRows(text: string, scope: keyof typeof istioFleet, { yard, quick }
   let resources = 0;
   const cold = measure(
     () => {
+      const elapsed = stopwatch();
       resources = generateEach(world, createMemo());
-      return undefined;
+      return elapsed();
     },
     quick ? 1 : 5,
     quick ? 0 : 2,
@@ -67,9 +68,7 @@ function fleetRows(text: string, scope: keyof typeof istioFleet, { yard, quick }
     (round) => {
       current = editVirtualService(current, round);
       const next = worldOfFleet(current);
-      const start = performance.now();
-      generateEach(next, memo);
-      return performance.now() - start;
+      return elapsedIn(() => generateEach(next, memo));
     },
     quick ? 1 : 9,
     3,
@@ -94,12 +93,13 @@ export async function fleetBench(options: BenchOptions): Promise<void> {
   let classes = 0;
   const all = measure(
     () => {
+      const elapsed = stopwatch();
       const memo = createMemo();
       const mesh = buildMesh(everyone, memo).value;
       const census = classify(mesh, everyone.proxies, memo).value;
       for (const { proxy } of census.classes) generate(mesh, proxy, memo);
       classes = census.classes.length;
-      return undefined;
+      return elapsed();
     },
     quick ? 1 : 3,
     quick ? 0 : 1,

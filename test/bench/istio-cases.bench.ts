@@ -9,7 +9,7 @@ import { loadCase } from "../conformance/load-case.ts";
 import { istioCases } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { sharedBench } from "./synthetic-mesh.ts";
-import { measure, timingRow } from "./yardstick.ts";
+import { measure, stopwatch, timingRow } from "./yardstick.ts";
 
 const folder = new URL("istio-cases/", sharedBench);
 
@@ -32,9 +32,9 @@ function caseRows(name: string, { yard, quick }: Pick<BenchOptions, "yard" | "qu
     () => {
       const memo = createMemo();
       const mesh = buildMesh(world, memo).value;
-      const start = performance.now();
+      const elapsed = stopwatch();
       made = generate(mesh, proxy, memo).value;
-      return performance.now() - start;
+      return elapsed();
     },
     quick ? 1 : 15,
     quick ? 1 : 5,

@@ -16,7 +16,7 @@ import { heapMib } from "./heap.ts";
 import { istioMesh } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-import { measure, type Timing, timingRow } from "./yardstick.ts";
+import { type Elapsed, elapsedIn, measure, stopwatch, type Timing, timingOf, timingRow } from "./yardstick.ts";
 
 /** The world of a mesh with only these proxies. */
 function worldFor(loaded: LoadedDirectory, named: readonly NamedProxy[], memo: Memo): World {
@@ -30,6 +30,8 @@ function generateAll(world: World, memo: Memo): readonly ClassResources[] {
   return world.proxies.map((proxy) => generate(mesh, proxy, memo).value);
 }
 
+const warmUp = 5;
+
 interface EditTimings {
   readonly registry: Timing;
   readonly resources: Timing;
@@ -40,22 +42,19 @@ function afterEdits(loaded: LoadedDirectory, named: readonly NamedProxy[], edit:
   const memo = createMemo();
   let current = loaded;
   generateAll(worldFor(current, named, memo), memo);
-  const registryMs: number[] = [];
+  const registry: Elapsed[] = [];
   const resources = measure(
     (round) => {
       current = edit(current, round);
-      const start = performance.now();
+      const elapsed = stopwatch();
       const world = worldFor(current, named, memo);
-      const built = performance.now();
-      registryMs.push(built - start);
-      generateAll(world, memo);
-      return performance.now() - built;
+      registry.push(elapsed());
+      return elapsedIn(() => generateAll(world, memo));
     },
     rounds,
-    4,
+    warmUp,
   );
-  const sorted = registryMs.slice(4).sort((a, b) => a - b);
-  return { registry: { medianMs: sorted[Math.floor(sorted.length / 2)] ?? 0, minMs: sorted[0] ?? 0 }, resources };
+  return { registry: timingOf(registry.slice(warmUp)), resources };
 }
 
 const counts = ({ clusters, endpoints, listeners, routes }: ClassResources): string =>
@@ -71,7 +70,7 @@ export async function meshBench({ report, yard, services, quick }: BenchOptions)
     const rows: Row[] = [
       timingRow(
         "mesh, from loaded registries",
-        measure(() => buildMesh(world, createMemo()), rounds),
+        measure(() => elapsedIn(() => buildMesh(world, createMemo())), rounds),
         yard,
         theirs?.context,
       ),
@@ -81,9 +80,9 @@ export async function meshBench({ report, yard, services, quick }: BenchOptions)
       const timing = measure(() => {
         const memo = createMemo();
         const mesh = buildMesh(world, memo).value;
-        const start = performance.now();
+        const elapsed = stopwatch();
         made = generate(mesh, proxy, memo).value;
-        return performance.now() - start;
+        return elapsed();
       }, rounds);
       const [name, figure] = proxy.type === "router" ? ["gateway", theirs?.gateway] : ["sidecar", theirs?.sidecar];
       rows.push(timingRow(`one ${name}, all types (${made === undefined ? "" : counts(made)})`, timing, yard, figure));
@@ -91,7 +90,7 @@ export async function meshBench({ report, yard, services, quick }: BenchOptions)
     rows.push(
       timingRow(
         "both, both shapes, to checked and hashed bytes",
-        measure(() => compile(world, [], createMemo()), quick ? 1 : 5, 1),
+        measure(() => elapsedIn(() => compile(world, [], createMemo())), quick ? 1 : 5, 1),
         yard,
       ),
     );

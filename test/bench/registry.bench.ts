@@ -8,7 +8,7 @@ import type { RegistryInput } from "../../lib/registry/registry-input.ts";
 import { heapMib } from "./heap.ts";
 import type { BenchOptions } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-import { measure, timingRow } from "./yardstick.ts";
+import { elapsedIn, measure, timingRow } from "./yardstick.ts";
 
 /** The objects of the synthetic mesh of so many services, parsed. */
 function meshObjects(services: number): readonly KubernetesObject[] {
@@ -44,9 +44,7 @@ function editor(objects: readonly KubernetesObject[]) {
       edits += 1;
       current = current.map((object, place) => (place === at ? edit(object, edits) : object));
       const input = inputOf(current);
-      const start = performance.now();
-      buildRegistry(input, memo);
-      return performance.now() - start;
+      return elapsedIn(() => buildRegistry(input, memo));
     };
   };
 }
@@ -67,7 +65,7 @@ export async function registryBench({ report, yard, services, quick }: BenchOpti
   for (const size of services) {
     const objects = meshObjects(size);
     const input = inputOf(objects);
-    const whole = measure(() => buildRegistry(input), quick ? 1 : 5);
+    const whole = measure(() => elapsedIn(() => buildRegistry(input)), quick ? 1 : 5);
     const edit = editor(objects);
     report.table(`Registries of ${size} services, ${objects.length} objects`, [
       timingRow("objects to model", whole, yard),

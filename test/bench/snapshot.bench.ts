@@ -21,10 +21,10 @@ import { s3Store } from "../../lib/storage/s3.ts";
 import { startS3 } from "../storage/s3-server.ts";
 import type { BenchOptions, Report, Row } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-import { measure, type Timing, timingRow } from "./yardstick.ts";
+import { type Elapsed, measure, stopwatch, timingOf, timingRow } from "./yardstick.ts";
 
 interface Published {
-  readonly ms: number;
+  readonly elapsed: Elapsed;
   readonly objects: number;
   readonly bytes: number;
   readonly root: string;
@@ -36,15 +36,14 @@ async function publishAll(store: ObjectStore, worlds: readonly CompiledWorld[]):
   const results: Published[] = [];
   for (const world of worlds) {
     const base = await publisher.head();
-    const start = performance.now();
+    const elapsed = stopwatch();
     const result = await publisher.publish(world, base);
     if (result.kind !== "published") throw new Error(`a publish that was ${result.kind}`);
-    results.push({ ms: performance.now() - start, root: result.root, ...result.written });
+    results.push({ elapsed: elapsed(), root: result.root, ...result.written });
   }
   return results;
 }
 
-const once = (ms: number): Timing => ({ medianMs: ms, minMs: ms });
 const kib = (bytes: number): number => Math.round(bytes / 1024);
 
 /** The mesh compiled, then with one VirtualService changed, twice: the first change also fills what the second keeps. */
@@ -54,12 +53,12 @@ function compileChanges({ report, yard, quick }: BenchOptions): readonly Compile
   const edited = (weight: number) => text.replace(/"weight":\s*90/, `"weight":${weight}`);
   const rows: Row[] = [];
   const worlds = [90, 80, 70].map((weight) => {
-    const start = performance.now();
+    const elapsed = stopwatch();
     const files = [{ file: "input.yaml", text: edited(weight) }];
     const { value } = compileFiles(files, [{ name: "bench", version: String(weight) }]);
     const what =
       weight === 90 ? `compile all of it, ${value.classes.length} classes` : "compile, one VirtualService changed";
-    rows.push(timingRow(what, once(performance.now() - start), yard));
+    rows.push(timingRow(what, timingOf([elapsed()]), yard));
     return value;
   });
   report.table("From text to a world ready to publish", rows);
@@ -96,11 +95,11 @@ async function publishTable(worlds: readonly CompiledWorld[], { report, yard }: 
     const [full, ...changes] = await publishAll(store, worlds);
     const change = changes.at(-1);
     if (full === undefined || change === undefined) return;
-    for (const [what, { ms, objects, bytes }] of [
+    for (const [what, { elapsed, objects, bytes }] of [
       ["everything", full],
       ["one VirtualService changed", change],
     ] as const) {
-      rows.push({ ...timingRow(`${name}: ${what}`, once(ms), yard), objects, KiB: kib(bytes) });
+      rows.push({ ...timingRow(`${name}: ${what}`, timingOf([elapsed]), yard), objects, KiB: kib(bytes) });
     }
   }, report);
   report.table("Publish", rows);
@@ -122,7 +121,7 @@ async function sharedTable(world: CompiledWorld, { report, yard }: BenchOptions)
   const [alone] = await publishAll(memoryStore(), [{ ...fleet, classes: classes.slice(0, 1) }]);
   if (shared === undefined || alone === undefined) return;
   report.table("200 classes with one cluster of their own each, all else shared", [
-    { ...timingRow("stored, sharing", once(shared.ms), yard), KiB: kib(shared.bytes) },
+    { ...timingRow("stored, sharing", timingOf([shared.elapsed]), yard), KiB: kib(shared.bytes) },
     { "": "stored as 200 separate copies", KiB: kib(alone.bytes * 200) },
   ]);
 }
@@ -156,19 +155,20 @@ async function diffTable({ report, yard, quick }: BenchOptions): Promise<void> {
     roots.map(async ({ root }) => (await restoreWorld(createSnapshotReader(store), root)).world),
   );
   if (before === undefined || after === undefined) return;
-  const start = performance.now();
+  const elapsed = stopwatch();
   for (const { root } of roots) await restoreWorld(createSnapshotReader(store), root);
-  const reading = performance.now() - start;
+  const reading = elapsed();
   let found = 0;
   const timing = measure(
     () => {
+      const elapsed = stopwatch();
       found = diffWorlds(before, after).resources.length;
-      return undefined;
+      return elapsed();
     },
     quick ? 1 : 9,
   );
   report.table(`Two roots with ${size} resources each`, [
-    timingRow("read both from the store, nothing cached", once(reading), yard),
+    timingRow("read both from the store, nothing cached", timingOf([reading]), yard),
     timingRow(`find what differs (${found} resource)`, timing, yard),
   ]);
 }

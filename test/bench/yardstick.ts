@@ -6,49 +6,83 @@ import { createHash } from "node:crypto";
 import type { IstioFigure } from "./istio-figures.ts";
 import type { Row } from "./report.ts";
 
+/** How long something took. */
+export interface Elapsed {
+  readonly ms: number;
+  /** CPU time of the thread: what is left when other processes share the cores. */
+  readonly cpuMs: number;
+}
+
+/** Begins to measure; each call of the result says how much went by since. */
+export function stopwatch(): () => Elapsed {
+  const start = performance.now();
+  const startCpu = process.threadCpuUsage();
+  return () => {
+    const { user, system } = process.threadCpuUsage(startCpu);
+    return { ms: performance.now() - start, cpuMs: (user + system) / 1000 };
+  };
+}
+
+/** Several rounds of the same. */
 export interface Timing {
   readonly medianMs: number;
   readonly minMs: number;
+  readonly medianCpuMs: number;
 }
 
-/** Median and minimum of `rounds` runs; the first `warmUp` runs are thrown away. */
+/** @param rounds at least one */
+export function timingOf(rounds: readonly Elapsed[]): Timing {
+  const sorted = (of: (round: Elapsed) => number) => rounds.map(of).sort((a, b) => a - b);
+  const ms = sorted((round) => round.ms);
+  const cpuMs = sorted((round) => round.cpuMs);
+  const middle = Math.floor(rounds.length / 2);
+  return { medianMs: ms[middle] ?? 0, minMs: ms[0] ?? 0, medianCpuMs: cpuMs[middle] ?? 0 };
+}
+
+/** `rounds` runs; the first `warmUp` runs are thrown away. */
 export async function time(run: () => unknown, rounds = 7, warmUp = 2): Promise<Timing> {
-  const samples: number[] = [];
+  const samples: Elapsed[] = [];
   for (let round = 0; round < rounds + warmUp; round += 1) {
-    const start = performance.now();
+    const elapsed = stopwatch();
     await run();
-    if (round >= warmUp) samples.push(performance.now() - start);
+    if (round >= warmUp) samples.push(elapsed());
   }
-  samples.sort((a, b) => a - b);
-  return { medianMs: samples[Math.floor(samples.length / 2)] ?? 0, minMs: samples[0] ?? 0 };
+  return timingOf(samples);
 }
 
 /**
- * Median and minimum of what `run` says it took, or else takes itself. Garbage is collected when it comes, inside the
- * rounds: a forced collection before each throws compiled code away too.
+ * As `time`, for runs that say themselves how long the part took that counts, and are told which round it is. Garbage is
+ * collected when it comes, inside the rounds: a forced collection before each throws compiled code away too.
  */
-export function measure(run: (round: number) => number | undefined | object, rounds = 7, warmUp = 5): Timing {
-  const samples: number[] = [];
-  for (let round = 0; round < rounds + warmUp; round += 1) {
-    const start = performance.now();
-    const said = run(round);
-    if (round >= warmUp) samples.push(typeof said === "number" ? said : performance.now() - start);
-  }
-  samples.sort((a, b) => a - b);
-  return { medianMs: samples[Math.floor(samples.length / 2)] ?? 0, minMs: samples[0] ?? 0 };
+export function measure(run: (round: number) => Elapsed, rounds = 7, warmUp = 5): Timing {
+  return timingOf(Array.from({ length: rounds + warmUp }, (_, round) => run(round)).slice(warmUp));
+}
+
+/** Runs once. */
+export function elapsedIn(run: () => unknown): Elapsed {
+  const elapsed = stopwatch();
+  run();
+  return elapsed();
 }
 
 /** A line of a table of times, beside Istio's where it has one. */
 export function timingRow(what: string, timing: Timing, yard: Timing, istio?: IstioFigure): Row {
-  const { medianMs, minMs } = timing;
+  const { medianMs, minMs, medianCpuMs } = timing;
   const theirs =
     istio === undefined
       ? {}
       : {
           "Istio, ms": istio.warm === undefined ? `${istio.cold}` : `${istio.cold} cold, ${istio.warm} warm`,
-          "Istio cold / ours": istio.cold / medianMs,
+          "Istio cold / our CPU": istio.cold / medianCpuMs,
         };
-  return { "": what, ms: medianMs, best: minMs, yardsticks: medianMs / yard.medianMs, ...theirs };
+  return {
+    "": what,
+    ms: medianMs,
+    best: minMs,
+    CPU: medianCpuMs,
+    yardsticks: medianCpuMs / yard.medianCpuMs,
+    ...theirs,
+  };
 }
 
 function workload(): string {
