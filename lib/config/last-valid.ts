@@ -31,10 +31,44 @@ export function readAgain(previous: FolderState, files: readonly SourceFile[]): 
     files: new Map(
       files.map(({ file, text }) => {
         const before = previous.files.get(file);
-        return [file, before?.text === text ? before : readFile(before, file, text)] as const;
+        if (before?.text === text) return [file, withoutHalfSaved(before)] as const;
+        if (before !== undefined && isHalfSaved(before.text, text)) return [file, halfSaved(before, file)] as const;
+        return [file, readFile(before, file, text)] as const;
       }),
     ),
   };
+}
+
+const halfSavedCode = "half-saved";
+
+/**
+ * Whether a text is the beginning of the one before and ends within a line, or is empty: somebody is writing it. Objects
+ * taken out on purpose leave whole lines, or no file.
+ */
+function isHalfSaved(before: string, now: string): boolean {
+  return before.trim() !== "" && now.length < before.length && !now.endsWith("\n") && before.startsWith(now);
+}
+
+/** The file as it was; its text stays, so that a complete save is compared with what is served. */
+function halfSaved(before: FileState, file: string): FileState {
+  const diagnostic: Diagnostic = {
+    code: halfSavedCode,
+    severity: "warning",
+    origin: { key: { kind: "", name: "", namespace: "" }, file, line: 0 },
+    path: [],
+    message:
+      "holds only the beginning of what it held, so it is taken as half saved; what it held goes on being served",
+    hint: "save it whole; to take objects out, remove their lines or the file",
+  };
+  const diagnostics = [...before.read.diagnostics.filter(({ code }) => code !== halfSavedCode), diagnostic];
+  return { ...before, read: { ...before.read, diagnostics } };
+}
+
+function withoutHalfSaved(state: FileState): FileState {
+  const diagnostics = state.read.diagnostics.filter(({ code }) => code !== halfSavedCode);
+  return diagnostics.length === state.read.diagnostics.length
+    ? state
+    : { ...state, read: { ...state.read, diagnostics } };
 }
 
 function readFile(before: FileState | undefined, file: string, text: string): FileState {

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { type FolderState, noFolder, readAgain, wholeFolder } from "../../lib/config/last-valid.ts";
+
+const rule = (name: string, host: string) => `apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata:
+  name: ${name}
+  namespace: shop
+spec:
+  host: ${host}
+`;
+const both = `${rule("a", "a.example")}---\n${rule("b", "b.example")}`;
+
+const read = (previous: FolderState, text: string) => readAgain(previous, [{ file: "rules.yaml", text }]);
+const hosts = (state: FolderState) =>
+  wholeFolder(state).configs.map(({ meta, spec }) => `${meta.name}=${JSON.stringify(spec)}`);
+const codes = (state: FolderState) => wholeFolder(state).diagnostics.map(({ code }) => code);
+
+describe("a folder that is read again", () => {
+  const first = read(noFolder, both);
+
+  it("keeps the identity of objects that read the same", () => {
+    const [a, b] = wholeFolder(first).configs;
+    const [again, changed] = wholeFolder(read(first, both.replace("b.example", "c.example"))).configs;
+    expect(again).toBe(a);
+    expect(changed).not.toBe(b);
+  });
+
+  it("serves the last valid form of an object that is refused, and says so", () => {
+    const broken = read(first, both.replace("host: b.example", "hots: b.example"));
+    expect(hosts(broken)).toEqual(hosts(first));
+    expect(codes(broken)).toEqual(expect.arrayContaining(["unknown-field", "last-valid-served"]));
+  });
+
+  it("serves all objects of a file that cannot be parsed", () => {
+    expect(hosts(read(first, `${both}\n: [half`)).sort()).toEqual([...hosts(first)].sort());
+  });
+
+  it("drops what is taken out by whole lines, or with the file", () => {
+    expect(hosts(read(first, rule("a", "a.example")))).toHaveLength(1);
+    expect(wholeFolder(readAgain(first, [])).configs).toEqual([]);
+  });
+
+  it("takes a beginning that ends within a line as half saved, and nothing at all as well", () => {
+    for (const half of [both.slice(0, both.length - 20), both.slice(0, 30), ""]) {
+      const state = read(first, half);
+      expect(hosts(state)).toEqual(hosts(first));
+      expect(codes(state)).toEqual(["half-saved"]);
+      expect(codes(read(state, both))).toEqual([]);
+      expect(hosts(read(state, both.replace("b.example", "c.example")))[1]).toContain("c.example");
+    }
+  });
+
+  it("has nothing to keep for a file that was never right", () => {
+    const never = read(noFolder, rule("a", "a.example").replace("host", "hots"));
+    expect(hosts(never)).toEqual([]);
+    expect(codes(never)).toEqual(["unknown-field"]);
+  });
+});
