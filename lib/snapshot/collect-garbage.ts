@@ -1,18 +1,22 @@
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./blob.ts";
-import { readLedger, writeLedger } from "./gc-ledger.ts";
+import { finishDeletion, type GcLedger, settledLedger, writeLedger } from "./gc-ledger.ts";
 import { type HistoryEntry, readHistory } from "./history.ts";
+import { moveHead } from "./move-head.ts";
 import { reachableFrom, rootsOfHead } from "./reachable.ts";
-import { createSnapshotReader, readHead } from "./snapshot-reader.ts";
+import { createSnapshotReader, type ReadHead, readHead } from "./snapshot-reader.ts";
 
 export interface GcOptions {
   /** Publications whose roots stay, besides what HEAD names; older ones can no longer be rolled back to. */
   readonly keepPublications: number;
   /**
-   * How long a blob is named before it goes. Longer than any publish takes (`maxPublishMs`) and than clocks are apart.
+   * How long a blob is named before it goes, and how old it is before it is named: readers of an older root have time to move
+   * on. Publishers are safe whatever it is.
    */
   readonly graceMs: number;
   readonly now: () => number;
+  /** How long one run may go on deleting; a minute by default. Publishers wait twice as long for one that never ends. */
+  readonly budgetMs?: number;
 }
 
 export interface GcResult {
@@ -32,10 +36,10 @@ const nothing = { deleted: 0, doomed: 0, kept: 0 };
  */
 export async function collectGarbage(store: ObjectStore, options: GcOptions): Promise<GcResult> {
   const nowMs = options.now();
-  const read = await readLedger(store);
+  const read = await settledLedger(store);
   const before = read?.ledger;
-  if (before !== undefined && nowMs < Date.parse(before.until)) return { done: false, ...nothing };
-  const marked = await mark(store, options.keepPublications);
+  const base = await readHead(store);
+  const marked = await mark(store, base, options.keepPublications);
   const kept = marked.size;
   if (before !== undefined && nowMs - Date.parse(before.since) < options.graceMs) {
     return { done: true, deleted: 0, doomed: before.doomed.length, kept };
@@ -43,26 +47,25 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
 
   const victims = before?.doomed.filter((hash) => !marked.has(hash)) ?? [];
   const doomed = await unnamed(store, new Set([...marked, ...victims]), nowMs - options.graceMs);
+  const budgetMs = options.budgetMs ?? 60_000;
   const since = new Date(nowMs).toISOString();
-  const untilMs = nowMs + (victims.length === 0 ? 0 : deletionMs(victims.length));
-  const claim = { since, doomed, deleted: victims, until: new Date(untilMs).toISOString() };
+  const startMs = performance.now();
+  const claim: GcLedger = { since, doomed, deleted: victims, finished: victims.length === 0, budgetMs };
   if (!(await writeLedger(store, read, claim))) return { done: false, ...nothing };
+  if (victims.length === 0) return { done: true, deleted: 0, doomed: doomed.length, kept };
+
+  // Somebody who has published since the marking may name a victim: then they stay doomed for another time.
+  const mayDelete = await fence(store, base, nowMs);
   let deleted = 0;
-  for (const hash of victims) {
-    // Past the time that was announced, publishers may be writing the rest anew.
-    if (options.now() >= untilMs) break;
+  for (const hash of mayDelete ? victims : []) {
+    // By a clock that does not jump: past the announced time, publishers write the rest anew.
+    if (performance.now() - startMs >= budgetMs) break;
     await store.delete(blobKey(hash));
     deleted += 1;
   }
-  // Publishers need not wait for the rest of the time; if one has changed the ledger meanwhile, they will.
-  const claimed = await readLedger(store);
-  if (deleted === victims.length && claimed?.ledger.since === since) {
-    await writeLedger(store, claimed, {
-      ...claimed.ledger,
-      until: new Date(Math.min(options.now(), untilMs)).toISOString(),
-    });
-  }
-  return { done: true, deleted, doomed: doomed.length, kept };
+  const left = victims.slice(deleted);
+  await finishDeletion(store, victims.slice(0, deleted), left);
+  return { done: mayDelete, deleted, doomed: doomed.length + left.length, kept };
 }
 
 /** Blobs that are not in `named` and were written before a time. */
@@ -75,12 +78,23 @@ async function unnamed(store: ObjectStore, named: ReadonlySet<string>, beforeMs:
   return hashes;
 }
 
-/** Time for deleting so many blobs one after the other, with room. */
-const deletionMs = (count: number): number => 60_000 + count * 200;
+/**
+ * Moves HEAD on without changing what it says. A publisher that started before, and may have found a victim in place, now loses;
+ * one that starts after sees in the ledger what is deleted. So nothing depends on how long a publish takes.
+ */
+async function fence(store: ObjectStore, base: ReadHead | undefined, nowMs: number): Promise<boolean> {
+  // Whoever publishes first depends on no HEAD, so nothing can make it lose.
+  if (base === undefined) return false;
+  const { steps, canary } = base.head;
+  return (await moveHead(store, base, { steps, canary, reason: "collect" }, nowMs)) !== undefined;
+}
 
 /** Every blob that HEAD or the kept part of its history names. */
-async function mark(store: ObjectStore, keepPublications: number): Promise<ReadonlySet<string>> {
-  const read = await readHead(store);
+async function mark(
+  store: ObjectStore,
+  read: ReadHead | undefined,
+  keepPublications: number,
+): Promise<ReadonlySet<string>> {
   const marked = new Set<string>();
   if (read === undefined) return marked;
   const reader = createSnapshotReader(store);

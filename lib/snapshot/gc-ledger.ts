@@ -3,15 +3,19 @@ import type { ObjectStore } from "../storage/object-store.ts";
 /**
  * What is about to be deleted: the one object through which collecting garbage and publishing see each other. A blob is first
  * named here, and deleted a grace time later if nothing names it then; a publisher that finds a named blob in place takes it off
- * the list, or waits for the end of its deletion and writes it anew.
+ * the list, or waits for the end of its deletion and writes it anew. A publisher that read HEAD before a deletion was announced
+ * finds HEAD moved (`collectGarbage` does that) and loses.
  */
 export interface GcLedger {
   /** When the blobs were named, RFC 3339. */
   readonly since: string;
   readonly doomed: readonly string[];
-  /** What the last deletion took or is taking; it is over at `until` at the latest. */
+  /** What the last deletion has taken, or is taking. */
   readonly deleted: readonly string[];
-  readonly until: string;
+  /** False while a deletion is under way, or was when its process died. */
+  readonly finished: boolean;
+  /** How long a deletion goes on at most after it was announced here. */
+  readonly budgetMs: number;
 }
 
 export interface ReadLedger {
@@ -40,27 +44,48 @@ export async function writeLedger(
   return (await store.put(ledgerKey, bytes, condition)).kind === "stored";
 }
 
+/** Says that the deletion under way is over, and names what it has left for another time. */
+export async function finishDeletion(
+  store: ObjectStore,
+  deleted: readonly string[],
+  left: readonly string[],
+): Promise<void> {
+  for (;;) {
+    const read = await readLedger(store);
+    if (read === undefined || read.ledger.finished) return;
+    const doomed = [...read.ledger.doomed, ...left];
+    if (await writeLedger(store, read, { ...read.ledger, doomed, deleted, finished: true })) return;
+  }
+}
+
+/**
+ * The ledger when no deletion is under way. One that does not end in twice its time is taken for dead: the time is measured here,
+ * from when it was first seen, so that no two clocks have to agree.
+ */
+export async function settledLedger(store: ObjectStore): Promise<ReadLedger | undefined> {
+  const startMs = performance.now();
+  for (;;) {
+    const read = await readLedger(store);
+    if (read === undefined || read.ledger.finished) return read;
+    const { budgetMs } = read.ledger;
+    if (performance.now() - startMs > 2 * budgetMs) await writeLedger(store, read, { ...read.ledger, finished: true });
+    else await new Promise((resolve) => setTimeout(resolve, Math.min(100, budgetMs / 4)));
+  }
+}
+
 /**
  * Makes sure that blobs which a publisher found in place stay there: takes them off the list of the doomed.
  *
  * @returns those that a deletion may have taken after they were found; it is over, and they have to be written again
  */
-export async function rescue(
-  store: ObjectStore,
-  hashes: ReadonlySet<string>,
-  now: () => number,
-): Promise<readonly string[]> {
+export async function rescue(store: ObjectStore, hashes: ReadonlySet<string>): Promise<readonly string[]> {
   for (;;) {
-    const read = await readLedger(store);
+    const read = await settledLedger(store);
     if (read === undefined) return [];
     const { ledger } = read;
-    const deleted = ledger.deleted.filter((hash) => hashes.has(hash));
-    if (deleted.length > 0 && now() < Date.parse(ledger.until)) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      continue;
-    }
     const doomed = ledger.doomed.filter((hash) => !hashes.has(hash));
-    if (doomed.length === ledger.doomed.length) return deleted;
-    if (await writeLedger(store, read, { ...ledger, doomed })) return deleted;
+    if (doomed.length === ledger.doomed.length || (await writeLedger(store, read, { ...ledger, doomed }))) {
+      return ledger.deleted.filter((hash) => hashes.has(hash));
+    }
   }
 }

@@ -2,6 +2,7 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./blob.ts";
+import { rescue } from "./gc-ledger.ts";
 import { type HistoryEntry, readHistory } from "./history.ts";
 import { moveHead } from "./move-head.ts";
 import { createPublisher, type PublisherOptions, type PublishResult } from "./publish.ts";
@@ -40,7 +41,8 @@ async function publicationBefore(store: ObjectStore, head: Head, back: number): 
 /** Starts, widens or narrows a canary of a root whose blobs are in the store. */
 export async function setCanary(store: ObjectStore, canary: Canary, now = Date.now): Promise<Moved> {
   const base = await needHead(store);
-  await createSnapshotReader(store).root(canary.root);
+  const gone = await rescue(store, await reachableFrom(createSnapshotReader(store), canary.root));
+  if (gone.length > 0) throw new PortolanError("the root was collected meanwhile; stage it again");
   return move(store, base, canary, "canary", now);
 }
 

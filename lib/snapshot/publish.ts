@@ -71,7 +71,7 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
     head: () => readHead(store),
     async stage(world) {
       const encoded = encodeWorld(world, encodeTree);
-      await writeBlobs(store, [encoded], new Set(), now);
+      await writeBlobs(store, [encoded], new Set());
       if (options.signer !== undefined) await signRoot(store, options.signer, encoded.rootBlob.hash);
       return encoded.rootBlob.hash;
     },
@@ -95,8 +95,7 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
       );
 
       const there = new Set([...earlier].flatMap(([hash, { blobs }]) => [hash, ...blobs]));
-      const written = await writeBlobs(store, encodedSteps, there, now);
-      if (now() - nowMs > maxPublishMs) return { kind: "lost" };
+      const written = await writeBlobs(store, encodedSteps, there);
       const steps = encodedSteps.map((step, i) => ({
         root: step.rootBlob.hash,
         at: new Date(planned[i]?.atMs ?? nowMs).toISOString(),
@@ -149,9 +148,6 @@ function plan(
   return planSteps(served.world, pending, target, nowMs, pace);
 }
 
-/** A publish that takes longer than this is given up: the grace time of collecting garbage must be longer. */
-export const maxPublishMs = 600_000;
-
 const parallelWrites = 16;
 
 /**
@@ -162,7 +158,6 @@ async function writeBlobs(
   store: ObjectStore,
   worlds: readonly EncodedWorld[],
   there: ReadonlySet<string>,
-  now: () => number,
 ): Promise<{ readonly objects: number; readonly bytes: number }> {
   const missing = new Map<string, () => Uint8Array<ArrayBuffer>>();
   for (const { hash, make } of worlds.flatMap((world) => [...world.blobs()])) {
@@ -188,7 +183,7 @@ async function writeBlobs(
   };
   await inParallel(content, write);
   for (const hash of roots) await write(hash);
-  if (found.size > 0) await inParallel(await rescue(store, found, now), write);
+  if (found.size > 0) await inParallel(await rescue(store, found), write);
   return { objects, bytes };
 }
 

@@ -108,6 +108,6 @@ export interface Publication {
   readonly reason: PublicationReason;
 }
 
-export type PublicationReason = "publish" | "rollback" | "canary" | "promote" | "abort" | "import";
+export type PublicationReason = "publish" | "rollback" | "canary" | "promote" | "abort" | "import" | "collect";
 
 export type { Classifier };
