@@ -85,10 +85,23 @@ function encodeList(
 ): Stage<readonly CompiledResource[]> {
   const value: CompiledResource[] = [];
   const diagnostics: Diagnostic[] = [];
+  const name = `encoded|${type}|${withBinary}`;
   for (const resource of resources) {
-    const refused = memo([resource.json], `check|${type}`, () => checkResource(type, resource));
-    if (refused === undefined) value.push(encodeResource(type, resource, withBinary, memo));
-    else diagnostics.push(refused);
+    // By the resource first: a thousand classes share nearly all of theirs, so one look-up has to do.
+    const encoded = memo([resource], name, () => checkAndEncode(type, resource, withBinary, memo));
+    if (encoded.kind === "accepted") value.push(encoded.compiled);
+    else diagnostics.push(encoded.diagnostic);
   }
   return { value, diagnostics };
+}
+
+type Encoded =
+  | { readonly kind: "accepted"; readonly compiled: CompiledResource }
+  | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
+
+function checkAndEncode(type: ResourceType, resource: Resource, withBinary: boolean, memo: Memo): Encoded {
+  const diagnostic = memo([resource.json], `check|${type}`, () => checkResource(type, resource));
+  return diagnostic === undefined
+    ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
+    : { kind: "refused", diagnostic };
 }
