@@ -18,14 +18,16 @@ export function encodeResource(
   withBinary: boolean,
   memo: Memo,
 ): CompiledResource {
-  return memo([resource.json], `encode|${type}|${resource.name}|${withBinary}`, () => {
+  // Classes may share a message that they owe to different objects, so the message alone is no key.
+  const from = resource.from.map(keyText).sort(byCodePoint);
+  return memo([resource.json], `encode|${type}|${resource.name}|${withBinary}|${from.join()}`, () => {
     const text = `{"@type":"${typeUrlOf(type)}",${JSON.stringify(resource.json).slice(1)}`;
     const binary = withBinary ? binaryForm(type, resource) : undefined;
     return {
       name: resource.name,
       text,
       version: createHash("sha256").update(text).digest("hex"),
-      from: resource.from.map(keyText).sort(byCodePoint),
+      from,
       ...(binary === undefined ? {} : { binary }),
     };
   });

@@ -10,6 +10,7 @@ import type { Config } from "../config/config.ts";
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { classProxyKey, classProxyOf } from "./class-proxy.ts";
 import { type GatewaySelection, selectGateways } from "./gateway-view.ts";
+import { isWildcard } from "./host-name.ts";
 import { fingerprint, sameList } from "./identity.ts";
 import { type InboundSelection, selectInbound } from "./inbound-view.ts";
 import { listenerLookupsOf } from "./listener-lookups.ts";
@@ -170,7 +171,7 @@ function listenerView(selection: Selection): ListenerView {
   const tracing = tracingViewOf(mesh, proxy, policies);
   const options = listenerOptionsOf(proxy);
   const ownAddresses = ownAddressesFor(mesh, proxy, scope, memo);
-  const extensions = extensionConfigs(policies);
+  const extensions = [...extensionConfigs(policies), ...outboundAuthorization(policies, scope, memo)];
   const outboundKey = [
     base,
     patches.key,
@@ -234,6 +235,18 @@ const serviceName = ({ hostname, attributes, ports }: SidecarScope["services"][n
 /** Those that apply to the outbound side as well. */
 function extensionConfigs({ telemetry, wasmPlugins, trafficExtensions }: WorkloadPolicies): readonly Config[] {
   return [...telemetry, ...wasmPlugins, ...trafficExtensions];
+}
+
+/** Policies that stand in the workload's own way out: in front of hosts that are resolved at run time, nowhere else. */
+function outboundAuthorization(
+  { authorization }: WorkloadPolicies,
+  { services }: SidecarScope,
+  memo: Memo,
+): WorkloadPolicies["authorization"] {
+  const readsThem = memo([services], "resolves at run time", () =>
+    services.some(({ resolution, hostname }) => resolution === "DynamicDNS" && isWildcard(hostname)),
+  );
+  return readsThem ? authorization : [];
 }
 
 /** One object that stands for all of them: there may be hundreds. */

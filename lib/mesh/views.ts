@@ -147,7 +147,7 @@ export interface ListenerView extends ClassView {
   readonly scope: SidecarScope;
   /**
    * Stands among memo keys for all that outbound listeners of a sidecar read: everything but `inbound` and the policies for
-   * authorization and request authentication.
+   * authorization and request authentication. The former count where a host is resolved at run time.
    */
   readonly outbound: object;
   readonly inbound: InboundView;

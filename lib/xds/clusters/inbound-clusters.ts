@@ -69,7 +69,6 @@ function inboundPorts(view: ClusterView, proxies: ClusterClass): readonly Inboun
   if (proxy.interceptionMode === "NONE") return [];
   const byPort = new Map<number, ServiceTarget[]>();
   for (const target of inbound.targets) {
-    if (target.servicePort.protocol === "UDP") continue;
     const targets = byPort.get(target.targetPort);
     if (targets === undefined) byPort.set(target.targetPort, [target]);
     else targets.push(target);

@@ -34,9 +34,9 @@ const makers: readonly ((dice: Dice) => object)[] = [
       value: { connect_timeout: "7s", ...dice.maybe(50, () => ({ dns_lookup_family: "V4_ONLY" })) },
     },
   }),
-  (dice) => ({
+  () => ({
     applyTo: "CLUSTER",
-    match: { ...context(dice), cluster: { service: "b.ns1.svc.cluster.local" } },
+    match: { context: "SIDECAR_OUTBOUND", cluster: { service: "b.ns1.svc.cluster.local" } },
     patch: { operation: "REMOVE" },
   }),
   (dice) => ({

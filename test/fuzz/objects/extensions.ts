@@ -37,11 +37,7 @@ const accessLogging = (dice: Dice): object => ({
   ...dice.maybe(20, () => ({ disabled: dice.chance(50) })),
   ...dice.maybe(30, () => ({
     filter: {
-      expression: dice.pick([
-        "response.code >= 400",
-        "connection.mtls && request.url_path.contains('v1')",
-        "has(request.headers['x'])",
-      ]),
+      expression: dice.pick(["response.code >= 400", "connection.mtls && request.url_path.contains('v1')"]),
     },
   })),
 });
