@@ -5,7 +5,7 @@ import type { Mesh, SidecarScope } from "./mesh.ts";
 import type { Proxy } from "./proxy.ts";
 import type { ListenerOptions } from "./views.ts";
 
-export function listenerOptionsOf({ metadata }: Proxy): ListenerOptions {
+export function listenerOptionsOf(mesh: Mesh, { metadata }: Proxy): ListenerOptions {
   return {
     httpProxyPort: metadata.httpProxyPort,
     http10: metadata.http10,
@@ -16,6 +16,7 @@ export function listenerOptionsOf({ metadata }: Proxy): ListenerOptions {
     statusPort: metadata.statusPort,
     prometheusPort: metadata.prometheusPort,
     tlsServerFiles: metadata.tlsServerFiles,
+    fetchesKeySets: mesh.compat === "shared",
   };
 }
 

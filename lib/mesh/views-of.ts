@@ -16,7 +16,7 @@ import { type InboundSelection, selectInbound } from "./inbound-view.ts";
 import { listenerLookupsOf } from "./listener-lookups.ts";
 import { listenerOptionsKey, listenerOptionsOf, ownAddressesFor } from "./listener-options.ts";
 import type { Memo } from "./memo.ts";
-import type { Mesh, SidecarScope } from "./mesh.ts";
+import type { EgressListener, Mesh, SidecarScope } from "./mesh.ts";
 import { type PatchSelection, selectPatches } from "./patch-selection.ts";
 import { perspectiveKey, perspectiveOf } from "./perspective.ts";
 import type { Proxy } from "./proxy.ts";
@@ -169,7 +169,7 @@ function listenerView(selection: Selection): ListenerView {
   const patches = selection.patches.listeners;
   const lookups = listenerLookupsOf(mesh, scope, memo);
   const tracing = tracingViewOf(mesh, proxy, policies);
-  const options = listenerOptionsOf(proxy);
+  const options = listenerOptionsOf(mesh, proxy);
   const ownAddresses = ownAddressesFor(mesh, proxy, scope, memo);
   const extensions = [...extensionConfigs(policies), ...outboundAuthorization(policies, scope, memo)];
   const outboundKey = [
@@ -240,13 +240,15 @@ function extensionConfigs({ telemetry, wasmPlugins, trafficExtensions }: Workloa
 /** Policies that stand in the workload's own way out: in front of hosts that are resolved at run time, nowhere else. */
 function outboundAuthorization(
   { authorization }: WorkloadPolicies,
-  { services }: SidecarScope,
+  { egressListeners }: SidecarScope,
   memo: Memo,
 ): WorkloadPolicies["authorization"] {
-  const readsThem = memo([services], "resolves at run time", () =>
-    services.some(({ resolution, hostname }) => resolution === "DynamicDNS" && isWildcard(hostname)),
-  );
-  return readsThem ? authorization : [];
+  // Not the services of the scope, which are one for each host: several on one host may all have listeners.
+  const readsThem = ({ services }: EgressListener): boolean =>
+    memo([services], "resolves at run time", () =>
+      services.some(({ resolution, hostname }) => resolution === "DynamicDNS" && isWildcard(hostname)),
+    );
+  return egressListeners.some(readsThem) ? authorization : [];
 }
 
 /** One object that stands for all of them: there may be hundreds. */

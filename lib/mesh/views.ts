@@ -183,6 +183,8 @@ export interface ListenerOptions {
   readonly prometheusPort: number;
   /** `TLS_SERVER_*`, by key. */
   readonly tlsServerFiles: Readonly<Record<string, string>>;
+  /** The proxy fetches the key sets that a `jwksUri` names. Istio's control plane does, which no stage can. */
+  readonly fetchesKeySets: boolean;
 }
 
 /** The inbound side: what the workload serves, and how its ports are secured. */

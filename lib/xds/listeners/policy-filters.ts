@@ -41,7 +41,7 @@ export interface PolicyFilters {
 }
 
 /** The filters of a class's policies and extensions. */
-export function policyFilters({ policies, lookups, proxy }: ListenerView): Stage<PolicyFilters> {
+export function policyFilters({ policies, lookups, proxy, options }: ListenerView): Stage<PolicyFilters> {
   const http = httpAuthorization(policies.authorization, lookups);
   const tcp = tcpAuthorization(policies.authorization, lookups);
   const extensions = extensionsOf(policies, proxy.namespace);
@@ -49,7 +49,10 @@ export function policyFilters({ policies, lookups, proxy }: ListenerView): Stage
     const side = listenerClass === "inbound" ? "SERVER" : "CLIENT";
     return extensions.filter((one) => one.phase === phase && matchesPlace(one, { side, port }));
   };
-  const tokens = jwtAuthentication(policies.requestAuthentication, proxy.type === "router");
+  const tokens = jwtAuthentication(policies.requestAuthentication, {
+    clearsRouteCache: proxy.type === "router",
+    keySets: options.fetchesKeySets ? lookups : undefined,
+  });
   return {
     value: {
       http: {

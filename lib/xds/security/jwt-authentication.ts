@@ -12,7 +12,9 @@ import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/netwo
 import type { Config } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-authentication.ts";
+import type { ServiceLookups } from "../../mesh/views.ts";
 import { packAny } from "../any.ts";
+import { providerCluster } from "../telemetry/provider-cluster.ts";
 import { jwtFilter, jwtPayload } from "./metadata-match.ts";
 
 /** Claims that are lists written with spaces, whatever a rule adds. */
@@ -32,21 +34,29 @@ const unreachableKeys = `{
   ]
 }`;
 
-/**
- * @param clearsRouteCache true at gateways, whose routes may ask for claims
- * @returns undefined without any rule; a warning for keys that only an address names, since no stage does I/O
- */
+/** What the filter of one class depends on beside its policies. */
+export interface TokenOptions {
+  /** True at gateways, whose routes may ask for claims. */
+  readonly clearsRouteCache: boolean;
+  /** Where the services of a `jwksUri` are found, so that the proxy fetches the keys itself; undefined: nobody fetches. */
+  readonly keySets: ServiceLookups | undefined;
+}
+
+/** @returns undefined without any rule; a warning for keys that nobody can get */
 export function jwtAuthentication(
   policies: readonly Config<RequestAuthentication>[],
-  clearsRouteCache: boolean,
+  options: TokenOptions,
 ): Stage<HttpFilterJson | undefined> {
   const rules = policies
     .flatMap((policy) => (policy.spec.jwtRules ?? []).map((rule, index) => ({ policy, rule, index })))
+    .map((found) => ({ ...found, keys: keysOf(found.rule, options.keySets) }))
     .sort((a, b) => byCodePoint(a.rule.issuer ?? "", b.rule.issuer ?? ""));
   if (rules.length === 0) return { value: undefined, diagnostics: [] };
   const names = rules.map((_, index) => `origins-${index}`);
   const config: JwtAuthenticationJson = {
-    providers: Object.fromEntries(rules.map(({ rule }, index) => [names[index], provider(rule, clearsRouteCache)])),
+    providers: Object.fromEntries(
+      rules.map(({ rule, keys }, index) => [names[index], provider(rule, keys ?? unreachable, options)]),
+    ),
     rules: [{ match: { prefix: "/" }, requires: requirement(names) }],
     bypassCorsPreflight: true,
   };
@@ -55,11 +65,30 @@ export function jwtAuthentication(
       name: jwtFilter,
       typedConfig: packAny("envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication", config),
     },
-    diagnostics: rules.filter(({ rule }) => !hasKeys(rule)).map(({ policy, index }) => keysNotFetched(policy, index)),
+    diagnostics: rules
+      .filter(({ keys }) => keys === undefined)
+      .map(({ policy, index }) => keysNotFetched(policy, index)),
   };
 }
 
-function provider(rule: JWTRule, clearsRouteCache: boolean): JwtProviderJson {
+/** One of a provider's two sources of keys. */
+type KeySource = Pick<JwtProviderJson, "localJwks"> | Pick<JwtProviderJson, "remoteJwks">;
+
+const unreachable: KeySource = { localJwks: { inlineString: unreachableKeys } };
+
+/** Keys written in the rule, or fetched by the proxy from a service of the mesh; undefined when neither is there. */
+function keysOf(rule: JWTRule, lookups: ServiceLookups | undefined): KeySource | undefined {
+  if (rule.jwks) return { localJwks: { inlineString: rule.jwks } };
+  const url = rule.jwksUri === undefined ? null : URL.parse(rule.jwksUri);
+  if (url === null || lookups === undefined) return undefined;
+  const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+  const target = providerCluster(lookups, { service: url.hostname, port });
+  if (target === undefined) return undefined;
+  const httpUri = { uri: url.href, cluster: target.cluster, timeout: rule.timeout ?? "5s" };
+  return { remoteJwks: { httpUri, cacheDuration: "300s" } };
+}
+
+function provider(rule: JWTRule, keys: KeySource, { clearsRouteCache }: TokenOptions): JwtProviderJson {
   const claims = [...new Set([...(rule.spaceDelimitedClaims ?? []), ...spaceDelimitedClaims])].sort(byCodePoint);
   const fromHeaders = (rule.fromHeaders ?? []).map(({ name, prefix }) => ({
     name,
@@ -72,7 +101,7 @@ function provider(rule: JWTRule, clearsRouteCache: boolean): JwtProviderJson {
   return {
     ...(rule.issuer ? { issuer: rule.issuer } : {}),
     ...(rule.audiences?.length ? { audiences: [...rule.audiences] } : {}),
-    localJwks: { inlineString: hasKeys(rule) ? (rule.jwks ?? "") : unreachableKeys },
+    ...keys,
     ...(rule.forwardOriginalToken ? { forward: true } : {}),
     ...(fromHeaders.length === 0 ? {} : { fromHeaders }),
     ...(rule.fromParams?.length ? { fromParams: [...rule.fromParams] } : {}),
@@ -99,10 +128,6 @@ function requirement(names: readonly string[]): JwtRequirementJson {
   return { requiresAny: { requirements: [...each, { requiresAll: { requirements: optional } }] } };
 }
 
-function hasKeys(rule: JWTRule): boolean {
-  return rule.jwks !== undefined && rule.jwks !== "";
-}
-
 function keysNotFetched(policy: Config<RequestAuthentication>, index: number): Diagnostic {
   return {
     code: "jwks-not-fetched",
@@ -110,6 +135,6 @@ function keysNotFetched(policy: Config<RequestAuthentication>, index: number): D
     origin: policy.origin,
     path: ["spec", "jwtRules", index, "jwksUri"],
     message: "the keys of this issuer are not known, so every token of it is refused",
-    hint: "write the keys into jwks",
+    hint: "write the keys into jwks, or declare the host of jwksUri as a service (ServiceEntry), so that proxies fetch them",
   };
 }

@@ -1,10 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { JWTRule } from "../../../lib/config/kinds/request-authentication.ts";
-import { jwtAuthentication } from "../../../lib/xds/security/jwt-authentication.ts";
+import { jwtAuthentication, type TokenOptions } from "../../../lib/xds/security/jwt-authentication.ts";
 import { config } from "../policy-parts.ts";
+import { lookups, service } from "../world-parts.ts";
 
-const filterOf = (rules: readonly JWTRule[], clearsRouteCache = false) =>
-  jwtAuthentication([config("RequestAuthentication", "ra", { jwtRules: rules })], clearsRouteCache);
+const filterOf = (rules: readonly JWTRule[], options: Partial<TokenOptions> = {}) =>
+  jwtAuthentication([config("RequestAuthentication", "ra", { jwtRules: rules })], {
+    clearsRouteCache: false,
+    keySets: undefined,
+    ...options,
+  });
 
 describe("jwtAuthentication", () => {
   it("makes no filter without a rule", () => {
@@ -30,7 +35,7 @@ describe("jwtAuthentication", () => {
 
   it("clears the route cache at gateways only", () => {
     const rules = [{ issuer: "a", jwks: "1" }];
-    expect(JSON.stringify(filterOf(rules, true).value)).toContain('"clearRouteCache":true');
+    expect(JSON.stringify(filterOf(rules, { clearsRouteCache: true }).value)).toContain('"clearRouteCache":true');
     expect(JSON.stringify(filterOf(rules).value)).not.toContain("clearRouteCache");
   });
 
@@ -38,5 +43,24 @@ describe("jwtAuthentication", () => {
     const stage = filterOf([{ issuer: "a", jwksUri: "https://a.example/keys" }]);
     expect(JSON.stringify(stage.value)).toContain("0xObjM0UvS_oaazjpEYl");
     expect(stage.diagnostics).toMatchObject([{ code: "jwks-not-fetched", path: ["spec", "jwtRules", 0, "jwksUri"] }]);
+  });
+
+  it("lets the proxy fetch keys from a service of the mesh", () => {
+    const keys = service("keys");
+    const keySets = { ...lookups({}), servicesOfHost: (host: string) => (host === keys.hostname ? [keys] : []) };
+    const rule = { issuer: "a", jwksUri: `http://${keys.hostname}:8000/certs`, timeout: "2s" };
+    const stage = filterOf([rule], { keySets });
+    expect(stage.diagnostics).toEqual([]);
+    expect(stage.value?.typedConfig).toMatchObject({
+      providers: {
+        "origins-0": {
+          remoteJwks: {
+            httpUri: { uri: rule.jwksUri, cluster: `outbound|8000||${keys.hostname}`, timeout: "2s" },
+            cacheDuration: "300s",
+          },
+        },
+      },
+    });
+    expect(filterOf([{ issuer: "a", jwksUri: "https://elsewhere.example/" }], { keySets }).diagnostics).toHaveLength(1);
   });
 });
