@@ -24,18 +24,6 @@ export async function restoreWorld(
 ): Promise<RestoredWorld> {
   const loaded = await reader.root(rootHash);
   const { root } = loaded;
-  const knownParts = Object.values(like?.encoded.tables ?? {}).flatMap(({ parts }) => parts);
-  const knownSegments = new Map(
-    knownParts.flatMap(({ segments }) => segments.map(({ ref, resources }) => [ref.hash, resources] as const)),
-  );
-  const knownLists = new Map(
-    Object.values(like?.encoded.tables ?? {}).flatMap(({ trees }) =>
-      trees.map(
-        (tree) =>
-          [segmentsKey(tree.parts.flatMap(({ segments }) => segments.map(({ ref }) => ref))), tree.resources] as const,
-      ),
-    ),
-  );
   const blobs = new Set<string>([
     root.classes,
     root.classifier,
@@ -43,25 +31,14 @@ export async function restoreWorld(
     ...root.nodes.map(({ hash }) => hash),
   ]);
 
-  const decoded = new Map<string, Promise<readonly CompiledResource[]>>();
-  /** Each segment is read and decoded once, so that lists share its resources as objects. */
-  function resourcesOf(ref: SegmentRef): Promise<readonly CompiledResource[]> | readonly CompiledResource[] {
-    const known = knownSegments.get(ref.hash) ?? decoded.get(ref.hash);
-    if (known !== undefined) return known;
-    const reading = readSegment(reader, ref);
-    decoded.set(ref.hash, reading);
-    return reading;
-  }
-
+  const loadList = createListLoader(reader, like?.encoded);
   async function listsOf(type: ResourceType): Promise<ListOf> {
     for (const hash of await reader.blobsOfType(root, type)) blobs.add(hash);
     const indexes = new Set([...loaded.classes.values()].flatMap(({ stream, poll }) => [stream[type], poll[type]]));
     const lists = await Promise.all(
-      [...indexes].map(async (index) => {
-        const { segments } = await reader.tree(root, type, index);
-        const known = knownLists.get(segmentsKey(segments));
-        return [index, known ?? (await Promise.all(segments.map(resourcesOf))).flat()] as const;
-      }),
+      [...indexes].map(
+        async (index) => [index, await loadList((await reader.tree(root, type, index)).segments)] as const,
+      ),
     );
     const byIndex = new Map(lists);
     return (shape) => byIndex.get(shape[type]) ?? [];
@@ -98,6 +75,29 @@ export async function restoreWorld(
   return { world, blobs };
 }
 
+type ResourceList = readonly CompiledResource[];
+
+/** Loads lists by their segments; each segment is read once, so that lists share its resources as objects. */
+function createListLoader(
+  reader: SnapshotReader,
+  like: EncodedWorld | undefined,
+): (refs: readonly SegmentRef[]) => Promise<ResourceList> {
+  const tables = Object.values(like?.tables ?? {});
+  const lists = new Map<string, ResourceList>();
+  const segments = new Map<string, ResourceList | Promise<ResourceList>>();
+  for (const { parts, resources } of tables.flatMap((table) => table.trees)) {
+    const run = parts.flatMap((part) => part.segments);
+    lists.set(segmentsKey(run.map(({ ref }) => ref)), resources);
+    for (const segment of run) segments.set(segment.ref.hash, segment.resources);
+  }
+  const load = (ref: SegmentRef): ResourceList | Promise<ResourceList> => {
+    const known = segments.get(ref.hash) ?? readSegment(reader, ref);
+    segments.set(ref.hash, known);
+    return known;
+  };
+  return async (refs) => lists.get(segmentsKey(refs)) ?? (await Promise.all(refs.map(load))).flat();
+}
+
 async function restoreLegacy(reader: SnapshotReader, hash: string): Promise<CompiledLegacy> {
   const index = await reader.legacy(hash);
   const texts = await Promise.all(
@@ -106,12 +106,12 @@ async function restoreLegacy(reader: SnapshotReader, hash: string): Promise<Comp
   return { index, texts: Object.fromEntries(texts) };
 }
 
-async function readSegment(reader: SnapshotReader, ref: SegmentRef): Promise<readonly CompiledResource[]> {
+async function readSegment(reader: SnapshotReader, ref: SegmentRef): Promise<ResourceList> {
   const binary = ref.binary === undefined ? undefined : (await reader.binarySegment(ref.binary)).bytes;
   return decodeSegment(ref, (await reader.segment(ref)).bytes, binary);
 }
 
-type ListOf = (shape: Shape) => readonly CompiledResource[];
+type ListOf = (shape: Shape) => ResourceList;
 
 const segmentsKey = (refs: readonly SegmentRef[]): string => refs.map(({ hash }) => hash).join();
 
