@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { createFileCompiler, type FileCompiler } from "../compile/compile-files.ts";
 import { coalesce } from "../compile/webhook/coalesce.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
@@ -23,6 +23,7 @@ interface Options {
   readonly host: string;
   readonly store?: string;
   readonly legacyApi?: boolean;
+  readonly certificates: "sds" | "files";
   readonly once?: boolean;
   readonly json?: boolean;
 }
@@ -36,6 +37,11 @@ export const registerDev: Register = (program, terminal) => {
     .option("--host <address>", "address that the front listens on", "127.0.0.1")
     .option("--store <folder>", "file store (default: .portolan/dev-…, one for each folder)")
     .option("--legacy-api", "compile the answers of the REST v1 API too")
+    .addOption(
+      new Option("--certificates <where>", "mTLS certificates from an SDS agent, or from files in /etc/certs")
+        .choices(["sds", "files"])
+        .default("sds"),
+    )
     .option("--once", "publish once and leave: no server, no watching")
     .option("--json", "one JSON object a line instead of text")
     .addHelpText(
@@ -89,9 +95,9 @@ async function exampleIn(folder: string, url: string) {
 function folderPublisher(
   folder: string,
   store: ReturnType<typeof fileStore>,
-  { legacyApi = false }: Options,
+  { legacyApi = false, certificates }: Options,
 ): () => Promise<Publication> {
-  const compileFiles: FileCompiler = createFileCompiler({ ...defaultWorldOptions, legacyApi });
+  const compileFiles: FileCompiler = createFileCompiler({ ...defaultWorldOptions, legacyApi, certificates });
   const publisher = createPublisher(store, { pace: heldPace });
   return async () => {
     for (;;) {

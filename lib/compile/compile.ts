@@ -7,6 +7,7 @@ import type { CompiledResource, CompiledShape, CompiledSource, CompiledWorld } f
 import { type ResourceType, resourceTypes } from "../snapshot/resource-type.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
+import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
 import { checkResource } from "../xds/descriptors.ts";
 import { generate } from "../xds/generate.ts";
 import type { ClassResources, Resource } from "../xds/resource.ts";
@@ -30,12 +31,16 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
   const diagnostics: Diagnostic[] = [...mesh.diagnostics, ...census.diagnostics];
   const withBinary = world.binaryForms === true;
   const classes = census.value.classes.map((proxyClass) => {
-    const stream = generate(mesh.value, proxyClass.proxy, memo);
-    const poll = pollShape(stream.value, memo);
-    diagnostics.push(...stream.diagnostics);
+    const generated = generate(mesh.value, proxyClass.proxy, memo);
+    const stream =
+      world.certificates === "files"
+        ? withCertificateFiles(generated.value, defaultCertificateFiles, memo)
+        : generated.value;
+    const poll = pollShape(stream, memo);
+    diagnostics.push(...generated.diagnostics);
     return {
       id: proxyClass.id,
-      stream: encodeShape(stream.value, withBinary, memo, diagnostics),
+      stream: encodeShape(stream, withBinary, memo, diagnostics),
       poll: encodeShape(poll, withBinary, memo, diagnostics),
     };
   });

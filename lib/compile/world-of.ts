@@ -17,6 +17,8 @@ export interface WorldOptions {
   readonly legacyApi?: boolean;
   /** Store protobuf's binary forms beside the texts, for Connect and gRPC; absent: not. */
   readonly binaryForms?: boolean;
+  /** Where proxies get their certificates; absent: from an agent that speaks SDS. */
+  readonly certificates?: "sds" | "files";
   /** Proxies besides those of the workloads. */
   readonly named: readonly NamedProxy[];
 }
@@ -31,7 +33,7 @@ export const defaultWorldOptions: WorldOptions = {
 /** The world that a source's objects describe: registries converted, proxies counted. */
 export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Memo): Stage<World> {
   const { meshConfig, meshNetworks, configs } = loaded;
-  const { domain, clusterId, compat, named, legacyApi = false, binaryForms = false } = options;
+  const { domain, clusterId, compat, named, legacyApi = false, binaryForms = false, certificates = "sds" } = options;
   const clusters = [{ id: clusterId, objects: loaded.objects }, ...loaded.clusters];
   const registry = buildRegistry({ clusters, configs, meshConfig, meshNetworks, domain }, memo);
   const diagnostics: Diagnostic[] = [...registry.diagnostics];
@@ -60,6 +62,7 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
       compat,
       legacyApi,
       binaryForms,
+      certificates,
     },
     diagnostics,
   };

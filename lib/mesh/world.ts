@@ -24,4 +24,6 @@ export interface World {
   readonly legacyApi?: boolean;
   /** Resources are stored in protobuf's binary form as well; absent: in JSON only. */
   readonly binaryForms?: boolean;
+  /** Where proxies get their certificates: from an agent that speaks SDS, the default, or from files beside them. */
+  readonly certificates?: "sds" | "files";
 }
