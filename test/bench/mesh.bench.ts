@@ -101,7 +101,7 @@ export async function meshBench({ report, yard, services, quick }: BenchOptions)
       const timings = afterEdits(loaded, named, edit, rounds);
       const figure = what === "VirtualService" ? theirs?.change : undefined;
       rows.push(timingRow(`one ${what} changed: mesh, views, both proxies`, timings.resources, yard, figure));
-      rows.push(timingRow(`one ${what} changed: registries before that`, timings.registry, yard));
+      rows.push(timingRow(`one ${what} changed: registries and census before that`, timings.registry, yard));
     }
     report.table(`Mesh of ${size} services`, rows);
     const heap = heapHeld(text, named);
