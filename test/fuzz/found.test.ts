@@ -57,6 +57,59 @@ const found: readonly { readonly rule: string; readonly manifests: readonly Mani
       },
     ],
   },
+  {
+    rule: "checks no names of clients that show no certificate",
+    manifests: [
+      { ...pod, metadata: { ...pod.metadata, labels: { istio: "gateway", "security.istio.io/tlsMode": "istio" } } },
+      {
+        apiVersion: "networking.istio.io/v1",
+        kind: "Gateway",
+        metadata: { name: "gw", namespace: "ns1" },
+        spec: {
+          selector: { istio: "gateway" },
+          servers: [
+            {
+              port: { number: 443, name: "https", protocol: "HTTPS" },
+              hosts: ["*"],
+              tls: { mode: "SIMPLE", credentialName: "web", subjectAltNames: ["client.example.com"] },
+            },
+          ],
+        },
+      },
+    ],
+  },
+  {
+    rule: "tells such sidecars apart where another service has the same host, too",
+    manifests: [
+      pod,
+      {
+        apiVersion: "networking.istio.io/v1",
+        kind: "ServiceEntry",
+        metadata: { name: "first", namespace: "ns1", creationTimestamp: "2026-01-01T00:00:00Z" },
+        spec: {
+          hosts: ["*.example.com"],
+          ports: [{ number: 8080, name: "http", protocol: "HTTP" }],
+          resolution: "NONE",
+        },
+      },
+      {
+        apiVersion: "networking.istio.io/v1",
+        kind: "ServiceEntry",
+        metadata: { name: "second", namespace: "ns1", creationTimestamp: "2026-01-02T00:00:00Z" },
+        spec: {
+          hosts: ["*.example.com"],
+          ports: [{ number: 3306, name: "tls", protocol: "TLS" }],
+          resolution: "DYNAMIC_DNS",
+        },
+      },
+      {
+        apiVersion: "security.istio.io/v1",
+        kind: "AuthorizationPolicy",
+        metadata: { name: "deny", namespace: "ns1" },
+        spec: { selector: { matchLabels: { app: "b" } }, action: "DENY", rules: [{}] },
+      },
+    ],
+  },
 ];
 
 describe("a world that fuzzing found", () => {

@@ -76,6 +76,9 @@ export function* serverTlsRules(tls: ServerTLSSettings | undefined, path: Path):
       "conflicting-fields",
     );
   }
+  if (mode === "SIMPLE" && tls.subjectAltNames !== undefined) {
+    yield warning([...path, "subjectAltNames"], "is ignored with SIMPLE", "MUTUAL asks clients for certificates");
+  }
   if ((tls.credentialNames?.length ?? 0) > 2) yield error([...path, "credentialNames"], "has more than 2 entries");
   if ((tls.tlsCertificates?.length ?? 0) > 2) yield warning([...path, "tlsCertificates"], "has more than 2 entries");
   if (mode === "PASSTHROUGH" || mode === "AUTO_PASSTHROUGH") return;

@@ -67,7 +67,8 @@ function credentialSecrets(
   lookups: ServiceLookups,
 ): CommonTlsContextJson {
   const { caCertCredentialName: explicit = "", subjectAltNames: sans = [] } = settings;
-  // One CA for all key pairs: the one that belongs to the first.
+  // One CA for all key pairs: the one that belongs to the first. Without one no names are checked, as with files; Istio
+  // writes them all the same, and Envoy refuses the listener.
   const ca = serverCredential(explicit === "" ? `${names[0] ?? ""}-cacert` : explicit, lookups);
   return {
     tlsCertificateSdsSecretConfigs: names.map((name) => serverCredential(name, lookups)),
@@ -82,9 +83,7 @@ function credentialSecrets(
             validationContextSdsSecretConfig: ca,
           },
         }
-      : sans.length > 0
-        ? { validationContext: subjectNames(sans) }
-        : {}),
+      : {}),
   };
 }
 

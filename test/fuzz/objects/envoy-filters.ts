@@ -126,7 +126,7 @@ const makers: readonly ((dice: Dice) => object)[] = [
       operation: "ADD",
       value: {
         name: "added",
-        domains: ["added.example.com"],
+        domains: [`added-${dice.int(1_000_000)}.example.com`],
         routes: [{ match: { prefix: "/" }, direct_response: { status: 404 } }],
       },
     },
