@@ -8,10 +8,9 @@ import type { Memo } from "../../mesh/memo.ts";
 import type { ListenerView } from "../../mesh/views.ts";
 import type { Resource } from "../resource.ts";
 import { matchesListener } from "./match-listener.ts";
-import { mergeMessage } from "./merge-message.ts";
-import { hasContext, isAddedIn, type Patch, type Patches, readPatches } from "./patch.ts";
+import { mergeAny, mergeMessage } from "./merge-message.ts";
+import { hasContext, isAddedIn, type Patch, type Patches, readPatches, unmergeable } from "./patch.ts";
 import { patchChains } from "./patch-chains.ts";
-import { mergeConfigured } from "./patch-filters.ts";
 import { patchInlineTables } from "./patch-inline-tables.ts";
 import { patchList } from "./patch-list.ts";
 
@@ -105,10 +104,30 @@ function patchListenerFilters(
     const name = patch.match.listener?.listenerFilter ?? "";
     filters =
       patch.operation === "MERGE"
-        ? // The name only says that there is a merge: as in Istio, it goes into every filter that has a configuration.
-          filters.map((filter) => (name === "" ? filter : mergeConfigured(filter, patch, diagnostics)))
+        ? mergeListenerFilters(filters, patch, name, diagnostics)
         : patchList(filters, patch, { given: name !== "", is: (filter) => filter.name === name });
   }
   const { listenerFilters: _old, ...rest } = listener;
   return filters.length === 0 ? rest : { ...rest, listenerFilters: [...filters] };
+}
+
+/**
+ * As in Istio, the name only says that there is a merge: it goes into every filter of its type, and renames none.
+ * Without a name there is no merge.
+ */
+function mergeListenerFilters(
+  filters: readonly ListenerFilterJson[],
+  patch: Patch<ListenerFilterJson>,
+  name: string,
+  diagnostics: Diagnostic[],
+): readonly ListenerFilterJson[] {
+  const config = patch.value.typedConfig;
+  if (name === "" || config === undefined) return filters;
+  return filters.map((filter) => {
+    if (filter.typedConfig === undefined) return filter;
+    const typedConfig = mergeAny(filter.typedConfig, config, patch.merge);
+    if (typedConfig !== undefined) return { ...filter, typedConfig };
+    if (filter.name === name) diagnostics.push(unmergeable(patch, name));
+    return filter;
+  });
 }

@@ -60,10 +60,15 @@ export function patchRouteTable(
   if (whole.length + hosts.length + routes.length === 0) return { json: table, from: [] };
   let merged = table;
   for (const patch of whole) merged = mergeMessage(RouteConfigurationSchema, merged, patch.value, patch.merge);
-  const virtualHosts = [
-    ...(merged.virtualHosts ?? []).flatMap((host) => patchVirtualHost(host, hosts, routes) ?? []),
-    ...hosts.filter((patch) => patch.operation === "ADD").map((patch) => patch.value),
-  ];
+  const removed = new Set<string | undefined>();
+  const kept = (merged.virtualHosts ?? []).flatMap((host) => {
+    const patched = patchVirtualHost(host, hosts, routes);
+    if (patched === undefined) removed.add(host.name);
+    return patched ?? [];
+  });
+  const added = hosts.filter((patch) => patch.operation === "ADD").map((patch) => patch.value);
+  // Hosts are taken out by name and at the end, so one that is added under a removed name goes with it.
+  const virtualHosts = [...kept, ...added].filter((host) => !removed.has(host.name));
   return {
     json: withList(merged, "virtualHosts", virtualHosts),
     from: [...whole, ...hosts, ...routes].map((patch) => patch.key),

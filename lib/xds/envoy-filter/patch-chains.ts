@@ -9,7 +9,7 @@ import { mergeAny, mergeMessage } from "./merge-message.ts";
 import { type Patch, type Patches, unmergeable } from "./patch.ts";
 import { patchFilters } from "./patch-filters.ts";
 
-/** The chains of a listener and what is in them; the same object when no patch applies. Chains without filters are left out. */
+/** The chains of a listener and what is in them; the same object when no patch applies. Chains that never had filters are left out. */
 export function patchChains(listener: ListenerJson, patches: Patches, diagnostics: Diagnostic[]): ListenerJson {
   const ofListener: Patches = {
     ...patches,
@@ -24,8 +24,11 @@ export function patchChains(listener: ListenerJson, patches: Patches, diagnostic
   const { filterChains: oldChains = [], defaultFilterChain: oldDefault, ...rest } = listener;
   const chains = [
     ...oldChains.flatMap((chain) => patched(chain) ?? []),
-    ...filterChains.filter((patch) => patch.operation === "ADD").map((patch) => patch.value),
-  ].filter((chain) => chain.filters !== undefined);
+    // A chain that was added without filters is none; one whose filters were all removed stays, and closes connections.
+    ...filterChains
+      .filter((patch) => patch.operation === "ADD" && patch.value.filters !== undefined)
+      .map((patch) => patch.value),
+  ];
   const defaultFilterChain = oldDefault && (oldDefault.filters === undefined ? oldDefault : patched(oldDefault));
   return {
     ...rest,

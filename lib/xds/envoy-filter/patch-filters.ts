@@ -65,7 +65,7 @@ function patchHttpFilters(
   return { ...manager, typedConfig };
 }
 
-/** What all three sorts of filters have in common. */
+/** What both sorts of filters have in common. */
 interface ConfiguredFilter {
   name?: string;
   typedConfig?: { "@type"?: string };
@@ -88,7 +88,7 @@ function mergeInto<F extends ConfiguredFilter>(
  * Merges inside the configuration, not of the message around it: a name in the patch renames, a patch without configuration
  * leaves it alone, and a filter without one is not touched.
  */
-export function mergeConfigured<F extends ConfiguredFilter>(filter: F, patch: Patch<F>, diagnostics: Diagnostic[]): F {
+function mergeConfigured<F extends ConfiguredFilter>(filter: F, patch: Patch<F>, diagnostics: Diagnostic[]): F {
   if (filter.typedConfig === undefined) return filter;
   const renamed: F = patch.value.name ? { ...filter, name: patch.value.name } : filter;
   if (patch.value.typedConfig === undefined) return renamed;

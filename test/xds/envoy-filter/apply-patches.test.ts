@@ -154,6 +154,46 @@ describe("clusters", () => {
   });
 });
 
+describe("route tables", () => {
+  const host = "web.default.svc.cluster.local:80";
+  const routePatch = (operation: string, route?: object, value: object = { name: "x", match: { path: "/x" } }) => {
+    const match = {
+      context: "SIDECAR_OUTBOUND",
+      routeConfiguration: { vhost: { name: host, ...(route ? { route } : {}) } },
+    };
+    const { at } = patched({
+      applyTo: "HTTP_ROUTE",
+      match,
+      patch: { operation, ...(operation === "REMOVE" ? {} : { value }) },
+    });
+    const hosts = at("routes", "80", "virtualHosts");
+    const found = (isArray(hosts) ? hosts : []).find((one) => isObject(one) && one.name === host);
+    return httpFilterNames(isObject(found) ? found.routes : undefined);
+  };
+
+  it.each([
+    ["ADD", undefined, ["default", "x"]],
+    ["INSERT_FIRST", { name: "default" }, ["x", "default"]],
+    ["INSERT_FIRST", { name: "no-such" }, ["default"]],
+    ["INSERT_BEFORE", { name: "default" }, ["x", "default"]],
+    ["INSERT_AFTER", { action: "ROUTE" }, ["default", "x"]],
+    ["INSERT_AFTER", { action: "REDIRECT" }, ["default"]],
+    ["MERGE", { name: "default" }, ["x"]],
+    ["REMOVE", { name: "default" }, []],
+  ])("take %s of a route at %j", (operation, route, want) => {
+    expect(routePatch(operation, route)).toEqual(want);
+  });
+
+  it("lose a host by name, one that is added under it included", () => {
+    const match = { context: "SIDECAR_OUTBOUND", routeConfiguration: { name: "80", vhost: { name: host } } };
+    const { at } = patched(
+      { applyTo: "VIRTUAL_HOST", match, patch: { operation: "REMOVE" } },
+      { applyTo: "VIRTUAL_HOST", match, patch: { operation: "ADD", value: { name: host, domains: ["new"] } } },
+    );
+    expect(JSON.stringify(at("routes", "80"))).not.toContain(host);
+  });
+});
+
 describe("listeners and chains", () => {
   it("of the virtual inbound listener are told apart by the port of the chain", () => {
     const { at } = patched({
@@ -178,7 +218,23 @@ describe("listeners and chains", () => {
       },
     );
     expect(names("listeners")).not.toContain("0.0.0.0_80");
-    expect(at("listeners", "10.0.0.2_5432", "filterChains")).toBeUndefined();
+    expect(at("listeners", "10.0.0.2_5432", "filterChains", 0)).toBeDefined();
+    expect(at("listeners", "10.0.0.2_5432", "filterChains", 0, "filters")).toBeUndefined();
+  });
+
+  it("merge a listener filter into those of its type, and rename none", () => {
+    const type = "type.googleapis.com/envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector";
+    const { at } = patched({
+      applyTo: "LISTENER_FILTER",
+      match: { context: "SIDECAR_INBOUND", listener: { listenerFilter: "envoy.filters.listener.tls_inspector" } },
+      patch: {
+        operation: "MERGE",
+        value: { name: "x", typed_config: { "@type": type, enable_ja3_fingerprinting: true } },
+      },
+    });
+    const filters = JSON.stringify(at("listeners", "virtualInbound", "listenerFilters"));
+    expect(filters).not.toContain('"name":"x"');
+    expect(filters.match(/"enableJa3Fingerprinting":true/g)).toHaveLength(1);
   });
 
   it("are added once where any context will do", () => {
