@@ -2,7 +2,7 @@ import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
 import { createPublisher, type PublisherOptions } from "../snapshot/publish.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createFileCompiler, type FilesCompiled } from "./compile-files.ts";
-import { readShard, type SourceShard } from "./source-shard.ts";
+import { filesOf, readShard } from "./source-shard.ts";
 import type { WorldOptions } from "./world-of.ts";
 
 export interface Recompiled {
@@ -62,13 +62,6 @@ export function createRecompiler({
       `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,
     );
   };
-}
-
-/** The primary's files as they are, those of the others below a folder of their source's name. */
-function filesOf(shards: readonly SourceShard[]) {
-  return shards.flatMap(({ name, files }, i) =>
-    files.map(({ file, text }) => ({ file: i === 0 ? file : `${name}/${file}`, text })),
-  );
 }
 
 /** Sources that hold errors and nothing else are a mistake of whoever filled them, and no reason to empty the mesh. */

@@ -17,6 +17,8 @@ interface ShardList {
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 const listKey = (name: string) => `sources/${encodeKeyPart(name)}/list`;
+/** The same list, kept for as long as somebody may ask where an object of an earlier version stood. */
+const versionKey = (name: string, version: string) => `sources/${encodeKeyPart(name)}/versions/${version}`;
 const fileKey = (name: string, hash: string) => `sources/${encodeKeyPart(name)}/files/${hash}`;
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
@@ -31,18 +33,20 @@ export async function writeShard(store: ObjectStore, name: string, files: readon
     .sort((a, b) => byCodePoint(a.file, b.file));
   await Promise.all(entries.map(({ hash, text }) => store.put(fileKey(name, hash), utf8(text), { ifNoneMatch: "*" })));
   const list = JSON.stringify({ files: entries.map(({ file, hash }) => ({ file, hash })) } satisfies ShardList);
+  const version = hashOf(list);
+  await store.put(versionKey(name, version), utf8(list), { ifNoneMatch: "*" });
   await store.put(listKey(name), utf8(list));
-  return hashOf(list);
+  return version;
 }
 
 /**
- * Reads a source as it is now.
+ * Reads a source as it is now, or as it was in a version.
  *
  * @returns undefined when the source was never filled
  * @throws PortolanError when what lies there is no list of files, or a file is missing
  */
-export async function readShard(store: ObjectStore, name: string): Promise<SourceShard | undefined> {
-  const found = await store.get(listKey(name));
+export async function readShard(store: ObjectStore, name: string, version?: string): Promise<SourceShard | undefined> {
+  const found = await store.get(version === undefined ? listKey(name) : versionKey(name, version));
   if (found.kind !== "found") return undefined;
   const text = new TextDecoder().decode(found.bytes);
   const list = readList(text);
@@ -55,6 +59,13 @@ export async function readShard(store: ObjectStore, name: string): Promise<Sourc
     }),
   );
   return { name, version: hashOf(text), files };
+}
+
+/** The primary's files as they are, those of the others below a folder of their source's name. */
+export function filesOf(shards: readonly SourceShard[]): readonly SourceFile[] {
+  return shards.flatMap(({ name, files }, i) =>
+    files.map(({ file, text }) => ({ file: i === 0 ? file : `${name}/${file}`, text })),
+  );
 }
 
 function readList(text: string): ShardList | undefined {

@@ -1,3 +1,4 @@
+import type { Places } from "../../compile/places.ts";
 import type { JsonChange } from "../../snapshot/diff-json.ts";
 import type { ResourceDiff, WorldDiff } from "../../snapshot/diff-worlds.ts";
 
@@ -6,18 +7,18 @@ const maxPlaces = 8;
 const maxClasses = 4;
 
 /** A diff for people: one line for each resource, the places that differ below it, and the objects behind it. */
-export function diffLines(diff: WorldDiff): readonly string[] {
+export function diffLines(diff: WorldDiff, places: Places): readonly string[] {
   return [
     ...diff.classesAdded.map((id) => `+ class ${id}`),
     ...diff.classesRemoved.map((id) => `- class ${id}`),
-    ...diff.resources.flatMap(resourceLines),
+    ...diff.resources.flatMap((resource) => resourceLines(resource, places)),
     summaryOf(diff),
   ];
 }
 
 /** The same as a comment for a code review, in Markdown. */
-export function diffMarkdown(diff: WorldDiff): string {
-  const body = diff.resources.flatMap(resourceLines).join("\n");
+export function diffMarkdown(diff: WorldDiff, places: Places): string {
+  const body = diff.resources.flatMap((resource) => resourceLines(resource, places)).join("\n");
   const classes = [...new Set(diff.resources.flatMap((resource) => resource.classes))].sort();
   return [
     "### What this changes in the proxies",
@@ -31,13 +32,19 @@ export function diffMarkdown(diff: WorldDiff): string {
   ].join("\n");
 }
 
-function resourceLines(resource: ResourceDiff): readonly string[] {
+function resourceLines(resource: ResourceDiff, where: Places): readonly string[] {
   const { type, name, change, classes, from, places } = resource;
   const more = classes.length > maxClasses ? ` and ${classes.length - maxClasses} more` : "";
   const head = `${signs[change]} ${type} ${name}  (${classes.slice(0, maxClasses).join(", ")}${more})`;
   const rest = places.length > maxPlaces ? [`    … and ${places.length - maxPlaces} more places`] : [];
-  const origin = from.length === 0 ? [] : [`    from ${from.join(", ")}`];
+  const origin = from.length === 0 ? [] : [`    from ${from.map((key) => objectText(key, where)).join(", ")}`];
   return [head, ...places.slice(0, maxPlaces).map(placeLine), ...rest, ...origin];
+}
+
+/** `VirtualService/shop/a (a.yaml:3)`. */
+function objectText(key: string, places: Places): string {
+  const place = places.get(key);
+  return place === undefined ? key : `${key} (${place})`;
 }
 
 const placeLine = ({ path, before, after }: JsonChange): string =>

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { createFileCompiler } from "../../compile/compile-files.ts";
+import { type Places, placesIn, placesOf } from "../../compile/places.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
-import { diffWorlds } from "../../snapshot/diff-worlds.ts";
+import { diffWorlds, type WorldDiff } from "../../snapshot/diff-worlds.ts";
 import { readHistory } from "../../snapshot/history.ts";
 import { loadWorldLike } from "../../snapshot/load-world.ts";
 import { restoreWorld } from "../../snapshot/restore-world.ts";
@@ -34,23 +35,40 @@ export function registerDiff(program: Command, terminal: Terminal): void {
       const store = openStore(options.store);
       const reader = createSnapshotReader(store);
       const later =
-        options.dir === undefined ? await worldOf(store, reader, after ?? "HEAD") : await dryRun(options.dir);
+        options.dir === undefined ? await published(store, reader, after ?? "HEAD") : await dryRun(options.dir);
       const root = await rootOf(store, reader, before ?? (options.dir === undefined ? "HEAD~1" : "HEAD"));
-      const diff = diffWorlds(await loadWorldLike(reader, root, later), later);
-      if (options.json === true) terminal.out(JSON.stringify(diff, undefined, 2));
-      else if (options.markdown === true) terminal.out(diffMarkdown(diff));
-      else for (const line of diffLines(diff)) terminal.out(line);
+      const earlier = await loadWorldLike(reader, root, later.world);
+      const diff = diffWorlds(earlier, later.world);
+      const places = new Map([...(await placesOf(store, earlier.sources)), ...later.places]);
+      if (options.json === true)
+        terminal.out(JSON.stringify({ ...diff, places: placesNamed(diff, places) }, undefined, 2));
+      else if (options.markdown === true) terminal.out(diffMarkdown(diff, places));
+      else for (const line of diffLines(diff, places)) terminal.out(line);
     });
 
-  async function dryRun(folder: string): Promise<CompiledWorld> {
-    const { value, diagnostics } = createFileCompiler(defaultWorldOptions)(await readFolder(folder), []);
+  async function dryRun(folder: string): Promise<Side> {
+    const files = await readFolder(folder);
+    const { value, diagnostics } = createFileCompiler(defaultWorldOptions)(files, []);
     printDiagnostics(terminal, diagnostics);
-    return value;
+    return { world: value, places: placesIn(files) };
   }
 }
 
-async function worldOf(store: ObjectStore, reader: SnapshotReader, name: string): Promise<CompiledWorld> {
-  return (await restoreWorld(reader, await rootOf(store, reader, name))).world;
+/** One side of a comparison. */
+interface Side {
+  readonly world: CompiledWorld;
+  readonly places: Places;
+}
+
+async function published(store: ObjectStore, reader: SnapshotReader, name: string): Promise<Side> {
+  const { world } = await restoreWorld(reader, await rootOf(store, reader, name));
+  return { world, places: await placesOf(store, world.sources) };
+}
+
+/** The places of the objects that a diff names. */
+function placesNamed(diff: WorldDiff, places: Places): Readonly<Record<string, string>> {
+  const named = new Set(diff.resources.flatMap(({ from }) => from));
+  return Object.fromEntries([...places].filter(([key]) => named.has(key)));
 }
 
 /** The root that a person names: `HEAD`, `HEAD~2`, a generation, or a root or the beginning of one. */

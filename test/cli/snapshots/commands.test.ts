@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -101,5 +101,21 @@ describe("portolan", () => {
     await expect(run("push", join(folder, "none"), "--store", storePath())).rejects.toThrow("cannot read the folder");
     await writeFile(join(folder, "empty", "a.yaml"), "a: [");
     await expect(onStore("push", join(folder, "empty"))).rejects.toThrow("no configuration");
+  });
+
+  it("diff names the line of each object, in a folder and in what was published from one", async () => {
+    const shop = join(folder, "shop");
+    await cp(new URL("../../../samples/bookshop", import.meta.url).pathname, shop, { recursive: true });
+    await onStore("push", shop);
+    const text = await readFile(join(shop, "catalog.yaml"), "utf8");
+    await writeFile(join(shop, "catalog.yaml"), `# One line more.\n${text.replace("weight: 90", "weight: 85")}`);
+    // An object begins with the line above its kind; everything moved down by one.
+    const line = text.split("\n").indexOf("kind: VirtualService") + 1;
+    const place = `VirtualService/bookshop/catalog (catalog.yaml:${line})`;
+    expect(await onStore("diff", "--dir", shop)).toContain(place);
+    await onStore("push", shop);
+    expect(await onStore("diff", "1", "2")).toContain(place);
+    // Seen from the later side, the lines are those of the later text.
+    expect(await onStore("diff", "2", "1")).toContain(`(catalog.yaml:${line - 1})`);
   });
 });
