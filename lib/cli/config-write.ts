@@ -8,7 +8,6 @@ import type { WriteResult } from "../config/store/config-store.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, outputFormat, outputFormats, printConfigs } from "./config-print.ts";
-import { isEndpoint, pushSource } from "./config-push.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface WriteOptions extends InputOptions, PlaceOptions {
@@ -31,22 +30,9 @@ export function registerWrite(program: Command, terminal: Terminal, verb: WriteV
     .option("-o, --output <format>", `print the objects: ${outputFormats.join(", ")}`)
     .action(async (options: WriteOptions) => {
       const configs = await configInput(options, terminal, verb.name);
-      const where = options.store ?? process.env.PORTOLAN_STORE ?? "";
-      if (isEndpoint(where)) {
-        terminal.out(await push(where, configs, options, verb));
-        return;
-      }
       const place = await openPlace(options);
       await write(place, configs, options, verb, terminal);
     });
-}
-
-/** An endpoint has no objects to compare with: what is sent is all that the source says. */
-async function push(url: string, configs: readonly Config[], options: WriteOptions, verb: WriteVerb): Promise<string> {
-  if (verb.name !== "apply") throw new PortolanError(`${verb.name} needs a store; an endpoint takes apply only`);
-  if (options.dryRun === true) return `Would send ${configs.length} objects as source ${options.source}`;
-  const secret = process.env.PORTOLAN_WEBHOOK_SECRET ?? "";
-  return pushSource({ url, secret, source: options.source }, configs, Date.now());
 }
 
 async function write(

@@ -19,11 +19,14 @@ export async function showPublications(terminal: Terminal, options: Publications
   }
   const served = rootAt(read.head, Date.now());
   let left = options.limit;
+  let isMarked = false;
   for await (const entry of readHistory(createSnapshotReader(store), read.head.publication)) {
     if (left <= 0) return;
     left -= 1;
     const { generation, at, reason, root } = entry;
-    const mark = root === served ? ">" : " ";
+    // A rollback leads to a root that stands further down as well: the newest entry is the one in force.
+    const mark = root === served && !isMarked ? ">" : " ";
+    if (root === served) isMarked = true;
     terminal.out(
       options.json === true
         ? JSON.stringify({ generation, at, reason, root })

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { createRecompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/source-shard.ts";
-import { signHeaders } from "../../compile/webhook/signature.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/directory.ts";
+import { postSigned, webhookSecret } from "../post-signed.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { readFolder } from "../watch-folder.ts";
 import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
@@ -31,7 +30,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
     .description("Fills a source with a folder's files and compiles: in a store, or through a compile function.")
     .option(storeOption, storeDescription, defaultStore)
     .option("--source <name>", "name of the source", "main")
-    .option("--url <url>", "compile function to push to; RECOMPILE_SECRET signs the request")
+    .option("--url <url>", "compile function to push to; PORTOLAN_WEBHOOK_SECRET signs the request")
     .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC")
     .action(async (folder: string, options: Options) => {
       const files = await readFolder(folder);
@@ -52,15 +51,6 @@ async function pushToStore(
 }
 
 async function pushToUrl(files: readonly SourceFile[], url: string, { source }: Options): Promise<Pushed> {
-  const secret = process.env.RECOMPILE_SECRET ?? "";
-  if (secret === "") throw new PortolanError("RECOMPILE_SECRET is not set");
-  const body = JSON.stringify({ files });
-  const headers = await signHeaders(secret, body, crypto.randomUUID(), Date.now());
-  const target = new URL(`/sources/${encodeURIComponent(source)}`, url);
-  const response = await fetch(target, { method: "POST", headers, body }).catch((cause: unknown) => {
-    throw new PortolanError(`${target} cannot be reached`, [], cause);
-  });
-  const text = await response.text();
-  if (!response.ok) throw new PortolanError(`${target} answered ${response.status}: ${text.slice(0, 1_000)}`);
-  return JSON.parse(text);
+  const path = `/sources/${encodeURIComponent(source)}`;
+  return JSON.parse(await postSigned(url, path, JSON.stringify({ files }), webhookSecret()));
 }

@@ -1,0 +1,27 @@
+import { signHeaders } from "../compile/webhook/signature.ts";
+import { PortolanError } from "../config/diagnostic.ts";
+
+/** @throws PortolanError when the environment has no secret for compile functions */
+export function webhookSecret(): string {
+  const secret = process.env.PORTOLAN_WEBHOOK_SECRET ?? "";
+  if (secret === "") throw new PortolanError("no secret: set PORTOLAN_WEBHOOK_SECRET to the compile function's");
+  return secret;
+}
+
+/**
+ * Posts to a compile function.
+ *
+ * @param url without the path
+ * @returns the answer's text
+ * @throws PortolanError when it refuses, or cannot be reached
+ */
+export async function postSigned(url: string, path: string, body: string, secret: string): Promise<string> {
+  const headers = await signHeaders(secret, body, crypto.randomUUID(), Date.now());
+  const target = url.replace(/\/$/, "") + path;
+  const response = await fetch(target, { method: "POST", headers, body }).catch((cause: unknown) => {
+    throw new PortolanError(`${target} cannot be reached`, [], cause);
+  });
+  const text = await response.text();
+  if (!response.ok) throw new PortolanError(`${target} answers ${response.status}: ${text.slice(0, 1_000)}`);
+  return text;
+}
