@@ -19,6 +19,11 @@ const youngerFields = [
     field: "\n  google.protobuf.Duration dns_jitter = 58;\n",
   },
   {
+    file: "envoy-api/envoy/type/tracing/v3/custom_tag.proto",
+    anchor: /\n {4}Metadata metadata = 5;/,
+    field: "\n    string value = 6;\n",
+  },
+  {
     file: "envoy-api/envoy/config/trace/v3/zipkin.proto",
     anchor: /\nimport "google\/protobuf\/wrappers\.proto";/,
     field: '\nimport "envoy/config/core/v3/http_service.proto";\n',

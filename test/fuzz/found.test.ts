@@ -9,8 +9,26 @@ const pod: Manifest = {
   status: { phase: "Running", podIP: "10.1.1.1", conditions: [{ type: "Ready", status: "True" }] },
 };
 
+interface Found {
+  readonly rule: string;
+  readonly manifests: readonly Manifest[];
+  readonly meshConfig?: object;
+}
+
+const gatewayPod: Manifest = {
+  ...pod,
+  metadata: { ...pod.metadata, labels: { istio: "gateway", "security.istio.io/tlsMode": "istio" } },
+};
+
+const service: Manifest = {
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "b", namespace: "ns1" },
+  spec: { clusterIP: "10.0.0.1", selector: { app: "b" }, ports: [{ name: "http", port: 80 }] },
+};
+
 /** The smallest worlds that once broke a law, by what has to hold in them. */
-const found: readonly { readonly rule: string; readonly manifests: readonly Manifest[] }[] = [
+const found: readonly Found[] = [
   {
     rule: "names the objects behind a message for each class apart, though classes share it",
     manifests: [
@@ -60,7 +78,7 @@ const found: readonly { readonly rule: string; readonly manifests: readonly Mani
   {
     rule: "checks no names of clients that show no certificate",
     manifests: [
-      { ...pod, metadata: { ...pod.metadata, labels: { istio: "gateway", "security.istio.io/tlsMode": "istio" } } },
+      gatewayPod,
       {
         apiVersion: "networking.istio.io/v1",
         kind: "Gateway",
@@ -110,10 +128,65 @@ const found: readonly { readonly rule: string; readonly manifests: readonly Mani
       },
     ],
   },
+  {
+    rule: "leads on nothing that has a wildcard for a name",
+    manifests: [
+      gatewayPod,
+      {
+        apiVersion: "networking.istio.io/v1",
+        kind: "ServiceEntry",
+        metadata: { name: "wild", namespace: "ns1" },
+        spec: {
+          hosts: ["*.example.com"],
+          ports: [{ number: 443, name: "tls", protocol: "TLS" }],
+          location: "MESH_INTERNAL",
+          resolution: "STATIC",
+          endpoints: [{ address: "172.16.0.1" }],
+        },
+      },
+      {
+        apiVersion: "networking.istio.io/v1",
+        kind: "Gateway",
+        metadata: { name: "gw", namespace: "ns1" },
+        spec: {
+          selector: { istio: "gateway" },
+          servers: [
+            { port: { number: 15443, name: "tls", protocol: "TLS" }, hosts: ["*"], tls: { mode: "AUTO_PASSTHROUGH" } },
+          ],
+        },
+      },
+    ],
+  },
+  {
+    rule: "has tags from format strings",
+    manifests: [
+      pod,
+      service,
+      {
+        apiVersion: "telemetry.istio.io/v1",
+        kind: "Telemetry",
+        metadata: { name: "tags", namespace: "ns1" },
+        spec: {
+          tracing: [
+            { providers: [{ name: "tracer" }], customTags: { four: { formatter: { value: "%REQ(x-one)%" } } } },
+          ],
+        },
+      },
+    ],
+    meshConfig: { extensionProviders: [{ name: "tracer", zipkin: { service: "b.ns1.svc.cluster.local", port: 80 } }] },
+  },
+  {
+    rule: "does not trace by a cluster that is not there",
+    manifests: [pod, service],
+    meshConfig: {
+      defaultProviders: { tracing: ["tracer"] },
+      extensionProviders: [{ name: "tracer", zipkin: { service: "b.ns1.svc.cluster.local", port: 9411 } }],
+    },
+  },
 ];
 
 describe("a world that fuzzing found", () => {
-  it.each(found)("$rule", ({ manifests }) => {
-    expect(findingsOf({ seed: 1, manifests, meshConfig: undefined, proxies: [], refused: {} })).toEqual([]);
+  it.each(found)("$rule", ({ manifests, meshConfig }) => {
+    expect(findingsOf({ seed: 1, manifests, meshConfig, proxies: [], refused: {} })).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Origin } from "../../config/diagnostic.ts";
-import { isSubsetHost } from "../../mesh/host-name.ts";
+import { isSubsetHost, isWildcard } from "../../mesh/host-name.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { sniDnatClusterName } from "../names.ts";
 import { statName } from "../stat-name.ts";
@@ -12,7 +12,8 @@ import { tcpProxyFilters } from "./tcp-proxy.ts";
 
 /**
  * Chains that lead mesh mTLS on by its server name, one for each port and subset of the services that the hosts cover.
- * Only mesh ALPNs are taken, and no policy is asked: the other end has the keys, and decides.
+ * Only mesh ALPNs are taken, and no policy is asked: the other end has the keys, and decides. Services of a wildcard have
+ * none: a `*` inside of a server name matches nothing, and Envoy refuses the listener, which Istio leaves to it.
  *
  * @see xds-listeners 8.4
  */
@@ -22,7 +23,8 @@ export function autoPassthroughChains(
   origin: Origin,
 ): readonly GatewayChain[] {
   return context.view.scope.services
-    .filter(({ meshExternal, hostname }) => !meshExternal && hosts.some((host) => isSubsetHost(hostname, host)))
+    .filter(({ meshExternal, hostname }) => !meshExternal && !isWildcard(hostname))
+    .filter(({ hostname }) => hosts.some((host) => isSubsetHost(hostname, host)))
     .flatMap((service) =>
       service.ports
         .filter((port) => port.protocol !== "UDP")

@@ -3,9 +3,6 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import type { CustomTag } from "../../config/kinds/telemetry.ts";
 import type { TracingView } from "../../mesh/views.ts";
 
-/** Envoy 1.36 and older have no tags from a format string; newer ones call it `value`. */
-type FormattedTagJson = CustomTagJson & { readonly value?: string };
-
 /** Tags that say what dry-run policies would have decided; empty unless one ran. */
 const dryRunTags: readonly CustomTagJson[] = (["allow", "deny"] as const).flatMap((action) => [
   dryRunTag(`istio.authorization.dry_run.${action}_policy.name`, `istio_dry_run_${action}_shadow_effective_policy_id`),
@@ -46,10 +43,11 @@ function proxyTags(tracing: TracingView): readonly CustomTagJson[] {
 function ownTag([tag, { literal: text, environment, header, formatter }]: readonly [
   string,
   CustomTag,
-]): FormattedTagJson[] {
+]): CustomTagJson[] {
   if (text !== undefined) return [literal(tag, text.value)];
   if (environment !== undefined) return [{ tag, environment: named(environment) }];
   if (header !== undefined) return [{ tag, requestHeader: named(header) }];
+  // Envoy 1.36 and older have no tags from a format string.
   return formatter === undefined ? [] : [{ tag, value: formatter.value }];
 }
 

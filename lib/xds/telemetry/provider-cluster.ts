@@ -1,6 +1,6 @@
 import type { GrpcServiceJson } from "../../../gen/envoy/config/core/v3/grpc_service_pb.ts";
 import type { ProviderService } from "../../config/kinds/extension-provider.ts";
-import type { ServiceLookups } from "../../mesh/views.ts";
+import type { ListenerView, ServiceLookups } from "../../mesh/views.ts";
 import { outboundClusterName } from "../names.ts";
 
 /** Where an extension provider is reached. */
@@ -26,6 +26,20 @@ export function providerCluster(lookups: ServiceLookups, provider: ProviderServi
   const [service] = services;
   if (service === undefined || services.length > 1) return undefined;
   return { hostname: service.hostname, cluster: outboundClusterName(provider.port, "", service.hostname) };
+}
+
+/**
+ * Whether proxies of a scope have the cluster of a provider. Most users of a cluster miss it when they call; the tracers of
+ * Zipkin and Datadog look for it at once, and Envoy refuses the whole listener without it.
+ */
+export function isInScope(
+  { scope }: Pick<ListenerView, "scope">,
+  { hostname }: ProviderCluster,
+  port: number,
+): boolean {
+  const service = scope.serviceByHostname.get(hostname);
+  if (service === undefined || service.resolution === "Alias") return false;
+  return service.ports.some((candidate) => candidate.port === port && candidate.protocol !== "UDP");
 }
 
 /** gRPC to a provider; its host is the authority. */

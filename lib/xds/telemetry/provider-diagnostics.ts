@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ExtensionProvider, ProviderService } from "../../config/kinds/extension-provider.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { ListenerView } from "../../mesh/views.ts";
-import { providerCluster } from "./provider-cluster.ts";
+import { isInScope, providerCluster } from "./provider-cluster.ts";
 import { findProvider } from "./telemetry-side.ts";
 
 type Part = "tracing" | "accessLogging";
@@ -18,10 +18,8 @@ const suitable = {
  * What Istio leaves out in silence: providers that a Telemetry object names and that nobody defined, that are of another
  * sort, or whose service nobody knows.
  */
-export function providerDiagnostics({
-  lookups,
-  policies,
-}: Pick<ListenerView, "lookups" | "policies">): readonly Diagnostic[] {
+export function providerDiagnostics(view: Pick<ListenerView, "lookups" | "scope" | "policies">): readonly Diagnostic[] {
+  const { lookups, policies } = view;
   const { extensionProviders } = lookups.mesh;
   const check = (config: Config<Telemetry>, part: Part): readonly Diagnostic[] =>
     (config.spec[part] ?? []).flatMap(({ providers = [] }, rule) =>
@@ -39,8 +37,11 @@ export function providerDiagnostics({
     const kind = suitable[part].find((candidate) => provider[candidate] !== undefined);
     if (kind === undefined) return unsuitable(provider.name, part);
     const service = kind === "envoyFileAccessLog" ? undefined : provider[kind];
-    if (service === undefined || providerCluster(lookups, service) !== undefined) return undefined;
-    return unreachable(provider.name, service);
+    if (service === undefined) return undefined;
+    const target = providerCluster(lookups, service);
+    if (target === undefined) return unreachable(provider.name, service);
+    const insists = kind === "zipkin" || kind === "datadog";
+    return insists && !isInScope(view, target, service.port) ? unseen(provider.name, service) : undefined;
   };
   return policies.telemetry.flatMap((config) => [...check(config, "tracing"), ...check(config, "accessLogging")]);
 }
@@ -66,5 +67,13 @@ function unreachable(name: string, { service }: ProviderService): Pick<Diagnosti
     code: "unknown-provider-service",
     message: `the extension provider ${name} runs at ${service}, which no registry knows, or several namespaces have`,
     hint: "name the service as namespace/host, and make it or a ServiceEntry for it",
+  };
+}
+
+function unseen(name: string, { service, port }: ProviderService): Pick<Diagnostic, "code" | "message" | "hint"> {
+  return {
+    code: "provider-service-not-in-scope",
+    message: `the extension provider ${name} runs at port ${port} of ${service}, which a workload does not see; it is not traced`,
+    hint: "export the service to the namespace, import it in the Sidecar, and name a port that it has",
   };
 }

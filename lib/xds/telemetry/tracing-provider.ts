@@ -10,7 +10,7 @@ import type { ExtensionProvider, HttpHeader, HttpService } from "../../config/ki
 import type { ListenerView } from "../../mesh/views.ts";
 import { packAny } from "../any.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";
-import { type ProviderCluster, providerCluster, providerGrpcService } from "./provider-cluster.ts";
+import { isInScope, type ProviderCluster, providerCluster, providerGrpcService } from "./provider-cluster.ts";
 
 /** A tracer as a connection manager takes it. */
 export interface Tracer {
@@ -26,24 +26,25 @@ export interface Tracer {
 /** Newer Envoys reach Zipkin by an HTTP service and not by a bare cluster. */
 type ZipkinServiceConfigJson = ZipkinConfigJson & { readonly collectorService?: HttpServiceJson };
 
-type ProxyFacts = Pick<ListenerView, "lookups" | "tracing" | "proxy">;
+type ProxyFacts = Pick<ListenerView, "lookups" | "scope" | "tracing" | "proxy">;
 
 /**
- * The tracer of an extension provider; undefined for providers that do not trace and services that nobody knows.
+ * The tracer of an extension provider; undefined for providers that do not trace and services that nobody knows, or that
+ * the proxy does not see where the tracer insists on it.
  * @see Istio 1.30 `pilot/pkg/networking/core/tracing.go`, configureFromProviderConfig
  */
 export function tracerOf(view: ProxyFacts, provider: ExtensionProvider): Tracer | undefined {
   const { zipkin, datadog, skywalking, opentelemetry } = provider;
   if (zipkin !== undefined) {
     const target = providerCluster(view.lookups, zipkin);
-    if (target === undefined) return undefined;
+    if (target === undefined || !isInScope(view, target, zipkin.port)) return undefined;
     return tracer("envoy.tracers.zipkin", "envoy.config.trace.v3.ZipkinConfig", zipkinConfig(view, zipkin, target), {
       maxPathTagLength: zipkin.maxTagLength ?? 0,
     });
   }
   if (datadog !== undefined) {
     const target = providerCluster(view.lookups, datadog);
-    if (target === undefined) return undefined;
+    if (target === undefined || !isInScope(view, target, datadog.port)) return undefined;
     const config: DatadogConfigJson = {
       collectorCluster: target.cluster,
       collectorHostname: target.hostname,

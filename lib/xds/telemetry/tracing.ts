@@ -25,7 +25,7 @@ interface TracingSettings {
   readonly disableContextPropagation: boolean;
 }
 
-type TracedView = Pick<ListenerView, "lookups" | "policies" | "tracing" | "proxy">;
+type TracedView = Pick<ListenerView, "lookups" | "scope" | "policies" | "tracing" | "proxy">;
 
 /** Percentage of requests when nobody says one. */
 const defaultSamplingPercent = 1;
