@@ -9,6 +9,7 @@ import { frontApp } from "../front/app.ts";
 import { createFront } from "../front/front.ts";
 import { type RunningServer, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
+import type { LegacyRelease } from "../mesh/world.ts";
 import { createPublisher } from "../snapshot/publish.ts";
 import { heldPace } from "../snapshot/steps.ts";
 import { fileStore } from "../storage/files.ts";
@@ -23,6 +24,7 @@ interface Options {
   readonly host: string;
   readonly store?: string;
   readonly legacyApi?: boolean;
+  readonly legacyRelease: LegacyRelease;
   readonly certificates: "sds" | "files";
   readonly once?: boolean;
   readonly json?: boolean;
@@ -37,6 +39,12 @@ export const registerDev: Register = (program, terminal) => {
     .option("--host <address>", "address that the front listens on", "127.0.0.1")
     .option("--store <folder>", "file store (default: .portolan/dev-…, one for each folder)")
     .option("--legacy-api", "compile the answers of the REST v1 API too")
+    .addOption(
+      new Option("--legacy-release <release>", "the same, as this release gave them; 0.7 served VirtualServices too")
+        .choices(["0.7", "0.8"])
+        .default("0.8")
+        .implies({ legacyApi: true }),
+    )
     .addOption(
       new Option("--certificates <where>", "mTLS certificates from an SDS agent, or from files in /etc/certs")
         .choices(["sds", "files"])
@@ -95,9 +103,13 @@ async function exampleIn(folder: string, url: string) {
 function folderPublisher(
   folder: string,
   store: ReturnType<typeof fileStore>,
-  { legacyApi = false, certificates }: Options,
+  { legacyApi = false, legacyRelease, certificates }: Options,
 ): () => Promise<Publication> {
-  const compileFiles: FileCompiler = createFileCompiler({ ...defaultWorldOptions, legacyApi, certificates });
+  const compileFiles: FileCompiler = createFileCompiler({
+    ...defaultWorldOptions,
+    ...(legacyApi ? { legacyApi: legacyRelease } : {}),
+    certificates,
+  });
   const publisher = createPublisher(store, { pace: heldPace });
   return async () => {
     for (;;) {

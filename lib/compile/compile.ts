@@ -51,7 +51,7 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
       classifier: census.value.classifier,
       nodes: census.value.nodes,
       diagnostics: sorted,
-      ...(world.legacyApi === true ? { legacy: compileLegacy(legacyWorldOf(world)) } : {}),
+      ...(world.legacyApi !== undefined ? { legacy: compileLegacy(legacyWorldOf(world)) } : {}),
       sources,
       compiler: compilerVersion,
     },

@@ -3,7 +3,7 @@ import type { LoadedDirectory } from "../config/directory.ts";
 import type { Memo } from "../mesh/memo.ts";
 import type { Proxy } from "../mesh/proxy.ts";
 import { type NamedProxy, proxyOf } from "../mesh/proxy-from-node.ts";
-import type { World } from "../mesh/world.ts";
+import type { LegacyRelease, World } from "../mesh/world.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
 import { nodeOfWorkload, proxiesOf } from "./census.ts";
 
@@ -13,8 +13,8 @@ export interface WorldOptions {
   /** Id of the cluster that the folder's own Kubernetes objects belong to. */
   readonly clusterId: string;
   readonly compat: World["compat"];
-  /** Make the answers of the v1 API as well; absent: not. */
-  readonly legacyApi?: boolean;
+  /** Make the answers of the v1 API as well, as this release gave them; absent: not. */
+  readonly legacyApi?: LegacyRelease;
   /** Store protobuf's binary forms beside the texts, for Connect and gRPC; absent: not. */
   readonly binaryForms?: boolean;
   /** Where proxies get their certificates; absent: from an agent that speaks SDS. */
@@ -33,7 +33,7 @@ export const defaultWorldOptions: WorldOptions = {
 /** The world that a source's objects describe: registries converted, proxies counted. */
 export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Memo): Stage<World> {
   const { meshConfig, meshNetworks, configs } = loaded;
-  const { domain, clusterId, compat, named, legacyApi = false, binaryForms = false, certificates = "sds" } = options;
+  const { domain, clusterId, compat, named, legacyApi, binaryForms = false, certificates = "sds" } = options;
   const clusters = [{ id: clusterId, objects: loaded.objects }, ...loaded.clusters];
   const registry = buildRegistry({ clusters, configs, meshConfig, meshNetworks, domain }, memo);
   const diagnostics: Diagnostic[] = [...registry.diagnostics];
@@ -60,7 +60,7 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
       registry: registry.value,
       proxies,
       compat,
-      legacyApi,
+      ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,
       certificates,
     },

@@ -3,10 +3,11 @@ import type { z } from "zod";
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "./diagnostic.ts";
 import { at, error, type Finding } from "./finding.ts";
 import type { ExtensionProvider } from "./kinds/extension-provider.ts";
-import { defaultMeshConfig, type MeshConfig, type ProxyConfig } from "./kinds/mesh-config.ts";
+import { defaultMeshConfig, type MeshConfig, type ProxyConfig, type WrittenMeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import { locateAll } from "./locate.ts";
 import { readSpec } from "./read-spec.ts";
+import { legacyMeshSettingsRules } from "./rules/legacy-mesh-settings.ts";
 import { meshConfigRules, meshNetworksRules } from "./rules/mesh-config.ts";
 import { meshConfig, meshNetworks } from "./schema/mesh-config.ts";
 
@@ -21,7 +22,7 @@ const schema = CORE_SCHEMA.withTags(mergeTag);
 export function readMeshConfig(text: string, file = "mesh.yaml"): Stage<MeshConfig> {
   return readMesh(text, file, "MeshConfig", meshConfig, defaultMeshConfig, (written) => {
     const merged = mergeMeshConfig(defaultMeshConfig, written);
-    return { spec: merged, findings: [...meshConfigRules(merged)] };
+    return { spec: merged, findings: [...meshConfigRules(merged), ...legacyMeshSettingsRules(merged)] };
   });
 }
 
@@ -33,8 +34,6 @@ export function readMeshNetworks(text: string, file = "networks.yaml"): Stage<Me
   }));
 }
 
-type WrittenMeshConfig = z.output<typeof meshConfig>;
-
 export function mergeMeshConfig(base: MeshConfig, written: WrittenMeshConfig): MeshConfig {
   const aliases = new Set([...base.trustDomainAliases, ...(written.trustDomainAliases ?? [])]);
   return {
@@ -44,6 +43,7 @@ export function mergeMeshConfig(base: MeshConfig, written: WrittenMeshConfig): M
     defaultProviders: { ...base.defaultProviders, ...written.defaultProviders },
     extensionProviders: mergeProviders(base.extensionProviders, written.extensionProviders ?? []),
     trustDomainAliases: [...aliases].sort(byCodePoint),
+    ...(Object.keys(written).length === 0 ? {} : { written: { ...base.written, ...written } }),
   };
 }
 

@@ -4,6 +4,9 @@ import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
 import type { Proxy } from "./proxy.ts";
 
+/** 0.7 served VirtualServices and the like over v1, 0.8 does not. @see v1-api 14 */
+export type LegacyRelease = "0.7" | "0.8";
+
 /**
  * The compiler's whole input, as a value: what operators wrote and what runs.
  * Every object in it was validated where it came in; `configs` keep the order of their sources (first = primary).
@@ -20,8 +23,8 @@ export interface World {
   readonly proxies: readonly Proxy[];
   /** `istio`: proxy-specific parts as Istio writes them; `shared`: the form that lets classes share (docs/differences.md). */
   readonly compat: "istio" | "shared";
-  /** Answers of the v1 API are made as well; absent: nobody asks for them. */
-  readonly legacyApi?: boolean;
+  /** Answers of the v1 API are made as well, as this release gave them; absent: nobody asks for them. */
+  readonly legacyApi?: LegacyRelease;
   /** Resources are stored in protobuf's binary form as well; absent: in JSON only. */
   readonly binaryForms?: boolean;
   /** Where proxies get their certificates: from an agent that speaks SDS, the default, or from files beside them. */

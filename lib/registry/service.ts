@@ -43,6 +43,9 @@ export type Provider = "Kubernetes" | "External" | "Consul" | "Mock" | "MCP";
 /** One address of a service per cluster; Kubernetes services of several clusters merge into one with several entries. */
 export type ClusterVips = ReadonlyMap<string, readonly string[]>;
 
+/** Are connections to a port mutual TLS, whatever the mesh says? */
+export type PortAuthentication = "NONE" | "MUTUAL_TLS";
+
 export interface ServiceAttributes {
   readonly provider: Provider;
   /** Name of the registry's object; for a ServiceEntry the host name (as Istio has it). */
@@ -72,6 +75,8 @@ export interface ServiceAttributes {
   readonly passthroughTargetPorts?: ReadonlyMap<number, number>;
   /** A name with several addresses is connected to at all of them, and the first connection that stands is used. */
   readonly racesConnections?: true;
+  /** Of the annotations `auth.istio.io/<port>`, by service port: read for the v1 API alone. Absent: none. */
+  readonly portAuthentication?: ReadonlyMap<number, PortAuthentication>;
   /** Alias services of this one, sorted by namespace, host. */
   readonly aliases: readonly { readonly hostname: string; readonly namespace: string }[];
 }

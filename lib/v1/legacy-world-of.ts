@@ -1,35 +1,29 @@
 import type { Config } from "../config/config.ts";
-import { durationMs } from "../config/duration.ts";
-import type { AuthenticationPolicy } from "../config/kinds/authentication-policy.ts";
-import type { DestinationPolicy } from "../config/kinds/destination-policy.ts";
-import type { EgressRule } from "../config/kinds/egress-rule.ts";
 import type { Ingress } from "../config/kinds/ingress.ts";
 import type { IngressRule } from "../config/kinds/ingress-rule.ts";
-import type { MeshConfig } from "../config/kinds/mesh-config.ts";
-import type { HTTPAPISpec, HTTPAPISpecBinding, QuotaSpec, QuotaSpecBinding } from "../config/kinds/mixer-client.ts";
-import type { RouteRule } from "../config/kinds/route-rule.ts";
 import { unspecifiedAddress } from "../mesh/service-address.ts";
 import type { World } from "../mesh/world.ts";
 import { serviceKey } from "../registry/registry-state.ts";
 import type { Endpoint, Protocol, Service, ServicePort } from "../registry/service.ts";
+import type { V1Alpha3Configs } from "./compat/v1alpha3.ts";
 import { ingressRulesOf } from "./kubernetes-ingress.ts";
-import {
-  defaultLegacyMeshConfig,
-  type LegacyConfigs,
-  type LegacyInstance,
-  type LegacyMeshConfig,
-  type LegacyPort,
-  type LegacyService,
-  type LegacyWorld,
+import type {
+  LegacyConfigs,
+  LegacyInstance,
+  LegacyMeshConfig,
+  LegacyPort,
+  LegacyService,
+  LegacyWorld,
 } from "./legacy-world.ts";
+import { legacyMeshOf } from "./mesh-settings.ts";
 
 /**
  * The part of a world that an Envoy of the v1 age is told of: what registries know, without ServiceEntries, and objects of
- * the kinds of that age. Everything else does not exist for it.
+ * the kinds that the world's legacy release served. Everything else does not exist for it.
  */
 export function legacyWorldOf(world: World): LegacyWorld {
   const { registry, domain } = world;
-  const mesh = meshOf(world.meshConfig);
+  const mesh = meshOf(world);
   const services = new Map(registry.services.filter(isKnown).map((service) => [service, serviceOf(service)]));
   const instances = [...services].flatMap(([service, legacy]) =>
     (registry.endpoints.get(serviceKey(service)) ?? []).flatMap((endpoint) => instanceOf(legacy, endpoint)),
@@ -40,7 +34,8 @@ export function legacyWorldOf(world: World): LegacyWorld {
     managementPorts: [],
     mesh,
     domain,
-    configs: configsOf(world.configs, mesh),
+    configs: legacyConfigsOf(world.configs, mesh),
+    ...(world.legacyApi === "0.7" ? { v1alpha3: v1alpha3ConfigsOf(world.configs) } : {}),
   };
 }
 
@@ -55,12 +50,15 @@ function serviceOf(service: Service): LegacyService {
     external: resolution === "Alias",
     loadBalancingDisabled: resolution === "Passthrough",
     serviceAccounts: service.serviceAccounts,
-    ports: service.ports.map(portOf),
+    ports: service.ports.map((port) => portOf(port, service.attributes.portAuthentication?.get(port.port))),
   };
 }
 
-function portOf({ name, port, protocol }: ServicePort): LegacyPort {
-  return { name, port, protocol: protocolOf(protocol), authenticationPolicy: "INHERIT" };
+function portOf(
+  { name, port, protocol }: ServicePort,
+  own: LegacyPort["authenticationPolicy"] = "INHERIT",
+): LegacyPort {
+  return { name, port, protocol: protocolOf(protocol), authenticationPolicy: own };
 }
 
 /** Protocols of a later age are served as what they are carried by; what would be sniffed is plain bytes. */
@@ -91,39 +89,52 @@ function instanceOf(service: LegacyService, endpoint: Endpoint): readonly Legacy
   return [{ service, servicePort, address, port: endpoint.port, labels: endpoint.labels, availabilityZone }];
 }
 
-function meshOf(mesh: MeshConfig): LegacyMeshConfig {
-  const { ingressControllerMode: mode } = mesh;
+/** Mixer runs beside the control plane, and shows its identity where those connections are mutual TLS. @see v1-api 9 */
+function meshOf({ meshConfig, domain }: World): LegacyMeshConfig {
+  const mesh = legacyMeshOf(meshConfig);
+  if (mesh.controlPlaneAuthPolicy !== "MUTUAL_TLS") return mesh;
+  const account = `ns/${meshConfig.rootNamespace}/sa/istio-mixer-service-account`;
+  return { ...mesh, mixerIdentities: [`spiffe://${domain}/${account}`] };
+}
+
+/** Objects by kind; an Ingress counts as the ingress rules that it stands for. */
+export function legacyConfigsOf(configs: readonly Config[], mesh: LegacyMeshConfig): LegacyConfigs {
+  const ingresses = [
+    ...specsOf<Ingress>(configs, "networking.k8s.io", "Ingress"),
+    ...specsOf<Ingress>(configs, "extensions", "Ingress"),
+  ];
   return {
-    ...defaultLegacyMeshConfig,
-    proxyListenPort: mesh.proxyListenPort,
-    proxyHttpPort: mesh.proxyHttpPort,
-    connectTimeoutMs: Math.trunc(durationMs(mesh.connectTimeout)),
-    ingressClass: mesh.ingressClass,
-    ingressService: mesh.ingressService,
-    ingressControllerMode: mode === "UNSPECIFIED" ? "OFF" : mode,
-    enableTracing: mesh.enableTracing,
-    accessLogFile: mesh.accessLogFile,
+    routeRules: specsOf(configs, legacyGroup, "RouteRule"),
+    egressRules: specsOf(configs, legacyGroup, "EgressRule"),
+    destinationPolicies: specsOf(configs, legacyGroup, "DestinationPolicy"),
+    ingressRules: [
+      ...specsOf<IngressRule>(configs, legacyGroup, "IngressRule"),
+      ...ingresses.flatMap((ingress) => ingressRulesOf(ingress, mesh)),
+    ],
+    authenticationPolicies: specsOf(configs, "authentication.istio.io", "Policy"),
+    httpApiSpecs: specsOf(configs, legacyGroup, "HTTPAPISpec"),
+    httpApiSpecBindings: specsOf(configs, legacyGroup, "HTTPAPISpecBinding"),
+    quotaSpecs: specsOf(configs, legacyGroup, "QuotaSpec"),
+    quotaSpecBindings: specsOf(configs, legacyGroup, "QuotaSpecBinding"),
   };
 }
 
-function configsOf(configs: readonly Config[], mesh: LegacyMeshConfig): LegacyConfigs {
-  const of = <Spec>(group: string, kind: string): readonly Config<Spec>[] =>
-    // The schema of a kind makes specs of its type; a list of configs cannot say so.
-    configs.filter(({ meta }) => meta.kind === kind && meta.group === group) as readonly Config<Spec>[];
-  const legacy = "config.istio.io";
-  const ingresses = [...of<Ingress>("networking.k8s.io", "Ingress"), ...of<Ingress>("extensions", "Ingress")];
+/** What release 0.7 served besides. */
+export function v1alpha3ConfigsOf(configs: readonly Config[]): V1Alpha3Configs {
+  const group = "networking.istio.io";
   return {
-    routeRules: of<RouteRule>(legacy, "RouteRule"),
-    egressRules: of<EgressRule>(legacy, "EgressRule"),
-    destinationPolicies: of<DestinationPolicy>(legacy, "DestinationPolicy"),
-    ingressRules: [
-      ...of<IngressRule>(legacy, "IngressRule"),
-      ...ingresses.flatMap((ingress) => ingressRulesOf(ingress, mesh)),
-    ],
-    authenticationPolicies: of<AuthenticationPolicy>("authentication.istio.io", "Policy"),
-    httpApiSpecs: of<HTTPAPISpec>(legacy, "HTTPAPISpec"),
-    httpApiSpecBindings: of<HTTPAPISpecBinding>(legacy, "HTTPAPISpecBinding"),
-    quotaSpecs: of<QuotaSpec>(legacy, "QuotaSpec"),
-    quotaSpecBindings: of<QuotaSpecBinding>(legacy, "QuotaSpecBinding"),
+    virtualServices: specsOf(configs, group, "VirtualService"),
+    destinationRules: specsOf(configs, group, "DestinationRule"),
+    gateways: specsOf(configs, group, "Gateway"),
+    serviceEntries: specsOf(configs, group, "ServiceEntry"),
+    endUserSpecs: specsOf(configs, legacyGroup, "EndUserAuthenticationPolicySpec"),
+    endUserBindings: specsOf(configs, legacyGroup, "EndUserAuthenticationPolicySpecBinding"),
   };
+}
+
+const legacyGroup = "config.istio.io";
+
+function specsOf<Spec>(configs: readonly Config[], group: string, kind: string): readonly Config<Spec>[] {
+  // The schema of a kind makes specs of its type; a list of configs cannot say so.
+  return configs.filter(({ meta }) => meta.kind === kind && meta.group === group) as readonly Config<Spec>[];
 }

@@ -1,71 +1,33 @@
 import { durationMs } from "../config/duration.ts";
-import type { LegacyMeshConfig } from "./legacy-world.ts";
-
-type Written = Readonly<Record<string, unknown>>;
+import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import { defaultLegacyMeshConfig, type LegacyMeshConfig } from "./legacy-world.ts";
 
 /**
- * Lays written settings of release 0.8 (a MeshConfig in proto JSON) over others. A setting of the wrong type is not taken.
- * `mixerAddress` of older releases stands in for both Mixer servers where neither is named.
+ * The settings as release 0.8 reads them: what was written, over its own defaults, which are not those of today.
+ * Mixer's identities are not among the settings.
  */
-export function withMeshSettings(base: LegacyMeshConfig, written: Written): LegacyMeshConfig {
-  const text = (name: string, otherwise: string): string => {
-    const value = written[name];
-    return typeof value === "string" ? value : otherwise;
-  };
-  const number = (name: string, otherwise: number): number => {
-    const value = written[name];
-    return typeof value === "number" ? value : otherwise;
-  };
-  const flag = (name: string, otherwise: boolean): boolean => {
-    const value = written[name];
-    return typeof value === "boolean" ? value : otherwise;
-  };
-  const ms = (name: string, otherwise: number): number => {
-    const value = written[name];
-    return typeof value === "string" ? Math.trunc(durationMs(value)) : otherwise;
-  };
-  const texts = (name: string, otherwise: readonly string[]): readonly string[] => {
-    const value = written[name];
-    return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : otherwise;
-  };
-  const check = text("mixerCheckServer", base.mixerCheckServer);
-  const report = text("mixerReportServer", base.mixerReportServer);
-  const old = check === "" && report === "" ? text("mixerAddress", "") : "";
-  const proxy = written.defaultConfig;
+export function legacyMeshOf({ written = {} }: MeshConfig): LegacyMeshConfig {
+  const base = defaultLegacyMeshConfig;
+  const { connectTimeout, ingressControllerMode: mode, rdsRefreshDelay, defaultConfig } = written;
+  const { mixerCheckServer: check = "", mixerReportServer: report = "" } = written;
+  const old = check === "" && report === "" ? (written.mixerAddress ?? "") : "";
   return {
     mixerCheckServer: check || old,
     mixerReportServer: report || old,
-    disablePolicyChecks: flag("disablePolicyChecks", base.disablePolicyChecks),
-    proxyListenPort: number("proxyListenPort", base.proxyListenPort),
-    proxyHttpPort: number("proxyHttpPort", base.proxyHttpPort),
-    connectTimeoutMs: ms("connectTimeout", base.connectTimeoutMs),
-    ingressClass: text("ingressClass", base.ingressClass),
-    ingressService: text("ingressService", base.ingressService),
-    ingressControllerMode: oneOf(
-      ["OFF", "DEFAULT", "STRICT"],
-      written.ingressControllerMode,
-      base.ingressControllerMode,
-    ),
-    authPolicy: oneOf(["NONE", "MUTUAL_TLS"], written.authPolicy, base.authPolicy),
-    rdsRefreshDelayMs: ms("rdsRefreshDelay", base.rdsRefreshDelayMs),
-    enableTracing: flag("enableTracing", base.enableTracing),
-    accessLogFile: text("accessLogFile", base.accessLogFile),
-    mtlsExcludedServices: texts("mtlsExcludedServices", base.mtlsExcludedServices),
-    controlPlaneAuthPolicy: oneOf(
-      ["NONE", "MUTUAL_TLS"],
-      memberOf(proxy, "controlPlaneAuthPolicy"),
-      base.controlPlaneAuthPolicy,
-    ),
+    disablePolicyChecks: written.disablePolicyChecks ?? base.disablePolicyChecks,
+    proxyListenPort: written.proxyListenPort ?? base.proxyListenPort,
+    proxyHttpPort: written.proxyHttpPort ?? base.proxyHttpPort,
+    connectTimeoutMs: connectTimeout === undefined ? base.connectTimeoutMs : Math.trunc(durationMs(connectTimeout)),
+    ingressClass: written.ingressClass ?? base.ingressClass,
+    ingressService: written.ingressService ?? base.ingressService,
+    // An unspecified mode fits no Ingress.
+    ingressControllerMode: mode === "UNSPECIFIED" ? "OFF" : (mode ?? base.ingressControllerMode),
+    authPolicy: written.authPolicy ?? base.authPolicy,
+    rdsRefreshDelayMs: rdsRefreshDelay === undefined ? base.rdsRefreshDelayMs : Math.trunc(durationMs(rdsRefreshDelay)),
+    enableTracing: written.enableTracing ?? base.enableTracing,
+    accessLogFile: written.accessLogFile ?? base.accessLogFile,
+    mtlsExcludedServices: written.mtlsExcludedServices ?? base.mtlsExcludedServices,
+    controlPlaneAuthPolicy: defaultConfig?.controlPlaneAuthPolicy === "MUTUAL_TLS" ? "MUTUAL_TLS" : "NONE",
     mixerIdentities: base.mixerIdentities,
   };
-}
-
-function oneOf<T extends string>(values: readonly T[], written: unknown, otherwise: T): T {
-  return values.find((value) => value === written) ?? otherwise;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null
-    ? Object.entries(value).find(([key]) => key === name)?.[1]
-    : undefined;
 }

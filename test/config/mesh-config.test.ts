@@ -62,6 +62,23 @@ describe("readMeshConfig", () => {
     expect(diagnostics.filter(({ severity }) => severity === "error").map((one) => one.path.join("."))).toEqual([path]);
   });
 
+  it("takes settings of release 0.8, and says that xDS ignores them", () => {
+    const { value, diagnostics } = readMeshConfig("connectTimeout: 2s\nmixerCheckServer: mixer:9091");
+    expect(value.written).toEqual({ connectTimeout: "2s", mixerCheckServer: "mixer:9091" });
+    expect(diagnostics).toMatchObject([
+      { severity: "info", code: "no-effect", path: ["mixerCheckServer"], origin: { line: 2 } },
+    ]);
+  });
+
+  it.each(["mixerReportServer: mixer", "rdsRefreshDelay: 0.010s", "rdsRefreshDelay: 11m"])(
+    "warns of %s and keeps the other settings",
+    (text) => {
+      const { value, diagnostics } = readMeshConfig(`${text}\nenableTracing: false`);
+      expect(value.enableTracing).toBe(false);
+      expect(diagnostics.map(({ severity }) => severity)).toEqual(["info", "warning"]);
+    },
+  );
+
   it("says on which line a text cannot be read", () => {
     expect(readMeshConfig("a: 1\nb: [").diagnostics).toMatchObject([{ code: "unreadable-document" }]);
   });

@@ -2,22 +2,21 @@ import { readFileSync } from "node:fs";
 import { load } from "js-yaml";
 import type { Config } from "../../lib/config/config.ts";
 import type { Diagnostic, Stage } from "../../lib/config/diagnostic.ts";
-import type { Ingress } from "../../lib/config/kinds/ingress.ts";
+import { defaultMeshConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { parseStream } from "../../lib/config/parse.ts";
 import { readConfig } from "../../lib/config/read-config.ts";
+import { mergeMeshConfig } from "../../lib/config/read-mesh-config.ts";
+import { meshConfig } from "../../lib/config/schema/mesh-config.ts";
 import type { Protocol } from "../../lib/registry/service.ts";
-import type { V1Alpha3Configs } from "../../lib/v1/compat/v1alpha3.ts";
-import { ingressRulesOf } from "../../lib/v1/kubernetes-ingress.ts";
-import {
-  defaultLegacyMeshConfig,
-  type LegacyConfigs,
-  type LegacyInstance,
-  type LegacyMeshConfig,
-  type LegacyPort,
-  type LegacyService,
-  type LegacyWorld,
+import type {
+  LegacyInstance,
+  LegacyMeshConfig,
+  LegacyPort,
+  LegacyService,
+  LegacyWorld,
 } from "../../lib/v1/legacy-world.ts";
-import { withMeshSettings } from "../../lib/v1/mesh-settings.ts";
+import { legacyConfigsOf, v1alpha3ConfigsOf } from "../../lib/v1/legacy-world-of.ts";
+import { legacyMeshOf } from "../../lib/v1/mesh-settings.ts";
 
 /** The parts of `case.json` that say what the world is. */
 export interface V1Inputs {
@@ -62,15 +61,16 @@ interface RegistryFile {
 export function readV1World(inputs: V1Inputs, suite: URL, folder: URL): Stage<LegacyWorld> {
   const mesh = meshOf(inputs, suite);
   const registry = registryOf(inputs, suite);
-  const { value, diagnostics } = configsOf(inputs.configs ?? [], folder, mesh);
-  const { configs, v1alpha3 } = value;
-  const compat = inputs.variant === "0.7" ? { v1alpha3 } : {};
+  const { value: all, diagnostics } = configsOf(inputs.configs ?? [], folder);
+  const configs = legacyConfigsOf(all, mesh);
+  const compat = inputs.variant === "0.7" ? { v1alpha3: v1alpha3ConfigsOf(all) } : {};
   return { value: { ...registry, mesh, domain: "cluster.local", configs, ...compat }, diagnostics };
 }
 
+/** Some cases have settings that rules of a MeshConfig refuse, so its text is not read with them. */
 function meshOf({ meshBase, mesh = {} }: V1Inputs, suite: URL): LegacyMeshConfig {
   const base = meshBase === undefined ? {} : readYaml(new URL(`mesh/${meshBase}.yaml`, suite));
-  return withMeshSettings(withMeshSettings(defaultLegacyMeshConfig, base), mesh);
+  return legacyMeshOf(mergeMeshConfig(defaultMeshConfig, meshConfig.parse({ ...base, ...mesh })));
 }
 
 function registryOf(
@@ -102,13 +102,9 @@ function registryOf(
   return { services, instances, managementPorts: file.managementPorts ?? [] };
 }
 
-function configsOf(
-  paths: readonly string[],
-  folder: URL,
-  mesh: LegacyMeshConfig,
-): Stage<{ readonly configs: LegacyConfigs; readonly v1alpha3: V1Alpha3Configs }> {
+function configsOf(paths: readonly string[], folder: URL): Stage<readonly Config[]> {
   const diagnostics: Diagnostic[] = [];
-  const read = paths.flatMap((path) => {
+  const value = paths.flatMap((path) => {
     const parsed = parseStream(readFileSync(new URL(path, folder), "utf8"), { file: path });
     diagnostics.push(...parsed.diagnostics);
     return parsed.value.flatMap((object) => {
@@ -117,33 +113,7 @@ function configsOf(
       return config.value ?? [];
     });
   });
-  const of = <Spec>(kind: string): readonly Config<Spec>[] =>
-    // The schema of a kind makes specs of its type: readConfig cannot say so.
-    read.filter((config) => config.meta.kind === kind) as readonly Config<Spec>[];
-  const ingresses = of<Ingress>("Ingress");
-  const configs: LegacyConfigs = {
-    routeRules: of("RouteRule"),
-    egressRules: of("EgressRule"),
-    destinationPolicies: of("DestinationPolicy"),
-    ingressRules: [
-      ...of<LegacyConfigs["ingressRules"][number]["spec"]>("IngressRule"),
-      ...ingresses.flatMap((ingress) => ingressRulesOf(ingress, mesh)),
-    ],
-    authenticationPolicies: of("Policy"),
-    httpApiSpecs: of("HTTPAPISpec"),
-    httpApiSpecBindings: of("HTTPAPISpecBinding"),
-    quotaSpecs: of("QuotaSpec"),
-    quotaSpecBindings: of("QuotaSpecBinding"),
-  };
-  const v1alpha3: V1Alpha3Configs = {
-    virtualServices: of("VirtualService"),
-    destinationRules: of("DestinationRule"),
-    gateways: of("Gateway"),
-    serviceEntries: of("ServiceEntry"),
-    endUserSpecs: of("EndUserAuthenticationPolicySpec"),
-    endUserBindings: of("EndUserAuthenticationPolicySpecBinding"),
-  };
-  return { value: { configs, v1alpha3 }, diagnostics };
+  return { value, diagnostics };
 }
 
 function readYaml(url: URL): Readonly<Record<string, unknown>> {

@@ -7,6 +7,7 @@ import type {
   ZoneAwareLoadBalancerSetting,
 } from "./destination-rule.ts";
 import type { ExtensionProvider } from "./extension-provider.ts";
+import type { LegacyMeshSettings } from "./legacy-mesh-settings.ts";
 import type { ProxyConfig } from "./mesh-proxy-config.ts";
 import type { LabelSelector } from "./selector.ts";
 import type { HTTPRetry } from "./virtual-service.ts";
@@ -17,7 +18,7 @@ export type { ExtensionProvider, ProxyConfig };
  * Settings of the whole mesh with all defaults applied: a field is optional only where unset means something.
  * @see model-push 12.1, model-config 10
  */
-export interface MeshConfig {
+export interface MeshConfig extends LegacyMeshSettings {
   readonly proxyListenPort: number;
   readonly proxyInboundListenPort: number;
   /** 0: no explicit HTTP proxy listener. */
@@ -79,7 +80,14 @@ export interface MeshConfig {
   };
   /** Newer than Istio 1.30, which ignores it. */
   readonly serviceEntryVisibility?: Readonly<Record<string, unknown>>;
+  /** What the operator wrote, without defaults: the v1 API has others. Absent: nothing. */
+  readonly written?: WrittenMeshConfig;
 }
+
+/** Any part of a MeshConfig. */
+export type WrittenMeshConfig = Partial<Omit<MeshConfig, "defaultConfig" | "written">> & {
+  readonly defaultConfig?: Partial<ProxyConfig>;
+};
 
 export type PathNormalization = "DEFAULT" | "NONE" | "BASE" | "MERGE_SLASHES" | "DECODE_AND_MERGE_SLASHES";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { MeshConfig, ProxyConfig } from "../kinds/mesh-config.ts";
+import type { WrittenMeshConfig } from "../kinds/mesh-config.ts";
 import type { MeshNetworks } from "../kinds/mesh-networks.ts";
 import {
   clientTls,
@@ -24,9 +24,7 @@ const tlsConfig = message({
  * What may be written of a MeshConfig: any part of it, laid over the defaults. Every field keeps its zero value, because
  * a written zero replaces a default.
  */
-export const meshConfig: z.ZodType<
-  Partial<Omit<MeshConfig, "defaultConfig">> & { readonly defaultConfig?: Partial<ProxyConfig> }
-> = message({
+export const meshConfig: z.ZodType<WrittenMeshConfig> = message({
   kept: {
     proxyListenPort: int32,
     proxyInboundListenPort: int32,
@@ -96,6 +94,13 @@ export const meshConfig: z.ZodType<
     tlsDefaults: tlsConfig,
     defaultTrafficPolicy: message({ kept: { connectionPool, outlierDetection } }),
     serviceEntryVisibility: struct,
+    mixerAddress: text,
+    mixerCheckServer: text,
+    mixerReportServer: text,
+    disablePolicyChecks: flag,
+    authPolicy: z.enum(["NONE", "MUTUAL_TLS"]),
+    rdsRefreshDelay: anyDuration,
+    mtlsExcludedServices: texts,
   },
 });
 

@@ -1,6 +1,6 @@
 import { spiffeUri } from "../identity.ts";
 import { kubernetesPortProtocol } from "../protocol.ts";
-import type { Resolution, Service, ServicePort } from "../service.ts";
+import type { PortAuthentication, Resolution, Service, ServicePort } from "../service.ts";
 import { trafficDistributionAnnotation, trafficDistributionOf } from "../traffic-distribution.ts";
 import type { Node } from "./node.ts";
 import {
@@ -139,6 +139,19 @@ export interface ServiceContext {
   readonly nodes: ReadonlyMap<string, Node>;
 }
 
+/** The ports' own settings; other texts than the two mean that the mesh decides. @see v1-api 8 */
+function portAuthenticationOf(
+  annotations: Readonly<Record<string, string>>,
+  ports: readonly ServicePort[],
+): ReadonlyMap<number, PortAuthentication> {
+  return new Map(
+    ports.flatMap(({ port }) => {
+      const value = annotations[`auth.istio.io/${port}`];
+      return value === "NONE" || value === "MUTUAL_TLS" ? [[port, value] as const] : [];
+    }),
+  );
+}
+
 /** Converts a Service. UDP ports are kept: what has no use for them skips them. @see registries.md 2.3 */
 export function serviceOf(object: KubernetesObject, context: ServiceContext): KubernetesService {
   const { settings, nodes } = context;
@@ -158,6 +171,7 @@ export function serviceOf(object: KubernetesObject, context: ServiceContext): Ku
           .flatMap((node) => node.externalAddresses)
           .sort();
   const selector = stringsOf(spec.selector);
+  const portAuthentication = portAuthenticationOf(annotations, ports);
   const service: Service = {
     attributes: {
       provider: "Kubernetes",
@@ -179,6 +193,7 @@ export function serviceOf(object: KubernetesObject, context: ServiceContext): Ku
       nodeLocal: spec.internalTrafficPolicy === "Local",
       publishNotReadyAddresses: flagOf(spec.publishNotReadyAddresses) === true,
       aliases: [],
+      ...(portAuthentication.size === 0 ? {} : { portAuthentication }),
     },
     hostname: serviceHostname(name, namespace, settings.domain),
     ports: ports.map((port) => ({ name: port.name, port: port.port, protocol: port.protocol })),
