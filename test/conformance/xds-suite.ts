@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo.ts";
+import type { Proxy } from "../../lib/mesh/proxy.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ClassResources, type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import { type Difference, fileDifferences } from "./differences.ts";
@@ -20,30 +21,38 @@ export function xdsSuite(name: string, dir: URL): Suite {
       const world = loadCase(folder.path);
       const memo = createMemo();
       const mesh = buildMesh(world, memo).value;
-      const files = world.proxies.flatMap((proxy): readonly FileOutcome[] => {
-        const resources = generate(mesh, proxy, memo).value;
-        const proxyName = proxy.id.slice(0, proxy.id.lastIndexOf("."));
-        return resourceTypes.map((type) => compareFile(folder.path, proxyName, type, resources));
-      });
+      const made = new Map(world.proxies.map((proxy) => [nameOf(proxy), generate(mesh, proxy, memo).value]));
+      // A proxy of which nothing was made, or which nothing is expected for, is a difference too.
+      const expected = readdirSync(join(folder.path, "expected"));
+      const files = [...new Set([...expected, ...made.keys()])].flatMap((name) =>
+        resourceTypes.map((type) => compareFile(folder.path, name, type, made.get(name))),
+      );
       return { ...folder, files, error: undefined };
     },
   };
 }
 
-function compareFile(path: string, proxy: string, type: ResourceType, resources: ClassResources): FileOutcome {
+/** The name that `nodes.json` gives the proxy; its id ends in the namespace. */
+function nameOf(proxy: Proxy): string {
+  return proxy.id.slice(0, proxy.id.lastIndexOf("."));
+}
+
+function compareFile(
+  path: string,
+  proxy: string,
+  type: ResourceType,
+  resources: ClassResources | undefined,
+): FileOutcome {
   const file = `${type}.json`;
   const expectedPath = join(path, "expected", proxy, file);
   const expected: Json | undefined = existsSync(expectedPath)
     ? JSON.parse(readFileSync(expectedPath, "utf8"))
     : undefined;
-  const actual = asJson(resources[type].map((resource) => resource.json));
-  return { proxy, file, differences: expected === undefined ? missing(actual) : compare(expected, actual) };
+  const actual = resources && normaliseFile(asJson(resources[type].map((resource) => resource.json)));
+  return { proxy, file, differences: compare(expected && normaliseFile(expected), actual) };
 }
 
-function compare(expected: Json, actual: Json): readonly Difference[] {
-  return fileDifferences(normaliseFile(expected), normaliseFile(actual));
-}
-
-function missing(actual: Json): readonly Difference[] {
-  return [{ path: "$", expected: undefined, actual }];
+function compare(expected: Json | undefined, actual: Json | undefined): readonly Difference[] {
+  if (expected === undefined || actual === undefined) return [{ path: "$", expected, actual }];
+  return fileDifferences(expected, actual);
 }

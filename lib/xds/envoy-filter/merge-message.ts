@@ -20,9 +20,6 @@ export function mergeMessage<T extends object>(desc: DescMessage, base: T, patch
   return mergeFields(desc, base as JsonObject, patch as JsonObject, options) as T;
 }
 
-/** An open Any: its type in front. */
-export type OpenAny = { readonly "@type"?: string };
-
 /**
  * Merges inside two Anys, as for the configuration of a filter.
  *
