@@ -6,13 +6,13 @@ import { coalesce } from "../lib/compile/webhook/coalesce.ts";
 import { defaultWorldOptions } from "../lib/compile/world-of.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
-const { PORTOLAN_SOURCES = "main", RECOMPILE_SECRET = "", PORTOLAN_BINARY_FORMS } = process.env;
+const { PORTOLAN_SOURCES = "main", PORTOLAN_WEBHOOK_SECRET = "", PORTOLAN_BINARY_FORMS } = process.env;
 const world = { ...defaultWorldOptions, binaryForms: PORTOLAN_BINARY_FORMS === "true" };
 const store = s3FromEnvironment();
 const sources = PORTOLAN_SOURCES.split(",");
 const recompile = coalesce(createRecompiler({ store, sources, world }));
 const onError = (cause: unknown) => console.error(String(cause));
-const answerRequest = handle(webhookApp({ store, recompile, sources, secret: RECOMPILE_SECRET, onError }));
+const answerRequest = handle(webhookApp({ store, recompile, sources, secret: PORTOLAN_WEBHOOK_SECRET, onError }));
 
 /** What a schedule or a queue sends; it only says that there may be something new. */
 interface Notice {

@@ -11,7 +11,7 @@ export interface Env {
   readonly PREFIX?: string;
   /** Names of the source shards, separated by commas, the primary first. */
   readonly SOURCES?: string;
-  readonly RECOMPILE_SECRET?: string;
+  readonly PORTOLAN_WEBHOOK_SECRET?: string;
   /** `true` stores binary forms, which the front serves over Connect and gRPC-Web. */
   readonly BINARY_FORMS?: string;
 }
@@ -32,7 +32,7 @@ function compilerFor(env: Env): Compiler {
   const sources = (env.SOURCES ?? "main").split(",");
   const recompile = coalesce(createRecompiler({ store, sources, world }));
   const onError = (cause: unknown) => console.error(String(cause));
-  const app = webhookApp({ store, recompile, sources, secret: env.RECOMPILE_SECRET ?? "", onError });
+  const app = webhookApp({ store, recompile, sources, secret: env.PORTOLAN_WEBHOOK_SECRET ?? "", onError });
   const compiler = { recompile, app };
   compilers.set(env.SNAPSHOTS, compiler);
   return compiler;

@@ -65,7 +65,7 @@ export class PortolanStack extends Stack {
       environment: {
         PORTOLAN_BUCKET: bucket.bucketName,
         PORTOLAN_SOURCES: props.sources ?? "main",
-        RECOMPILE_SECRET: SecretValue.secretsManager(secret.secretArn).unsafeUnwrap(),
+        PORTOLAN_WEBHOOK_SECRET: SecretValue.secretsManager(secret.secretArn).unsafeUnwrap(),
       },
     });
     bucket.grantReadWrite(compile);

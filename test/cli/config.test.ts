@@ -1,24 +1,23 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import picocolors from "picocolors";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { registerAnalyze } from "../../lib/cli/config-analyze.ts";
 import { registerApply } from "../../lib/cli/config-apply.ts";
 import { registerCreate } from "../../lib/cli/config-create.ts";
 import { registerDelete } from "../../lib/cli/config-delete.ts";
 import { registerDescribe } from "../../lib/cli/config-describe.ts";
 import { registerGet } from "../../lib/cli/config-get.ts";
-import { pushSource } from "../../lib/cli/config-push.ts";
 import { registerReplace } from "../../lib/cli/config-replace.ts";
 import { registerValidate } from "../../lib/cli/config-validate.ts";
 import { registerHistory } from "../../lib/cli/history.ts";
 import { readShard } from "../../lib/compile/source-shard.ts";
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
+import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
-import { aConfig } from "../config/a-config.ts";
 
 const registers = [
   registerAnalyze,
@@ -207,37 +206,66 @@ describe("the commands that read and delete configuration", () => {
   });
 });
 
-describe("pushing to a compile function", () => {
-  const app = (objects = memoryStore()) => {
-    const recompile = async () => ({ kind: "published", version: "v", generation: 1, diagnostics: [] }) as const;
-    return webhookApp({ store: objects, recompile, secret: "s", sources: ["operators"] });
-  };
-  const config = aConfig("DestinationRule", "a", "{host: a}");
-
-  it("sends what the source says from now on, signed", async () => {
-    const objects = memoryStore();
-    const endpoint = { url: "https://compile.example", secret: "s", source: "operators" };
-    const line = await pushSource(endpoint, [config], Date.now(), (request) => app(objects).request(request));
-    expect(line).toContain("Sent 1 objects as source operators");
-    expect((await readShard(objects, "operators"))?.files.map((one) => one.file)).toEqual([
-      "DestinationRule/default/a.yaml",
-    ]);
+describe("the commands on a compile function", () => {
+  const objects = memoryStore();
+  let server: RunningServer;
+  let compiled = 0;
+  beforeAll(async () => {
+    const recompile = async () => {
+      compiled += 1;
+      return { kind: "published", version: "v", generation: compiled, diagnostics: [] } as const;
+    };
+    server = await serveHttp(webhookApp({ store: objects, recompile, secret: "s", sources: ["operators"] }), 0);
   });
+  afterAll(() => server.close());
+  beforeEach(() => vi.stubEnv("PORTOLAN_WEBHOOK_SECRET", "s"));
+  afterEach(() => vi.unstubAllEnvs());
+  const remote = (...args: readonly string[]) => run(...args, "--store", server.url);
+  const fileNames = async () => (await readShard(objects, "operators"))?.files.map((one) => one.file);
 
-  it("says what the endpoint has against it", async () => {
-    const push = (secret: string, source: string) =>
-      pushSource({ url: "https://compile.example", secret, source }, [config], Date.now(), (request) =>
-        app().request(request),
-      );
-    await expect(push("wrong", "operators")).rejects.toThrow("answers 401");
-    await expect(push("s", "other")).rejects.toThrow("answers 404");
-    await expect(push("", "operators")).rejects.toThrow("no secret");
-  });
-
-  it("takes apply only", async () => {
-    expect(await run("create", "-f", file("a.yaml", "a"), "--store", "https://compile.example")).toContain(
-      "failed: create needs a store",
+  it("create, get, replace and delete as on any store, and compile after each write", async () => {
+    const path = file("a.yaml", "a");
+    expect(await remote("create", "-f", path)).toBe("Created config DestinationRule/default/a at revision 1");
+    expect(await remote("create", "-f", path)).toContain("failed: DestinationRule/default/a: already exists");
+    expect(compiled).toBe(1);
+    expect(await fileNames()).toEqual(["DestinationRule/default/a.yaml"]);
+    expect(await remote("replace", "-f", file("b.yaml", "b"))).toContain("does not exist");
+    expect(await remote("apply", "-f", file("ab.yaml", "a", "b"))).toContain(
+      "Created config DestinationRule/default/b",
     );
+    expect(await remote("get", "destinationrules", "-o", "name")).toBe(
+      "DestinationRule/default/a\nDestinationRule/default/b",
+    );
+    expect(await remote("describe", "destinationrule", "b")).toContain("host: b");
+    expect(await remote("delete", "destinationrule", "a")).toBe("Deleted config: DestinationRule a");
+    expect(await fileNames()).toEqual(["DestinationRule/default/b.yaml"]);
+    expect(compiled).toBe(3);
+    expect(await remote("get", "destinationrule", "a", "--at", "1", "-o", "yaml")).toContain("host: a");
+    expect((await remote("history", "--source", "operators")).split("\n")).toHaveLength(4);
+  });
+
+  it("replace refuses what somebody changed since it was read", async () => {
+    const path = file("c.yaml", "c");
+    await remote("create", "-f", path);
+    const read = join(folder, "read.yaml");
+    writeFileSync(read, await remote("get", "destinationrule", "c", "-o", "yaml"));
+    const other = join(folder, "other.yaml");
+    writeFileSync(other, readFileSync(path, "utf8").replace("host: c", "host: other"));
+    expect(await remote("replace", "-f", other)).toContain("Updated config DestinationRule/default/c");
+    writeFileSync(read, readFileSync(read, "utf8").replace("host: c", "host: mine"));
+    expect(await remote("replace", "-f", read)).toMatch(
+      /failed: DestinationRule\/default\/c: was changed by .* at revision/,
+    );
+    expect(await remote("get", "destinationrule", "c", "-o", "yaml")).toContain("host: other");
+  });
+
+  it("say what the endpoint has against them", async () => {
+    const path = file("a.yaml", "a");
+    expect(await remote("apply", "-f", path, "--source", "other")).toContain("answers 403: sources/other/");
+    vi.stubEnv("PORTOLAN_WEBHOOK_SECRET", "wrong");
+    expect(await remote("get", "destinationrules")).toContain("answers 401: the signature is wrong");
+    vi.stubEnv("PORTOLAN_WEBHOOK_SECRET", "");
+    expect(await remote("get", "destinationrules")).toContain("failed: no secret: set PORTOLAN_WEBHOOK_SECRET");
   });
 });
 

@@ -43,7 +43,7 @@ export async function workerdEdge(): Promise<Edge> {
   const harness = createTestHarness({
     workers: [
       { configPath: config("wrangler.toml") },
-      { configPath: config("wrangler.compile.toml"), secrets: { RECOMPILE_SECRET: secret } },
+      { configPath: config("wrangler.compile.toml"), secrets: { PORTOLAN_WEBHOOK_SECRET: secret } },
     ],
   });
   const { url } = await harness.listen();
@@ -65,7 +65,7 @@ export async function lambdaEdge(): Promise<Edge> {
   Object.assign(process.env, {
     PORTOLAN_BUCKET: server.bucket,
     PORTOLAN_S3_ENDPOINT: server.endpoint,
-    RECOMPILE_SECRET: secret,
+    PORTOLAN_WEBHOOK_SECRET: secret,
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: server.accessKeyId,
     AWS_SECRET_ACCESS_KEY: server.secretAccessKey,

@@ -1,9 +1,12 @@
 import { Hono } from "hono/tiny";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/directory.ts";
-import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Recompiled } from "../recompile.ts";
 import { writeShard } from "../source-shard.ts";
+import { objectsApp } from "./objects.ts";
+import { once } from "./once.ts";
+import { problem } from "./problem.ts";
 import { verifySignature } from "./signature.ts";
 
 export interface WebhookOptions {
@@ -19,37 +22,28 @@ export interface WebhookOptions {
 
 /**
  * The compile function over HTTP. `POST /hooks/recompile` compiles what the sources hold now; `POST /sources/<name>` with
- * `{"files": [{"file", "text"}]}` fills one first. Every request is signed, and good for once.
+ * `{"files": [{"file", "text"}]}` fills one first; `/objects/` gives the sources' objects to `httpStore`. Every request is
+ * signed, and every write good for once.
  */
 export function webhookApp(options: WebhookOptions): Hono {
   const { store, secret } = options;
   const now = options.now ?? Date.now;
   const app = new Hono();
 
-  /** Runs `act` for a genuine request that was not seen before; an attempt that failed may be made again. */
-  async function once(request: Request, act: (body: string) => Promise<Response>): Promise<Response> {
+  /** Runs `act` for a genuine request that was not seen before. */
+  async function onceGenuine(request: Request, act: (body: string) => Promise<Response>): Promise<Response> {
     const body = await request.text();
     const verdict = await verifySignature(secret, (name) => request.headers.get(name) ?? undefined, body, now());
     if (verdict.kind === "refused") return problem(401, verdict.reason);
-    const key = `hooks/${encodeKeyPart(verdict.key).slice(0, 150)}`;
-    const seen = await store.put(key, new TextEncoder().encode(String(now())), { ifNoneMatch: "*" });
-    if (seen.kind === "lost") return problem(409, `the request ${verdict.key} was received before`);
-    try {
-      const response = await act(body);
-      if (!response.ok) await store.delete(key);
-      return response;
-    } catch (cause) {
-      await store.delete(key);
-      throw cause;
-    }
+    return once(store, verdict.key, now(), () => act(body));
   }
 
   const recompiled = async () => Response.json(await options.recompile());
 
-  app.post("/hooks/recompile", (c) => once(c.req.raw, recompiled));
+  app.post("/hooks/recompile", (c) => onceGenuine(c.req.raw, recompiled));
 
   app.post("/sources/:name", (c) =>
-    once(c.req.raw, async (body) => {
+    onceGenuine(c.req.raw, async (body) => {
       const name = c.req.param("name");
       if (!options.sources.includes(name)) return problem(404, `there is no source ${name}`);
       const files = readFiles(body);
@@ -58,6 +52,8 @@ export function webhookApp(options: WebhookOptions): Hono {
       return recompiled();
     }),
   );
+
+  app.route("/objects", objectsApp({ store, secret, sources: options.sources, at: "/objects", now }));
 
   app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
   app.onError((cause) => {
@@ -69,10 +65,6 @@ export function webhookApp(options: WebhookOptions): Hono {
       : problem(503, cause.message);
   });
   return app;
-}
-
-function problem(status: number, detail: string): Response {
-  return Response.json({ status, detail }, { status, headers: { "content-type": "application/problem+json" } });
 }
 
 function readFiles(body: string): readonly SourceFile[] | undefined {

@@ -1,0 +1,153 @@
+import { bodyLimit } from "hono/body-limit";
+import { Hono } from "hono/tiny";
+import { absentHeader } from "../../storage/http.ts";
+import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "../../storage/object-store.ts";
+import { objectRequestText } from "./object-signature.ts";
+import { once } from "./once.ts";
+import { problem } from "./problem.ts";
+import { verifySignature } from "./signature.ts";
+
+export interface ObjectsOptions {
+  readonly store: ObjectStore;
+  /** Shared with whoever may call; an empty one refuses everybody. */
+  readonly secret: string;
+  /** Sources whose objects are reachable, and nothing else is. */
+  readonly sources: readonly string[];
+  /** Where the app is mounted, without a final slash. */
+  readonly at: string;
+  readonly now: () => number;
+}
+
+/** Far above any configuration object, and below what a function's memory can hold several of. */
+export const maxObjectBytes = 8 * 1024 * 1024;
+
+/** The objects under `sources/<name>/` over HTTP, as `httpStore` asks for them. Every request is signed, writes are good for once. */
+export function objectsApp({ store, secret, sources, at, now }: ObjectsOptions): Hono {
+  const open = sources.map((name) => `sources/${encodeKeyPart(name)}/`);
+  const app = new Hono();
+  const tooLarge = () => problem(413, `an object has at most ${maxObjectBytes} bytes`);
+  app.use(bodyLimit({ maxSize: maxObjectBytes, onError: tooLarge }));
+
+  app.on(["GET", "PUT", "DELETE"], "/*", async (c) => {
+    const { method } = c.req;
+    const { pathname, search, searchParams } = new URL(c.req.url);
+    const path = pathname.slice(at.length);
+    const header = (name: string) => c.req.header(name);
+    const ifMatch = header("if-match");
+    const ifNoneMatch = header("if-none-match");
+    const condition = {
+      ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+      ...(ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch }),
+    };
+    const body = new Uint8Array(await c.req.arrayBuffer());
+    // GitHub signs bodies that others choose, and no method or path: not enough here.
+    if (header("x-portolan-signature") === undefined) return problem(401, "the request is not signed");
+    const text = objectRequestText({ method, target: path + search, condition, body }, header("idempotency-key") ?? "");
+    const verdict = await verifySignature(secret, header, text, now());
+    if (verdict.kind === "refused") return problem(401, verdict.reason);
+
+    const prefix = path === "/" || path === "" ? (searchParams.get("prefix") ?? "") : undefined;
+    const key = prefix ?? keyOf(path);
+    if (key === undefined || !isKey(key.replace(/\/$/, ""))) return problem(400, `not a storage key: ${path}`);
+    if (!open.some((start) => key.startsWith(start)))
+      return problem(403, `${key} is in none of the sources taken here`);
+    if (prefix !== undefined) return method === "GET" ? list(store, prefix) : problem(405, "a list is only read");
+    switch (method) {
+      case "GET":
+        return get(store, key, ifNoneMatch);
+      case "PUT": {
+        const write = () => put(store, key, body, ifMatch, ifNoneMatch);
+        // A condition holds for one state of the object: a replay finds it broken, without a record of every write.
+        return ifMatch === undefined && ifNoneMatch === undefined ? once(store, verdict.key, now(), write) : write();
+      }
+      case "DELETE":
+        return once(store, verdict.key, now(), async () => {
+          await store.delete(key);
+          return new Response(null, { status: 204 });
+        });
+      default:
+        return problem(405, `${method} is not taken here`);
+    }
+  });
+  return app;
+}
+
+async function get(store: ObjectStore, key: string, ifNoneMatch: string | undefined): Promise<Response> {
+  const result = await store.get(key, ifNoneMatch === undefined ? {} : { ifNoneMatch: fromHeader(ifNoneMatch) });
+  switch (result.kind) {
+    case "unchanged":
+      return new Response(null, { status: 304 });
+    case "absent":
+      return problem(404, `there is no object ${key}`, { [absentHeader]: "true" });
+    case "found":
+      return new Response(result.bytes, {
+        headers: {
+          etag: toHeader(result.etag),
+          "content-type": "application/octet-stream",
+          // A cache on the way that compresses or keeps would break the tags.
+          "cache-control": "no-store, no-transform",
+        },
+      });
+  }
+}
+
+async function put(
+  store: ObjectStore,
+  key: string,
+  bytes: Uint8Array<ArrayBuffer>,
+  ifMatch: string | undefined,
+  ifNoneMatch: string | undefined,
+): Promise<Response> {
+  if (ifNoneMatch !== undefined && ifNoneMatch !== "*") return problem(400, "a write takes if-none-match: * only");
+  const condition: PutCondition = {
+    ...(ifMatch === undefined ? {} : { ifMatch: fromHeader(ifMatch) }),
+    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
+  };
+  const result = await store.put(key, bytes, condition);
+  if (result.kind === "lost") return problem(412, "somebody else was first");
+  return new Response(null, { status: 204, headers: { etag: toHeader(result.etag) } });
+}
+
+/** One JSON object a line, sent as the store finds them. */
+function list(store: ObjectStore, prefix: string): Response {
+  const objects = store.list(prefix)[Symbol.asyncIterator]();
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = await objects.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(new TextEncoder().encode(`${JSON.stringify(next.value)}\n`));
+    },
+    async cancel() {
+      await objects.return?.();
+    },
+  });
+  return new Response(stream, { headers: { "content-type": "application/x-ndjson", "cache-control": "no-store" } });
+}
+
+function keyOf(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path.slice(1));
+  } catch {
+    return undefined;
+  }
+}
+
+function isKey(key: string): boolean {
+  try {
+    return checkKey(key) === key;
+  } catch {
+    return false;
+  }
+}
+
+/** Stores' tags have any form, HTTP's are in quotes, and a server on the way may have weakened them. */
+const toHeader = (etag: string) => `"${encodeURIComponent(etag)}"`;
+
+function fromHeader(header: string): string {
+  const tag = /^(?:W\/)?"(.*)"$/.exec(header)?.[1] ?? header;
+  try {
+    return decodeURIComponent(tag);
+  } catch {
+    return tag;
+  }
+}

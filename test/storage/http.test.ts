@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { webhookApp } from "../../lib/compile/webhook/app.ts";
+import { objectSigner } from "../../lib/compile/webhook/object-signature.ts";
+import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
+import { httpStore } from "../../lib/storage/http.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
+import { storeContract } from "./contract.ts";
+
+const secret = "s3cret";
+
+function serve(objects: ObjectStore = memoryStore()): Promise<RunningServer> {
+  const recompile = async () => ({ kind: "published", version: "v", generation: 1, diagnostics: [] }) as const;
+  return serveHttp(webhookApp({ store: objects, recompile, secret, sources: ["main"] }), 0);
+}
+
+const open = (url: string, key = secret) => httpStore({ url: `${url}/objects`, authorize: objectSigner(key) });
+
+/** Only sources are reachable over HTTP: the contract's keys lie in one. */
+function within(prefix: string, store: ObjectStore): ObjectStore {
+  return {
+    get: (key, condition) => store.get(prefix + key, condition),
+    put: (key, bytes, condition) => store.put(prefix + key, bytes, condition),
+    delete: (key) => store.delete(prefix + key),
+    async *list(start) {
+      for await (const object of store.list(prefix + start)) {
+        yield { ...object, key: object.key.slice(prefix.length) };
+      }
+    },
+  };
+}
+
+storeContract("HTTP", async () => {
+  const server = await serve();
+  return { store: within("sources/main/", open(server.url)), close: () => server.close() };
+});
+
+describe("a store over HTTP", () => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await serve();
+  });
+  afterAll(() => server.close());
+
+  it("keeps percent signs of keys", async () => {
+    const store = open(server.url);
+    await store.put("sources/main/a%2Fb", new Uint8Array([1]));
+    expect((await store.get("sources/main/a%2Fb")).kind).toBe("found");
+    expect((await store.get("sources/main/a")).kind).toBe("absent");
+  });
+
+  it("says why it is refused", async () => {
+    await expect(open(server.url, "other").get("sources/main/a")).rejects.toThrow(
+      `${server.url}/objects answers 401: the signature is wrong`,
+    );
+  });
+
+  it("does not take an address without objects for an empty store", async () => {
+    const store = httpStore({ url: `${server.url}/elsewhere`, authorize: async () => ({}) });
+    await expect(store.get("sources/main/a")).rejects.toThrow("answers 404");
+  });
+
+  it("says that nobody listens", async () => {
+    await expect(open("http://127.0.0.1:1").get("sources/main/a")).rejects.toThrow("cannot be reached: ");
+  });
+
+  it("passes on what is wrong with the store behind", async () => {
+    const behind = await serve({
+      ...memoryStore(),
+      get: async () => {
+        throw new Error("disk");
+      },
+    });
+    await expect(open(behind.url).get("sources/main/a")).rejects.toThrow("answers 500");
+    await behind.close();
+  });
+});
