@@ -19,7 +19,7 @@ export function encodeResource(
   memo: Memo,
 ): CompiledResource {
   // Classes may share a message that they owe to different objects, so the message alone is no key.
-  const from = resource.from.map(keyText).sort(byCodePoint);
+  const from = [...new Set(resource.from.map(keyText))].sort(byCodePoint);
   return memo([resource.json], `encode|${type}|${resource.name}|${withBinary}|${from.join()}`, () => {
     const text = `{"@type":"${typeUrlOf(type)}",${JSON.stringify(resource.json).slice(1)}`;
     const binary = withBinary ? binaryForm(type, resource) : undefined;

@@ -158,6 +158,35 @@ const found: readonly Found[] = [
     ],
   },
   {
+    rule: "names a Gateway once that has several servers for one table",
+    manifests: [
+      gatewayPod,
+      service,
+      {
+        apiVersion: "networking.istio.io/v1",
+        kind: "Gateway",
+        metadata: { name: "gw", namespace: "ns1" },
+        spec: {
+          selector: { istio: "gateway" },
+          servers: ["www.example.com", "api.example.com"].map((host, index) => ({
+            port: { number: 80, name: `http-${index}`, protocol: "HTTP" },
+            hosts: [host],
+          })),
+        },
+      },
+      {
+        apiVersion: "networking.istio.io/v1",
+        kind: "VirtualService",
+        metadata: { name: "both", namespace: "ns1" },
+        spec: {
+          hosts: ["www.example.com", "api.example.com"],
+          gateways: ["gw"],
+          http: [{ route: [{ destination: { host: "b" } }] }],
+        },
+      },
+    ],
+  },
+  {
     rule: "has tags from format strings",
     manifests: [
       pod,
