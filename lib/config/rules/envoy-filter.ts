@@ -67,6 +67,7 @@ function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Findi
     yield error([...path, "patch", "value"], `is required for ${patch.operation}`, "", "missing-field");
     return;
   }
+  yield* exclusiveMatchRules(match, [...path, "match"]);
   if (match?.context === "WAYPOINT") return;
   const version = match?.proxy?.proxyVersion;
   if (version !== undefined) {
@@ -77,14 +78,21 @@ function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Findi
   yield* objectMatchRules(entry, path);
 }
 
+/** The alternatives of a match that are given. */
+function matchKinds(match: EnvoyConfigObjectPatch["match"]) {
+  const kinds = ["listener", "routeConfiguration", "cluster", "waypoint"] as const;
+  return kinds.filter((name) => match?.[name] !== undefined);
+}
+
+function* exclusiveMatchRules(match: EnvoyConfigObjectPatch["match"], path: Path): Generator<Finding> {
+  const kinds = matchKinds(match);
+  if (kinds.length < 2) return;
+  yield error(path, `${kinds.join(" and ")} exclude each other`, "keep one of them", "conflicting-fields");
+}
+
 function* objectMatchRules({ applyTo, match }: EnvoyConfigObjectPatch, path: Path): Generator<Finding> {
-  const kinds = (["listener", "routeConfiguration", "cluster", "waypoint"] as const).filter(
-    (name) => match?.[name] !== undefined,
-  );
   const at = [...path, "match"];
-  if (kinds.length > 1)
-    yield error(at, `${kinds.join(" and ")} exclude each other`, "keep one of them", "conflicting-fields");
-  const [kind] = kinds;
+  const [kind] = matchKinds(match);
   if (kind === undefined) return;
   const wanted = listenerTargets.has(applyTo)
     ? "listener"

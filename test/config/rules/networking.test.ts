@@ -417,6 +417,10 @@ describe("EnvoyFilter", () => {
       patch(`applyTo: CLUSTER, match: {listener: {}}, ${add}`),
       "error spec.configPatches.0.match.listener: CLUSTER is matched by cluster",
     ],
+    [
+      patch(`applyTo: HTTP_FILTER, match: {context: WAYPOINT, routeConfiguration: {}, waypoint: {}}, ${add}`),
+      "error spec.configPatches.0.match: routeConfiguration and waypoint exclude each other",
+    ],
     [patch(`applyTo: LISTENER, match: {cluster: {}}, ${add}`), "error spec.configPatches.0.match.cluster: "],
     [
       patch(`applyTo: CLUSTER, match: {proxy: {proxyVersion: '('}}, ${add}`),
