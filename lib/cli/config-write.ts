@@ -8,6 +8,7 @@ import type { WriteResult } from "../config/store/config-store.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, outputFormat, outputFormats, printConfigs } from "./config-print.ts";
+import { bigInput, inSteps } from "./progress.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface WriteOptions extends InputOptions, PlaceOptions {
@@ -53,9 +54,15 @@ async function write(
     }
   } else {
     const changes = configs.map((config) => ({ kind: "put", config, ...condition }) as const);
-    const result = await place.configs.writeAll(changes, `${verb.name} ${configs.length} objects`);
-    if (result.kind === "refused") throw new PortolanError(`${result.key}: ${refusalText(result.result)}`);
-    await place.publish();
+    const write = async () => {
+      const result = await place.configs.writeAll(changes, `${verb.name} ${configs.length} objects`);
+      if (result.kind === "refused") throw new PortolanError(`${result.key}: ${refusalText(result.result)}`);
+    };
+    const steps = [
+      { title: `write ${configs.length} objects`, run: write },
+      { title: "hand them to the compiler", run: () => place.publish() },
+    ];
+    await inSteps(steps, configs.length >= bigInput);
   }
   const { revision } = await ledger.head();
   if (options.output !== undefined) {
