@@ -130,7 +130,8 @@ export function retryPolicy(
   };
 }
 
-function corsOf(policy: LegacyCorsPolicy): Cors {
+/** CORS as both generations of routing objects write it. */
+export function corsOf(policy: LegacyCorsPolicy): Cors {
   const { allowOrigin = [], maxAge } = policy;
   const seconds = maxAge === undefined ? 0 : Math.trunc(durationMs(maxAge) / 1000);
   return {

@@ -9,8 +9,8 @@ export function isHttpStatus(status: number): boolean {
   return named.has(status);
 }
 
-/** Names of gRPC's status codes. */
-export const grpcStatusNames: ReadonlySet<string> = new Set([
+/** Names of gRPC's status codes, each at its number. @see gRPC, "Status codes and their use" */
+export const grpcStatuses: readonly string[] = [
   "OK",
   "CANCELLED",
   "UNKNOWN",
@@ -28,4 +28,6 @@ export const grpcStatusNames: ReadonlySet<string> = new Set([
   "UNAVAILABLE",
   "DATA_LOSS",
   "UNAUTHENTICATED",
-]);
+];
+
+export const grpcStatusNames: ReadonlySet<string> = new Set(grpcStatuses);

@@ -2,7 +2,6 @@ import type { Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { durationMs } from "../../config/duration.ts";
 import type {
-  CorsPolicy,
   HTTPFaultInjection,
   HTTPMatchRequest,
   HTTPRoute,
@@ -10,11 +9,11 @@ import type {
 } from "../../config/kinds/virtual-service.ts";
 import type { Labels } from "../../snapshot/legacy/service-key.ts";
 import type { BuiltCluster } from "../clusters.ts";
-import type { Cors, HeaderMatch, HttpFilter, Route } from "../documents.ts";
+import type { HeaderMatch, HttpFilter, Route } from "../documents.ts";
 import { faultFilter } from "../fault-filter.ts";
 import type { LegacyInstance } from "../legacy-world.ts";
 import { headerMatch } from "../route-match.ts";
-import { type BuiltRoute, decoratorOf, optionalText, retryPolicy } from "../rule-route.ts";
+import { type BuiltRoute, corsOf, decoratorOf, optionalText, retryPolicy } from "../rule-route.ts";
 import { fullName, isSource, subsetLabels, type V1Alpha3Configs } from "./v1alpha3.ts";
 
 /** What the routes of a virtual service depend on beside the object. */
@@ -137,18 +136,4 @@ function pathOf({ uri }: HTTPMatchRequest): Match {
   if (uri?.exact !== undefined) return { path: uri.exact };
   if (uri?.regex !== undefined) return { regex: uri.regex };
   return { prefix: uri?.prefix ?? "/" };
-}
-
-function corsOf(policy: CorsPolicy): Cors {
-  const { allowOrigin = [], maxAge } = policy;
-  const seconds = maxAge === undefined ? 0 : Math.trunc(durationMs(maxAge) / 1000);
-  return {
-    enabled: true,
-    ...(policy.allowCredentials === true ? { allow_credentials: true } : {}),
-    ...optionalText("allow_methods", policy.allowMethods?.join(",")),
-    ...optionalText("allow_headers", policy.allowHeaders?.join(",")),
-    ...optionalText("expose_headers", policy.exposeHeaders?.join(",")),
-    ...(seconds === 0 ? {} : { max_age: String(seconds) }),
-    ...(allowOrigin.length === 0 ? {} : { allow_origin: allowOrigin }),
-  };
 }

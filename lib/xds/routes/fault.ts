@@ -1,6 +1,7 @@
 import type { FaultDelayJson } from "../../../gen/envoy/extensions/filters/common/fault/v3/fault_pb.ts";
 import type { FaultAbortJson, HTTPFaultJson } from "../../../gen/envoy/extensions/filters/http/fault/v3/fault_pb.ts";
 import type { HTTPFaultAbort, HTTPFaultDelay, HTTPFaultInjection } from "../../config/kinds/virtual-service.ts";
+import { grpcStatuses } from "../../config/rules/http-status.ts";
 import { type PackedJson, packAny } from "../any.ts";
 import { fractionOf, wholeFraction } from "./fraction.ts";
 
@@ -32,24 +33,3 @@ function faultAbort(abort: HTTPFaultAbort): FaultAbortJson | undefined {
   if (abort.grpcStatus === undefined) return undefined;
   return { grpcStatus: Math.max(grpcStatuses.indexOf(abort.grpcStatus), 0), ...percentage };
 }
-
-/** By number. @see gRPC, "Status codes and their use" */
-const grpcStatuses: readonly string[] = [
-  "OK",
-  "CANCELLED",
-  "UNKNOWN",
-  "INVALID_ARGUMENT",
-  "DEADLINE_EXCEEDED",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "FAILED_PRECONDITION",
-  "ABORTED",
-  "OUT_OF_RANGE",
-  "UNIMPLEMENTED",
-  "INTERNAL",
-  "UNAVAILABLE",
-  "DATA_LOSS",
-  "UNAUTHENTICATED",
-];
