@@ -1,4 +1,4 @@
-import { serviceAddresses, unspecifiedAddress } from "../../mesh/service-address.ts";
+import { serviceAddress, serviceAddresses, unspecifiedAddress } from "../../mesh/service-address.ts";
 import type { ClassProxy } from "../../mesh/views.ts";
 import type { Service } from "../../registry/service.ts";
 
@@ -7,8 +7,9 @@ import type { Service } from "../../registry/service.ts";
  * none listens on everything of the proxy's families; a Kubernetes one keeps `0.0.0.0`.
  */
 export function listenAddresses(service: Service, proxy: ClassProxy): readonly string[] {
-  const addresses = serviceAddresses(service, proxy);
-  if (service.attributes.provider !== "External" || addresses[0] !== unspecifiedAddress) return addresses;
+  const main = serviceAddress(service, proxy);
+  const addresses = [main, ...serviceAddresses(service, proxy).slice(1)];
+  if (service.attributes.provider !== "External" || main !== unspecifiedAddress) return addresses;
   if (proxy.ipMode === "IPv6") return ["::"];
   return proxy.ipMode === "dual" ? [...addresses, "::"] : addresses;
 }

@@ -1,4 +1,4 @@
-import { serviceAddress, serviceAddresses, unspecifiedAddress } from "../../mesh/service-address.ts";
+import { serviceAddresses, unspecifiedAddress } from "../../mesh/service-address.ts";
 import type { ClassProxy } from "../../mesh/views.ts";
 import type { Service } from "../../registry/service.ts";
 
@@ -18,8 +18,7 @@ export type DomainPerspective = Pick<ClassProxy, "dnsDomain" | "clusterId" | "ip
  * The domains under which a service is asked for: its host and its aliases, each with their derived forms, a wildcard before
  * each for headless services of Kubernetes, and last its addresses.
  *
- * @param portSuffix each domain is there twice, plain and with this port; undefined: ports are ignored when Envoy compares,
- *   and only the service's main address counts
+ * @param portSuffix each domain is there twice, plain and with this port; undefined: ports are ignored when Envoy compares
  * @see xds-routes 2.4
  */
 export function serviceDomains(service: Service, portSuffix: number | undefined, proxy: DomainPerspective): Domains {
@@ -40,8 +39,7 @@ export function serviceDomains(service: Service, portSuffix: number | undefined,
   if (service.resolution === "Passthrough" && service.attributes.provider === "Kubernetes") {
     all.push(...all.map((domain) => `*.${domain}`));
   }
-  const addresses = portSuffix === undefined ? [serviceAddress(service, proxy)] : serviceAddresses(service, proxy);
-  for (const address of addresses) {
+  for (const address of serviceAddresses(service, proxy)) {
     if (address !== "" && address !== unspecifiedAddress) add(address);
   }
   return { all, keys: all.map((domain) => domain.toLowerCase()), derived };
