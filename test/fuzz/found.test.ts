@@ -212,6 +212,54 @@ const found: readonly Found[] = [
       extensionProviders: [{ name: "tracer", zipkin: { service: "b.ns1.svc.cluster.local", port: 9411 } }],
     },
   },
+  {
+    rule: "has no route table or listener that Envoy refuses for one patch of it",
+    manifests: [
+      pod,
+      service,
+      {
+        apiVersion: "networking.istio.io/v1alpha3",
+        kind: "EnvoyFilter",
+        metadata: { name: "clashes", namespace: "ns1" },
+        spec: {
+          configPatches: [
+            ...[["*"], ["B.ns1"], ["new.example.com", "NEW.example.com"]].map((domains, index) => ({
+              applyTo: "VIRTUAL_HOST",
+              match: { context: "SIDECAR_OUTBOUND" },
+              patch: { operation: "ADD", value: { name: `host-${index}`, domains } },
+            })),
+            {
+              applyTo: "HTTP_FILTER",
+              match: { context: "ANY" },
+              patch: {
+                operation: "ADD",
+                value: {
+                  name: "late",
+                  typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.fault.v3.HTTPFault" },
+                },
+              },
+            },
+            {
+              applyTo: "FILTER_CHAIN",
+              match: { context: "SIDECAR_OUTBOUND", listener: { name: "0.0.0.0_80" } },
+              patch: {
+                operation: "ADD",
+                value: {
+                  filters: [
+                    {
+                      name: "echo",
+                      typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.network.echo.v3.Echo" },
+                    },
+                  ],
+                  filter_chain_match: { transport_protocol: "raw_buffer", application_protocols: ["http/1.1"] },
+                },
+              },
+            },
+          ],
+        },
+      },
+    ],
+  },
 ];
 
 describe("a world that fuzzing found", () => {

@@ -7,13 +7,17 @@ import type { Memo } from "../../mesh/memo.ts";
 import type { ClusterView } from "../../mesh/views.ts";
 import { inboundPassthroughCluster, parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
+import { leftOut, type Refusal } from "./leave-out.ts";
 import { mergeAny, mergeMessage } from "./merge-message.ts";
 import { hasContext, isAddedIn, type Patch, readPatches, unmergeable } from "./patch.ts";
 
 type ClusterResource = Resource<ClusterJson>;
 type ClusterPatch = Patch<ClusterJson>;
 
-/** @returns sorted by name, names unique: of two clusters of one name, outbound ones come before added ones, inbound ones last */
+/**
+ * @returns sorted by name, names unique: of two clusters of one name, outbound ones come before added ones, inbound ones last;
+ * a patch that would add or rename one to a name that is taken is left out and said
+ */
 export function applyClusterPatches(
   view: ClusterView,
   clusters: readonly ClusterResource[],
@@ -25,7 +29,7 @@ export function applyClusterPatches(
   const diagnostics: Diagnostic[] = [...read.diagnostics];
   const isInbound = ({ name }: ClusterResource): boolean =>
     name === inboundPassthroughCluster || parseClusterName(name)?.direction === "inbound";
-  const patched = (list: readonly ClusterResource[], context: PatchContext): readonly ClusterResource[] => [
+  const patched = (list: readonly ClusterResource[], context: PatchContext): readonly PatchedCluster[] => [
     ...list.flatMap((cluster) => {
       const hosts = context === "SIDECAR_INBOUND" ? hostsBehind(view, cluster.name) : [];
       const result = memo([cluster, read], `patched cluster|${context}|${hosts.join()}`, () =>
@@ -46,13 +50,44 @@ export function applyClusterPatches(
           ),
           ...patched(clusters.filter(isInbound), "SIDECAR_INBOUND"),
         ];
-  const byName = new Map<string, ClusterResource>();
-  for (const cluster of all) if (!byName.has(cluster.name)) byName.set(cluster.name, cluster);
-  return { value: [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name)), diagnostics };
+  const value = withOwnNames(all, diagnostics);
+  return { value: [...value].sort((a, b) => byCodePoint(a.name, b.name)), diagnostics };
 }
 
-function added({ value, key }: ClusterPatch): ClusterResource {
-  return { name: value.name ?? "", json: value, from: [key] };
+interface PatchedCluster {
+  readonly resource: ClusterResource;
+  /** What gave it its name, if a patch did, and the name before; undefined for one that is new. */
+  readonly named?: { readonly patch: ClusterPatch; readonly before: string | undefined };
+}
+
+/** Those that kept their names keep them; a patch that gives a name that is taken gives none, and adds nothing. */
+function withOwnNames(all: readonly PatchedCluster[], diagnostics: Diagnostic[]): readonly ClusterResource[] {
+  const byName = new Map<string, ClusterResource>();
+  for (const { resource, named } of all) {
+    if (named === undefined && !byName.has(resource.name)) byName.set(resource.name, resource);
+  }
+  for (const { resource, named } of all) {
+    if (named === undefined) continue;
+    if (!byName.has(resource.name)) {
+      byName.set(resource.name, resource);
+      continue;
+    }
+    diagnostics.push(leftOut(named.patch, `the cluster ${resource.name}`, nameTaken));
+    const { before } = named;
+    if (before !== undefined)
+      byName.set(before, { ...resource, name: before, json: { ...resource.json, name: before } });
+  }
+  return [...byName.values()];
+}
+
+const nameTaken: Refusal = {
+  reason: "there is another cluster of that name",
+  hint: "merge into that cluster, or give another name",
+};
+
+function added(patch: ClusterPatch): PatchedCluster {
+  const { value, key } = patch;
+  return { resource: { name: value.name ?? "", json: value, from: [key] }, named: { patch, before: undefined } };
 }
 
 /** Services that an inbound cluster leads to: its name has the port only. */
@@ -67,7 +102,7 @@ function patchCluster(
   context: PatchContext,
   hosts: readonly string[],
   patches: readonly ClusterPatch[],
-): Stage<ClusterResource | undefined> {
+): Stage<PatchedCluster | undefined> {
   const applying = patches.filter((patch) => hasContext(patch, context));
   if (applying.some((patch) => patch.operation === "REMOVE" && matches(cluster.json, patch, hosts))) {
     return { value: undefined, diagnostics: [] };
@@ -75,6 +110,7 @@ function patchCluster(
   const diagnostics: Diagnostic[] = [];
   const from: ConfigKey[] = [];
   let json = cluster.json;
+  let namedBy: ClusterPatch | undefined;
   for (const patch of applying) {
     if (patch.operation !== "MERGE" || !matches(json, patch, hosts)) continue;
     const merged = mergeCluster(json, patch);
@@ -82,11 +118,14 @@ function patchCluster(
       diagnostics.push(unmergeable(patch, `the transport socket of ${cluster.name}`));
       continue;
     }
+    if (merged.name !== json.name) namedBy = patch;
     json = merged;
     from.push(patch.key);
   }
-  if (from.length === 0) return { value: cluster, diagnostics };
-  return { value: { name: json.name ?? cluster.name, json, from: [...cluster.from, ...from] }, diagnostics };
+  if (from.length === 0) return { value: { resource: cluster }, diagnostics };
+  const resource = { name: json.name ?? cluster.name, json, from: [...cluster.from, ...from] };
+  const named = namedBy && { named: { patch: namedBy, before: cluster.name } };
+  return { value: { resource, ...named }, diagnostics };
 }
 
 function matches(cluster: ClusterJson, { match }: ClusterPatch, hosts: readonly string[]): boolean {

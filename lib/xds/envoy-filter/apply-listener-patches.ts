@@ -7,6 +7,8 @@ import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import type { ListenerView } from "../../mesh/views.ts";
 import type { Resource } from "../resource.ts";
+import { applyAcceptable, leftOut, type Refusal, withoutPatches } from "./leave-out.ts";
+import { boundAddresses, listenerRefusals } from "./listener-refusals.ts";
 import { matchesListener } from "./match-listener.ts";
 import { mergeAny, mergeMessage } from "./merge-message.ts";
 import { hasContext, isAddedIn, type Patch, type Patches, readPatches, unmergeable } from "./patch.ts";
@@ -16,7 +18,10 @@ import { patchList } from "./patch-list.ts";
 
 type ListenerResource = Resource<ListenerJson>;
 
-/** @returns sorted by name */
+/**
+ * @returns sorted by name, each name once: one listener more of a name or an address that is taken, and a patch for which Envoy
+ * would refuse a listener, is left out and said
+ */
 export function applyListenerPatches(
   view: ListenerView,
   listeners: readonly ListenerResource[],
@@ -29,22 +34,45 @@ export function applyListenerPatches(
     if (view.proxy.type === "router") return "GATEWAY";
     return json.trafficDirection === "INBOUND" ? "SIDECAR_INBOUND" : "SIDECAR_OUTBOUND";
   };
+  // Only a patch that moves or renames a listener can take another's place; without one, others are not looked at.
+  const mayMove = read.value.listeners.some((patch) => patch.operation === "MERGE" && moves(patch));
   const patched = listeners.flatMap((listener) => {
     const context = contextOf(listener);
-    const result = memo([listener, read], `patched listener|${context}`, () =>
-      patchListener(listener, context, read.value),
+    const others = mayMove ? listeners.filter((other) => other !== listener) : [];
+    const result = memo([listener, read, ...(mayMove ? [listeners] : [])], `patched listener|${context}`, () =>
+      patchListener(listener, context, read.value, others),
     );
     diagnostics.push(...result.diagnostics);
     return result.value ?? [];
   });
   const contexts: readonly PatchContext[] =
     view.proxy.type === "router" ? ["GATEWAY"] : ["SIDECAR_OUTBOUND", "SIDECAR_INBOUND"];
-  const added = contexts.flatMap((context) =>
-    read.value.listeners
-      .filter((patch) => isAddedIn(patch, context))
-      .map(({ value, key }) => ({ name: value.name ?? "", json: value, from: [key] })),
-  );
-  return { value: [...patched, ...added].sort((a, b) => byCodePoint(a.name, b.name)), diagnostics };
+  const adding = contexts.flatMap((context) => read.value.listeners.filter((patch) => isAddedIn(patch, context)));
+  const all = [...patched];
+  for (const patch of adding) {
+    const { value, key } = patch;
+    const [refusal] = [...listenerRefusals(value), ...clashes(value, all)];
+    if (refusal === undefined) all.push({ name: value.name ?? "", json: value, from: [key] });
+    else diagnostics.push(leftOut(patch, `the listener ${value.name ?? ""}`, refusal));
+  }
+  return { value: all.sort((a, b) => byCodePoint(a.name, b.name)), diagnostics };
+}
+
+function moves({ value }: Patch<ListenerJson>): boolean {
+  return value.name !== undefined || value.address !== undefined || value.additionalAddresses !== undefined;
+}
+
+/** What a listener would share with others and may not. */
+function clashes(listener: ListenerJson, others: readonly ListenerResource[]): readonly Refusal[] {
+  const addresses = new Set(boundAddresses(listener));
+  return others.flatMap(({ name, json }) => [
+    ...(name === (listener.name ?? "")
+      ? [{ reason: "there is a listener of that name", hint: "merge into it, or give another name" }]
+      : []),
+    ...(boundAddresses(json).some((address) => addresses.has(address))
+      ? [{ reason: `the listener ${name} has its address`, hint: "merge into that one, or give another address" }]
+      : []),
+  ]);
 }
 
 /** @returns undefined for a removed listener */
@@ -52,11 +80,35 @@ function patchListener(
   listener: ListenerResource,
   context: PatchContext,
   all: Patches,
+  others: readonly ListenerResource[],
 ): Stage<ListenerResource | undefined> {
   const patches = inContext(all, context);
+  const suspects = [
+    ...patches.listeners,
+    ...[...patches.filterChains, ...patches.networkFilters, ...patches.httpFilters].filter((patch) =>
+      matchesListener(listener.json, patch),
+    ),
+  ];
+  return applyAcceptable({
+    what: `the listener ${listener.name}`,
+    suspects,
+    apply: (without) => withPatches(listener, context, withoutPatches(patches, without)),
+    refusals: (patched) =>
+      patched === undefined || patched === listener
+        ? []
+        : [...listenerRefusals(patched.json), ...clashes(patched.json, others)],
+  });
+}
+
+/** @returns undefined for a removed listener */
+function withPatches(
+  listener: ListenerResource,
+  context: PatchContext,
+  patches: Patches,
+): Stage<ListenerResource | undefined> {
   const diagnostics: Diagnostic[] = [];
   const from: ConfigKey[] = [];
-  let json = patchInlineTables(listener.json, context, patches);
+  let json = patchInlineTables(listener.json, context, patches, diagnostics);
   for (const patch of patches.listeners) {
     if (!matchesListener(json, patch, true)) continue;
     if (patch.operation === "REMOVE") return { value: undefined, diagnostics };
@@ -74,7 +126,8 @@ function patchListener(
     ...patches.httpFilters,
   ];
   const keys = [...from, ...touching.filter((patch) => matchesListener(json, patch)).map((patch) => patch.key)];
-  return { value: { ...listener, json, from: [...listener.from, ...new Set(keys)] }, diagnostics };
+  const name = json.name ?? listener.name;
+  return { value: { name, json, from: [...listener.from, ...new Set(keys)] }, diagnostics };
 }
 
 function inContext(patches: Patches, context: PatchContext): Patches {

@@ -6,15 +6,17 @@ import {
   VirtualHostSchema,
 } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import { type RouteConfigurationJson, RouteConfigurationSchema } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import type { ConfigKey, Stage } from "../../config/diagnostic.ts";
+import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import type { RouteView } from "../../mesh/views.ts";
 import { parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
+import { applyAcceptable } from "./leave-out.ts";
 import { mergeMessage } from "./merge-message.ts";
 import { hasContext, type Patch, type Patches, readPatches } from "./patch.ts";
 import { patchList } from "./patch-list.ts";
+import { tableRefusals } from "./table-refusals.ts";
 
 /** Port that a gateway's workload listens on → the ports that its servers declare. */
 type PortMap = ReadonlyMap<number, ReadonlySet<number>>;
@@ -37,27 +39,57 @@ export function applyRoutePatches(
     context: view.proxy.type === "router" ? "GATEWAY" : "SIDECAR_OUTBOUND",
     ports: view.gateway?.merged.portMap ?? new Map(),
   };
-  const value = tables.map((table) =>
-    memo([table, read, view], "patched table", () => {
-      const { json, from } = patchRouteTable(table.json, place, read.value);
-      return json === table.json ? table : { ...table, json, from: [...table.from, ...from] };
-    }),
-  );
-  return { value, diagnostics: read.diagnostics };
+  const diagnostics: Diagnostic[] = [...read.diagnostics];
+  const value = tables.map((table) => {
+    const patched = memo([table, read, view], "patched table", () => {
+      const { value, diagnostics } = patchRouteTable(table.json, place, read.value);
+      const { json, from } = value;
+      return { table: json === table.json ? table : { ...table, json, from: [...table.from, ...from] }, diagnostics };
+    });
+    diagnostics.push(...patched.diagnostics);
+    return patched.table;
+  });
+  return { value, diagnostics };
 }
 
-/** One table; the same object when no patch applies. */
+/** A table with its patches, and the objects that they come from. */
+export interface PatchedTable {
+  readonly json: RouteConfigurationJson;
+  readonly from: readonly ConfigKey[];
+}
+
+/** One table; the same object when no patch applies. Patches for which Envoy would refuse the table are left out. */
 export function patchRouteTable(
   table: RouteConfigurationJson,
   place: RoutePlace,
   patches: Patches,
-): { readonly json: RouteConfigurationJson; readonly from: readonly ConfigKey[] } {
+): Stage<PatchedTable> {
   const inTable = <T>(list: readonly Patch<T>[]): readonly Patch<T>[] =>
     list.filter((patch) => hasContext(patch, place.context) && matchesTable(table.name ?? "", patch, place));
   const whole = inTable(patches.routeConfigurations).filter((patch) => patch.operation === "MERGE");
   const hosts = inTable(patches.virtualHosts);
   const routes = inTable(patches.routes);
-  if (whole.length + hosts.length + routes.length === 0) return { json: table, from: [] };
+  if (whole.length + hosts.length + routes.length === 0) return { value: { json: table, from: [] }, diagnostics: [] };
+  // Patches of routes move no domain, so they cannot be to blame, and most EnvoyFilters need no look at the domains.
+  const suspects = [...whole, ...hosts];
+  return applyAcceptable({
+    what: `the route table ${table.name ?? ""}`,
+    suspects,
+    apply: (without) => {
+      const kept = <T>(list: readonly Patch<T>[]): readonly Patch<T>[] => list.filter((patch) => !without.has(patch));
+      return { value: withPatches(table, kept(whole), kept(hosts), routes), diagnostics: [] };
+    },
+    refusals: ({ json }) => (suspects.length === 0 ? [] : tableRefusals(table.name, json)),
+  });
+}
+
+/** The table with patches of the whole of it, of its virtual hosts and of their routes. */
+function withPatches(
+  table: RouteConfigurationJson,
+  whole: readonly Patch<RouteConfigurationJson>[],
+  hosts: readonly Patch<VirtualHostJson>[],
+  routes: readonly Patch<RouteJson>[],
+): PatchedTable {
   let merged = table;
   for (const patch of whole) merged = mergeMessage(RouteConfigurationSchema, merged, patch.value, patch.merge);
   const removed = new Set<string | undefined>();

@@ -1,13 +1,19 @@
 import type { FilterChainJson, FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { HttpConnectionManagerJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import { patchRouteTable } from "./apply-route-patches.ts";
 import type { Patches } from "./patch.ts";
 import { connectionManager } from "./patch-filters.ts";
 
 /** The route tables that the listeners of the inbound side carry; before any patch of the listener itself. */
-export function patchInlineTables(listener: ListenerJson, context: PatchContext, patches: Patches): ListenerJson {
+export function patchInlineTables(
+  listener: ListenerJson,
+  context: PatchContext,
+  patches: Patches,
+  diagnostics: Diagnostic[],
+): ListenerJson {
   const count = patches.routeConfigurations.length + patches.virtualHosts.length + patches.routes.length;
   if (context !== "SIDECAR_INBOUND" || count === 0) return listener;
   const inFilter = (filter: FilterJson): FilterJson => {
@@ -15,7 +21,9 @@ export function patchInlineTables(listener: ListenerJson, context: PatchContext,
     // A filter of that name holds a connection manager; Any's type cannot say so.
     const config = filter.typedConfig as HttpConnectionManagerJson & { "@type": string };
     if (config.routeConfig === undefined) return filter;
-    const { json } = patchRouteTable(config.routeConfig, { context, ports: new Map() }, patches);
+    const patched = patchRouteTable(config.routeConfig, { context, ports: new Map() }, patches);
+    diagnostics.push(...patched.diagnostics);
+    const { json } = patched.value;
     const typedConfig = { ...config, routeConfig: json };
     return json === config.routeConfig ? filter : { ...filter, typedConfig };
   };

@@ -1,0 +1,84 @@
+/**
+ * Envoy takes a listener or a route table as a whole or not at all, so one patch that breaks a rule about the whole would cost
+ * everything in it: such a patch is left out, and said. Istio passes the result on, and Envoy keeps what it had.
+ */
+import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { Patch, Patches } from "./patch.ts";
+
+/** Something for which Envoy refuses a whole resource. */
+export interface Refusal {
+  /** Continues "Envoy would refuse …: ". */
+  readonly reason: string;
+  /** What to do about the patch. */
+  readonly hint: string;
+}
+
+export type AnyPatch = Patch<unknown>;
+
+/** How a resource is patched and judged. */
+export interface PatchedWhole<T> {
+  /** For messages: `the listener 0.0.0.0_80`. */
+  readonly what: string;
+  /** Patches that may be to blame, in their order. */
+  readonly suspects: readonly AnyPatch[];
+  readonly apply: (without: ReadonlySet<AnyPatch>) => Stage<T>;
+  /** One for each breach. */
+  readonly refusals: (value: T) => readonly Refusal[];
+}
+
+const nothing: ReadonlySet<AnyPatch> = new Set();
+
+/**
+ * What the patches make of a resource, without those that Envoy would refuse it for. Of several ways to mend it the one that
+ * leaves fewest breaches is taken, and of equal ones the patch that came last goes. What is wrong without any patch stays.
+ */
+export function applyAcceptable<T>({ what, suspects, apply, refusals }: PatchedWhole<T>): Stage<T> {
+  let best = judged(apply(nothing), refusals);
+  if (best.refusals.length === 0) return best.stage;
+  const unavoidable = judged(apply(new Set(suspects)), refusals).refusals.length;
+  let without = nothing;
+  const diagnostics: Diagnostic[] = [];
+  while (best.refusals.length > unavoidable) {
+    const attempts = suspects
+      .filter((patch) => !without.has(patch))
+      .map((patch) => ({ patch, ...judged(apply(new Set([...without, patch])), refusals) }));
+    const [first] = attempts.toReversed().sort((a, b) => a.refusals.length - b.refusals.length);
+    if (first === undefined) break;
+    diagnostics.push(...best.refusals.slice(0, 1).map((refusal) => leftOut(first.patch, what, refusal)));
+    without = new Set([...without, first.patch]);
+    best = first;
+  }
+  return { value: best.stage.value, diagnostics: [...best.stage.diagnostics, ...diagnostics] };
+}
+
+function judged<T>(stage: Stage<T>, refusals: (value: T) => readonly Refusal[]) {
+  return { stage, refusals: refusals(stage.value) };
+}
+
+export function leftOut(patch: AnyPatch, what: string, { reason, hint }: Refusal): Diagnostic {
+  return {
+    code: "envoy-filter-refused",
+    severity: "error",
+    origin: patch.origin,
+    path: patch.path,
+    message: `Envoy would refuse ${what}: ${reason}; so this patch is left out there`,
+    hint,
+  };
+}
+
+/** The patches of every sort but some. */
+export function withoutPatches(patches: Patches, without: ReadonlySet<AnyPatch>): Patches {
+  if (without.size === 0) return patches;
+  const kept = <T>(list: readonly Patch<T>[]): readonly Patch<T>[] => list.filter((patch) => !without.has(patch));
+  return {
+    listeners: kept(patches.listeners),
+    listenerFilters: kept(patches.listenerFilters),
+    filterChains: kept(patches.filterChains),
+    networkFilters: kept(patches.networkFilters),
+    httpFilters: kept(patches.httpFilters),
+    routeConfigurations: kept(patches.routeConfigurations),
+    virtualHosts: kept(patches.virtualHosts),
+    routes: kept(patches.routes),
+    clusters: kept(patches.clusters),
+  };
+}
