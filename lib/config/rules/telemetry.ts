@@ -1,3 +1,4 @@
+import { celSyntax } from "../cel/syntax.ts";
 import { error, type Finding, type Path, warning } from "../finding.ts";
 import type { CustomTag, Metrics, ProviderRef, Telemetry } from "../kinds/telemetry.ts";
 import { policyTargetRules } from "./selectors.ts";
@@ -20,28 +21,29 @@ export function* telemetryRules(spec: Telemetry): Generator<Finding> {
   yield* each(spec.metrics, ["metrics"], metricsRules);
   yield* each(spec.accessLogging, ["accessLogging"], function* (logging, path) {
     yield* providerRules(logging.providers, [...path, "providers"]);
-    const expression = logging.filter?.expression;
-    if (expression !== undefined && !isBalanced(expression)) {
-      const at = [...path, "filter", "expression"];
-      yield error(at, `${JSON.stringify(expression)} has a quote or bracket without its partner`);
-    }
+    if (logging.filter !== undefined)
+      yield* expressionRules(logging.filter.expression ?? "", [...path, "filter", "expression"]);
   });
 }
 
-const closing: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
+/** Functions of expressions that Envoy has; methods by their names only. */
+const celFunctions: ReadonlySet<string> = new Set(
+  (
+    "bool bytes contains double duration dyn endsWith extract getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getHours " +
+    "getMilliseconds getMinutes getMonth getSeconds has int matches size startsWith timestamp type uint"
+  ).split(" "),
+);
 
-/** Whether quotes and brackets of a CEL expression pair up; the rest is checked by who evaluates it. */
-function isBalanced(expression: string): boolean {
-  const open: string[] = [];
-  const withoutTexts = expression.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, "");
-  for (const char of withoutTexts) {
-    const partner = closing[char];
-    if (partner !== undefined) open.push(partner);
-    else if (char === ")" || char === "]" || char === "}") {
-      if (open.pop() !== char) return false;
-    } else if (char === '"' || char === "'") return false;
+/** Istio parses the expression and no more; Envoy then looks for its functions, too. */
+function* expressionRules(expression: string, path: Path): Generator<Finding> {
+  const { error: problem, calls } = celSyntax(expression);
+  if (problem !== undefined) {
+    yield error(path, `${JSON.stringify(expression)} is no CEL expression: ${problem.message}`);
+    return;
   }
-  return open.length === 0;
+  for (const name of new Set(calls.filter((call) => !celFunctions.has(call)))) {
+    yield warning(path, `Envoy has no function ${name}, and refuses the listeners that are to log by it`);
+  }
 }
 
 function* providerRules(providers: readonly ProviderRef[] | undefined, path: Path): Generator<Finding> {

@@ -119,6 +119,17 @@ describe("Telemetry, WasmPlugin and TrafficExtension", () => {
       "{accessLogging: [{filter: {expression: 'response.code >= (400'}}]}",
       "error spec.accessLogging.0.filter.expression: ",
     ],
+    [
+      "Telemetry",
+      `{accessLogging: [{filter: {expression: "has(request.headers['x'])"}}]}`,
+      "error spec.accessLogging.0.filter.expression: ",
+    ],
+    ["Telemetry", "{accessLogging: [{filter: {}}]}", "error spec.accessLogging.0.filter.expression: "],
+    [
+      "Telemetry",
+      "{accessLogging: [{filter: {expression: request.path.lowerAscii() == 'x'}}]}",
+      "warning spec.accessLogging.0.filter.expression: Envoy has no function lowerAscii",
+    ],
     ["WasmPlugin", "{}", "error spec.url: is required"],
     ["WasmPlugin", "{url: 'ftp://x'}", "error spec.url: "],
     ["WasmPlugin", "{url: x, sha256: abc}", "error spec.sha256: "],

@@ -37,7 +37,11 @@ const accessLogging = (dice: Dice): object => ({
   ...dice.maybe(20, () => ({ disabled: dice.chance(50) })),
   ...dice.maybe(30, () => ({
     filter: {
-      expression: dice.pick(["response.code >= 400", "connection.mtls && request.url_path.contains('v1')"]),
+      expression: dice.pick([
+        "response.code >= 400",
+        "has(request.useragent) || 'x-one' in request.headers",
+        "connection.mtls && request.url_path.contains('v1')",
+      ]),
     },
   })),
 });
