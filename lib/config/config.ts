@@ -1,4 +1,4 @@
-import { byCodePoint, type ConfigKey, type Origin } from "./diagnostic.ts";
+import { byCodePoint, type ConfigKey, type Diagnostic, type Origin } from "./diagnostic.ts";
 
 /** What Istio's `Config` holds beside its spec. */
 export interface ConfigMeta {
@@ -27,6 +27,21 @@ export interface Config<Spec = unknown> {
   readonly spec: Spec;
   readonly status?: unknown;
   readonly origin: Origin;
+  /**
+   * Of an object that was made from another one: its fields (`spec.jwtRules.0`) → the fields that they stand for in the
+   * object that `origin` names. Absent: the object is as somebody wrote it.
+   */
+  readonly madeFrom?: Readonly<Record<string, Diagnostic["path"]>>;
+}
+
+/** Where a field is written: the path itself, or for a converted object the path in its origin; empty if there is none. */
+export function writtenPath({ madeFrom }: Config, path: Diagnostic["path"]): Diagnostic["path"] {
+  if (madeFrom === undefined) return path;
+  for (let length = path.length; length > 0; length--) {
+    const found = madeFrom[path.slice(0, length).join(".")];
+    if (found !== undefined) return [...found, ...path.slice(length)];
+  }
+  return [];
 }
 
 /** Creation time of an object that states none: 2024-01-01T00:00:00Z, so ties fall to name and namespace. */

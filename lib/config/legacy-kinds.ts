@@ -32,9 +32,12 @@ import { struct } from "./schema/scalars.ts";
 const config = { group: "config.istio.io", versions: ["v1alpha2"] } as const;
 const authentication = { group: "authentication.istio.io", versions: ["v1alpha1"] } as const;
 const rbac = { group: "rbac.istio.io", versions: ["v1alpha1"] } as const;
-const rbacNoEffect = "Istio's first RBAC ended with release 1.6; write an AuthorizationPolicy";
 
-/** Kinds of Istio up to 1.5; those with an effect have it on the v1 API only. @see model-config 4.2, 9 */
+/**
+ * Kinds of Istio up to 1.5. Those of authentication and RBAC are converted to the kinds that followed them
+ * (`lib/mesh/legacy-policies`); of the others, those with an effect have it on the v1 API only.
+ * @see model-config 4.2, 9
+ */
 export const legacyKinds: readonly KindSchema[] = [
   kindSchema({ kind: "RouteRule", ...config, plural: "routerules", schema: routeRule, rules: routeRuleRules }),
   kindSchema({ kind: "IngressRule", ...config, plural: "ingressrules", schema: ingressRule, rules: ingressRuleRules }),
@@ -103,7 +106,6 @@ export const legacyKinds: readonly KindSchema[] = [
     plural: "serviceroles",
     schema: serviceRole,
     rules: serviceRoleRules,
-    noEffect: rbacNoEffect,
   }),
   kindSchema({
     kind: "ServiceRoleBinding",
@@ -113,7 +115,6 @@ export const legacyKinds: readonly KindSchema[] = [
     plural: "servicerolebindings",
     schema: serviceRoleBinding,
     rules: serviceRoleBindingRules,
-    noEffect: rbacNoEffect,
   }),
   kindSchema({
     kind: "RbacConfig",
@@ -121,7 +122,6 @@ export const legacyKinds: readonly KindSchema[] = [
     plural: "rbacconfigs",
     schema: rbacConfig,
     rules: rbacConfigRules,
-    noEffect: rbacNoEffect,
   }),
   kindSchema({
     kind: "ClusterRbacConfig",
@@ -130,7 +130,6 @@ export const legacyKinds: readonly KindSchema[] = [
     clusterScoped: true,
     schema: rbacConfig,
     rules: rbacConfigRules,
-    noEffect: rbacNoEffect,
   }),
   ...["rule", "attributemanifest", "instance", "handler", "template", "adapter"].map((kind) =>
     kindSchema({

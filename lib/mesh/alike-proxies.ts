@@ -1,5 +1,5 @@
 import { type Classifier, type NodeClaims, project } from "../snapshot/classifier.ts";
-import type { ClassReads } from "./class-reads.ts";
+import { type ClassReads, serviceAccountAttribute } from "./class-reads.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh } from "./mesh.ts";
 import type { Proxy } from "./proxy.ts";
@@ -67,7 +67,8 @@ function signatureOf(proxy: Proxy, classifier: Classifier): Signature {
   const place = [proxy.locality, proxy.network, proxy.nodeName].filter((_, at) =>
     classifier.attributes.includes(["locality", "network", "nodeName"][at] ?? ""),
   );
-  const known = [keys.map((key) => proxy.labels[key] ?? null), place, proxy.nodeCluster];
+  const account = classifier.attributes.includes(serviceAccountAttribute) ? proxy.serviceAccount : "";
+  const known = [keys.map((key) => proxy.labels[key] ?? null), place, proxy.nodeCluster, account];
   return { projection, signature: `${projection ?? proxy.id}|${JSON.stringify(known)}` };
 }
 

@@ -6,6 +6,12 @@ import { indexDestinationRules } from "./destination-rule-index.ts";
 import { indexEnvoyFilters } from "./envoy-filter-index.ts";
 import { beginRound, lazily, sameList } from "./identity.ts";
 import { convertIngresses } from "./ingress.ts";
+import {
+  indexLegacyPolicies,
+  type LegacyPolicyIndex,
+  withLegacyPolicies,
+} from "./legacy-policies/index-legacy-policies.ts";
+import { withLegacyPeers } from "./legacy-policies/legacy-peers.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh, SelectingConfigs, ServiceIndex } from "./mesh.ts";
 import { indexNetworks, type NetworkIndex } from "./network-index.ts";
@@ -52,10 +58,18 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
   const sidecars = memo([of("Sidecar"), meshConfig], "sidecar index", () =>
     indexSidecars(of("Sidecar"), rootNamespace),
   );
-  const peerAuthentication = memo([of("PeerAuthentication"), meshConfig], "peer authentication index", () =>
+  const legacy = indexLegacyPolicies(of, services, meshConfig, domain, memo);
+  const writtenPeers = memo([of("PeerAuthentication"), meshConfig], "peer authentication index", () =>
     indexPeerAuthentications(of("PeerAuthentication"), rootNamespace),
   );
-  const selecting = selectingConfigs(of);
+  const peerAuthentication = withLegacyPeers(
+    writtenPeers.value,
+    legacy.value?.authentication,
+    services.all,
+    registry.endpoints,
+    memo,
+  );
+  const selecting = selectingConfigs(of, legacy.value);
   const sources = selecting.policies;
   const policies = memo(Object.values(sources), "policy index", () => indexPolicies(sources));
   const envoyFilters = memo([of("EnvoyFilter"), meshConfig], "envoy filter index", () =>
@@ -75,16 +89,16 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     destinationRules: destinationRules.value,
     sidecars: sidecars.value,
     gateways,
-    peerAuthentication: peerAuthentication.value,
-    policies: policies.value,
+    peerAuthentication,
+    policies: withLegacyPolicies(policies.value, legacy.value),
     envoyFilters,
     networks,
-    lookups: lookupsOf(world, services, peerAuthentication.value, networks, memo),
+    lookups: lookupsOf(world, services, peerAuthentication, networks, memo),
     serviceLookups: serviceLookups(world, services, memo),
     proxies: world.proxies,
     selecting,
   };
-  const stages = [ingress, virtualServices, destinationRules, sidecars, peerAuthentication, policies];
+  const stages = [ingress, virtualServices, destinationRules, sidecars, writtenPeers, legacy, policies];
   return { value: mesh, diagnostics: stages.flatMap((stage) => stage.diagnostics) };
 }
 
@@ -112,7 +126,7 @@ function mergedByAge<T extends { readonly meta: { readonly creationTimestampMs: 
   );
 }
 
-function selectingConfigs(of: ConfigsOf): SelectingConfigs {
+function selectingConfigs(of: ConfigsOf, legacy: LegacyPolicyIndex | undefined): SelectingConfigs {
   return {
     policies: {
       authorization: of("AuthorizationPolicy"),
@@ -125,6 +139,7 @@ function selectingConfigs(of: ConfigsOf): SelectingConfigs {
     envoyFilters: of("EnvoyFilter"),
     sidecars: of("Sidecar"),
     destinationRules: of("DestinationRule"),
+    legacy,
   };
 }
 
@@ -161,7 +176,7 @@ function lookupsOf(
       },
       isClusterLocal: (service) => clusterLocal()(service.hostname),
       authentication: peerAuthentication,
-      namespaceMtlsMode: peerAuthentication.namespaceMode,
+      serviceMtlsMode: peerAuthentication.serviceMode,
       workloadMtlsMode: peerAuthentication.workloadMode,
       networkGateways: networks.gateways,
       gatewaysOfNetwork: networks.gatewaysOf,

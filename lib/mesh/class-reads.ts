@@ -56,6 +56,9 @@ const topologyAttributes: ReadonlyMap<string, string> = new Map([
   ["kubernetes.io/hostname", "nodeName"],
 ]);
 
+/** What a node says of its account; of a known workload the registry's word counts. */
+export const serviceAccountAttribute = "metadata:SERVICE_ACCOUNT";
+
 /** The same object for the same reads. */
 export function classReads(mesh: Mesh, memo: Memo): ClassReads {
   const { selecting, services, config } = mesh;
@@ -78,6 +81,7 @@ export function classReads(mesh: Mesh, memo: Memo): ClassReads {
     ...(mesh.networks.gateways.length > 0 ? ["network"] : []),
     ...(place.locality ? ["locality"] : []),
     ...(place.nodeName ? ["nodeName"] : []),
+    ...(selecting.legacy?.readsServiceAccount === true ? [serviceAccountAttribute] : []),
     ...place.labels.flatMap((key) => topologyAttributes.get(key) ?? []),
   ]);
   const besides = [
@@ -132,6 +136,7 @@ function labelReads(mesh: Mesh, besides: readonly string[], memo: Memo): Readonl
   for (const { meta, spec } of selecting.destinationRules) {
     read(meta.namespace, Object.keys(spec.workloadSelector?.matchLabels ?? {}));
   }
+  for (const [namespace, keys] of selecting.legacy?.labelReads ?? []) read(namespace, keys);
   for (const [namespace, keys] of memo([services], "selector labels", () => serviceSelectorKeys(mesh)))
     read(namespace, keys);
   const routerNamespaces = new Set(

@@ -1,4 +1,5 @@
 import { byAge, type Config } from "../config/config.ts";
+import type { AuthenticationPolicy } from "../config/kinds/authentication-policy.ts";
 import type { AuthorizationPolicy } from "../config/kinds/authorization-policy.ts";
 import type { DestinationRule } from "../config/kinds/destination-rule.ts";
 import type { EnvoyFilter } from "../config/kinds/envoy-filter.ts";
@@ -6,6 +7,7 @@ import type { Gateway } from "../config/kinds/gateway.ts";
 import type { Ingress, IngressClass } from "../config/kinds/ingress.ts";
 import type { PeerAuthentication } from "../config/kinds/peer-authentication.ts";
 import type { RequestAuthentication } from "../config/kinds/request-authentication.ts";
+import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../config/kinds/service-role.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";
 import type { Telemetry } from "../config/kinds/telemetry.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
@@ -16,13 +18,19 @@ import type { Memo } from "./memo.ts";
 /** The kinds that the mesh is built from. */
 interface SpecOf {
   readonly AuthorizationPolicy: AuthorizationPolicy;
+  readonly ClusterRbacConfig: RbacConfig;
   readonly DestinationRule: DestinationRule;
   readonly EnvoyFilter: EnvoyFilter;
   readonly Gateway: Gateway;
   readonly Ingress: Ingress;
   readonly IngressClass: IngressClass;
+  readonly MeshPolicy: AuthenticationPolicy;
   readonly PeerAuthentication: PeerAuthentication;
+  readonly Policy: AuthenticationPolicy;
+  readonly RbacConfig: RbacConfig;
   readonly RequestAuthentication: RequestAuthentication;
+  readonly ServiceRole: ServiceRole;
+  readonly ServiceRoleBinding: ServiceRoleBinding;
   readonly Sidecar: Sidecar;
   readonly Telemetry: Telemetry;
   readonly TrafficExtension: TrafficExtension;

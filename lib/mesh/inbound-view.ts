@@ -1,5 +1,6 @@
 import type { ServiceTarget } from "../registry/service.ts";
 import { destinationRuleFor } from "./destination-rule-index.ts";
+import type { ServedWorkload } from "./legacy-policies/served-port.ts";
 import type { Mesh, SidecarScope } from "./mesh.ts";
 import { workloadModeOf } from "./peer-authentication.ts";
 import type { Proxy } from "./proxy.ts";
@@ -22,10 +23,10 @@ export function selectInbound(
   proxy: Proxy,
   scope: SidecarScope,
   services: ServiceScope,
-  served: readonly ServiceTarget[],
+  workload: ServedWorkload,
 ): InboundSelection {
-  const { namespace, labels } = proxy;
-  const targets = proxy.type === "router" ? [] : served;
+  const { labels } = proxy;
+  const targets = proxy.type === "router" ? [] : workload.targets;
   const ownAddresses = readsOwnAddresses(mesh, scope) ? proxy.addresses : [];
   const view: ServedView = {
     targets,
@@ -35,8 +36,7 @@ export function selectInbound(
     scope: services,
     ownAddresses,
   };
-  const policy = mesh.peerAuthentication.workloadPolicy(namespace, labels);
-  const general = mesh.peerAuthentication.namespaceMode(namespace);
+  const { policy, general } = mesh.peerAuthentication.servedModes(workload);
   const ports = Object.keys(policy?.spec.portLevelMtls ?? {}).map(Number);
   const servedKey = `${targets.map(targetName).join(",")}@${ownAddresses.join(",")}`;
   const policyName = policy === undefined ? "" : `${policy.meta.namespace}/${policy.meta.name}`;

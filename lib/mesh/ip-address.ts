@@ -20,3 +20,11 @@ export function ipMode(addresses: readonly string[]): "IPv4" | "IPv6" | "dual" {
   const v4 = addresses.some((address) => ipFamily(address) === "IPv4");
   return v4 && v6 ? "dual" : v6 ? "IPv6" : "IPv4";
 }
+
+/** An address, or an address and a number of bits: `10.0.0.0/8`. */
+export function isAddressRange(text: string): boolean {
+  const slash = text.indexOf("/");
+  if (slash < 0) return isIpAddress(text);
+  const [address, bits] = [text.slice(0, slash), text.slice(slash + 1)];
+  return isIpAddress(address) && /^\d{1,3}$/.test(bits) && Number(bits) <= (address.includes(":") ? 128 : 32);
+}

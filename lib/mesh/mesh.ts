@@ -15,12 +15,14 @@ import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
 import type { Service, ServicePort } from "../registry/service.ts";
 import type { EnvoyFilterIndex } from "./envoy-filter-index.ts";
+import type { LegacyPolicyIndex } from "./legacy-policies/index-legacy-policies.ts";
+import type { ServedWorkload } from "./legacy-policies/served-port.ts";
 import type { NetworkIndex } from "./network-index.ts";
 import type { PeerAuthenticationIndex } from "./peer-authentication.ts";
 import type { Proxy } from "./proxy.ts";
 import type { SidecarIndex } from "./sidecar-index.ts";
-import type { MeshLookups, ServiceLookups } from "./views.ts";
-import type { PolicyIndex, PolicySources } from "./workload-policies.ts";
+import type { MeshLookups, ServiceLookups, WorkloadPolicies } from "./views.ts";
+import type { PolicySources } from "./workload-policies.ts";
 
 /** A virtual service with short names resolved, delegates merged, and the keys of all objects that went into it. */
 export interface MeshVirtualService {
@@ -152,7 +154,8 @@ export interface Mesh {
   /** Oldest first, with those made from Ingresses. */
   readonly gateways: readonly Config<Gateway>[];
   readonly peerAuthentication: PeerAuthenticationIndex;
-  readonly policies: PolicyIndex;
+  /** Policies of a workload, with those that objects of releases before 1.6 stand for. */
+  readonly policies: (workload: ServedWorkload) => WorkloadPolicies;
   readonly envoyFilters: EnvoyFilterIndex;
   readonly networks: NetworkIndex;
   /** Answers that depend on no proxy. */
@@ -172,6 +175,8 @@ export interface SelectingConfigs {
   readonly envoyFilters: readonly Config<EnvoyFilter>[];
   readonly sidecars: readonly Config<Sidecar>[];
   readonly destinationRules: readonly Config<DestinationRule>[];
+  /** Reads labels and accounts of workloads as well. */
+  readonly legacy: Pick<LegacyPolicyIndex, "labelReads" | "readsServiceAccount"> | undefined;
 }
 
 /** Effective policy of one subset and port. @see model-push 6.4 */

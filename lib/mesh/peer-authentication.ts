@@ -1,17 +1,31 @@
 import type { Config } from "../config/config.ts";
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { MutualTLS, PeerAuthentication } from "../config/kinds/peer-authentication.ts";
+import type { Service, ServicePort } from "../registry/service.ts";
 import { type Labels, selects } from "./label-selector.ts";
+import type { ServedWorkload } from "./legacy-policies/served-port.ts";
 import type { MutualTlsMode } from "./views.ts";
 
 /** Which mode of mutual TLS holds where. @see model-push 9.1, 9.3 */
 export interface PeerAuthenticationIndex {
-  /** Mode of a namespace as clients guess it; undefined: neither the namespace nor the mesh has a policy. */
+  /** Mode of a namespace; undefined: neither the namespace nor the mesh has a policy. */
   namespaceMode(namespace: string): MutualTlsMode | undefined;
+  /** Mode of a service's port as clients guess it, who do not know its workloads; undefined: nothing says. */
+  serviceMode(service: Service, port: ServicePort): MutualTlsMode | undefined;
   /** The oldest policy that selects the workload; policies with a selector in the root namespace select nothing. */
   workloadPolicy(namespace: string, labels: Labels): Config<PeerAuthentication> | undefined;
   /** Mode on one port that the workload listens on. */
   workloadMode(namespace: string, labels: Labels, port: number): MutualTlsMode;
+  /** What holds on the ports of a workload whose services are known. */
+  servedModes(workload: ServedWorkload): ServedModes;
+}
+
+/** The modes of a workload's ports, for `workloadModeOf`. */
+export interface ServedModes {
+  /** The policy for this workload. */
+  readonly policy: Config<PeerAuthentication> | undefined;
+  /** What holds where that says nothing; undefined: nothing says. */
+  readonly general: MutualTlsMode | undefined;
 }
 
 /** @param configs oldest first; only the oldest policy of a namespace without selector counts */
@@ -44,9 +58,14 @@ export function indexPeerAuthentications(
   return {
     value: {
       namespaceMode,
+      serviceMode: (service) => namespaceMode(service.attributes.namespace),
       workloadPolicy,
       workloadMode: (namespace, labels, port) =>
         workloadModeOf(workloadPolicy(namespace, labels), namespaceMode(namespace), port),
+      servedModes: ({ namespace, labels }) => ({
+        policy: workloadPolicy(namespace, labels),
+        general: namespaceMode(namespace),
+      }),
     },
     diagnostics,
   };

@@ -78,7 +78,10 @@ export function viewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): ProxyViews {
 
 function select(mesh: Mesh, proxy: Proxy, memo: Memo): Selection {
   const scope = scopeOf(mesh, proxy, memo);
-  const workload = { namespace: proxy.namespace, labels: proxy.labels, rootNamespace: mesh.config.rootNamespace };
+  const targets = mesh.registry.serviceTargets(proxy);
+  const { namespace, labels, serviceAccount } = proxy;
+  const { rootNamespace } = mesh.config;
+  const workload = { namespace, labels, rootNamespace, serviceAccount, targets, sidecar: scope.sidecar };
   const patched = {
     ...workload,
     type: proxy.type,
@@ -87,7 +90,6 @@ function select(mesh: Mesh, proxy: Proxy, memo: Memo): Selection {
   };
   const classProxy = classProxyOf(mesh, proxy);
   const rules = selectRules(scope, proxy.labels, memo);
-  const targets = mesh.registry.serviceTargets(proxy);
   const gateway = proxy.type === "router" ? selectGateways(mesh, proxy, targets, memo) : undefined;
   return {
     mesh,
@@ -98,7 +100,7 @@ function select(mesh: Mesh, proxy: Proxy, memo: Memo): Selection {
     rules,
     patches: selectPatches(mesh.envoyFilters(patched)),
     gateway,
-    inbound: selectInbound(mesh, proxy, scope, serviceScopeOf(mesh, scope, memo), targets),
+    inbound: selectInbound(mesh, proxy, scope, serviceScopeOf(mesh, scope, memo), workload),
     perspective: perspectiveOf(mesh, proxy, scope, memo),
     policies: mesh.policies(workload),
     sourceLabels: sourceLabelsOf(scope, gateway, proxy.labels, memo),
@@ -258,4 +260,9 @@ function asOne(configs: readonly Config[], memo: Memo): readonly object[] {
 
 const namesOf = (configs: readonly Config[]): string => configs.map(nameOf).join(",");
 
-const nameOf = ({ meta }: Config): string => `${meta.kind}/${meta.namespace}/${meta.name}`;
+/** What was made for single workloads is told apart by what it says: its name is that of what it was made from. */
+function nameOf(config: Config): string {
+  const { meta, spec, madeFrom } = config;
+  const name = `${meta.kind}/${meta.namespace}/${meta.name}`;
+  return madeFrom === undefined ? name : `${name}@${fingerprint(JSON.stringify([meta.annotations, spec]))}`;
+}

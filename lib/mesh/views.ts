@@ -13,7 +13,7 @@ import type { IstioIngressListener } from "../config/kinds/sidecar.ts";
 import type { Telemetry } from "../config/kinds/telemetry.ts";
 import type { TrafficExtension, WasmPlugin } from "../config/kinds/wasm-plugin.ts";
 import type { NetworkGateway } from "../registry/registry-state.ts";
-import type { Endpoint, Service, ServiceTarget } from "../registry/service.ts";
+import type { Endpoint, Service, ServicePort, ServiceTarget } from "../registry/service.ts";
 import type { MergedGateway, MeshDestinationRule, MeshVirtualService, SidecarScope } from "./mesh.ts";
 
 /** What every generator may read of the proxies of a class. */
@@ -60,8 +60,8 @@ export interface MeshLookups extends ServiceLookups {
   /** Sorted, trust-domain aliases expanded. */
   serviceAccounts(service: Service): readonly string[];
   isClusterLocal(service: Service): boolean;
-  /** Effective PeerAuthentication of a namespace; undefined: nothing says. @see model-push 9.1, 9.3 */
-  namespaceMtlsMode(namespace: string): MutualTlsMode | undefined;
+  /** What clients guess that a port of a service takes; undefined: nothing says. @see model-push 9.1, 9.3 */
+  serviceMtlsMode(service: Service, port: ServicePort): MutualTlsMode | undefined;
   /** Effective mode on one (target) port of the workload with these labels, also a workload of another class. @see model-push 9.1 */
   workloadMtlsMode(namespace: string, labels: Readonly<Record<string, string>>, port: number): MutualTlsMode;
   /** Stands for all PeerAuthentications among memo keys: another object as soon as one of them changed. */

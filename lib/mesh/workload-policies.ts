@@ -12,6 +12,9 @@ import type { WorkloadPolicies } from "./views.ts";
 /** Chooses the policies of a workload. @see model-push 9.2, 9.4, 10.1, 10.3; xds-security 1 */
 export type PolicyIndex = (workload: PolicyWorkload) => WorkloadPolicies;
 
+/** Annotation of converted policies that are about HTTP requests only: TCP connections never meet them. */
+export const httpOnlyAnnotation = "internal.portolan.dev/http-only";
+
 /** All policies of the mesh, each kind oldest first. */
 export interface PolicySources {
   readonly authorization: readonly Config<AuthorizationPolicy>[];

@@ -152,7 +152,7 @@ export function lookups(parts: Parts): MeshLookups {
     endpoints: (of) => parts.endpoints?.[of.hostname] ?? [],
     serviceAccounts: () => parts.accounts ?? [],
     isClusterLocal: () => parts.clusterLocal ?? false,
-    namespaceMtlsMode: () => parts.namespaceMode,
+    serviceMtlsMode: () => parts.namespaceMode,
     workloadMtlsMode: () => parts.workloadMode ?? "PERMISSIVE",
     authentication: {},
     serviceByHostname: (hostname) => parts.services?.find((candidate) => candidate.hostname === hostname),

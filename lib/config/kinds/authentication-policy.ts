@@ -49,5 +49,20 @@ export interface LegacyJwt {
   readonly jwks?: string;
   readonly jwtHeaders?: readonly string[];
   readonly jwtParams?: readonly string[];
-  readonly triggerRules?: readonly Readonly<Record<string, unknown>>[];
+  /** Absent: every request is checked; else those that fulfil one of the rules. */
+  readonly triggerRules?: readonly TriggerRule[];
+}
+
+/** Fulfilled by a path that matches none of the excluded ones and, if any are given, one of the included ones. */
+export interface TriggerRule {
+  readonly excludedPaths?: readonly PathMatch[];
+  readonly includedPaths?: readonly PathMatch[];
+}
+
+/** One of the four; the path is without its query. */
+export interface PathMatch {
+  readonly exact?: string;
+  readonly prefix?: string;
+  readonly suffix?: string;
+  readonly regex?: string;
 }

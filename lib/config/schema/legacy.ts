@@ -121,6 +121,8 @@ export const ingressRule: z.ZodType<IngressRule> = message({
   kept: { match: matchCondition, destinationPort: int32, destinationPortName: text },
 });
 
+const pathMatches = message({ kept: { exact: text, prefix: text, suffix: text, regex: text } }).array();
+
 const jwt = message({
   plain: {
     issuer: text,
@@ -129,7 +131,7 @@ const jwt = message({
     jwks: text,
     jwtHeaders: texts,
     jwtParams: texts,
-    triggerRules: struct.array(),
+    triggerRules: message({ plain: { excludedPaths: pathMatches, includedPaths: pathMatches } }).array(),
   },
 });
 

@@ -83,7 +83,7 @@ function ofService(
   const from = readsEndpoints(source)
     ? [proxies.keyWithEndpoints, lookups.endpoints(service), service, rule ?? nothing]
     : [proxies.key, service, rule ?? nothing];
-  const inferred = lookups.namespaceMtlsMode(service.attributes.namespace);
+  const inferred = service.ports.map((port) => lookups.serviceMtlsMode(service, port)).join();
   return memo(from, `${mode}|${inferred}|${accounts.join()}`, () => {
     const origins = provenanceOf([service], rule);
     return outboundClusters(source, proxies).map((json) => ({ name: json.name ?? "", json, from: origins }));

@@ -12,6 +12,7 @@ import type { Config } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { ServiceLookups } from "../../mesh/views.ts";
+import { httpOnlyAnnotation } from "../../mesh/workload-policies.ts";
 import { packAny } from "../any.ts";
 import { type Authorizer, findAuthorizer } from "./ext-authz.ts";
 import { neverMatches, type RuleContext, rbacPolicy } from "./rbac-policy.ts";
@@ -41,7 +42,10 @@ export function httpAuthorization(
 
 /** For TCP chains, where rules that need HTTP shrink (ALLOW) or grow (all others). */
 export function tcpAuthorization(policies: Policies, lookups: ServiceLookups): Stage<AuthorizationFilters<FilterJson>> {
-  return authorization(policies, lookups, "tcp");
+  const asked = policies.filter(
+    ({ meta, madeFrom }) => madeFrom === undefined || meta.annotations[httpOnlyAnnotation] === undefined,
+  );
+  return authorization(asked, lookups, "tcp");
 }
 
 function authorization(

@@ -9,7 +9,7 @@ import type {
   JwtRequirementJson,
 } from "../../../gen/envoy/extensions/filters/http/jwt_authn/v3/config_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import type { Config } from "../../config/config.ts";
+import { type Config, writtenPath } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { ServiceLookups } from "../../mesh/views.ts";
@@ -133,7 +133,7 @@ function keysNotFetched(policy: Config<RequestAuthentication>, index: number): D
     code: "jwks-not-fetched",
     severity: "warning",
     origin: policy.origin,
-    path: ["spec", "jwtRules", index, "jwksUri"],
+    path: writtenPath(policy, ["spec", "jwtRules", index, "jwksUri"]),
     message: "the keys of this issuer are not known, so every token of it is refused",
     hint: "write the keys into jwks, or declare the host of jwksUri as a service (ServiceEntry), so that proxies fetch them",
   };

@@ -16,7 +16,7 @@ export interface UpstreamTlsInput {
   readonly meshExternal: boolean;
   /** SPIFFE identities that may answer. */
   readonly accounts: readonly string[];
-  /** SNI of mesh mTLS. */
+  /** SNI of mesh mTLS; empty: none. */
   readonly sni: string;
   /** Automatic mTLS is on and the service looks as if it took it. */
   readonly infersMtls: boolean;
@@ -37,14 +37,15 @@ export function upstreamTls(input: UpstreamTlsInput): UpstreamTls | undefined {
   const mode = stated.mode ?? "DISABLE";
   if (mode === "DISABLE" || mode === "SIMPLE") return { settings: stated, automatic: false };
   const names = stated.subjectAltNames ?? [];
+  const unchecked = stated.insecureSkipVerify === true ? { insecureSkipVerify: true } : {};
   if (hasFiles && !input.meshExternal) {
     const asked = { sni: stated.sni ?? "", subjectAltNames: names };
-    return { settings: { ...asked, ...fileSettings(clientFiles) }, automatic: false };
+    return { settings: { ...asked, ...unchecked, ...fileSettings(clientFiles) }, automatic: false };
   }
   if (mode === "MUTUAL") return { settings: stated, automatic: false };
   const sni = (stated.sni ?? "") === "" ? input.sni : (stated.sni ?? "");
   return {
-    settings: { mode, sni, subjectAltNames: names.length === 0 ? input.accounts : names },
+    settings: { mode, sni, subjectAltNames: names.length === 0 ? input.accounts : names, ...unchecked },
     automatic: false,
   };
 }
@@ -78,5 +79,5 @@ export function infersMtls(
     const endpoints = lookups.endpoints(service).filter((endpoint) => endpoint.servicePortName === port.name);
     if (endpoints.length === 0 || endpoints.some((endpoint) => endpoint.tlsMode === "disabled")) return false;
   }
-  return lookups.namespaceMtlsMode(service.attributes.namespace) !== "DISABLE";
+  return lookups.serviceMtlsMode(service, port) !== "DISABLE";
 }

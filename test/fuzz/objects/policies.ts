@@ -103,7 +103,7 @@ function condition(dice: Dice): object {
   return { key, ...(dice.chance(75) ? { values: [value] } : { notValues: [value] }) };
 }
 
-const keySet = JSON.stringify({
+export const keySet = JSON.stringify({
   keys: [
     {
       kty: "RSA",

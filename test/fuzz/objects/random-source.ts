@@ -5,6 +5,13 @@ import { createDice, type Dice } from "./dice.ts";
 import { randomEnvoyFilter } from "./envoy-filters.ts";
 import { randomProxyConfig, randomTelemetry, randomWasmPlugin } from "./extensions.ts";
 import { ingressClass, randomGateway, randomIngress, randomSidecar } from "./gateways.ts";
+import {
+  randomAuthenticationPolicy,
+  randomClusterRbacConfig,
+  randomMeshPolicy,
+  randomServiceRole,
+  randomServiceRoleBinding,
+} from "./legacy-policies.ts";
 import { randomMeshConfig } from "./mesh-configs.ts";
 import { randomAuthorizationPolicy, randomPeerAuthentication, randomRequestAuthentication } from "./policies.ts";
 import { gatewayApplication, randomApplication, randomServiceEntry, randomWorkloadEntry } from "./registry-objects.ts";
@@ -30,6 +37,7 @@ const makers: readonly Maker[] = [
   ...[randomServiceEntry, randomServiceEntry, randomGateway, randomGateway, randomSidecar],
   ...[randomDelegate, randomWorkloadEntry, randomIngress],
   ...[randomPeerAuthentication, randomAuthorizationPolicy, randomAuthorizationPolicy, randomRequestAuthentication],
+  ...[randomAuthenticationPolicy, randomServiceRole, randomServiceRoleBinding],
   ...[randomTelemetry, randomTelemetry, randomWasmPlugin, randomProxyConfig, randomEnvoyFilter],
 ];
 
@@ -53,9 +61,21 @@ export function randomSource(seed: number): RandomSource {
     const maker = dice.pick(makers);
     return accepted(() => maker(dice, `object-${index}`));
   }).flat();
+  const legacy = dice.chance(40) ? legacyObjects(dice).flatMap((make) => accepted(make)) : [];
   const meshConfig = dice.chance(60) ? acceptedMeshConfig(dice, refused) : undefined;
-  const manifests = unique([...applications, ...gatewayApplication(dice), ingressClass, ...objects]);
+  const manifests = unique([...applications, ...gatewayApplication(dice), ingressClass, ...objects, ...legacy]);
   return { seed, manifests, meshConfig, proxies: namedProxies(dice), refused };
+}
+
+/** Roles mean something only where RBAC is on, and few worlds would have all three by chance. */
+function legacyObjects(dice: Dice): readonly (() => Manifest)[] {
+  return [
+    ...(dice.chance(75) ? [() => randomClusterRbacConfig(dice)] : []),
+    ...(dice.chance(30) ? [() => randomMeshPolicy(dice)] : []),
+    ...dice.list(1, 3, () => () => randomServiceRole(dice)),
+    ...[1, 2, 3].map((index) => () => randomServiceRoleBinding(dice, `binding-${index}`)),
+    ...dice.list(0, 2, () => () => randomAuthenticationPolicy(dice, `legacy-${dice.int(100)}`)),
+  ];
 }
 
 /** The source as the files of a folder, one for each object. */

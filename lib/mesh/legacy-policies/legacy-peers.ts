@@ -1,0 +1,151 @@
+import type { Config } from "../../config/config.ts";
+import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
+import { type RegistryState, serviceKey } from "../../registry/registry-state.ts";
+import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
+import { fingerprint, groupBy } from "../identity.ts";
+import { type Labels, selects } from "../label-selector.ts";
+import type { Memo } from "../memo.ts";
+import type { PeerAuthenticationIndex } from "../peer-authentication.ts";
+import type { MutualTlsMode } from "../views.ts";
+import { type AuthenticationIndex, mutualTlsMode } from "./authentication-index.ts";
+import { type ServedWorkload, servedPorts } from "./served-port.ts";
+
+/**
+ * Mutual TLS by the newer kind where one of its objects applies to a workload, else by the authentication policies of the
+ * services that the workload backs, as in Istio 1.5. Servers know their ports; clients go by the ports of endpoints.
+ *
+ * @see Istio 1.5 `pilot/pkg/security/authn/v1beta1/policy_applier.go`
+ */
+export function withLegacyPeers(
+  newer: PeerAuthenticationIndex,
+  authentication: AuthenticationIndex | undefined,
+  services: readonly Service[],
+  endpoints: RegistryState["endpoints"],
+  memo: Memo,
+): PeerAuthenticationIndex {
+  if (authentication === undefined) return newer;
+  const governed = services.filter(({ attributes }) => authentication.targetsIn(attributes.namespace).size > 0);
+  const ports = new Map(governed.map((service) => [service, targetPortsOf(endpoints.get(serviceKey(service)), memo)]));
+  const text = [...ports].map(([service, known]) => `${serviceKey(service)}=${known.text}`).join();
+  return memo([newer, authentication, services], `legacy peers|${fingerprint(text)}`, () =>
+    joined(newer, authentication, ports, memo),
+  );
+}
+
+/** Workload ports behind the ports of a service. */
+interface TargetPorts {
+  readonly byName: ReadonlyMap<string, ReadonlySet<number>>;
+  readonly text: string;
+}
+
+const noPorts: TargetPorts = { byName: new Map(), text: "" };
+
+function targetPortsOf(endpoints: readonly Endpoint[] | undefined, memo: Memo): TargetPorts {
+  if (endpoints === undefined) return noPorts;
+  return memo([endpoints], "target ports", () => {
+    const grouped = groupBy(endpoints, ({ servicePortName }) => servicePortName);
+    const byName = new Map([...grouped].map(([name, list]) => [name, new Set(list.map(({ port }) => port))]));
+    const text = JSON.stringify([...byName].map(([name, numbers]) => [name, ...[...numbers].sort()]).sort());
+    return { byName, text };
+  });
+}
+
+/** A service on whose workload ports policies of a namespace with targets hold. */
+interface Governed {
+  readonly selector: Labels;
+  readonly isTarget: boolean;
+  /** The service's port that leads to a workload port. */
+  portTo(number: number): ServicePort | undefined;
+  modeOn(port: ServicePort): MutualTlsMode | undefined;
+}
+
+function joined(
+  newer: PeerAuthenticationIndex,
+  authentication: AuthenticationIndex,
+  ports: ReadonlyMap<Service, TargetPorts>,
+  memo: Memo,
+): PeerAuthenticationIndex {
+  const modeOf = (policy: ReturnType<AuthenticationIndex["policyFor"]>): MutualTlsMode | undefined =>
+    policy === undefined ? undefined : mutualTlsMode(policy);
+  const generalMode = (namespace: string): MutualTlsMode | undefined =>
+    modeOf(authentication.namespacePolicy(namespace) ?? authentication.meshPolicy);
+  const governed = groupBy(
+    [...ports].flatMap(([service, { byName }]): readonly (Governed & { readonly namespace: string })[] => {
+      const { selector, namespace } = service.attributes;
+      if (selector === undefined) return [];
+      const named = { hostname: service.hostname, namespace };
+      return [
+        {
+          namespace,
+          selector,
+          isTarget: authentication.targetsIn(namespace).has(service.hostname),
+          portTo: (number) => service.ports.find(({ name }) => byName.get(name)?.has(number) === true),
+          modeOn: (port) => modeOf(authentication.policyFor(named, port)),
+        },
+      ];
+    }),
+    ({ namespace }) => namespace,
+  );
+  const isNewer = (namespace: string, labels: Labels): boolean =>
+    newer.namespaceMode(namespace) !== undefined || newer.workloadPolicy(namespace, labels) !== undefined;
+  return {
+    namespaceMode: (namespace) => newer.namespaceMode(namespace) ?? generalMode(namespace),
+    serviceMode: (service, port) =>
+      newer.serviceMode(service, port) ??
+      modeOf(authentication.policyFor({ hostname: service.hostname, namespace: service.attributes.namespace }, port)),
+    workloadPolicy: newer.workloadPolicy,
+    workloadMode: (namespace, labels, number) => {
+      if (isNewer(namespace, labels)) return newer.workloadMode(namespace, labels, number);
+      const leads = ({ selector, portTo }: Governed) => portTo(number) !== undefined && selects(selector, labels);
+      const there = governed.get(namespace) ?? [];
+      // Only where a target leads to the port does it matter which service leads first.
+      const leader = there.some((one) => one.isTarget && leads(one)) ? there.find(leads) : undefined;
+      const port = leader?.portTo(number);
+      const own = port === undefined ? undefined : leader?.modeOn(port);
+      return own ?? generalMode(namespace) ?? "PERMISSIVE";
+    },
+    servedModes: (workload) => {
+      const { namespace, labels } = workload;
+      if (isNewer(namespace, labels)) return newer.servedModes(workload);
+      const general = generalMode(namespace);
+      const policy = portPolicy(workload, authentication, general, memo);
+      return { policy, general };
+    },
+  };
+}
+
+/** A PeerAuthentication for the ports of a workload where another mode holds than in its namespace. */
+function portPolicy(
+  workload: ServedWorkload,
+  authentication: AuthenticationIndex,
+  general: MutualTlsMode | undefined,
+  memo: Memo,
+): Config<PeerAuthentication> | undefined {
+  const own = servedPorts(workload).flatMap(({ service, servicePort, number }) => {
+    const policy = authentication.policyFor(service, servicePort);
+    const mode = policy === undefined ? undefined : mutualTlsMode(policy);
+    return policy === undefined || mode === undefined || mode === general ? [] : [{ policy, mode, number }];
+  });
+  const [first] = own;
+  if (first === undefined) return undefined;
+  const { policy } = first;
+  // The name says all that is in it, so that classes which differ in it differ in its name.
+  const name = `authentication-policy-${own.map(({ number, mode }) => `${number}-${mode}`).join("-")}`;
+  return memo([policy], `port policy|${workload.namespace}|${name}`, () => ({
+    meta: {
+      ...policy.meta,
+      kind: "PeerAuthentication",
+      group: "security.istio.io",
+      version: "v1",
+      name,
+      namespace: workload.namespace,
+      labels: {},
+      annotations: {},
+    },
+    spec: {
+      portLevelMtls: Object.fromEntries(own.map(({ number, mode }): [string, MutualTLS] => [String(number), { mode }])),
+    },
+    origin: policy.origin,
+    madeFrom: {},
+  }));
+}
