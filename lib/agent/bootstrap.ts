@@ -14,6 +14,15 @@ export interface BootstrapOptions {
   readonly server: ControlPlane;
   /** Port of the admin interface on loopback; 0 takes any. */
   readonly adminPort: number;
+  /** What the proxy reports to, beside the control plane and the identity agent. */
+  readonly services?: BootstrapServices;
+}
+
+/** Parts of a bootstrap about log, metrics and tracing services. */
+export interface BootstrapServices {
+  readonly clusters: readonly ClusterJson[];
+  readonly statsSinks: NonNullable<BootstrapJson["statsSinks"]>;
+  readonly tracing: BootstrapJson["tracing"];
 }
 
 /** Node metadata as JSON: a value may be a text, a number, a flag, a list or an object. */
@@ -58,7 +67,7 @@ export const restSource = {
 
 /** A bootstrap for a stock Envoy, 1.36 or newer, that polls clusters and listeners over REST. */
 export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
-  const { nodeId, nodeCluster, metadata, locality, server, adminPort } = options;
+  const { nodeId, nodeCluster, metadata, locality, server, adminPort, services } = options;
   return {
     node: { id: nodeId, cluster: nodeCluster, metadata, ...(locality === undefined ? {} : { locality }) },
     admin: { address: socketAddress("127.0.0.1", adminPort) },
@@ -74,8 +83,10 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
               },
             ],
           }),
-      clusters: [controlPlane(server), identityAgent],
+      clusters: [controlPlane(server), identityAgent, ...(services?.clusters ?? [])],
     },
+    ...(services === undefined || services.statsSinks.length === 0 ? {} : { statsSinks: services.statsSinks }),
+    ...(services?.tracing === undefined ? {} : { tracing: services.tracing }),
   };
 }
 

@@ -3,11 +3,14 @@ import { bootstrapOf } from "../agent/bootstrap.ts";
 import { nodeOfWorkload, proxiesOf } from "../compile/census.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
-import { readFiles } from "../config/directory.ts";
+import { readFiles, type SourceFile } from "../config/directory.ts";
+import type { ProxyConfig } from "../config/kinds/mesh-proxy-config.ts";
 import { createMemo } from "../mesh/memo.ts";
+import { metadataOf } from "../mesh/node-metadata.ts";
 import { type NamedProxy, nodeOfNamed } from "../mesh/proxy-from-node.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
 import type { Register } from "./program.ts";
+import { proxyServices } from "./proxy-services.ts";
 import { readFolder } from "./watch-folder.ts";
 
 /** Folder that `npm start` serves, and the commands beside it read, when none is named. */
@@ -36,7 +39,7 @@ export const registerBootstrap: Register = (program, terminal) => {
       "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields",
     )
     .action(async (node: string | undefined, options: Options) => {
-      const proxies = await proxiesIn(options.dir);
+      const { proxies, settings } = proxiesIn(await readFolder(options.dir));
       if (node === undefined) {
         if (options.json === true) terminal.out(JSON.stringify(proxies));
         else for (const proxy of proxies) terminal.out(`${proxy.name}.${proxy.namespace}\t${proxy.type}`);
@@ -47,7 +50,7 @@ export const registerBootstrap: Register = (program, terminal) => {
         const known = proxies.map(({ name, namespace }) => `${name}.${namespace}`).join(", ");
         throw new PortolanError(`no pod ${node} with a proxy in ${options.dir}; there are: ${known || "none"}`);
       }
-      const bootstrap = bootstrapFor(found, options.server, Number(options.adminPort));
+      const bootstrap = bootstrapFor(found, settings, options.server, Number(options.adminPort));
       terminal.out(options.json === true ? JSON.stringify(bootstrap, undefined, 2) : bootstrapText(bootstrap));
     });
 };
@@ -57,25 +60,45 @@ export function bootstrapText(bootstrap: ReturnType<typeof bootstrapOf>): string
   return dump(bootstrap, { noRefs: true, lineWidth: 120 }).trimEnd();
 }
 
-export async function proxiesIn(folder: string): Promise<readonly NamedProxy[]> {
-  const { configs, objects, meshConfig, meshNetworks, clusters } = readFiles(await readFolder(folder));
+/** Proxies of a folder, and the settings that each has unless its pod says otherwise. */
+export interface FolderProxies {
+  readonly proxies: readonly NamedProxy[];
+  readonly settings: ProxyConfig;
+}
+
+export function proxiesIn(files: readonly SourceFile[]): FolderProxies {
+  const { configs, objects, meshConfig, meshNetworks, clusters } = readFiles(files);
   const { domain, clusterId } = defaultWorldOptions;
   const registry = buildRegistry(
     { clusters: [{ id: clusterId, objects }, ...clusters], configs, meshConfig, meshNetworks, domain },
     createMemo(),
   );
-  return proxiesOf(registry.value.workloads, configs, meshConfig).map(nodeOfWorkload);
+  return {
+    proxies: proxiesOf(registry.value.workloads, configs, meshConfig).map(nodeOfWorkload),
+    settings: meshConfig.defaultConfig,
+  };
 }
 
-/** @param server URL of the front */
-export function bootstrapFor(proxy: NamedProxy, server: string, adminPort: number): ReturnType<typeof bootstrapOf> {
+/**
+ * @param settings of every proxy, under what its own metadata say
+ * @param server URL of the front
+ */
+export function bootstrapFor(
+  proxy: NamedProxy,
+  settings: ProxyConfig,
+  server: string,
+  adminPort: number,
+): ReturnType<typeof bootstrapOf> {
   const node = nodeOfNamed(proxy, defaultWorldOptions.domain);
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined) throw new PortolanError(`--server wants a URL such as http://127.0.0.1:8080, not ${server}`);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+  const nodeCluster = `${proxy.labels?.app ?? proxy.name}.${proxy.namespace}`;
+  const { proxyConfig } = metadataOf(node.metadata ?? {}, settings);
+  const addresses = typeof proxy.ip === "string" ? [proxy.ip] : proxy.ip;
   return bootstrapOf({
     nodeId: node.id,
-    nodeCluster: `${proxy.labels?.app ?? proxy.name}.${proxy.namespace}`,
+    nodeCluster,
     metadata: JSON.parse(JSON.stringify(node.metadata ?? {})),
     ...(node.locality === undefined ? {} : { locality: node.locality }),
     server: {
@@ -84,5 +107,6 @@ export function bootstrapFor(proxy: NamedProxy, server: string, adminPort: numbe
       ...(url.protocol === "https:" ? { tls: { caFile: "/etc/ssl/certs/ca-certificates.crt" } } : {}),
     },
     adminPort,
+    services: proxyServices(proxyConfig, addresses, nodeCluster),
   });
 }

@@ -5,6 +5,7 @@ import { createFileCompiler, type FileCompiler } from "../compile/compile-files.
 import { coalesce } from "../compile/webhook/coalesce.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
+import type { SourceFile } from "../config/directory.ts";
 import { frontApp } from "../front/app.ts";
 import { createFront } from "../front/front.ts";
 import { type RunningServer, serveHttp } from "../front/node-server.ts";
@@ -67,7 +68,8 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
   const store = fileStore(storeFolder);
   const report = devReport(terminal, { folder, json: options.json === true });
   const publishFolder = folderPublisher(folder, store, options);
-  report.published(await publishFolder());
+  const first = await publishFolder();
+  report.published(first.publication);
   if (options.once === true) return;
 
   const front = createFront({
@@ -78,8 +80,8 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
     onError: report.failed,
   });
   const server = await serve(frontApp(front), options);
-  report.serving(server.url, await exampleIn(folder, server.url));
-  const again = coalesce(async () => report.published(await publishFolder()));
+  report.serving(server.url, exampleIn(first.files, server.url));
+  const again = coalesce(async () => report.published((await publishFolder()).publication));
   const stopWatching = await watchFolder(folder, () => {
     again().catch(report.failed);
   });
@@ -92,11 +94,14 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
 }
 
 /** The bootstrap of one proxy of the folder: a gateway if there is one, since it can be asked from outside. */
-async function exampleIn(folder: string, url: string) {
-  const proxies = await proxiesIn(folder);
+function exampleIn(files: readonly SourceFile[], url: string) {
+  const { proxies, settings } = proxiesIn(files);
   const proxy = proxies.find(({ type }) => type === "router") ?? proxies[0];
   if (proxy === undefined) return undefined;
-  return { proxy: `${proxy.name}.${proxy.namespace}`, bootstrap: bootstrapText(bootstrapFor(proxy, url, 15_000)) };
+  return {
+    proxy: `${proxy.name}.${proxy.namespace}`,
+    bootstrap: bootstrapText(bootstrapFor(proxy, settings, url, 15_000)),
+  };
 }
 
 /** Reads, compiles and publishes; each call costs what changed since the one before. */
@@ -104,7 +109,7 @@ function folderPublisher(
   folder: string,
   store: ReturnType<typeof fileStore>,
   { legacyApi = false, legacyRelease, certificates }: Options,
-): () => Promise<Publication> {
+): () => Promise<{ readonly publication: Publication; readonly files: readonly SourceFile[] }> {
   const compileFiles: FileCompiler = createFileCompiler({
     ...defaultWorldOptions,
     ...(legacyApi ? { legacyApi: legacyRelease } : {}),
@@ -125,13 +130,9 @@ function folderPublisher(
       const compiledMs = performance.now();
       const result = await publisher.publish(compiled.value, base);
       if (result.kind === "lost") continue;
-      return {
-        files: files.length,
-        compiled,
-        result,
-        compileMs: compiledMs - startMs,
-        publishMs: performance.now() - compiledMs,
-      };
+      const publishMs = performance.now() - compiledMs;
+      const publication = { files: files.length, compiled, result, compileMs: compiledMs - startMs, publishMs };
+      return { publication, files };
     }
   };
 }

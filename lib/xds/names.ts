@@ -57,6 +57,9 @@ export const inboundPassthroughCluster = "InboundPassthroughCluster";
 /** Bootstrap cluster of the local SDS server. */
 export const sdsCluster = "sds-grpc";
 
+/** Bootstrap cluster of Envoy's access log service, there if the proxy's settings give its address. */
+export const accessLogServiceCluster = "envoy_accesslog_service";
+
 /** Bootstrap cluster of the control plane that a polling Envoy asks. */
 export const portolanCluster = "portolan";
 

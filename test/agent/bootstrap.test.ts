@@ -1,13 +1,8 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { bootstrapOf, controlPlaneCluster, identityCluster, restSource } from "../../lib/agent/bootstrap.ts";
 import { portolanCluster, sdsCluster } from "../../lib/xds/names.ts";
 import { restSource as polledSource } from "../../lib/xds/shape.ts";
-import { envoyPath } from "../e2e/envoy.ts";
+import { envoyComplaint } from "../e2e/envoy.ts";
 
 const options = {
   nodeId: "sidecar~10.0.0.5~web-0.default~default.svc.cluster.local",
@@ -15,16 +10,6 @@ const options = {
   metadata: { NAMESPACE: "default", LABELS: { app: "web" } },
   adminPort: 0,
 } as const;
-
-/** What Envoy itself says of a configuration; "" when it takes it. */
-async function envoyComplaint(bootstrap: object): Promise<string> {
-  const file = join(await mkdtemp(join(tmpdir(), "portolan-bootstrap-")), "bootstrap.json");
-  await writeFile(file, JSON.stringify(bootstrap));
-  return promisify(execFile)(envoyPath(), ["--mode", "validate", "-c", file, "-l", "error"]).then(
-    () => "",
-    (cause: unknown) => String(cause),
-  );
-}
 
 describe("bootstrapOf", () => {
   it.each([

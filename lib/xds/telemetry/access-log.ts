@@ -12,6 +12,7 @@ import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ServiceLookups } from "../../mesh/views.ts";
 import { packAny } from "../any.ts";
+import { accessLogServiceCluster } from "../names.ts";
 import { defaultLogText, jsonLogFormat, logFormatters, textLogFormat } from "./log-format.ts";
 import { type ProviderCluster, providerCluster, providerGrpcService } from "./provider-cluster.ts";
 
@@ -154,7 +155,7 @@ function grpcCommon(
 function meshGrpcCommon(logName: string): CommonGrpcAccessLogConfigJson {
   return {
     logName,
-    grpcService: { envoyGrpc: { clusterName: "envoy_accesslog_service" } },
+    grpcService: { envoyGrpc: { clusterName: accessLogServiceCluster } },
     transportApiVersion: "V3",
     filterStateObjectsToLog: [...peerStateOfAllVersions],
   };
