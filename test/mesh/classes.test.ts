@@ -97,6 +97,8 @@ describe("views of a proxy", () => {
             selector: { matchLabels: { app: "x" } },
             mtls: { mode: "STRICT" },
           }),
+          config("Policy", "elsewhere/o", { targets: [{ name: "a" }], peers: [{ mtls: {} }] }),
+          config("ServiceRole", "elsewhere/r", { rules: [{ services: ["*"] }] }),
         ];
         const before = buildMesh(of, memo).value;
         const seen = of.proxies.map((proxy) => viewsOf(before, proxy, memo));

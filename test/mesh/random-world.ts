@@ -256,6 +256,70 @@ const authorizationPolicy = configOf(
   }),
 );
 
+const origins = fc.constantFrom(
+  [{ jwt: { issuer: "one", jwks: "{}" } }],
+  [{ jwt: { issuer: "two", jwks: "{}", triggerRules: [{ excludedPaths: [{ exact: "/a" }] }] } }],
+);
+const authenticationPolicy = configOf(
+  "Policy",
+  own,
+  fc.record(
+    {
+      targets: fc
+        .tuple(name, fc.constantFrom({}, { ports: [{ number: 80 }] }))
+        .map(([of, at]) => [{ name: of, ...at }]),
+      peers: fc.constantFrom([{ mtls: {} }], [{ mtls: { mode: "PERMISSIVE" } }]),
+      origins,
+      principalBinding: fc.constantFrom("USE_PEER", "USE_ORIGIN"),
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+const rbacMode = fc.constantFrom("ON", "ON_WITH_INCLUSION", "ON_WITH_EXCLUSION");
+const rbacConfig = configOf(
+  "RbacConfig",
+  namespace,
+  fc
+    .tuple(rbacMode, own, host)
+    .map(([of, at, service]) => ({ mode: of, inclusion: { namespaces: [at] }, exclusion: { services: [service] } })),
+);
+const serviceRole = configOf(
+  "ServiceRole",
+  own,
+  fc.tuple(host, label).map(([of, app]) => ({
+    rules: [
+      { services: [of, "a*"], methods: ["GET"] },
+      {
+        services: ["*"],
+        constraints: [
+          { key: "destination.labels[app]", values: [app] },
+          { key: "destination.user", values: ["*"] },
+        ],
+      },
+    ],
+  })),
+);
+const serviceRoleBinding = configOf(
+  "ServiceRoleBinding",
+  own,
+  fc
+    .tuple(
+      name,
+      fc.constantFrom(
+        { user: "*" },
+        { properties: { "request.auth.principal": "one/me" } },
+        { groups: ["g"], namespaces: ["ns1"] },
+      ),
+      fc.constantFrom("ENFORCED", "PERMISSIVE"),
+    )
+    .map(([of, subject, mode]) => ({
+      subjects: [subject],
+      mode,
+      roleRef: { kind: "ServiceRole", name: `servicerole-${of}` },
+    })),
+);
+
 const gatewayHosts = fc.constantFrom(["*"], ["web.example.com"], ["ns1/*"], ["./web.example.com", "*.example.com"]);
 const plainServer = fc.record({
   port: fc.constantFrom(
@@ -300,6 +364,10 @@ const anyConfig = fc.oneof(
   peerAuthentication,
   authorizationPolicy,
   gateway,
+  authenticationPolicy,
+  rbacConfig,
+  serviceRole,
+  serviceRoleBinding,
 );
 
 const proxies: fc.Arbitrary<readonly NamedProxy[]> = fc
@@ -313,7 +381,7 @@ const keyOf = ({ meta }: Config): string => `${meta.kind}/${meta.namespace}/${me
 
 export const randomWorld: fc.Arbitrary<RandomWorld> = fc.record({
   services: fc.uniqueArray(services, { selector: serviceKey, minLength: 1, maxLength: 6 }),
-  configs: fc.uniqueArray(anyConfig, { selector: keyOf, maxLength: 10 }),
+  configs: fc.uniqueArray(anyConfig, { selector: keyOf, maxLength: 14 }),
   proxies,
 });
 

@@ -52,6 +52,17 @@ describe("a host in several namespaces", () => {
   });
 });
 
+describe("several services of one host and namespace", () => {
+  it("go by the youngest of them where only one can count", () => {
+    const [first, second] = [service({ at: "h.x.com@ns1", age: 9 }), service({ at: "h.x.com@ns1" })];
+    const elsewhere = service({ at: "h.x.com@ns2" });
+    const index = indexServices([first, second, elsewhere], ["*"]);
+    expect(index.youngest(first)).toBe(second);
+    expect(index.youngest({ ...first, ports: [] })).toBe(second);
+    expect(index.youngest(elsewhere)).toBe(elsewhere);
+  });
+});
+
 describe("service accounts", () => {
   it("are written in every trust domain of the mesh, sorted", () => {
     const declared = { ...service({ at: "a@ns1" }), serviceAccounts: ["spiffe://td/ns/x/sa/y", "free text"] };
