@@ -170,8 +170,9 @@ function lookupsOf(
       endpoints: endpointsOf,
       serviceAccounts: (service) => {
         const of = endpointsOf(service);
-        return memo([service, of, meshConfig], "accounts", () =>
-          serviceAccountsOf(service, of, meshConfig.trustDomainAliases),
+        const youngest = services.youngest(service);
+        return memo([youngest, of, meshConfig], "accounts", () =>
+          serviceAccountsOf(youngest, of, meshConfig.trustDomainAliases),
         );
       },
       isClusterLocal: (service) => clusterLocal()(service.hostname),

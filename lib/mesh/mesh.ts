@@ -123,6 +123,8 @@ export interface ServiceIndex {
   /** Visible to a namespace: exported to it by name first, then public ones. */
   visibleTo(namespace: string): readonly Service[];
   isVisible(service: Service, namespace: string): boolean;
+  /** The last of the services with the same host and namespace: its account names count for all of them. */
+  youngest(service: Service): Service;
   /** The own namespace's service of a host, else the best of the visible ones. */
   visibleService(hostname: string, namespace: string): Service | undefined;
 }

@@ -1,4 +1,5 @@
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import { serviceKey } from "../registry/registry-state.ts";
 import type { Endpoint, Service } from "../registry/service.ts";
 import { isVisibleIn, type Visibility, visibilityOf } from "./export-to.ts";
 import { hostTable, isSubsetHost, isWildcard, mostSpecific } from "./host-name.ts";
@@ -11,6 +12,7 @@ export function indexServices(services: readonly Service[], exportDefault: reado
   const exported = new Map<string, Service[]>();
   const byHostname = new Map<string, Map<string, Service>>();
   const visibilities = new Map<Service, Visibility>();
+  const youngest = new Map<string, Service>();
   for (const service of services) {
     const visibility = visibilityOf(service.attributes.exportTo, exportDefault, service.attributes.namespace);
     visibilities.set(service, visibility);
@@ -20,7 +22,7 @@ export function indexServices(services: readonly Service[], exportDefault: reado
       if (list === undefined) exported.set(namespace, [service]);
       else list.push(service);
     }
-    enter(byHostname, service);
+    if (!enter(byHostname, service)) youngest.set(serviceKey(service), service);
   }
   const isVisible = (service: Service, namespace: string): boolean =>
     isVisibleIn(
@@ -37,6 +39,7 @@ export function indexServices(services: readonly Service[], exportDefault: reado
     byHostname,
     isVisible,
     visibleTo,
+    youngest: (service) => (youngest.size === 0 ? service : (youngest.get(serviceKey(service)) ?? service)),
     visibleService: (hostname, namespace) => {
       const byNamespace = byHostname.get(hostname);
       return byNamespace === undefined ? undefined : visibleService(byNamespace, namespace, isVisible);
@@ -44,18 +47,22 @@ export function indexServices(services: readonly Service[], exportDefault: reado
   };
 }
 
-/** The oldest service of a host and namespace; a Kubernetes service displaces any other kind. */
-function enter(byHostname: Map<string, Map<string, Service>>, service: Service): void {
+/**
+ * The oldest service of a host and namespace; a Kubernetes service displaces any other kind.
+ * @returns whether it is the first of them
+ */
+function enter(byHostname: Map<string, Map<string, Service>>, service: Service): boolean {
   const { namespace, provider } = service.attributes;
   const byNamespace = byHostname.get(service.hostname);
   if (byNamespace === undefined) {
     byHostname.set(service.hostname, new Map([[namespace, service]]));
-    return;
+    return true;
   }
   const present = byNamespace.get(namespace);
   if (present === undefined || (present.attributes.provider !== "Kubernetes" && provider === "Kubernetes")) {
     byNamespace.set(namespace, service);
   }
+  return present === undefined;
 }
 
 /** The own namespace's service of a host, else the first Kubernetes one that is visible, else the oldest visible one. */

@@ -52,7 +52,8 @@ function clustersOfPort(
     subset,
     policy: effectivePolicy(source.rule, subset?.name ?? "", port.port),
   });
-  const own = draft(undefined, discovery);
+  // Who answers for the host of a request is as little known as its addresses.
+  const own = discovery === "dynamic" ? { ...draft(undefined, discovery), accounts: [] } : draft(undefined, discovery);
   const cluster = buildCluster(own, proxies);
   // A service whose name resolves to nothing known has no cluster, and then its subsets have none either.
   if (cluster === undefined) return [];
@@ -101,7 +102,8 @@ function buildCluster(draft: ClusterDraft, proxies: ClusterClass): ClusterJson |
 }
 
 function altStatNameOf(draft: ClusterDraft, pattern: string): string {
-  if (pattern === "") return altStatName(draft.name);
+  // The pattern is for hosts that are known.
+  if (pattern === "" || draft.discovery === "dynamic") return altStatName(draft.name);
   const { service, port } = draft;
   return altStatName(
     statName(pattern, {

@@ -19,12 +19,13 @@ export interface UpstreamSecurity {
 export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http: UpstreamHttp): UpstreamSecurity {
   const { service, port, rule, accounts, policy } = draft;
   const { lookups } = proxies;
+  const dynamic = draft.discovery === "dynamic";
   const statedFor = draft.subset === undefined ? rule?.config.spec.trafficPolicy : draft.subset.trafficPolicy;
   const tls = upstreamTls({
     stated: policy?.tls,
     meshExternal: service.meshExternal,
     accounts,
-    sni: sniDnatClusterName(port.port, draft.subset?.name ?? "", service.hostname),
+    sni: dynamic ? "" : sniDnatClusterName(port.port, draft.subset?.name ?? "", service.hostname),
     infersMtls: policy?.tls === undefined && infersMtls(lookups, service, port, statedFor),
     clientFiles: proxies.clientFiles,
   });
@@ -33,7 +34,7 @@ export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http:
   const mayUseCredential = proxies.type === "router" || mayFetch(settings.credentialName ?? "", rule);
   const context = upstreamContext({
     settings,
-    clusterName: draft.name,
+    defaultSni: dynamic ? "" : draft.name,
     http2: http.protocol === "http2",
     declaredNames: service.attributes.provider === "External" ? accounts : [],
     mayUseCredential,
@@ -44,10 +45,11 @@ export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http:
     tls.automatic && settings.mode === "ISTIO_MUTUAL",
     keepsOriginalDestination(draft),
   );
+  // A dynamic cluster has no one name to put into its context, so that of the request counts in the mesh too.
+  const namedByRequest = settings.mode === "ISTIO_MUTUAL" ? dynamic : originatesTls(settings) && mayUseCredential;
   return {
     sockets: proxyProtocolSockets(sockets, policy?.proxyProtocol),
-    upstream:
-      originatesTls(settings) && mayUseCredential ? automaticNames(settings, draft.discovery === "dynamic") : undefined,
+    upstream: namedByRequest ? automaticNames(settings, dynamic) : undefined,
   };
 }
 

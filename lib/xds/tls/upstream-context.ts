@@ -17,7 +17,8 @@ import { credentialSecret, fileSecret, identitySecret } from "./sds-secret.ts";
 /** What a context depends on beside the settings. */
 export interface UpstreamContextInput {
   readonly settings: ClientTLSSettings;
-  readonly clusterName: string;
+  /** SNI of mesh mTLS where the settings state none; empty: none is sent. */
+  readonly defaultSni: string;
   /** The cluster speaks HTTP/2 and nothing else. */
   readonly http2: boolean;
   /** Names to accept where the settings state none: those that a ServiceEntry declares. */
@@ -60,8 +61,9 @@ function exactNames(names: readonly string[]): { matchSubjectAltNames?: { exact:
 
 function meshContext(input: UpstreamContextInput): UpstreamTlsContextJson {
   const { settings, http2 } = input;
+  const sni = (settings.sni ?? "") === "" ? input.defaultSni : (settings.sni ?? "");
   return {
-    sni: (settings.sni ?? "") === "" ? input.clusterName : (settings.sni ?? ""),
+    ...(sni === "" ? {} : { sni }),
     commonTlsContext: {
       tlsParams: versions,
       alpnProtocols: http2 ? meshAlpnHttp2 : meshAlpn,

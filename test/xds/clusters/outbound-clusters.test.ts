@@ -189,6 +189,16 @@ describe("discovery", () => {
     expect(cluster).not.toHaveProperty("type");
     expect(cluster).not.toHaveProperty("commonLbConfig");
   });
+
+  it("knows neither identities nor stat names of a DYNAMIC_DNS wildcard", () => {
+    const wildcard = service("dyn", { resolution: "DynamicDNS", hostname: "*.dyn.example.com" });
+    const mesh = { outboundClusterStatName: "%SERVICE%" };
+    const cluster = clusters({ services: [wildcard], mesh, accounts: ["spiffe://a/b"] }).get(
+      "outbound|80||*.dyn.example.com",
+    );
+    expect(cluster?.altStatName).toBe("outbound|80||*.dyn.example.com;");
+    expect(JSON.stringify(cluster?.transportSocketMatches)).not.toContain("spiffe://");
+  });
 });
 
 describe("commonLbConfig", () => {

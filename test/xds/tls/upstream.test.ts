@@ -94,6 +94,15 @@ describe("automatic mTLS", () => {
     expect(context(json)).toEqual({});
   });
 
+  it("sends the name of each request to a wildcard that is resolved by request", () => {
+    const wildcard = service("dyn", { resolution: "DynamicDNS", hostname: "*.dyn.example.com" });
+    const json = cluster({ services: [wildcard] }, "outbound|80||*.dyn.example.com");
+    expect(context(json)).not.toHaveProperty("sni");
+    expect(json.transportSocketMatches).toHaveLength(2);
+    expect(options(json)).toMatchObject({ upstreamHttpProtocolOptions: { autoSni: true, autoSanValidation: true } });
+    expect(JSON.stringify(json.clusterType)).not.toContain("allowInsecureClusterOptions");
+  });
+
   it("is a plain socket where the original destination is kept", () => {
     const json = cluster({ services: [headless], endpoints: { [host]: [endpoint("10.1.0.1")] } });
     expect(json.transportSocket?.name).toBe("envoy.transport_sockets.tls");
