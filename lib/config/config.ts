@@ -47,7 +47,9 @@ export function writtenPath({ madeFrom }: Config, path: Diagnostic["path"]): Dia
 /** Creation time of an object that states none: 2024-01-01T00:00:00Z, so ties fall to name and namespace. */
 export const defaultCreationTimeMs = Date.UTC(2024, 0, 1);
 
+/** The object as somebody wrote it: for a converted one that which it was made from. */
 export function keyOf(config: Config): ConfigKey {
+  if (config.madeFrom !== undefined) return config.origin.key;
   return { kind: config.meta.kind, name: config.meta.name, namespace: config.meta.namespace };
 }
 

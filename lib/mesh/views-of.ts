@@ -260,9 +260,8 @@ function asOne(configs: readonly Config[], memo: Memo): readonly object[] {
 
 const namesOf = (configs: readonly Config[]): string => configs.map(nameOf).join(",");
 
-/** What was made for single workloads is told apart by what it says: its name is that of what it was made from. */
-function nameOf(config: Config): string {
-  const { meta, spec, madeFrom } = config;
+/** What was made for single workloads is told apart by what it says: workloads may have different objects of one name. */
+function nameOf({ meta, madeFrom }: Config): string {
   const name = `${meta.kind}/${meta.namespace}/${meta.name}`;
-  return madeFrom === undefined ? name : `${name}@${fingerprint(JSON.stringify([meta.annotations, spec]))}`;
+  return madeFrom === undefined ? name : `${name}@${meta.resourceVersion}`;
 }

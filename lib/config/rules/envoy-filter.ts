@@ -67,6 +67,14 @@ function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Findi
     yield error([...path, "patch", "value"], `is required for ${patch.operation}`, "", "missing-field");
     return;
   }
+  if (applyTo === "BOOTSTRAP") {
+    yield warning(
+      [...path, "applyTo"],
+      "a proxy reads its bootstrap before it asks for anything, so the patch has no effect",
+      "write the change into the file that `portolan bootstrap` prints, or give Envoy both files (--config-yaml)",
+      "envoy-filter-not-served",
+    );
+  }
   yield* exclusiveMatchRules(match, [...path, "match"]);
   if (match?.context === "WAYPOINT") return;
   const version = match?.proxy?.proxyVersion;

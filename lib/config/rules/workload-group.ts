@@ -1,4 +1,4 @@
-import { error, type Finding, type Path } from "../finding.ts";
+import { error, type Finding, type Path, warning } from "../finding.ts";
 import type { ProxyConfigResource } from "../kinds/proxy-config.ts";
 import type { ReadinessProbe, WorkloadGroup } from "../kinds/workload-group.ts";
 import { selectorRules } from "./selectors.ts";
@@ -45,8 +45,20 @@ function* probeRules(probe: ReadinessProbe | undefined, path: Path): Generator<F
   }
 }
 
+/** Where the settings of a ProxyConfig are made instead: all of them are read before a proxy asks for anything. */
+const startSettings = {
+  concurrency: "start Envoy with --concurrency",
+  environmentVariables: "set them where Envoy and its agent are started",
+  image: "name the image where the proxy is deployed",
+} as const;
+
 /** @see model-config 6.9 */
 export function* proxyConfigRules(spec: ProxyConfigResource): Generator<Finding> {
   yield* notNegative(spec.concurrency, ["concurrency"]);
   yield* selectorRules(spec.selector, ["selector"]);
+  for (const field of ["concurrency", "environmentVariables", "image"] as const) {
+    if (spec[field] === undefined) continue;
+    const effect = "is about how a proxy is started, which no answer to it can change";
+    yield warning([field], effect, startSettings[field], "proxy-config-not-served");
+  }
 }

@@ -10,6 +10,7 @@
 import type { Config } from "../../config/config.ts";
 import type { Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
 import type { ConfigsOf } from "../configs-by-kind.ts";
 import { groupBy, sameList } from "../identity.ts";
 import type { Memo } from "../memo.ts";
@@ -46,79 +47,35 @@ export function indexLegacyPolicies(
   domain: string,
   memo: Memo,
 ): Stage<LegacyPolicyIndex | undefined> {
-  const policies = of("Policy");
-  const meshPolicies = of("MeshPolicy");
-  const cluster = of("ClusterRbacConfig");
-  const namespaced = of("RbacConfig");
-  const roles = of("ServiceRole");
-  const bindings = of("ServiceRoleBinding");
+  const [policies, meshPolicies] = [of("Policy"), of("MeshPolicy")];
+  const [cluster, namespaced] = [of("ClusterRbacConfig"), of("RbacConfig")];
+  const [roles, bindings] = [of("ServiceRole"), of("ServiceRoleBinding")];
   const sources = [policies, meshPolicies, cluster, namespaced, roles, bindings];
   if (sources.every((list) => list.length === 0)) return { value: undefined, diagnostics: [] };
-  const rolesIn = byNamespace("ServiceRole", roles, memo);
-  const bindingsIn = byNamespace("ServiceRoleBinding", bindings, memo);
-  const policiesIn = byNamespace("Policy", policies, memo);
   const authentication = memo([policies, meshPolicies], `legacy authentication|${domain}`, () =>
     indexAuthentication(policies, meshPolicies, domain),
   );
   const { chosen, shadowed } = chooseRbacConfig(cluster, namespaced, rootNamespace);
-  const boundIn = (namespace: string): Stage<NamespaceRoles> => {
-    const [own, given] = [rolesIn.get(namespace) ?? nothing, bindingsIn.get(namespace) ?? nothing];
-    if (own.length + given.length === 0) return { value: noRoles, diagnostics: [] };
-    return memo([own, given], "bound roles", () => bindRoles(own, given));
-  };
-  const namespaces = [...new Set([...rolesIn.keys(), ...bindingsIn.keys()])].sort();
-  const bound = memo([roles, bindings], "bound roles of all", () =>
-    namespaces.map((namespace) => ({ namespace, ...boundIn(namespace) })),
-  );
+  const bound = boundRoles(roles, bindings, memo);
   const diagnostics = memo([...sources, services], `legacy diagnostics|${domain}|${rootNamespace}`, () => {
     const { meshPolicy } = authentication;
     const objects = { policies, meshPolicy, chosen, shadowed, roles: bound.flatMap(({ value }) => value.roles) };
     const unconverted = bound.flatMap((stage) => stage.diagnostics);
     return [...unconverted, ...diagnoseLegacyPolicies(objects, services, domain)];
   });
-  const policiesOf = (workload: ServedWorkload, newer: WorkloadPolicies): ConvertedPolicies => {
-    const ports = servedPorts(workload);
-    const takesRbac = chosen !== undefined && newer.authorization.length === 0;
-    const takesTokens = newer.requestAuthentication.every(({ spec }) => (spec.jwtRules ?? []).length === 0);
-    const there = [...new Set(ports.map(({ service }) => service.namespace))];
-    const from = [
-      ...(takesRbac ? [chosen] : []),
-      ...(authentication.meshPolicy === undefined ? [] : [authentication.meshPolicy]),
-      ...there.flatMap((namespace) => [boundIn(namespace).value, policiesIn.get(namespace) ?? nothing]),
-      ...new Set(workload.targets.map(({ service }) => service)),
-    ];
-    const read = there.map((namespace) => boundIn(namespace).value);
-    const key = [
-      takesRbac,
-      takesTokens,
-      rootNamespace,
-      ports,
-      read.flatMap(({ labels }) => labels.map((label) => workload.labels[label] ?? null)),
-      read.some(({ serviceAccount }) => serviceAccount) ? workload.serviceAccount : null,
-    ];
-    return memo(from, `legacy policies|${JSON.stringify(key)}`, () => {
-      const tokens = takesTokens ? tokenPolicies(ports, authentication, rootNamespace) : undefined;
-      const tokensOn = (port: ServedPort) => tokens?.tokensOn(port) ?? anyToken;
-      const rolesOf = (namespace: string) => boundIn(namespace).value;
-      const rbac = takesRbac ? rbacPolicies(workload, ports, { config: chosen, rolesOf, tokensOn }) : [];
-      return {
-        authorization: [...rbac, ...(tokens?.authorization ?? [])],
-        requestAuthentication: tokens?.requestAuthentication ?? [],
-      };
-    });
-  };
+  const rolesIn = new Map(bound.map(({ namespace, value }) => [namespace, value]));
+  const policiesIn = byNamespace("Policy", policies, memo);
+  const conversion: Conversion = { authentication, chosen, rolesIn, policiesIn, rootNamespace, memo };
   return {
     value: {
       authentication,
-      policiesOf,
+      policiesOf: (workload, newer) => convert(workload, newer, conversion),
       labelReads: new Map(bound.map(({ namespace, value }) => [namespace, value.labels])),
       readsServiceAccount: bound.some(({ value }) => value.serviceAccount),
     },
     diagnostics,
   };
 }
-
-const nothing: readonly [] = [];
 
 /** The newer kinds' policies, and beside them what the old kinds say. */
 export function withLegacyPolicies(
@@ -135,6 +92,66 @@ export function withLegacyPolicies(
       requestAuthentication: [...policies.requestAuthentication, ...converted.requestAuthentication],
     };
   };
+}
+
+/** What policies of workloads are made from. */
+interface Conversion {
+  readonly authentication: AuthenticationIndex;
+  readonly chosen: Config<RbacConfig> | undefined;
+  readonly rolesIn: ReadonlyMap<string, NamespaceRoles>;
+  readonly policiesIn: ReadonlyMap<string, readonly Config[]>;
+  readonly rootNamespace: string;
+  readonly memo: Memo;
+}
+
+/** Made once for all workloads that back the same services and are alike in what constraints read. */
+function convert(workload: ServedWorkload, newer: WorkloadPolicies, conversion: Conversion): ConvertedPolicies {
+  const { authentication, chosen, rolesIn, policiesIn, rootNamespace, memo } = conversion;
+  const ports = servedPorts(workload);
+  const takesRbac = chosen !== undefined && newer.authorization.length === 0;
+  const takesTokens = newer.requestAuthentication.every(({ spec }) => (spec.jwtRules ?? []).length === 0);
+  const there = [...new Set(ports.map(({ service }) => service.namespace))];
+  const rolesOf = (namespace: string): NamespaceRoles => rolesIn.get(namespace) ?? noRoles;
+  const read = there.map(rolesOf);
+  const from = [
+    ...(takesRbac ? [chosen] : []),
+    ...(authentication.meshPolicy === undefined ? [] : [authentication.meshPolicy]),
+    ...there.flatMap((namespace) => [rolesOf(namespace), policiesIn.get(namespace) ?? nothing]),
+    ...new Set(workload.targets.map(({ service }) => service)),
+  ];
+  const key = [
+    takesRbac,
+    takesTokens,
+    rootNamespace,
+    ports,
+    read.flatMap(({ labels }) => labels.map((label) => workload.labels[label] ?? null)),
+    read.some(({ serviceAccount }) => serviceAccount) ? workload.serviceAccount : null,
+  ];
+  return memo(from, `legacy policies|${JSON.stringify(key)}`, () => {
+    const tokens = takesTokens ? tokenPolicies(ports, authentication, rootNamespace) : undefined;
+    const tokensOn = (port: ServedPort) => tokens?.tokensOn(port) ?? anyToken;
+    const rbac = takesRbac ? rbacPolicies(workload, ports, { config: chosen, rolesOf, tokensOn }) : [];
+    return {
+      authorization: [...rbac, ...(tokens?.authorization ?? [])],
+      requestAuthentication: tokens?.requestAuthentication ?? [],
+    };
+  });
+}
+
+const nothing: readonly [] = [];
+
+/** By namespace: a role of one namespace says nothing in another. */
+function boundRoles(
+  roles: readonly Config<ServiceRole>[],
+  bindings: readonly Config<ServiceRoleBinding>[],
+  memo: Memo,
+): readonly (Stage<NamespaceRoles> & { readonly namespace: string })[] {
+  const rolesIn = byNamespace("ServiceRole", roles, memo);
+  const bindingsIn = byNamespace("ServiceRoleBinding", bindings, memo);
+  return [...new Set([...rolesIn.keys(), ...bindingsIn.keys()])].sort().map((namespace) => {
+    const [own, given] = [rolesIn.get(namespace) ?? nothing, bindingsIn.get(namespace) ?? nothing];
+    return { namespace, ...memo([own, given], "bound roles", () => bindRoles(own, given)) };
+  });
 }
 
 /** Lists that stay the same as long as their elements do. */

@@ -8,6 +8,7 @@ import type { Memo } from "../memo.ts";
 import type { PeerAuthenticationIndex } from "../peer-authentication.ts";
 import type { MutualTlsMode } from "../views.ts";
 import { type AuthenticationIndex, mutualTlsMode } from "./authentication-index.ts";
+import { convertedConfig } from "./converted-config.ts";
 import { type ServedWorkload, servedPorts } from "./served-port.ts";
 
 /**
@@ -131,21 +132,14 @@ function portPolicy(
   const { policy } = first;
   // The name says all that is in it, so that classes which differ in it differ in its name.
   const name = `authentication-policy-${own.map(({ number, mode }) => `${number}-${mode}`).join("-")}`;
-  return memo([policy], `port policy|${workload.namespace}|${name}`, () => ({
-    meta: {
-      ...policy.meta,
+  const modes = own.map(({ number, mode }): [string, MutualTLS] => [String(number), { mode }]);
+  const { namespace } = workload;
+  return memo([policy], `port policy|${namespace}|${name}`, () =>
+    convertedConfig(policy, {
       kind: "PeerAuthentication",
-      group: "security.istio.io",
-      version: "v1",
       name,
-      namespace: workload.namespace,
-      labels: {},
-      annotations: {},
-    },
-    spec: {
-      portLevelMtls: Object.fromEntries(own.map(({ number, mode }): [string, MutualTLS] => [String(number), { mode }])),
-    },
-    origin: policy.origin,
-    madeFrom: {},
-  }));
+      namespace,
+      spec: { portLevelMtls: Object.fromEntries(modes) },
+    }),
+  );
 }

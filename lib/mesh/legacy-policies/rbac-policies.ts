@@ -9,6 +9,7 @@ import type { RbacConfig } from "../../config/kinds/service-role.ts";
 import { groupBy } from "../identity.ts";
 import { type ConvertedAccess, grantsOn } from "./access-rule.ts";
 import type { BoundRole, NamespaceRoles } from "./bound-roles.ts";
+import { convertedConfig } from "./converted-config.ts";
 import { isEnforced } from "./rbac-config.ts";
 import type { ServedPort, ServedWorkload } from "./served-port.ts";
 import type { ConvertedSubject } from "./subject.ts";
@@ -36,7 +37,7 @@ export function rbacPolicies(
   const namespace = config.meta.namespace || workload.rootNamespace;
   const byNamespace = groupBy(governed, ({ service }) => service.namespace);
   return [
-    madeFrom(config, { name, namespace, dryRun }, [others]),
+    allowing(config, { name, namespace, dryRun }, [others]),
     ...[...byNamespace].flatMap(([of, governedThere]) =>
       sources.rolesOf(of).roles.flatMap((bound) => rolePolicies(bound, workload, governedThere, dryRun, sources)),
     ),
@@ -60,7 +61,7 @@ function rolePolicies(
     );
     if (written.length === 0) return [];
     const name = `service-role-${role.meta.name}`;
-    return [madeFrom(role, { name, namespace: role.meta.namespace, dryRun }, written)];
+    return [allowing(role, { name, namespace: role.meta.namespace, dryRun }, written)];
   };
   if (dryRunOfAll) return policy([...enforced, ...permissive], true);
   return [...policy(enforced, false), ...policy(permissive, true)];
@@ -97,24 +98,11 @@ interface PolicyName {
   readonly dryRun: boolean;
 }
 
-function madeFrom(
+function allowing(
   origin: Config,
   { name, namespace, dryRun }: PolicyName,
   rules: readonly Rule[],
 ): Config<AuthorizationPolicy> {
-  return {
-    meta: {
-      ...origin.meta,
-      kind: "AuthorizationPolicy",
-      group: "security.istio.io",
-      version: "v1",
-      name,
-      namespace,
-      labels: {},
-      annotations: dryRun ? { "istio.io/dry-run": "true" } : {},
-    },
-    spec: { rules },
-    origin: origin.origin,
-    madeFrom: {},
-  };
+  const annotations = dryRun ? { "istio.io/dry-run": "true" } : {};
+  return convertedConfig(origin, { kind: "AuthorizationPolicy", name, namespace, annotations, spec: { rules } });
 }

@@ -11,6 +11,7 @@ import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-
 import { groupBy } from "../identity.ts";
 import { httpOnlyAnnotation } from "../workload-policies.ts";
 import type { AuthenticationIndex } from "./authentication-index.ts";
+import { convertedConfig } from "./converted-config.ts";
 import type { ServedPort } from "./served-port.ts";
 import { issuerKey, type TokenScope } from "./token-scope.ts";
 import { triggerRegions } from "./trigger-region.ts";
@@ -113,12 +114,12 @@ function requestAuthentication(
   tokens: readonly NamedToken[],
   rootNamespace: string,
 ): Config<RequestAuthentication> {
-  return {
-    meta: metaOf(policy, "RequestAuthentication", rootNamespace),
+  return convertedConfig(policy, {
+    ...placeOf(policy, rootNamespace),
+    kind: "RequestAuthentication",
     spec: { jwtRules: tokens.map(({ jwt }) => ruleOf(jwt)) },
-    origin: policy.origin,
     madeFrom: Object.fromEntries(tokens.map(({ path }, at) => [`spec.jwtRules.${at}`, path])),
-  };
+  });
 }
 
 /** The application went on seeing the token. */
@@ -144,15 +145,14 @@ function requirement(
   const numbers = ports.map(({ number }) => String(number));
   const rules = requiredTokens(policy.spec).flatMap((alternatives) => refusals(alternatives, known, numbers));
   if (rules.length === 0) return [];
-  const meta = metaOf(policy, "AuthorizationPolicy", rootNamespace);
   return [
-    {
+    convertedConfig<AuthorizationPolicy>(policy, {
+      ...placeOf(policy, rootNamespace),
+      kind: "AuthorizationPolicy",
       // A token never was asked of anything but HTTP, where a refusal for the lack of one would refuse all.
-      meta: { ...meta, annotations: { [httpOnlyAnnotation]: "true" } },
+      annotations: { [httpOnlyAnnotation]: "true" },
       spec: { action: "DENY", rules },
-      origin: policy.origin,
-      madeFrom: {},
-    },
+    }),
   ];
 }
 
@@ -200,18 +200,8 @@ const outsidePreflight: readonly { readonly operation: Operation; readonly when:
   })),
 ];
 
-function metaOf(policy: Policy, kind: string, rootNamespace: string): Policy["meta"] {
-  const name =
-    policy.meta.kind === "MeshPolicy" ? "mesh-authentication-policy" : `authentication-policy-${policy.meta.name}`;
-  const namespace = policy.meta.namespace || rootNamespace;
-  return {
-    ...policy.meta,
-    kind,
-    group: "security.istio.io",
-    version: "v1",
-    name,
-    namespace,
-    labels: {},
-    annotations: {},
-  };
+function placeOf({ meta }: Policy, rootNamespace: string): { readonly name: string; readonly namespace: string } {
+  const isMeshWide = meta.kind === "MeshPolicy";
+  const name = isMeshWide ? "mesh-authentication-policy" : `authentication-policy-${meta.name}`;
+  return { name, namespace: isMeshWide ? rootNamespace : meta.namespace };
 }

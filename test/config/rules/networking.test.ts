@@ -440,6 +440,7 @@ describe("EnvoyFilter", () => {
       patch(`applyTo: NETWORK_FILTER, match: {listener: {filterChain: {filter: {name: envoy.tcp_proxy}}}}, ${add}`),
       "warning spec.configPatches.0.match.listener.filterChain.filter.name: ",
     ],
+    [patch(`applyTo: BOOTSTRAP, ${add}`), "warning spec.configPatches.0.applyTo: a proxy reads its bootstrap before"],
     ["{workloadSelector: {labels: {a: b}}, targetRefs: [{kind: Service, name: a}]}", "error spec.targetRefs: "],
   ])("%s gives %s", (spec, want) => {
     expect(findingsOf("EnvoyFilter", spec)).toContainEqual(expect.stringContaining(want));
@@ -463,6 +464,9 @@ describe("WorkloadEntry, WorkloadGroup and ProxyConfig", () => {
     ["WorkloadGroup", "{template: {}, probe: {}}", "error spec.probe: needs exactly one"],
     ["WorkloadGroup", "{template: {}, probe: {httpGet: {port: 80, scheme: FTP}}}", "error spec.probe.httpGet.scheme: "],
     ["ProxyConfig", "{concurrency: -1}", "error spec.concurrency: "],
+    ["ProxyConfig", "{concurrency: 0}", "warning spec.concurrency: is about how a proxy is started"],
+    ["ProxyConfig", "{environmentVariables: {A: b}}", "warning spec.environmentVariables: "],
+    ["ProxyConfig", "{image: {imageType: debug}}", "warning spec.image: "],
   ])("%s %s gives %s", (kind, spec, want) => {
     expect(findingsOf(kind, spec)).toContainEqual(expect.stringContaining(want));
   });

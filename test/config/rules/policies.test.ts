@@ -185,6 +185,11 @@ describe("the legacy kinds", () => {
     ["QuotaSpec", "{rules: [{quotas: [{quota: a, charge: 0}]}]}", "error spec.rules.0.quotas.0.charge: "],
     ["QuotaSpecBinding", "{services: [{name: a}]}", "error spec.quotaSpecs: needs at least one entry"],
     ["MeshPolicy", "{targets: [{name: a}]}", "error spec.targets: a MeshPolicy has no targets"],
+    [
+      "Policy",
+      "{origins: [{jwt: {issuer: a, triggerRules: [{excludePaths: [{exact: /a}]}]}}]}",
+      "error spec.origins.0.jwt.triggerRules.0.excludePaths: ",
+    ],
     ["ServiceRole", "{rules: [{}]}", "error spec.rules.0.services: "],
     ["ServiceRoleBinding", "{subjects: [{user: a}], roleRef: {kind: Role, name: x}}", "error spec.roleRef.kind: "],
     ["RbacConfig", "{mode: ON_WITH_INCLUSION}", "error spec.inclusion: is required"],
