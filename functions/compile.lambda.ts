@@ -3,11 +3,19 @@ import { handle, type LambdaContext, type LambdaEvent } from "hono/aws-lambda";
 import { createRecompiler } from "../lib/compile/recompile.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { coalesce } from "../lib/compile/webhook/coalesce.ts";
-import { defaultWorldOptions } from "../lib/compile/world-of.ts";
+import { worldFromSettings } from "../lib/compile/world-settings.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
-const { PORTOLAN_SOURCES = "main", PORTOLAN_WEBHOOK_SECRET = "", PORTOLAN_BINARY_FORMS } = process.env;
-const world = { ...defaultWorldOptions, binaryForms: PORTOLAN_BINARY_FORMS === "true" };
+const { PORTOLAN_SOURCES = "main", PORTOLAN_WEBHOOK_SECRET = "" } = process.env;
+const world = worldFromSettings(
+  {
+    BINARY_FORMS: process.env.PORTOLAN_BINARY_FORMS,
+    CERTIFICATES: process.env.PORTOLAN_CERTIFICATES,
+    LEGACY_API: process.env.PORTOLAN_LEGACY_API,
+    LEGACY_RELEASE: process.env.PORTOLAN_LEGACY_RELEASE,
+  },
+  "PORTOLAN_",
+);
 const store = s3FromEnvironment();
 const sources = PORTOLAN_SOURCES.split(",");
 const recompile = coalesce(createRecompiler({ store, sources, world }));

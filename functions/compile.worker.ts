@@ -3,17 +3,17 @@ import type { R2Bucket } from "@cloudflare/workers-types";
 import { createRecompiler, type Recompiled } from "../lib/compile/recompile.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { coalesce } from "../lib/compile/webhook/coalesce.ts";
-import { defaultWorldOptions } from "../lib/compile/world-of.ts";
+import { problem } from "../lib/compile/webhook/problem.ts";
+import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
+import { PortolanError } from "../lib/config/diagnostic.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 
-export interface Env {
+export interface Env extends WorldSettings {
   readonly SNAPSHOTS: R2Bucket;
   readonly PREFIX?: string;
   /** Names of the source shards, separated by commas, the primary first. */
   readonly SOURCES?: string;
   readonly PORTOLAN_WEBHOOK_SECRET?: string;
-  /** `true` stores binary forms, which the front serves over Connect and gRPC-Web. */
-  readonly BINARY_FORMS?: string;
 }
 
 interface Compiler {
@@ -28,7 +28,7 @@ function compilerFor(env: Env): Compiler {
   const known = compilers.get(env.SNAPSHOTS);
   if (known !== undefined) return known;
   const store = r2Store(env.SNAPSHOTS, env.PREFIX);
-  const world = { ...defaultWorldOptions, binaryForms: env.BINARY_FORMS === "true" };
+  const world = worldFromSettings(env);
   const sources = (env.SOURCES ?? "main").split(",");
   const recompile = coalesce(createRecompiler({ store, sources, world }));
   const onError = (cause: unknown) => console.error(String(cause));
@@ -38,8 +38,19 @@ function compilerFor(env: Env): Compiler {
   return compiler;
 }
 
+/** A setting that cannot be read is the operator's to see, not a bare "exception thrown". */
+function answer(request: Request, env: Env): Response | Promise<Response> {
+  try {
+    return compilerFor(env).app.fetch(request, env);
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    console.error(cause.message);
+    return problem(500, cause.message);
+  }
+}
+
 export default {
-  fetch: (request: Request, env: Env) => compilerFor(env).app.fetch(request, env),
+  fetch: answer,
   scheduled: async (_event: unknown, env: Env) => {
     await compilerFor(env).recompile();
   },

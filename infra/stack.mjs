@@ -15,7 +15,8 @@ export class PortolanStack extends Stack {
   /**
    * @param {import("constructs").Construct} scope
    * @param {string} id
-   * @param {{ code: { front: string, compile: string }, sources?: string }} props folders of the built functions
+   * @param {{ code: { front: string, compile: string }, sources?: string, compileSettings?: Record<string, string> }} props
+   *   folders of the built functions, and what the compile function is told besides: `PORTOLAN_LEGACY_API` and its like
    */
   constructor(scope, id, props) {
     super(scope, id);
@@ -63,6 +64,7 @@ export class PortolanStack extends Stack {
       // One at a time: a second one would only lose the race for HEAD.
       reservedConcurrentExecutions: 1,
       environment: {
+        ...props.compileSettings,
         PORTOLAN_BUCKET: bucket.bucketName,
         PORTOLAN_SOURCES: props.sources ?? "main",
         PORTOLAN_WEBHOOK_SECRET: SecretValue.secretsManager(secret.secretArn).unsafeUnwrap(),

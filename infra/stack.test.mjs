@@ -7,11 +7,13 @@ import { App } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { PortolanStack } from "./stack.mjs";
 
-function synthesise() {
+function synthesise(compileSettings = {}) {
   const folder = mkdtempSync(join(tmpdir(), "portolan-infra-"));
   writeFileSync(join(folder, "index.mjs"), "export const handler = () => {};");
   const app = new App({ analyticsReporting: false });
-  return Template.fromStack(new PortolanStack(app, "Portolan", { code: { front: folder, compile: folder } }));
+  return Template.fromStack(
+    new PortolanStack(app, "Portolan", { code: { front: folder, compile: folder }, compileSettings }),
+  );
 }
 
 /** Statements of the policies that are attached to a function's role. */
@@ -59,6 +61,17 @@ describe("the stack", () => {
     template.hasResourceProperties("AWS::Events::Rule", { ScheduleExpression: "rate(10 minutes)" });
     template.resourceCountIs("AWS::Lambda::EventSourceMapping", 1);
     template.resourceCountIs("AWS::Lambda::Url", 2);
+  });
+
+  it("tells the compile function, and only it, what to compile", () => {
+    const told = synthesise({ PORTOLAN_LEGACY_API: "true" }).findResources("AWS::Lambda::Function");
+    const settings = Object.values(told).map(({ Properties }) => Properties.Environment.Variables);
+    assert.deepEqual(
+      settings
+        .filter((variables) => variables.PORTOLAN_LEGACY_API === "true")
+        .map((variables) => variables.PORTOLAN_SOURCES),
+      ["main"],
+    );
   });
 
   it("holds the secret by reference only", () => {

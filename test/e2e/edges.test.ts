@@ -67,6 +67,11 @@ describe.each([
     expect(await rejections(envoy)).toEqual([]);
   });
 
+  it("answers the v1 API, since the compile function is told to make it", async () => {
+    const response = await fetch(`${edge.frontUrl}/v1/registration`);
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("catalog.bookshop")]);
+  });
+
   it("bad input gets a reason, and Envoy keeps what it has", async () => {
     const before = await fetch(`${edge.frontUrl}/healthz`).then((response) => response.json());
     const refused = async (status: number, post: Promise<Response>) => {

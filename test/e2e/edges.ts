@@ -43,7 +43,11 @@ export async function workerdEdge(): Promise<Edge> {
   const harness = createTestHarness({
     workers: [
       { configPath: config("wrangler.toml") },
-      { configPath: config("wrangler.compile.toml"), secrets: { PORTOLAN_WEBHOOK_SECRET: secret } },
+      {
+        configPath: config("wrangler.compile.toml"),
+        secrets: { PORTOLAN_WEBHOOK_SECRET: secret },
+        vars: { LEGACY_API: "true" },
+      },
     ],
   });
   const { url } = await harness.listen();
@@ -66,6 +70,7 @@ export async function lambdaEdge(): Promise<Edge> {
     PORTOLAN_BUCKET: server.bucket,
     PORTOLAN_S3_ENDPOINT: server.endpoint,
     PORTOLAN_WEBHOOK_SECRET: secret,
+    PORTOLAN_LEGACY_API: "true",
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: server.accessKeyId,
     AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
@@ -94,7 +99,7 @@ export async function nodeEdge(): Promise<Edge> {
   const child = spawn(process.execPath, [entry], { env, stdio: ["ignore", "ignore", "inherit"] });
   const exit = new Promise((resolve) => child.once("exit", resolve));
   const store = fileStore(directory);
-  const recompile = createRecompiler({ store, sources: ["main"], world: defaultWorldOptions });
+  const recompile = createRecompiler({ store, sources: ["main"], world: { ...defaultWorldOptions, legacyApi: "0.8" } });
   const compile = await serveHttp(webhookApp({ store, recompile, secret, sources: ["main"] }), 0);
   const frontUrl = `http://127.0.0.1:${port}`;
   while (
