@@ -40,6 +40,7 @@ interface Merge {
   readonly tlsHosts: Map<number, Map<string, string>>;
   readonly byRouteName: Map<string, GatewayServer[]>;
   readonly diagnostics: Diagnostic[];
+  containsAutoPassthrough: boolean;
 }
 
 /** @param gateways those that apply, oldest first: of servers that clash the first stays */
@@ -54,14 +55,12 @@ export function mergeGateways(
     tlsHosts: new Map(),
     byRouteName: new Map(),
     diagnostics: [],
+    containsAutoPassthrough: false,
   };
   for (const gateway of gateways) {
     for (const [at, written] of gateway.spec.servers.entries()) addServer(merge, gateway, written, at, targets);
   }
   const entries = [...merge.entries.values()];
-  const passthrough = entries
-    .flatMap((entry) => entry.servers)
-    .filter(({ server }) => server.tls?.mode === "AUTO_PASSTHROUGH");
   return {
     value: {
       from: gateways.map(keyOf),
@@ -69,8 +68,7 @@ export function mergeGateways(
       mergedServers: entries.map(({ servers, routeName }): MergedServers => ({ servers, routeName })),
       serversByRouteName: merge.byRouteName,
       portMap: declaredPorts(merge.byRouteName),
-      containsAutoPassthrough: passthrough.length > 0,
-      autoPassthroughSniHosts: new Set(passthrough.flatMap((server) => server.sniHosts)),
+      containsAutoPassthrough: merge.containsAutoPassthrough,
     },
     diagnostics: merge.diagnostics,
   };
@@ -133,6 +131,7 @@ function duplicateHosts(merge: Merge, server: Server, port: ServerPort): Refusal
     };
   }
   for (const host of server.hosts) known.set(host, port.bind);
+  if (server.tls.mode === "AUTO_PASSTHROUGH") merge.containsAutoPassthrough = true;
   return undefined;
 }
 

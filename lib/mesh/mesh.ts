@@ -86,8 +86,8 @@ export interface MergedGateway {
   readonly serversByRouteName: ReadonlyMap<string, readonly GatewayServer[]>;
   /** Port in the name of a route table (`parseGatewayRouteName`) → ports that its servers declare. */
   readonly portMap: ReadonlyMap<number, ReadonlySet<number>>;
+  /** Some server passes mesh mTLS on by its server name, be it one that has no place on its port: clusters follow from this alone. */
   readonly containsAutoPassthrough: boolean;
-  readonly autoPassthroughSniHosts: ReadonlySet<string>;
 }
 
 export interface ServerPort {
@@ -123,6 +123,8 @@ export interface ServiceIndex {
   /** Visible to a namespace: exported to it by name first, then public ones. */
   visibleTo(namespace: string): readonly Service[];
   isVisible(service: Service, namespace: string): boolean;
+  /** Whether a namespace has services that it does not export to itself: only the routes of a virtual service lead to those. */
+  hidesOwn(namespace: string): boolean;
   /** The last of the services with the same host and namespace: its account names count for all of them. */
   youngest(service: Service): Service;
   /** The own namespace's service of a host, else the best of the visible ones. */

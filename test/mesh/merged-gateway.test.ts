@@ -164,6 +164,29 @@ describe("ports of the gateway's service", () => {
   });
 });
 
+describe("a server that passes mesh mTLS on", () => {
+  const mesh = { mode: "AUTO_PASSTHROUGH" } as const;
+
+  it.each<{ why: string; servers: readonly Short[]; want: boolean }>([
+    { why: "counts", servers: [{ on: "443 TLS", hosts: a, tls: mesh }], want: true },
+    {
+      why: "counts without a place on its port",
+      servers: [{ on: "443 HTTP" }, { on: "443 TLS", hosts: a, tls: mesh }],
+      want: true,
+    },
+    {
+      why: "does not count if its host is taken",
+      servers: [
+        { on: "443 HTTPS", hosts: a, tls: simple },
+        { on: "443 TLS", hosts: a, tls: mesh },
+      ],
+      want: false,
+    },
+  ])("$why", ({ servers, want }) => {
+    expect(merge(servers).value.containsAutoPassthrough).toBe(want);
+  });
+});
+
 describe("hosts of a server in namespace gw", () => {
   it.each([
     { hosts: ["./a"], want: ["gw/a"] },

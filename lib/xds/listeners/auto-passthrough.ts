@@ -7,6 +7,7 @@ import { istioAlpns } from "./alpn.ts";
 import { matchAll } from "./filter-chain-match.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
 import type { ListenerContext } from "./listener-context.ts";
+import { tcpChainFilters } from "./network-filters.ts";
 import { servicePieces } from "./tcp-destination.ts";
 import { tcpProxyFilters } from "./tcp-proxy.ts";
 
@@ -60,15 +61,16 @@ function passthroughChain(
   const cluster = sniDnatClusterName(port.port, subset, service.hostname);
   const pattern = view.lookups.mesh.outboundClusterStatName;
   const names = { hostname: service.hostname, subset, port: port.port, portName: port.name, targetPort: 0, service };
+  const terminal = tcpProxyFilters(context, "gateway", {
+    statPrefix: pattern === "" ? cluster : statName(pattern, names),
+    destination: { kind: "cluster", cluster },
+    protocol: port.protocol,
+    policy: { rule: view.destinationRule(service)?.config.spec, subset, tunnels: false },
+  });
   return {
     match: { ...matchAll, sniHosts: [cluster], applicationProtocols: istioAlpns },
     origin,
     tls: undefined,
-    filters: tcpProxyFilters(context, "gateway", {
-      statPrefix: pattern === "" ? cluster : statName(pattern, names),
-      destination: { kind: "cluster", cluster },
-      protocol: port.protocol,
-      policy: { rule: view.destinationRule(service)?.config.spec, subset, tunnels: false },
-    }),
+    filters: tcpChainFilters(context, { class: "gateway", port: port.port }, terminal, false),
   };
 }

@@ -32,12 +32,13 @@ interface Clause<M> {
 
 /** @returns undefined when the rule names an unknown condition, or cannot be kept on this protocol */
 export function rbacPolicy(rule: Rule, context: RuleContext): PolicyJson | undefined {
-  const conditions = (rule.when ?? []).map((condition) => readCondition(condition, context));
+  const sources = rule.from ?? [];
+  const operations = rule.to ?? [];
+  const repeats = Math.max(sources.length, 1);
+  const conditions = (rule.when ?? []).map((condition) => readCondition(condition, context, repeats));
   if (conditions.includes(undefined)) return undefined;
   const asked = conditions.flatMap((condition) => (condition?.on === "permission" ? [condition.clause] : []));
   const asking = conditions.flatMap((condition) => (condition?.on === "principal" ? [condition.clause] : []));
-  const sources = rule.from ?? [];
-  const operations = rule.to ?? [];
   const permissions = (
     operations.length === 0 ? [asked] : operations.map(({ operation }) => [...operationClauses(operation), ...asked])
   ).map((clauses) => permission(clauses, context));
@@ -76,13 +77,19 @@ type ReadCondition =
   | { readonly on: "permission"; readonly clause: Clause<PermissionJson> }
   | { readonly on: "principal"; readonly clause: Clause<PrincipalJson> };
 
-function readCondition(condition: Condition, context: RuleContext): ReadCondition | undefined {
+/**
+ * @param repeats how often identities are repeated for all trust domains: a rule's sources share its conditions, and Istio
+ * goes over them once for each source. The names say the same, only more often.
+ */
+function readCondition(condition: Condition, context: RuleContext, repeats: number): ReadCondition | undefined {
   const found = parts.conditionPart(condition.key, context.namespace);
   if (found === undefined) return undefined;
   const { values, notValues } = condition;
   if (found.on === "permission") return { on: "permission", clause: clause(found.part, values, notValues) };
   const read = clause(found.part, values, notValues);
-  return { on: "principal", clause: found.identities === undefined ? read : aliased(read, found.identities, context) };
+  const { identities } = found;
+  if (identities === undefined) return { on: "principal", clause: read };
+  return { on: "principal", clause: aliased(read, identities, context, repeats) };
 }
 
 function clause<M>(
@@ -93,14 +100,25 @@ function clause<M>(
   return { part, values: values ?? [], notValues: notValues ?? [] };
 }
 
+/** No list of identities grows further for the sake of likeness. */
+const enoughIdentities = 1000;
+
 /** Repeats identities of the mesh for all its trust domains. */
-function aliased<M>(from: Clause<M>, identities: "principals" | "trustDomains", context: RuleContext): Clause<M> {
-  const expand = identities === "principals" ? withAliases : expandDomains;
-  return {
-    part: from.part,
-    values: expand(from.values, context.trustDomains),
-    notValues: expand(from.notValues, context.trustDomains),
+function aliased<M>(
+  from: Clause<M>,
+  identities: "principals" | "trustDomains",
+  { trustDomains }: RuleContext,
+  repeats = 1,
+): Clause<M> {
+  const expandOnce = identities === "principals" ? withAliases : expandDomains;
+  const expand = (values: readonly string[]): readonly string[] => {
+    let expanded = expandOnce(values, trustDomains);
+    for (let round = 1; round < repeats && expanded.length < enoughIdentities; round++) {
+      expanded = expandOnce(expanded, trustDomains);
+    }
+    return expanded;
   };
+  return { part: from.part, values: expand(from.values), notValues: expand(from.notValues) };
 }
 
 function permission(clauses: readonly Clause<PermissionJson>[], context: RuleContext): PermissionJson | undefined {

@@ -260,5 +260,4 @@ const emptyGateway = {
   serversByRouteName: new Map(),
   portMap: new Map(),
   containsAutoPassthrough: false,
-  autoPassthroughSniHosts: new Set<string>(),
 };

@@ -86,6 +86,27 @@ describe("a gateway's listeners", () => {
     expect(diagnostics.map(({ code }) => code)).toContain("duplicate-sni-host");
   });
 
+  it("run extensions, and no policies, before mesh mTLS that they pass on", () => {
+    const input = `${entry("s", 443, "TLS").replace("MESH_EXTERNAL", "MESH_INTERNAL")}${gateway(
+      "g",
+      "[{port: {number: 15443, name: t, protocol: TLS}, hosts: ['*.example.com'], tls: {mode: AUTO_PASSTHROUGH}}]",
+    )}
+---
+apiVersion: extensions.istio.io/v1alpha1
+kind: WasmPlugin
+metadata: {name: w, namespace: istio-system}
+spec: {url: "oci://example.com/w", type: NETWORK}
+---
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: p, namespace: istio-system}
+spec: {action: DENY, rules: [{from: [{source: {ipBlocks: [1.2.3.4]}}]}]}
+`;
+    const { at } = listenersOf({ input, node });
+    const names = [0, 1, 2].map((index) => at("0.0.0.0_15443", "filterChains", 0, "filters", index, "name"));
+    expect(names).toEqual([expect.stringContaining("istio-system.w~"), "envoy.filters.network.tcp_proxy", undefined]);
+  });
+
   it("keep a privileged port from a pod without the right to it", () => {
     const servers =
       "[{port: {number: 80, name: h, protocol: HTTP}, hosts: ['*']}, {port: {number: 8080, name: i, protocol: HTTP}, hosts: ['*']}]";

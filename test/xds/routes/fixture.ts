@@ -199,7 +199,6 @@ export function gatewayView(
       serversByRouteName: new Map([[routeName, merged]]),
       portMap: new Map(),
       containsAutoPassthrough: false,
-      autoPassthroughSniHosts: new Set(),
     },
     virtualServices: () => virtualServices,
   };

@@ -129,6 +129,18 @@ describe("who asks", () => {
     expect(names(["cluster.local/ns/a/sa/b"])).toEqual(["spiffe://td1/ns/a/sa/b", "spiffe://td2/ns/a/sa/b"]);
     expect(names(["td9/ns/a/sa/b"])).toEqual(["spiffe://td9/ns/a/sa/b"]);
   });
+
+  it("repeats identities of a condition once for each source, within reason", () => {
+    const context = { ...allowHttp, trustDomains: ["td1", "td2"] };
+    const countOf = (sources: number): number => {
+      const from = Array.from({ length: sources }, () => ({ source: { namespaces: ["x"] } }));
+      const when = [{ key: "source.principal", values: ["cluster.local/ns/a/sa/b"] }];
+      const [first] = principalsOf({ from, when }, context) ?? [];
+      return JSON.stringify(first).match(/spiffe:..td\d/g)?.length ?? 0;
+    };
+    expect([0, 1, 2, 3].map(countOf)).toEqual([2, 2, 4, 8]);
+    expect(countOf(40)).toBeLessThan(2000);
+  });
 });
 
 describe("a rule", () => {
