@@ -13,6 +13,7 @@ export function indexServices(services: readonly Service[], exportDefault: reado
   const byHostname = new Map<string, Map<string, Service>>();
   const visibilities = new Map<Service, Visibility>();
   const youngest = new Map<string, Service>();
+  const hiding = new Set<string>();
   for (const service of services) {
     const visibility = visibilityOf(service.attributes.exportTo, exportDefault, service.attributes.namespace);
     visibilities.set(service, visibility);
@@ -22,6 +23,7 @@ export function indexServices(services: readonly Service[], exportDefault: reado
       if (list === undefined) exported.set(namespace, [service]);
       else list.push(service);
     }
+    if (!isVisibleIn(visibility, service.attributes.namespace)) hiding.add(service.attributes.namespace);
     if (!enter(byHostname, service)) youngest.set(serviceKey(service), service);
   }
   const isVisible = (service: Service, namespace: string): boolean =>
@@ -39,6 +41,7 @@ export function indexServices(services: readonly Service[], exportDefault: reado
     byHostname,
     isVisible,
     visibleTo,
+    hidesOwn: (namespace) => hiding.has(namespace),
     youngest: (service) => (youngest.size === 0 ? service : (youngest.get(serviceKey(service)) ?? service)),
     visibleService: (hostname, namespace) => {
       const byNamespace = byHostname.get(hostname);

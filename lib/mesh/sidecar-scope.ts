@@ -153,8 +153,8 @@ function scopeServices(
   memo: Memo,
 ): Union {
   const first = listeners[0];
-  // Destinations add nothing to a listener that imports every visible service already.
-  if (first !== undefined && listeners.length === 1 && first.importsEverything)
+  // Destinations add nothing to a listener that imports every visible service already, but for hidden ones next to it.
+  if (first !== undefined && listeners.length === 1 && first.importsEverything && !index.hidesOwn(namespace))
     return unitedServices(first.services, memo);
   const union = serviceUnion(memo);
   for (const listener of listeners) {

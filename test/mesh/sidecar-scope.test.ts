@@ -105,6 +105,17 @@ describe("destinations of imported virtual services", () => {
   });
 });
 
+it("a hidden service of the namespace comes along where a route leads to it, and no other way", () => {
+  const hidden = service({ at: "h.x.com@ns1", ports: [80, 443], exportTo: ["~"] });
+  const foreign = service({ at: "f.x.com@ns2", exportTo: ["~"] });
+  const to = (host: string) => ({ destination: { host, port: { number: 443 } } });
+  const spec: VirtualService = { hosts: ["a.x.com"], http: [{ route: [to("h.x.com"), to("f.x.com")] }] };
+  const parts = { services: [a1, hidden, foreign] };
+  expect(named(scope(parts).services)).toEqual(["a.x.com@ns1:80"]);
+  const routed = scope({ ...parts, configs: [config("VirtualService", "ns1/v", spec)] });
+  expect(named(routed.services)).toEqual(["a.x.com@ns1:80", "h.x.com@ns1:443"]);
+});
+
 describe("virtual services of a listener", () => {
   const of = (key: string, host: string, age: number) => config("VirtualService", key, { hosts: [host] }, age);
 

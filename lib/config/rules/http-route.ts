@@ -128,9 +128,8 @@ function* redirectRules(
     matches.some((match) => match.uri !== undefined && match.uri.prefix === undefined)
   ) {
     yield error([...path, "prefixRewrite"], "needs matches by prefix");
-  } else if (
-    [uri, prefixRewrite, authority, port, derivePort, scheme, redirectCode].every((part) => part === undefined)
-  ) {
+  } else if ([uri, prefixRewrite, authority, port ?? derivePort, scheme].every((part) => (part ?? "") === "")) {
+    // A status alone redirects nowhere.
     yield error(
       path,
       "says nothing to change",

@@ -25,6 +25,7 @@ describe("VirtualService", () => {
     [http(`directResponse: {status: 200}, ${route}`), "error spec.http.0.route: "],
     [http("directResponse: {status: 100}"), "error spec.http.0.directResponse.status: "],
     [http("redirect: {}"), "error spec.http.0.redirect: says nothing to change"],
+    [http("redirect: {redirectCode: 302}"), "error spec.http.0.redirect: says nothing to change"],
     [http("redirect: {uri: /x, redirectCode: 200}"), "error spec.http.0.redirect.redirectCode: "],
     [http("redirect: {scheme: ftp}"), "error spec.http.0.redirect.scheme: "],
     [

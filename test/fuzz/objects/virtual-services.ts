@@ -135,7 +135,7 @@ function httpAction(dice: Dice): object {
 }
 
 const redirect = (dice: Dice): object => ({
-  ...dice.pick([{ uri: "/elsewhere" }, { authority: "other.example.com" }, { prefixRewrite: "/p" }]),
+  ...dice.pick([{ uri: "/elsewhere" }, { authority: "other.example.com" }, { scheme: "https" }]),
   ...dice.maybe(30, () => ({ scheme: dice.pick(["http", "https"]) })),
   ...dice.maybe(30, () =>
     dice.pick([{ port: 8443 }, { derivePort: "FROM_REQUEST_PORT" }, { derivePort: "FROM_PROTOCOL_DEFAULT" }]),
