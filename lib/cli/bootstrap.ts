@@ -4,6 +4,7 @@ import { nodeOfWorkload, proxiesOf } from "../compile/census.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { readFiles, type SourceFile } from "../config/directory.ts";
+import { readFolder } from "../config/folder.ts";
 import type { ProxyConfig } from "../config/kinds/mesh-proxy-config.ts";
 import { createMemo } from "../mesh/memo.ts";
 import { metadataOf } from "../mesh/node-metadata.ts";
@@ -11,7 +12,6 @@ import { type NamedProxy, nodeOfNamed } from "../mesh/proxy-from-node.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
 import type { Register } from "./program.ts";
 import { proxyServices } from "./proxy-services.ts";
-import { readFolder } from "./watch-folder.ts";
 
 /** Folder that `npm start` serves, and the commands beside it read, when none is named. */
 export const sampleFolder = "samples/bookshop";

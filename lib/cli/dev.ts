@@ -6,6 +6,7 @@ import { coalesce } from "../compile/webhook/coalesce.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { SourceFile } from "../config/directory.ts";
+import { readFolder, watchFolder } from "../config/folder.ts";
 import { frontApp } from "../front/app.ts";
 import { createFront } from "../front/front.ts";
 import { type RunningServer, serveHttp } from "../front/node-server.ts";
@@ -18,7 +19,6 @@ import { bootstrapFor, bootstrapText, proxiesIn, sampleFolder } from "./bootstra
 import { devReport, type Publication } from "./dev-report.ts";
 import type { Register } from "./program.ts";
 import type { Terminal } from "./terminal.ts";
-import { readFolder, watchFolder } from "./watch-folder.ts";
 
 interface Options {
   readonly port: number;

@@ -1,6 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join, relative } from "node:path";
-import { byCodePoint, type Diagnostic } from "./diagnostic.ts";
+import type { Diagnostic } from "./diagnostic.ts";
 import { defaultMeshConfig, type MeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import { type ParsedObject, parseStream } from "./parse.ts";
@@ -25,31 +23,16 @@ const meshFile = "mesh.yaml";
 const networksFile = "networks.yaml";
 const clusterFile = /^clusters\/([^/]+)\.ya?ml$/;
 
-/**
- * Reads all `.yaml` and `.yml` files below a folder, in the order of their paths; hidden ones are left out.
- * `mesh.yaml`, `networks.yaml` and `clusters/<id>.yaml` at the top have the meaning that their names say.
- *
- * @throws what the file system throws
- */
-export async function loadDirectory(
-  root: string,
-  options: Omit<ReadOptions, "sourceOf"> = {},
-): Promise<LoadedDirectory> {
-  const files = await yamlFiles(root);
-  const texts = await Promise.all(files.map((file) => readFile(join(root, file), "utf8")));
-  return readFiles(
-    files.map((file, index) => ({ file, text: texts[index] ?? "" })),
-    options,
-  );
-}
-
 export interface SourceFile {
   /** Path below the source's root, with `/`. */
   readonly file: string;
   readonly text: string;
 }
 
-/** What `loadDirectory` makes of the files it found. */
+/**
+ * What the files of a folder say. `mesh.yaml`, `networks.yaml` and `clusters/<id>.yaml` at the top have the meaning that their
+ * names say.
+ */
 export function readFiles(files: readonly SourceFile[], options: Omit<ReadOptions, "sourceOf"> = {}): LoadedDirectory {
   const diagnostics: Diagnostic[] = [];
   const parsed: ParsedObject[] = [];
@@ -84,13 +67,4 @@ export function readFiles(files: readonly SourceFile[], options: Omit<ReadOption
   }
   const sorted = sortObjects(parsed, { ...options, sourceOf: (object) => sources.get(object)?.(object) });
   return { ...sorted, meshConfig, meshNetworks, clusters, diagnostics: [...diagnostics, ...sorted.diagnostics] };
-}
-
-async function yamlFiles(root: string): Promise<readonly string[]> {
-  const entries = await readdir(root, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => !entry.isDirectory() && /\.ya?ml$/.test(entry.name))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
-    .filter((file) => !file.split("/").some((part) => part.startsWith(".")))
-    .sort(byCodePoint);
 }

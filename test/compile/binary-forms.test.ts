@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
-import { readFolder } from "../../lib/cli/watch-folder.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { readFolder } from "../../lib/config/folder.ts";
 import { descriptorFiles } from "../../lib/xds/descriptor-files.ts";
 
 const schemas = { clusters: ClusterSchema, listeners: ListenerSchema, routes: RouteConfigurationSchema } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readFolder } from "../../lib/cli/watch-folder.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { readFolder } from "../../lib/config/folder.ts";
 
 const sample = new URL("../../samples/bookshop", import.meta.url).pathname;
 

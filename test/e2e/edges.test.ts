@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readFolder } from "../../lib/cli/watch-folder.ts";
 import { signHeaders } from "../../lib/compile/webhook/signature.ts";
+import { readFolder } from "../../lib/config/folder.ts";
 import {
   type Bookshop,
   openBookshop,

@@ -3,6 +3,7 @@ import { createFileCompiler } from "../../compile/compile-files.ts";
 import { type Places, placesIn, placesOf } from "../../compile/places.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { readFolder } from "../../config/folder.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { diffWorlds, type WorldDiff } from "../../snapshot/diff-worlds.ts";
 import { readHistory } from "../../snapshot/history.ts";
@@ -11,7 +12,6 @@ import { restoreWorld } from "../../snapshot/restore-world.ts";
 import { createSnapshotReader, readHead, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
-import { readFolder } from "../watch-folder.ts";
 import { diffLines, diffMarkdown } from "./diff-text.ts";
 import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
 

@@ -4,9 +4,9 @@ import { writeShard } from "../../compile/source-shard.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/directory.ts";
+import { readFolder } from "../../config/folder.ts";
 import { postSigned, webhookSecret } from "../post-signed.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
-import { readFolder } from "../watch-folder.ts";
 import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
 
 interface Options {

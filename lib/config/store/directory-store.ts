@@ -1,5 +1,5 @@
-import { watch } from "chokidar";
-import { loadDirectory } from "../directory.ts";
+import { readFiles } from "../directory.ts";
+import { readFolder, watchFolder } from "../folder.ts";
 import type { ReadOptions } from "../read-config.ts";
 import { createSnapshotCache, type SnapshotCache } from "./snapshot-cache.ts";
 
@@ -11,14 +11,9 @@ export function createDirectoryStore(root: string, options: Omit<ReadOptions, "s
   return createSnapshotCache({
     name: root,
     async load() {
-      const { configs, diagnostics } = await loadDirectory(root, options);
+      const { configs, diagnostics } = readFiles(await readFolder(root), options);
       return { value: configs, diagnostics };
     },
-    async watch(onChange) {
-      const watcher = watch(root, { ignoreInitial: true });
-      watcher.on("all", onChange);
-      await new Promise<void>((resolve) => watcher.once("ready", () => resolve()));
-      return () => watcher.close();
-    },
+    watch: (onChange) => watchFolder(root, onChange),
   });
 }

@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { watch } from "chokidar";
-import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
-import type { SourceFile } from "../config/directory.ts";
+import { byCodePoint, PortolanError } from "./diagnostic.ts";
+import type { SourceFile } from "./directory.ts";
 
 /** Editors write a file in steps: what has not changed for this long is taken as written. */
 const settleMs = 10;
