@@ -33,7 +33,6 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   "@connectrpc/connect": ["front"],
   "@connectrpc/connect-node": ["front"],
   "@cloudflare/workers-types": ["storage"],
-  jose: ["front"],
   "prom-client": ["front"],
   gen: ["xds", "snapshot", "front", "agent"],
 };
