@@ -7,6 +7,7 @@ import type { NamedProxy } from "../../lib/mesh/proxy-from-node.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { serviceKey } from "../../lib/registry/registry-state.ts";
 import type { Endpoint, Protocol, Service, ServicePort, ServiceTarget } from "../../lib/registry/service.ts";
+import { keySet } from "../fuzz/objects/policies.ts";
 import { config, router, type ServiceParts, service, sidecar, world } from "./parts.ts";
 
 /** A small valid world over few names, so that objects meet: what it is made from, and how. */
@@ -257,8 +258,8 @@ const authorizationPolicy = configOf(
 );
 
 const origins = fc.constantFrom(
-  [{ jwt: { issuer: "one", jwks: "{}" } }],
-  [{ jwt: { issuer: "two", jwks: "{}", triggerRules: [{ excludedPaths: [{ exact: "/a" }] }] } }],
+  [{ jwt: { issuer: "one", jwks: keySet } }],
+  [{ jwt: { issuer: "two", jwks: keySet, triggerRules: [{ excludedPaths: [{ exact: "/a" }] }] } }],
 );
 const authenticationPolicy = configOf(
   "Policy",

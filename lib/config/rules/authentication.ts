@@ -65,7 +65,8 @@ export function* jwksUriRules(uri: string, path: Path): Generator<Finding> {
   else if (uri.length > 2048) yield error(path, "is longer than 2048 characters");
 }
 
-function* jwksRules(jwks: string, path: Path): Generator<Finding> {
+/** Envoy refuses a whole listener for a key set that it cannot read. */
+export function* jwksRules(jwks: string, path: Path): Generator<Finding> {
   let keys: unknown;
   try {
     const parsed: unknown = JSON.parse(jwks);

@@ -4,7 +4,7 @@ import { error, type Finding, type Path } from "../finding.ts";
 import type { AuthenticationPolicy, LegacyJwt } from "../kinds/authentication-policy.ts";
 import type { DestinationPolicy } from "../kinds/destination-policy.ts";
 import type { EgressRule } from "../kinds/egress-rule.ts";
-import { jwksUriRules } from "./authentication.ts";
+import { jwksRules, jwksUriRules } from "./authentication.ts";
 import { isEgressDomain, isIpv4Cidr, istioServiceRules } from "./legacy-service.ts";
 import { dnsLabelRules, duplicates, each, notNegative, percentRules, portRules } from "./values.ts";
 
@@ -103,6 +103,7 @@ function* jwtRules(jwt: LegacyJwt, path: Path, issuers: Set<string>): Generator<
     });
   }
   if (jwt.jwksUri !== undefined) yield* jwksUriRules(jwt.jwksUri, [...path, "jwksUri"]);
+  if (jwt.jwks !== undefined) yield* jwksRules(jwt.jwks, [...path, "jwks"]);
 }
 
 /** A mesh-wide policy is the only one of its kind. */

@@ -190,6 +190,7 @@ describe("the legacy kinds", () => {
       "{origins: [{jwt: {issuer: a, triggerRules: [{excludePaths: [{exact: /a}]}]}}]}",
       "error spec.origins.0.jwt.triggerRules.0.excludePaths: ",
     ],
+    ["Policy", "{origins: [{jwt: {issuer: a, jwks: '{}'}}]}", "error spec.origins.0.jwt.jwks: is no key set"],
     ["ServiceRole", "{rules: [{}]}", "error spec.rules.0.services: "],
     ["ServiceRoleBinding", "{subjects: [{user: a}], roleRef: {kind: Role, name: x}}", "error spec.roleRef.kind: "],
     ["RbacConfig", "{mode: ON_WITH_INCLUSION}", "error spec.inclusion: is required"],
