@@ -30,20 +30,27 @@ export function sniDnatClusterName(port: number, subset: string, host: string): 
   return `outbound_.${port}_.${subset}_.${host}`;
 }
 
-const clusterNamePattern = /^(outbound|inbound)(?:\|([^|]*)\|([^|]*)\|([^|]*)|_\.(.*?)_\.(.*?)_\.(.*))$/s;
+/** Of the form with underscores: the port and the subset end at the first `_.`, the host may hold more of them. */
+const sniDnatPattern = /^(outbound|inbound)_\.(.*?)_\.(.*?)_\.(.*)$/s;
 
 /** Reads either form of a cluster name; undefined for any other text. A port that is no number reads as 0. */
 export function parseClusterName(name: string): ClusterNameParts | undefined {
-  const match = clusterNamePattern.exec(name);
+  const first = name.indexOf("|");
+  const direction = name.slice(0, first);
+  if (direction === "outbound" || direction === "inbound") {
+    const second = name.indexOf("|", first + 1);
+    const third = name.indexOf("|", second + 1);
+    if (second === -1 || third === -1 || name.includes("|", third + 1)) return undefined;
+    const port = portOf(name.slice(first + 1, second));
+    return { direction, port, subset: name.slice(second + 1, third), host: name.slice(third + 1) };
+  }
+  const match = sniDnatPattern.exec(name);
   if (match === null) return undefined;
-  const port = match[2] ?? match[5] ?? "";
-  return {
-    direction: match[1] === "inbound" ? "inbound" : "outbound",
-    port: /^\d+$/.test(port) ? Number(port) : 0,
-    subset: match[3] ?? match[6] ?? "",
-    host: match[4] ?? match[7] ?? "",
-  };
+  const [, kind, port = "", subset = "", host = ""] = match;
+  return { direction: kind === "inbound" ? "inbound" : "outbound", port: portOf(port), subset, host };
 }
+
+const portOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : 0);
 
 /** STATIC without endpoints: takes what a registry-only mesh refuses. */
 export const blackHoleCluster = "BlackHoleCluster";
@@ -114,8 +121,14 @@ export function configPath(meta: {
 }): string {
   // Istio writes the version it stores a kind under, not the one the object was written in.
   const version = meta.group === "networking.istio.io" && meta.kind === "EnvoyFilter" ? "v1alpha3" : "v1";
-  const kind = meta.kind.replaceAll(/(?<=[a-z0-9])([A-Z])/g, "-$1").toLowerCase();
-  return `/apis/${meta.group}/${version}/namespaces/${meta.namespace}/${kind}/${meta.name}`;
+  return ["/apis", meta.group, version, "namespaces", meta.namespace, kebabCase(meta.kind), meta.name].join("/");
+}
+
+function kebabCase(kind: string): string {
+  // The two that are asked for again and again.
+  if (kind === "VirtualService") return "virtual-service";
+  if (kind === "DestinationRule") return "destination-rule";
+  return kind.replaceAll(/(?<=[a-z0-9])([A-Z])/g, "-$1").toLowerCase();
 }
 
 /** `<bind>_<port>`: an outbound or gateway listener, and the chains of an inbound port; the bind may be a unix socket. */

@@ -2,10 +2,13 @@ import type { ConfigKey } from "../config/diagnostic.ts";
 import type { MeshDestinationRule } from "../mesh/mesh.ts";
 import type { Service } from "../registry/service.ts";
 
-/** The objects behind what was made for some services under a rule: the services' first, then the rule's. */
-export function provenanceOf(
-  services: readonly Service[],
-  rule: MeshDestinationRule | undefined,
-): readonly ConfigKey[] {
-  return [...services.flatMap((service) => service.origins.map((origin) => origin.key)), ...(rule?.from ?? [])];
+/** The objects behind a service. */
+export function originKeys(service: Service): readonly ConfigKey[] {
+  return service.origins.map((origin) => origin.key);
+}
+
+/** The objects behind what was made for a service under a rule: the service's first, then the rule's. */
+export function provenanceOf(service: Service, rule: MeshDestinationRule | undefined): readonly ConfigKey[] {
+  const own = originKeys(service);
+  return rule === undefined ? own : [...own, ...rule.from];
 }

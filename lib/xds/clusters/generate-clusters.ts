@@ -85,7 +85,7 @@ function ofService(
     : [proxies.key, service, rule ?? nothing];
   const inferred = service.ports.map((port) => lookups.serviceMtlsMode(service, port)).join();
   return memo(from, `${mode}|${inferred}|${accounts.join()}`, () => {
-    const origins = provenanceOf([service], rule);
+    const origins = provenanceOf(service, rule);
     return outboundClusters(source, proxies).map((json) => ({ name: json.name ?? "", json, from: origins }));
   });
 }

@@ -7,7 +7,7 @@ import type { ClusterView, ServedView } from "../../mesh/views.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import { altStatName, inboundClusterName } from "../names.ts";
-import { provenanceOf } from "../provenance.ts";
+import { originKeys } from "../provenance.ts";
 import type { Resource } from "../resource.ts";
 import { statName } from "../stat-name.ts";
 import { magicBind } from "./built-in-clusters.ts";
@@ -138,7 +138,7 @@ function buildInbound(
       ? {}
       : clusterMetadata({ services: port.services, rule, subset: "", external: false, originatesTls: false })),
   };
-  return { name, json, from: provenanceOf(port.services, rule) };
+  return { name, json, from: [...port.services.flatMap(originKeys), ...(rule?.from ?? [])] };
 }
 
 function endpointJson(name: string, endpoint: InboundEndpoint): ClusterJson {

@@ -149,7 +149,7 @@ function discoveryJson(
       dns: true,
     },
     proxies.endpoints,
-    createMemberPool(),
+    createMemberPool(proxies.lookups.endpoints(service)),
   );
   if (assignment.endpoints === undefined) return undefined;
   return {

@@ -78,12 +78,12 @@ function loadAssignments(
     const endpoints = lookups.endpoints(service);
     const rule = view.destinationRule(service);
     return memo([seen, endpoints, service, rule ?? noRule], name, () => {
-      const members = memo([endpoints], "members", createMemberPool);
+      const members = memo([endpoints], "members", () => createMemberPool(endpoints));
       const policy = effectivePolicy(rule, asked.subset, asked.port.port);
       return {
         name,
         json: loadAssignment({ ...asked, rule, policy }, context, members),
-        from: provenanceOf([service], rule),
+        from: provenanceOf(service, rule),
       };
     });
   });

@@ -39,7 +39,8 @@ function workloadText(endpoint: Endpoint): string {
   const revision =
     labels["service.istio.io/canonical-revision"] ?? labels["app.kubernetes.io/version"] ?? labels.version ?? "";
   const written = revision === "latest" ? "" : revision;
-  return `${workloadName};${namespace};${service};${written};${endpoint.locality.clusterId}`;
+  // Joined, not concatenated: one flat text for each of very many.
+  return [workloadName, namespace, service, written, endpoint.locality.clusterId].join(";");
 }
 
 function socketAddress(address: string, port: number): AddressJson {

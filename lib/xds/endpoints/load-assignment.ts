@@ -11,12 +11,13 @@ import {
   groupJson,
   type LocalityGroup,
   type LocalityPool,
+  type Member,
   type MemberPool,
   totalWeight,
 } from "./locality-group.ts";
 import { localityRouting } from "./locality-setting.ts";
 import { type GatewayIndex, splitHorizon } from "./network-gateways.ts";
-import { selectEndpoints } from "./select-endpoints.ts";
+import { selects } from "./select-endpoints.ts";
 
 /** One cluster's endpoints as one class of proxies sees them. */
 export interface Assignment {
@@ -71,19 +72,18 @@ function byLocality(
  * The load assignment of one cluster: endpoints of the port and subset, grouped by locality, those of other networks
  * behind their gateways, weighed or ordered by locality.
  *
- * @param memberOf pool of the service's endpoints
+ * @param pool the service's endpoints
  * @returns without `endpoints` if nothing is left: that is an answer, and lets Envoy finish warming the cluster
  * @see xds-endpoints 2
  */
 export function loadAssignment(
   assignment: Assignment,
   context: AssignmentContext,
-  memberOf: MemberPool,
+  pool: MemberPool,
 ): ClusterLoadAssignmentJson {
   const { service, port, rule, subset, clusterName } = assignment;
   const { perspective, lookups, gateways, localityOf } = context;
-  const endpoints = selectEndpoints(
-    lookups.endpoints(service),
+  const selected = selects(
     {
       service,
       port,
@@ -95,7 +95,11 @@ export function loadAssignment(
     gateways.size > 0,
   );
   const takesMtls = mtlsDecision(lookups, rule, subset, port.port);
-  const reachable = splitHorizon(groupByLocality(endpoints, takesMtls, memberOf), gateways, perspective);
+  const members: Member[] = [];
+  pool.endpoints.forEach((endpoint, index) => {
+    if (selected(endpoint)) members.push(pool.memberAt(index, takesMtls(endpoint)));
+  });
+  const reachable = splitHorizon(groupByLocality(members), gateways, perspective);
   const groups = byLocality(assignment.sniDnat ? mtlsOnly(reachable) : reachable, assignment, context);
   if (groups.length === 0) return { clusterName };
   return { clusterName, endpoints: groups.map((group) => groupJson(group, localityOf)) };

@@ -42,40 +42,47 @@ export function totalWeight(members: readonly Member[]): number | undefined {
   return Math.min(maxWeight, sum);
 }
 
-/** Makes each member once, however many clusters and classes an endpoint is in. */
-export type MemberPool = (endpoint: Endpoint, mtls: boolean) => Member;
+/** The endpoints of one service, by locality, and what they are as members: made once for all clusters and classes. */
+export interface MemberPool {
+  /** In order of locality text, else of arrival. */
+  readonly endpoints: readonly Endpoint[];
+  /** @param index in `endpoints` */
+  memberAt(index: number, mtls: boolean): Member;
+}
 
-/** A pool for the endpoints of one service, to live as long as they do. */
-export function createMemberPool(): MemberPool {
-  const pool = new Map<Endpoint, Member>();
-  return (endpoint, mtls) => {
-    const known = pool.get(endpoint);
-    if (known?.mtls === mtls) return known;
-    const member = { labels: endpoint.labels, endpoint, mtls, json: lbEndpoint(endpoint, mtls) };
-    pool.set(endpoint, member);
-    return member;
+const byLocalityLabel = (a: Endpoint, b: Endpoint): number => byCodePoint(a.locality.label, b.locality.label);
+
+/** A pool to live as long as the endpoints do. */
+export function createMemberPool(arrived: readonly Endpoint[]): MemberPool {
+  const endpoints = arrived.toSorted(byLocalityLabel);
+  const known = new Array<Member | undefined>(endpoints.length);
+  return {
+    endpoints,
+    memberAt: (index, mtls) => {
+      let member = known[index];
+      if (member?.mtls === mtls) return member;
+      const endpoint = endpoints[index];
+      if (endpoint === undefined) throw new Error(`no endpoint ${index} in this pool`);
+      member = { labels: endpoint.labels, endpoint, mtls, json: lbEndpoint(endpoint, mtls) };
+      known[index] = member;
+      return member;
+    },
   };
 }
 
-/** Splits endpoints by locality; groups are sorted by locality text, members keep their order. */
-export function groupByLocality(
-  endpoints: readonly Endpoint[],
-  takesMtls: (endpoint: Endpoint) => boolean,
-  memberOf: MemberPool,
-): readonly LocalityGroup[] {
-  const byLocality = new Map<string, Member[]>();
-  for (const endpoint of endpoints) {
-    const member = memberOf(endpoint, takesMtls(endpoint));
-    const members = byLocality.get(endpoint.locality.label);
-    if (members === undefined) byLocality.set(endpoint.locality.label, [member]);
-    else members.push(member);
-  }
+/** Splits members that are in order of their localities. */
+export function groupByLocality(members: readonly Member[]): readonly LocalityGroup[] {
   const groups: LocalityGroup[] = [];
-  for (const [locality, members] of byLocality) {
-    groups.push({ locality, members, weight: totalWeight(members), priority: 0 });
+  for (let start = 0, end = 0; start < members.length; start = end) {
+    const locality = localityOf(members[start]);
+    while (end < members.length && localityOf(members[end]) === locality) end++;
+    const group = start === 0 && end === members.length ? members : members.slice(start, end);
+    groups.push({ locality, members: group, weight: totalWeight(group), priority: 0 });
   }
-  return groups.sort((a, b) => byCodePoint(a.locality, b.locality));
+  return groups;
 }
+
+const localityOf = (member: Member | undefined): string => member?.endpoint?.locality.label ?? "";
 
 /** Envoy's form of `region/zone/subzone`. */
 function localityJson(text: string): LocalityJson {

@@ -24,9 +24,18 @@ function backs(endpoint: Endpoint, port: ServicePort): boolean {
     : endpoint.servicePortNumber === port.port;
 }
 
+const dot = ".".charCodeAt(0);
+const digitZero = "0".charCodeAt(0);
+const digitNine = "9".charCodeAt(0);
+
 /** Tells an address from a host name; both were checked where they came in. */
 function looksLikeIp(text: string): boolean {
-  return text.includes(":") || /^[\d.]+$/.test(text);
+  if (text.includes(":")) return true;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== dot && (code < digitZero || code > digitNine)) return false;
+  }
+  return text !== "";
 }
 
 function hasLabels(endpoint: Endpoint, labels: Readonly<Record<string, string>>): boolean {
@@ -45,24 +54,22 @@ export function inNetwork(perspective: EndpointPerspective, network: string): bo
 }
 
 /**
- * Leaves what a proxy may be sent: endpoints of the port and subset, in networks and clusters that it sees, ready unless
+ * Tells what a proxy may be sent: endpoints of the port and subset, in networks and clusters that it sees, ready unless
  * the service wants the others too, never terminating.
  *
  * @param multiNetwork some network has a gateway, so an endpoint without an address can still be reached
- * @returns in arrival order
  * @see xds-endpoints 2, 3
  */
-export function selectEndpoints(
-  endpoints: readonly Endpoint[],
+export function selects(
   selection: EndpointSelection,
   perspective: EndpointPerspective,
   multiNetwork: boolean,
-): readonly Endpoint[] {
+): (endpoint: Endpoint) => boolean {
   const { service, port, labels, clusterLocal, hostnames } = selection;
   const unhealthyToo = sendsUnhealthyEndpoints(service);
   const drainingToo = (service.attributes.labels[persistentSessionLabel] ?? "") !== "";
   const { nodeLocal } = service.attributes;
-  return endpoints.filter((endpoint) => {
+  return (endpoint) => {
     if (!backs(endpoint, port)) return false;
     if (labels !== undefined && !hasLabels(endpoint, labels)) return false;
     const address = endpoint.addresses[0] ?? "";
@@ -76,5 +83,5 @@ export function selectEndpoints(
     if (endpoint.health === "Unhealthy" && !unhealthyToo) return false;
     if (endpoint.health === "Terminating") return false;
     return drainingToo || !isDraining(endpoint);
-  });
+  };
 }

@@ -4,6 +4,7 @@ import type { ConfigKey } from "../../config/diagnostic.ts";
 import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
+import { originKeys } from "../provenance.ts";
 import type { ListenerContext } from "./listener-context.ts";
 import { canBind } from "./reserved-port.ts";
 
@@ -59,7 +60,7 @@ function servicePorts(context: ListenerContext): readonly InboundPort[] {
       bind,
       bindToPort: false,
       sidecar: undefined,
-      from: service.origins.map((origin) => origin.key),
+      from: originKeys(service),
     }));
 }
 

@@ -2,6 +2,7 @@ import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { MeshVirtualService } from "../../mesh/mesh.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { listenerName, sniffedRouteTableName } from "../names.ts";
+import { originKeys } from "../provenance.ts";
 import { isDynamicWildcard } from "./dynamic-forward-proxy.ts";
 import { listenAddresses } from "./listen-address.ts";
 import type { ListenerContext } from "./listener-context.ts";
@@ -62,7 +63,7 @@ export function addOutboundService(context: ListenerContext, entries: OutboundEn
   if (conflict === "create" || conflict === "replace" || existing === undefined) {
     // A wildcard HTTP listener lets TCP through, so that it counts as sniffed from the start.
     const protocol = kind === "HTTP" && isSniffed(context, target, bind) ? "Unsupported" : port.protocol;
-    const from = originKeys(service);
+    const from = [...originKeys(service)];
     entries.set(name, { binding, port: port.port, protocol, locked: false, chains, from, taken: undefined });
     return;
   }
@@ -100,10 +101,6 @@ function httpChain(context: ListenerContext, target: OutboundTarget, bind: strin
     resolved: isDynamicWildcard(service) ? service : undefined,
     isHttpProxy: false,
   });
-}
-
-function originKeys(service: Service) {
-  return service.origins.map((origin) => origin.key);
 }
 
 function listenerConflict(

@@ -7,8 +7,8 @@ export interface Domains {
   readonly all: readonly string[];
   /** Parallel to `all`, in lower case: two domains with one key exclude each other. */
   readonly keys: readonly string[];
-  /** These give way to a service that really has the name. */
-  readonly derived: ReadonlySet<string>;
+  /** Parallel to `all`: whether it gives way to a service that really has the name. */
+  readonly derived: readonly boolean[];
 }
 
 /** What the domains of a service depend on beside the service. */
@@ -23,24 +23,28 @@ export type DomainPerspective = Pick<ClassProxy, "dnsDomain" | "clusterId" | "ip
  */
 export function serviceDomains(service: Service, portSuffix: number | undefined, proxy: DomainPerspective): Domains {
   const all: string[] = [];
-  const derived = new Set<string>();
-  const add = (domain: string): void => {
-    all.push(...withPort(domain, portSuffix));
+  const derived: boolean[] = [];
+  const add = (domain: string, isDerived: boolean): void => {
+    all.push(bracketed(domain));
+    derived.push(isDerived);
+    if (portSuffix === undefined) return;
+    all.push(virtualHostName(domain, portSuffix));
+    derived.push(isDerived);
   };
-  for (const host of [service.hostname.toLowerCase(), ...service.attributes.aliases.map((alias) => alias.hostname)]) {
-    add(host);
-    for (const alternate of alternateHosts(host, proxy.dnsDomain)) {
-      for (const domain of withPort(alternate, portSuffix)) {
-        all.push(domain);
-        derived.add(domain);
-      }
+  const addHost = (host: string): void => {
+    add(host, false);
+    for (const alternate of alternateHosts(host, proxy.dnsDomain)) add(alternate, true);
+  };
+  addHost(service.hostname.toLowerCase());
+  for (const alias of service.attributes.aliases) addHost(alias.hostname);
+  if (service.resolution === "Passthrough" && service.attributes.provider === "Kubernetes") {
+    for (const domain of all.slice()) {
+      all.push(`*.${domain}`);
+      derived.push(false);
     }
   }
-  if (service.resolution === "Passthrough" && service.attributes.provider === "Kubernetes") {
-    all.push(...all.map((domain) => `*.${domain}`));
-  }
   for (const address of serviceAddresses(service, proxy)) {
-    if (address !== "" && address !== unspecifiedAddress) add(address);
+    if (address !== "" && address !== unspecifiedAddress) add(address, false);
   }
   return { all, keys: all.map((domain) => domain.toLowerCase()), derived };
 }
@@ -53,10 +57,6 @@ export function virtualHostName(host: string, port: number): string {
 /** A domain as Envoy compares it: an IPv6 address in brackets. */
 export function bracketed(domain: string): string {
   return domain.includes(":") ? `[${domain}]` : domain;
-}
-
-function withPort(domain: string, port: number | undefined): readonly string[] {
-  return port === undefined ? [bracketed(domain)] : [bracketed(domain), virtualHostName(domain, port)];
 }
 
 /** Other names for a host: absolute, and the short forms that the proxy's own DNS domain completes. */

@@ -5,6 +5,7 @@ import type { Memo } from "../../mesh/memo.ts";
 import type { EgressListener, MeshVirtualService } from "../../mesh/mesh.ts";
 import { meshGateway } from "../../mesh/short-names.ts";
 import type { Service } from "../../registry/service.ts";
+import { originKeys, provenanceOf } from "../provenance.ts";
 import { defaultOutboundRoute } from "./default-route.ts";
 import { serviceHash } from "./hash-policy.ts";
 import { bracketed, type Domains, serviceDomains, virtualHostName } from "./service-domains.ts";
@@ -159,13 +160,13 @@ function plainHost(host: string, group: HostGroup, table: TableContext): Candida
   const { memo, headers } = table;
   const name = virtualHostName(host, group.port);
   const made = memo([group.placed], `plain host|${name}|${headers.attemptCount}`, () => ({
-    domains: { all: [bracketed(host)], keys: [bracketed(host)], derived: noDomains },
+    domains: { all: [bracketed(host)], keys: [bracketed(host)], derived: notDerived },
     piece: hostPiece(name, [bracketed(host)], group.placed.routes, group.placed.from, table),
   }));
   return { ...made, port: group.port, origin: group.origin };
 }
 
-const noDomains: ReadonlySet<string> = new Set();
+const notDerived = [false];
 
 function serviceHost(service: TableService, group: HostGroup, tablePort: number, table: TableContext): Candidate {
   const domains = domainsOf(service, group.port, tablePort, table);
@@ -206,7 +207,7 @@ function defaultHost(service: TableService, port: number, tablePort: number, tab
   const piece = memo(rule === undefined ? [domains] : [domains, rule], `default|${port}|${table.key}`, () => {
     const hash = rule && serviceHash(rule.config.spec, port);
     const route = defaultOutboundRoute(service.hostname, port, hash, table.defaultRetry);
-    const from = [...originKeys(service.service), ...(rule?.from ?? [])];
+    const from = provenanceOf(service.service, rule);
     return hostPiece(virtualHostName(service.hostname, port), domains.all, [route], from, table);
   });
   return { piece, domains, port, origin: undefined };
@@ -229,8 +230,6 @@ function domainsOf({ service }: TableService, port: number, tablePort: number, {
   return memo([service], name, () => serviceDomains(service, portSuffix, view.proxy));
 }
 
-const originKeys = (service: Service): readonly ConfigKey[] => service.origins.map((origin) => origin.key);
-
 /** Takes virtual hosts one after the other and gives each the name and the domains that nobody has before it. */
 function claimHosts(tablePort: number, services: TableServices, claimed: ReadonlySet<string>, memo: Memo) {
   const names = new Set<string>();
@@ -246,7 +245,7 @@ function claimHosts(tablePort: number, services: TableServices, claimed: Readonl
     names.add(piece.name);
     const free = domains.all.filter((domain, index) => {
       const key = domains.keys[index] ?? domain;
-      if (taken.has(key) || (isKnown(domain) && domains.derived.has(domain))) return false;
+      if (taken.has(key) || (isKnown(domain) && domains.derived[index] === true)) return false;
       taken.add(key);
       return true;
     });

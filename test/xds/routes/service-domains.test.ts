@@ -82,7 +82,7 @@ describe("serviceDomains", () => {
   it("has every name twice where ports tell hosts apart", () => {
     const { all, derived } = serviceDomains(reviews, 9080, { ...proxy, dnsDomain: "" });
     expect(all).toEqual([host, `${host}:9080`, `${host}.`, `${host}.:9080`, "10.96.5.1", "10.96.5.1:9080"]);
-    expect([...derived]).toEqual([`${host}.`, `${host}.:9080`]);
+    expect(all.filter((_, index) => derived[index])).toEqual([`${host}.`, `${host}.:9080`]);
   });
 
   it("takes the address of the proxy's own cluster", () => {
