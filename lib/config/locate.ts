@@ -1,4 +1,5 @@
 import { isMap, isNode, isPair, LineCounter, type ParsedNode, parseDocument } from "yaml";
+import { camelFieldName } from "./field-name.ts";
 import type { Path } from "./finding.ts";
 import type { TextDocument } from "./split-documents.ts";
 
@@ -9,7 +10,7 @@ export interface Position {
 }
 
 /**
- * Finds where a field stands; the nearest enclosing thing that exists where the path leads nowhere.
+ * Finds where a field stands, in either spelling of its name; the nearest enclosing thing that exists where the path leads nowhere.
  * Parses the document with positions, which is slow: for the documents that diagnostics are about.
  */
 export function locateAll(document: TextDocument, paths: readonly Path[]): readonly Position[] {
@@ -30,7 +31,12 @@ function offsetOf(root: ParsedNode | null, path: Path): number {
   let offset = root?.range[0] ?? 0;
   for (const step of path) {
     if (isMap(node)) {
-      const pair = node.items.find((item) => isPair(item) && isNode(item.key) && String(item.key) === String(step));
+      const { items } = node;
+      const named = (is: (name: string) => boolean) =>
+        items.find((item) => isPair(item) && isNode(item.key) && is(String(item.key)));
+      const name = String(step);
+      // Paths say camelCase; an operator may have written snake_case.
+      const pair = named((key) => key === name) ?? named((key) => camelFieldName(key) === name);
       if (pair === undefined) return offset;
       offset = isNode(pair.key) ? (pair.key.range?.[0] ?? offset) : offset;
       node = pair.value;

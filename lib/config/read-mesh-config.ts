@@ -22,8 +22,18 @@ const schema = CORE_SCHEMA.withTags(mergeTag);
 export function readMeshConfig(text: string, file = "mesh.yaml"): Stage<MeshConfig> {
   return readMesh(text, file, "MeshConfig", meshConfig, defaultMeshConfig, (written) => {
     const merged = mergeMeshConfig(defaultMeshConfig, written);
-    return { spec: merged, findings: [...meshConfigRules(merged), ...legacyMeshSettingsRules(merged)] };
+    const findings = [...meshConfigRules(merged), ...legacyMeshSettingsRules(merged)];
+    return { spec: merged, findings: findings.map((finding) => inWritten(finding, merged, written)) };
   });
+}
+
+/** Merging moves elements of lists: their findings speak of where they were written. */
+function inWritten(finding: Finding, merged: MeshConfig, written: WrittenMeshConfig): Finding {
+  const [list, index, ...rest] = finding.path;
+  if (typeof index !== "number" || (list !== "extensionProviders" && list !== "trustDomainAliases")) return finding;
+  const elements: readonly unknown[] = written[list] ?? [];
+  const place = elements.indexOf(merged[list][index]);
+  return place < 0 ? finding : { ...finding, path: [list, place, ...rest] };
 }
 
 /** Reads a MeshNetworks; no networks where the text has errors. */

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { camelFieldName } from "./field-name.ts";
 import { error, type Finding, type Path, warning } from "./finding.ts";
 import { nearestName } from "./nearest-name.ts";
 import { fieldsAt } from "./schema/message.ts";
@@ -112,7 +113,7 @@ function renameSnakeCase(schema: z.ZodType, written: unknown, issues: readonly z
 }
 
 function camelCase(name: string, known: readonly string[]): string {
-  const camel = name.replace(/_+([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const camel = camelFieldName(name);
   return known.includes(camel) ? camel : name;
 }
 

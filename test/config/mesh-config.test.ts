@@ -79,6 +79,26 @@ describe("readMeshConfig", () => {
     },
   );
 
+  it.each([
+    ["proxy_listen_port: 70000", 2],
+    ["default_config:\n  tracing:\n    zipkin: {address: nowhere}", 4],
+    ["extension_providers:\n- name: a\n  envoy_ext_authz_http:\n    service: none\n    port: 99999", 6],
+    ["localityLbSetting:\n  fail_over: []", 3],
+  ])("points to the field that was written in snake_case in %j", (text, line) => {
+    const { diagnostics } = readMeshConfig(`enable_tracing: true\n${text}`);
+    expect(diagnostics.map(({ origin }) => origin.line)).toContain(line);
+    expect(diagnostics.map(({ origin }) => origin.line)).not.toContain(1);
+  });
+
+  it("points to elements of lists where they were written, though merging moves them", () => {
+    const text =
+      "trustDomainAliases: [z, A!, y]\nextensionProviders:\n- name: a\n  zipkin: {service: z, port: 1}\n- name: b\n  zipkin: {service: z, port: 0}";
+    expect(readMeshConfig(text).diagnostics).toMatchObject([
+      { path: ["trustDomainAliases", 1], origin: { line: 1 } },
+      { path: ["extensionProviders", 1, "zipkin", "port"], origin: { line: 6 } },
+    ]);
+  });
+
   it("says on which line a text cannot be read", () => {
     expect(readMeshConfig("a: 1\nb: [").diagnostics).toMatchObject([{ code: "unreadable-document" }]);
   });

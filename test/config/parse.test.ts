@@ -95,6 +95,13 @@ describe("parseStream", () => {
     expect(source && locate(source.document, ["spec", "ports", 0, "port"])).toEqual({ line: 14, column: 5 });
     expect(source && locate(source.document, ["spec", "nothing"])).toEqual({ line: 11, column: 1 });
   });
+
+  it("finds a field in snake_case under its camelCase name, unless the very name is there, too", () => {
+    const document = { text: "max_size: 1\nlabels:\n  my_app: a\n  myApp: b\n", line: 1 };
+    expect(locate(document, ["maxSize"]).line).toBe(1);
+    expect(locate(document, ["labels", "myApp"]).line).toBe(4);
+    expect(locate(document, ["labels", "my_app"]).line).toBe(3);
+  });
 });
 
 /** Eight levels of ten aliases each: a hundred million values in a few hundred characters. */
