@@ -15,6 +15,12 @@ export type PolicyIndex = (workload: PolicyWorkload) => WorkloadPolicies;
 /** Annotation of converted policies that are about HTTP requests only: TCP connections never meet them. */
 export const httpOnlyAnnotation = "internal.portolan.dev/http-only";
 
+/** Is a policy only tried out? */
+export function isDryRun({ meta }: Config<AuthorizationPolicy>): boolean {
+  // Go's ParseBool decides what counts as true.
+  return /^(1|t|T|true|TRUE|True)$/.test(meta.annotations["istio.io/dry-run"] ?? "");
+}
+
 /** All policies of the mesh, each kind oldest first. */
 export interface PolicySources {
   readonly authorization: readonly Config<AuthorizationPolicy>[];

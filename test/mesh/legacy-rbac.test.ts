@@ -140,6 +140,13 @@ describe("what RBAC governs", () => {
     expect(served([on, newer("y")]).policies.map(({ meta }) => meta.name)).toEqual(["cluster-rbac-config"]);
   });
 
+  it("stays governed while an AuthorizationPolicy is only tried out", () => {
+    const tried = config<AuthorizationPolicy>("AuthorizationPolicy", "foo/newer", {}, 0, {
+      "istio.io/dry-run": "true",
+    });
+    expect(served([on, tried]).allows({})).toBe(false);
+  });
+
   it("are also ports that a Sidecar opens and no service leads to", () => {
     const opened = config("Sidecar", "foo/side", {
       ingress: [{ port: { number: 7000, name: "http", protocol: "HTTP" }, defaultEndpoint: "127.0.0.1:1" }],

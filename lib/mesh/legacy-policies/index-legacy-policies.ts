@@ -4,7 +4,7 @@
  * They were written for services, and held on the ports of a workload that services lead to; the newer kinds are written for
  * workloads. So the conversion is done where the ports of a workload are known. The newer kinds win, as in 1.5: a workload
  * that a RequestAuthentication applies to takes no token of an authentication policy, and one that an AuthorizationPolicy
- * selects has no RBAC.
+ * selects has no RBAC. (A policy that is only tried out changes nothing; no release with RBAC knew such policies.)
  * @see Istio 1.5 `pilot/pkg/security/{authn/v1beta1,authz/builder}`; model-push 9.4
  */
 import type { Config } from "../../config/config.ts";
@@ -16,7 +16,7 @@ import { groupBy, sameList } from "../identity.ts";
 import type { Memo } from "../memo.ts";
 import type { ServiceIndex } from "../mesh.ts";
 import type { WorkloadPolicies } from "../views.ts";
-import type { PolicyIndex } from "../workload-policies.ts";
+import { isDryRun, type PolicyIndex } from "../workload-policies.ts";
 import { type AuthenticationIndex, indexAuthentication } from "./authentication-index.ts";
 import { bindRoles, type NamespaceRoles, noRoles } from "./bound-roles.ts";
 import { diagnoseLegacyPolicies } from "./diagnose.ts";
@@ -65,7 +65,7 @@ export function indexLegacyPolicies(
   });
   const rolesIn = new Map(bound.map(({ namespace, value }) => [namespace, value]));
   const policiesIn = byNamespace("Policy", policies, memo);
-  const conversion: Conversion = { authentication, chosen, rolesIn, policiesIn, rootNamespace, memo };
+  const conversion: ConversionSources = { authentication, chosen, rolesIn, policiesIn, rootNamespace, memo };
   return {
     value: {
       authentication,
@@ -95,7 +95,7 @@ export function withLegacyPolicies(
 }
 
 /** What policies of workloads are made from. */
-interface Conversion {
+interface ConversionSources {
   readonly authentication: AuthenticationIndex;
   readonly chosen: Config<RbacConfig> | undefined;
   readonly rolesIn: ReadonlyMap<string, NamespaceRoles>;
@@ -105,10 +105,10 @@ interface Conversion {
 }
 
 /** Made once for all workloads that back the same services and are alike in what constraints read. */
-function convert(workload: ServedWorkload, newer: WorkloadPolicies, conversion: Conversion): ConvertedPolicies {
+function convert(workload: ServedWorkload, newer: WorkloadPolicies, conversion: ConversionSources): ConvertedPolicies {
   const { authentication, chosen, rolesIn, policiesIn, rootNamespace, memo } = conversion;
   const ports = servedPorts(workload);
-  const takesRbac = chosen !== undefined && newer.authorization.length === 0;
+  const takesRbac = chosen !== undefined && newer.authorization.every(isDryRun);
   const takesTokens = newer.requestAuthentication.every(({ spec }) => (spec.jwtRules ?? []).length === 0);
   const there = [...new Set(ports.map(({ service }) => service.namespace))];
   const rolesOf = (namespace: string): NamespaceRoles => rolesIn.get(namespace) ?? noRoles;

@@ -12,7 +12,7 @@ import type { Config } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { ServiceLookups } from "../../mesh/views.ts";
-import { httpOnlyAnnotation } from "../../mesh/workload-policies.ts";
+import { httpOnlyAnnotation, isDryRun } from "../../mesh/workload-policies.ts";
 import { packAny } from "../any.ts";
 import { type Authorizer, findAuthorizer } from "./ext-authz.ts";
 import { neverMatches, type RuleContext, rbacPolicy } from "./rbac-policy.ts";
@@ -193,11 +193,6 @@ function rbac(action: RBAC_ActionJson, policies: Record<string, PolicyJson>): RB
     ...(action === "ALLOW" ? {} : { action }),
     ...(Object.keys(policies).length === 0 ? {} : { policies }),
   };
-}
-
-function isDryRun(policy: Config<AuthorizationPolicy>): boolean {
-  // Go's ParseBool decides what counts as true.
-  return /^(1|t|T|true|TRUE|True)$/.test(policy.meta.annotations["istio.io/dry-run"] ?? "");
 }
 
 function rbacFilter(protocol: Protocol, config: object): NamedFilter {
