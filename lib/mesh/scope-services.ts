@@ -23,7 +23,7 @@ export function listenerServices(
       ? everyHost
       : imports.importing(candidate.hostname, candidate.attributes.namespace);
     if (importing === undefined) continue;
-    const service = port === undefined ? candidate : withPorts(candidate, [port], memo);
+    const service = port === undefined ? candidate : withListenerPort(candidate, port, memo);
     if (service !== undefined) imported.push(importedAliases(service, importing, memo));
   }
   const chosen = chooseNamespaces(imported, namespace);
@@ -68,6 +68,13 @@ export function withPorts(service: Service, numbers: readonly number[], memo: Me
   if (ports.length === 0) return undefined;
   if (ports.length === service.ports.length) return service;
   return memo([service], `ports|${ports.map((port) => port.port).join(",")}`, () => ({ ...service, ports }));
+}
+
+/** The same for the one port of a listener: where a UDP port shares its number, the first of the two is taken. */
+export function withListenerPort(service: Service, number: number, memo: Memo): Service | undefined {
+  const reduced = withPorts(service, [number], memo);
+  if (reduced === undefined || reduced.ports.length === 1) return reduced;
+  return memo([reduced], "first port", () => ({ ...reduced, ports: reduced.ports.slice(0, 1) }));
 }
 
 /** The services of a whole scope: one per host, whatever listener it came from. @see model-push 4.7 */

@@ -15,7 +15,7 @@ import type {
   SidecarScope,
   VirtualServiceIndex,
 } from "./mesh.ts";
-import { listenerServices, type ServiceUnion, serviceUnion, withPorts } from "./scope-services.ts";
+import { listenerServices, type ServiceUnion, serviceUnion, withListenerPort, withPorts } from "./scope-services.ts";
 import { destinationsOf, importedVirtualServices, virtualServiceByHost } from "./scope-virtual-services.ts";
 import { meshGateway } from "./short-names.ts";
 
@@ -177,8 +177,8 @@ function addDestinations(
     for (const [hostname, ports] of destinations) {
       const service = index.visibleService(hostname, namespace);
       if (service === undefined) continue;
-      const wanted = port === undefined ? ports : [port];
-      const reduced = wanted.length === 0 ? service : withPorts(service, wanted, memo);
+      const wanted = (): Service | undefined => (ports.length === 0 ? service : withPorts(service, ports, memo));
+      const reduced = port === undefined ? wanted() : withListenerPort(service, port, memo);
       if (reduced !== undefined) union.add(reduced);
     }
   }

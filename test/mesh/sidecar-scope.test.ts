@@ -56,6 +56,19 @@ describe("services that a Sidecar in ns1 imports", () => {
     expect(named(scope(egress === undefined ? {} : { egress }).services)).toEqual(want);
   });
 
+  it("have one port on a listener, the first with its number", () => {
+    const named = { name: "dns", port: 53 } as const;
+    const dns = {
+      ...a1,
+      ports: [
+        { ...named, protocol: "TCP" as const },
+        { ...named, protocol: "UDP" as const },
+      ],
+    };
+    const found = scope({ services: [dns], egress: [https(53, "TCP", "*/*")] }).services[0];
+    expect(found?.ports.map(({ protocol }) => protocol)).toEqual(["TCP"]);
+  });
+
   it("come from a Kubernetes namespace rather than from an older ServiceEntry", () => {
     const older = service({ at: "a.x.com@ns2", provider: "External", age: 9 });
     const kubernetes = service({ at: "a.x.com@ns3" });

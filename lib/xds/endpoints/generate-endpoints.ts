@@ -3,6 +3,7 @@ import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoi
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { sameList } from "../../mesh/identity.ts";
 import type { Memo } from "../../mesh/memo.ts";
+import { streamPort } from "../../mesh/service-port.ts";
 import type { EndpointView } from "../../mesh/views.ts";
 import { effectivePolicy } from "../clusters/traffic-policy.ts";
 import { parseClusterName } from "../names.ts";
@@ -29,8 +30,9 @@ function questionOf(scope: EndpointView["scope"], cluster: Resource<ClusterJson>
   const name = cluster.json.edsClusterConfig?.serviceName ?? cluster.name;
   const parts = parseClusterName(name);
   const service = parts === undefined ? undefined : scope.serviceByHostname.get(parts.host);
-  const port = service?.ports.find((candidate) => candidate.port === parts?.port);
-  if (parts === undefined || service === undefined || port === undefined) return { name, asked: undefined, cluster };
+  if (parts === undefined || service === undefined) return { name, asked: undefined, cluster };
+  const port = streamPort(service, parts.port);
+  if (port === undefined) return { name, asked: undefined, cluster };
   const sniDnat = name.startsWith("outbound_.");
   return { name, asked: { clusterName: name, service, port, subset: parts.subset, sniDnat, dns: false }, cluster };
 }

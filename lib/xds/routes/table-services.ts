@@ -1,6 +1,7 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { isWildcard } from "../../mesh/host-name.ts";
 import type { Memo } from "../../mesh/memo.ts";
+import { streamPort } from "../../mesh/service-port.ts";
 import type { Protocol, Service, ServicePort } from "../../registry/service.ts";
 import { virtualHostName } from "./service-domains.ts";
 
@@ -50,7 +51,8 @@ export function tableServices(services: readonly Service[], port: number, memo: 
 }
 
 function tableService(service: Service, port: number): TableService | undefined {
-  const ports = port === 0 ? service.ports : service.ports.filter((candidate) => candidate.port === port).slice(0, 1);
+  const only = port === 0 ? undefined : streamPort(service, port);
+  const ports = port === 0 ? service.ports : only === undefined ? [] : [only];
   if (ports.length === 0) return undefined;
   const httpPorts = ports.filter((candidate) => carriesHttp(candidate.protocol));
   return { service, hostname: service.hostname.toLowerCase(), ports, httpPorts };

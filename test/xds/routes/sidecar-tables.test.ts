@@ -35,6 +35,17 @@ describe("the route tables of a sidecar", () => {
     expect(hosts("80", { services: [tcp] })).toEqual(["allow_any"]);
   });
 
+  it("know nothing of UDP: a virtual service for it names a host that is no service", () => {
+    const udp = service("udp.default.svc.cluster.local", [[80, "UDP"]]);
+    const virtualServices = [virtualService("v", { hosts: [udp.hostname], ...to(a.hostname) })];
+    expect(host("80", `${udp.hostname}:80`, { services: [udp], virtualServices })?.domains).toEqual([udp.hostname]);
+    const both = service("dns.default.svc.cluster.local", [
+      [80, "UDP"],
+      [80, "HTTP"],
+    ]);
+    expect(hosts("80", { services: [both] })).toEqual(["dns.default.svc.cluster.local:80", "allow_any"]);
+  });
+
   it("refuse what they do not know under REGISTRY_ONLY", () => {
     expect(host("80", "block_all", { policy: { mode: "REGISTRY_ONLY" } })?.routes?.[0]?.directResponse).toEqual({
       status: 502,
