@@ -1,4 +1,4 @@
-import { defaultCreationTimeMs } from "../../lib/config/config.ts";
+import { type Config, defaultCreationTimeMs } from "../../lib/config/config.ts";
 import type { DestinationRule } from "../../lib/config/kinds/destination-rule.ts";
 import { defaultMeshConfig, defaultProxyConfig, type MeshConfig } from "../../lib/config/kinds/mesh-config.ts";
 import type { MeshDestinationRule, SidecarScope } from "../../lib/mesh/mesh.ts";
@@ -48,7 +48,9 @@ export function service(
     serviceAccounts: [],
     creationTimestampMs: defaultCreationTimeMs,
     resourceVersion: "",
-    origins: [{ key: { kind: "Service", name, namespace: "default" }, file: "", line: 0 }],
+    origins: [
+      { key: { kind: "Service", name, namespace: attributes?.namespace ?? "default" }, file: "input.yaml", line: 1 },
+    ],
     ...rest,
   };
 }
@@ -93,24 +95,67 @@ export function endpoint(address: string, parts: Partial<Endpoint> & { readonly 
   };
 }
 
-export function rule(spec: DestinationRule): MeshDestinationRule {
-  const key = { kind: "DestinationRule", name: "r", namespace: "default" };
+/** An object of one of Istio's kinds in namespace `default`, of the networking group unless said otherwise. */
+export function config<Spec>(
+  kind: string,
+  name: string,
+  spec: Spec,
+  meta: {
+    readonly namespace?: string;
+    readonly group?: string;
+    readonly annotations?: Config["meta"]["annotations"];
+  } = {},
+): Config<Spec> {
+  const key = { kind, name, namespace: meta.namespace ?? "default" };
   return {
-    config: {
-      meta: {
-        ...key,
-        group: "networking.istio.io",
-        version: "v1",
-        domain: "cluster.local",
-        labels: {},
-        annotations: {},
-        resourceVersion: "",
-        creationTimestampMs: defaultCreationTimeMs,
-      },
-      spec,
-      origin: { key, file: "", line: 0 },
+    meta: {
+      ...key,
+      group: meta.group ?? "networking.istio.io",
+      version: "v1",
+      domain: "cluster.local",
+      labels: {},
+      annotations: meta.annotations ?? {},
+      resourceVersion: "",
+      creationTimestampMs: defaultCreationTimeMs,
     },
-    from: [key],
+    spec,
+    origin: { key, file: "input.yaml", line: 1 },
+  };
+}
+
+export function rule(spec: DestinationRule, name = "r"): MeshDestinationRule {
+  const made = config("DestinationRule", name, spec);
+  return { config: made, from: [made.origin.key] };
+}
+
+/** A sidecar in `default` whose pod has one IPv4 address. */
+export const proxy: ClassProxy = {
+  type: "sidecar",
+  namespace: "default",
+  dnsDomain: "default.svc.cluster.local",
+  clusterId: "Kubernetes",
+  ipMode: "IPv4",
+  firstFamily: "IPv4",
+  interceptionMode: "REDIRECT",
+  autoAllocatedAddresses: false,
+  routerMode: "",
+  istioVersion: "1.30.3",
+  proxyConfig: defaultProxyConfig,
+};
+
+/** The scope of a namespace without a Sidecar, in which these services are visible. */
+export function scopeOf(services: readonly Service[], more: Partial<SidecarScope> = {}): SidecarScope {
+  return {
+    id: "default/default",
+    namespace: "default",
+    sidecar: undefined,
+    egressListeners: [],
+    services,
+    serviceByHostname: new Map(services.map((each) => [each.hostname, each])),
+    outboundTrafficPolicy: {},
+    ingressListeners: [],
+    destinationRules: new Map(),
+    ...more,
   };
 }
 
@@ -165,35 +210,12 @@ export function lookups(parts: Parts): MeshLookups {
 
 export function clusterView(parts: Parts): ClusterView {
   const services = parts.services ?? [];
-  const scope: SidecarScope = {
-    id: "default/default",
-    namespace: "default",
-    sidecar: parts.sidecar,
-    egressListeners: [],
-    services,
-    serviceByHostname: new Map(services.map((each) => [each.hostname, each])),
-    outboundTrafficPolicy: {},
-    ingressListeners: [],
-    destinationRules: new Map(),
-  };
+  const scope = scopeOf(services, { sidecar: parts.sidecar });
   const destinationRule = (of: Service): MeshDestinationRule | undefined => parts.rules?.[of.hostname];
   return {
     key: "",
     outbound: {},
-    proxy: {
-      type: "sidecar",
-      namespace: "default",
-      dnsDomain: "default.svc.cluster.local",
-      clusterId: "Kubernetes",
-      ipMode: "IPv4",
-      firstFamily: "IPv4",
-      interceptionMode: "REDIRECT",
-      autoAllocatedAddresses: false,
-      routerMode: "",
-      istioVersion: "1.30.3",
-      proxyConfig: defaultProxyConfig,
-      ...parts.proxy,
-    },
+    proxy: { ...proxy, ...parts.proxy },
     lookups: lookups(parts),
     scope,
     destinationRule,

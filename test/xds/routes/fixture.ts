@@ -1,7 +1,7 @@
-import { byAge, type Config, defaultCreationTimeMs } from "../../../lib/config/config.ts";
+import { byAge } from "../../../lib/config/config.ts";
 import type { DestinationRule } from "../../../lib/config/kinds/destination-rule.ts";
 import type { Gateway } from "../../../lib/config/kinds/gateway.ts";
-import { defaultMeshConfig, defaultProxyConfig } from "../../../lib/config/kinds/mesh-config.ts";
+import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import type { IstioEgressListener } from "../../../lib/config/kinds/sidecar.ts";
 import type { VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
 import { isSubsetHost } from "../../../lib/mesh/host-name.ts";
@@ -14,27 +14,9 @@ import type {
 } from "../../../lib/mesh/mesh.ts";
 import type { ClassProxy, RouteView } from "../../../lib/mesh/views.ts";
 import type { Protocol, Service } from "../../../lib/registry/service.ts";
+import { service as aService, config, port, proxy, rule, scopeOf } from "../world-parts.ts";
 
 /** Hand-built inputs of the route room: only what a test is about has to be said. */
-
-function config<Spec>(kind: string, name: string, namespace: string, spec: Spec): Config<Spec> {
-  return {
-    meta: {
-      kind,
-      group: "networking.istio.io",
-      version: "v1",
-      name,
-      namespace,
-      domain: "cluster.local",
-      labels: {},
-      annotations: {},
-      resourceVersion: "",
-      creationTimestampMs: defaultCreationTimeMs,
-    },
-    spec,
-    origin: { key: { kind, name, namespace }, file: "input.yaml", line: 1 },
-  };
-}
 
 export function virtualService(
   name: string,
@@ -42,75 +24,32 @@ export function virtualService(
   annotations: Readonly<Record<string, string>> = {},
 ): MeshVirtualService {
   const hosts = spec.hosts ?? ["a.default.svc.cluster.local"];
-  const made = config<VirtualService>("VirtualService", name, "default", { ...spec, hosts });
+  const made = config<VirtualService>("VirtualService", name, { ...spec, hosts }, { annotations });
   return {
-    config: { ...made, meta: { ...made.meta, annotations } },
+    config: made,
     hosts,
     gateways: spec.gateways ?? ["mesh"],
     from: [made.origin.key],
   };
 }
 
-export function destinationRule(spec: DestinationRule): MeshDestinationRule {
-  const made = config("DestinationRule", spec.host, "default", spec);
-  return { config: made, from: [made.origin.key] };
-}
+export const destinationRule = (spec: DestinationRule): MeshDestinationRule => rule(spec, spec.host);
 
+/** A Kubernetes service of a host `name.namespace…` without an address, unless said otherwise. */
 export function service(
   host: string,
   ports: readonly (readonly [port: number, protocol: Protocol])[],
   more: Partial<Omit<Service, "attributes">> & { readonly attributes?: Partial<Service["attributes"]> } = {},
 ): Service {
   const [name = "", namespace = ""] = host.split(".");
-  const key = { kind: "Service", name, namespace };
-  const { attributes, ...rest } = more;
-  return {
+  return aService(name, {
     hostname: host,
-    ports: ports.map(([port, protocol]) => ({ name: `p${port}`, port, protocol })),
+    ports: ports.map(([number, protocol]) => port(`p${number}`, number, protocol)),
     defaultAddress: "0.0.0.0",
-    autoAllocatedIPv4: "",
-    autoAllocatedIPv6: "",
-    clusterVips: new Map(),
-    resolution: "ClientSideLB",
-    meshExternal: false,
-    serviceAccounts: [],
-    creationTimestampMs: defaultCreationTimeMs,
-    resourceVersion: "",
-    origins: [{ key, file: "input.yaml", line: 1 }],
-    ...rest,
-    attributes: {
-      provider: "Kubernetes",
-      name,
-      namespace,
-      labels: {},
-      exportTo: undefined,
-      selector: undefined,
-      type: "ClusterIP",
-      objectName: name,
-      clusterExternalAddresses: new Map(),
-      clusterExternalPorts: new Map(),
-      trafficDistribution: "Any",
-      nodeLocal: false,
-      publishNotReadyAddresses: false,
-      aliases: [],
-      ...attributes,
-    },
-  };
+    ...more,
+    attributes: { namespace, ...more.attributes },
+  });
 }
-
-export const proxy: ClassProxy = {
-  type: "sidecar",
-  namespace: "default",
-  dnsDomain: "default.svc.cluster.local",
-  clusterId: "Kubernetes",
-  ipMode: "IPv4",
-  firstFamily: "IPv4",
-  interceptionMode: "REDIRECT",
-  autoAllocatedAddresses: false,
-  routerMode: "",
-  istioVersion: "1.30.3",
-  proxyConfig: defaultProxyConfig,
-};
 
 export interface ViewParts {
   readonly services?: readonly Service[];
@@ -146,17 +85,10 @@ export function routeView(parts: ViewParts): RouteView {
       servicesOfHost: () => [],
       meshNetworks: { networks: {} },
     },
-    scope: {
-      id: "default:default",
-      namespace: "default",
-      sidecar: undefined,
+    scope: scopeOf(services, {
       egressListeners: [listener],
-      services,
-      serviceByHostname: new Map(services.map((of) => [of.hostname, of])),
       outboundTrafficPolicy: parts.policy ?? { mode: "ALLOW_ANY" },
-      ingressListeners: [],
-      destinationRules: new Map(),
-    },
+    }),
     destinationRule: (of) => rules.get(of.hostname),
     envoyFilters: { key: "", patches: [] },
     sourceLabels: parts.sourceLabels ?? {},
@@ -183,7 +115,7 @@ export function gatewayView(
   servers: readonly Gateway["servers"][number][],
   virtualServices: readonly MeshVirtualService[],
 ): NonNullable<RouteView["gateway"]> {
-  const gateway = config<Gateway>("Gateway", "gw", "default", { servers });
+  const gateway = config<Gateway>("Gateway", "gw", { servers });
   const merged: readonly GatewayServer[] = servers.map((server) => ({
     server,
     gateway,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Service } from "../../../lib/registry/service.ts";
 import { serviceDomains, virtualHostName } from "../../../lib/xds/routes/service-domains.ts";
-import { proxy, service } from "./fixture.ts";
+import { proxy } from "../world-parts.ts";
+import { service } from "./fixture.ts";
 
 const host = "reviews.default.svc.cluster.local";
 const reviews = service(host, [[9080, "HTTP"]], { clusterVips: new Map([["Kubernetes", ["10.96.5.1"]]]) });
