@@ -56,6 +56,11 @@ export function byCodePoint(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Texts in code point order; the given list where it is in order already, as lists of one or two hosts mostly are. */
+export function inCodePointOrder(texts: readonly string[]): readonly string[] {
+  return texts.every((text, at) => at === 0 || (texts[at - 1] ?? "") <= text) ? texts : texts.toSorted(byCodePoint);
+}
+
 /** Ends an exhaustive switch: a new variant breaks the build here. */
 export function unreachable(value: never): never {
   throw new Error(`unhandled variant: ${JSON.stringify(value)}`);

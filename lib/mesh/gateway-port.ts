@@ -1,3 +1,4 @@
+import { inCodePointOrder } from "../config/diagnostic.ts";
 import type { Server } from "../config/kinds/gateway.ts";
 
 const httpProtocols: ReadonlySet<string> = new Set(["HTTP", "HTTP2", "GRPC", "GRPC-WEB"]);
@@ -63,7 +64,10 @@ export function sanitisedHosts(hosts: readonly string[], namespace: string): rea
   });
 }
 
+const bareHost = (host: string): string => host.slice(host.indexOf("/") + 1);
+
 /** Hosts without their namespace, unique and sorted. */
 export function sniHostsOf(hosts: readonly string[]): readonly string[] {
-  return [...new Set(hosts.map((host) => host.slice(host.indexOf("/") + 1)))].sort();
+  const bare = inCodePointOrder(hosts.map(bareHost));
+  return bare.filter((host, at) => at === 0 || host !== bare[at - 1]);
 }

@@ -21,19 +21,19 @@ export function withoutOverlaps<Chain extends { readonly match: ChainMatch }>(
   const kept: Chain[] = [];
   const trimmed: Chain[] = [];
   for (const chain of chains) {
-    const free = freePart(chain.match, taken);
+    const wanted = claims(chain.match);
+    const free = wanted.some((claim) => taken.has(claim)) ? freePart(chain.match, taken) : chain.match;
     if (free !== chain.match) trimmed.push(chain);
     if (free === undefined) continue;
-    for (const claim of claims(free)) taken.add(claim);
+    for (const claim of free === chain.match ? wanted : claims(free)) taken.add(claim);
     kept.push(free === chain.match ? chain : { ...chain, match: free });
   }
   return { chains: kept, trimmed };
 }
 
-/** The match itself if nothing of it is taken; else what is left: server names first, then ranges; undefined for nothing. */
+/** What is left of a match of which something is taken: server names first, then ranges; undefined for nothing. */
 function freePart(match: ChainMatch, taken: ReadonlySet<string>): ChainMatch | undefined {
   const clashes = (part: ChainMatch): boolean => claims(part).some((claim) => taken.has(claim));
-  if (!clashes(match)) return match;
   if (isMatchAll(match)) return undefined;
   const sniHosts = match.sniHosts.includes("*") ? [] : match.sniHosts;
   const freeHosts = sniHosts.filter((host) => !clashes({ ...match, sniHosts: [host] }));
@@ -42,16 +42,22 @@ function freePart(match: ChainMatch, taken: ReadonlySet<string>): ChainMatch | u
   return freeCidrs.length > 0 ? { ...match, destinationCidrs: freeCidrs } : undefined;
 }
 
+const anything = [""];
+
 /** Every combination that a match claims, one of each of its lists. */
 function claims(match: ChainMatch): readonly string[] {
-  const hosts = match.sniHosts.length === 0 || match.sniHosts.includes("*") ? [""] : match.sniHosts;
-  const ranges = match.destinationCidrs.map((cidr) => maskedCidr(cidr) ?? cidr);
-  const protocols = match.applicationProtocols.length === 0 ? [""] : match.applicationProtocols;
-  return hosts.flatMap((host) =>
-    (ranges.length === 0 ? [""] : ranges).flatMap((range) =>
-      protocols.map((protocol) => `${match.transportProtocol}|${range}|${host}|${protocol}`),
-    ),
-  );
+  const hosts = match.sniHosts.length === 0 || match.sniHosts.includes("*") ? anything : match.sniHosts;
+  const ranges =
+    match.destinationCidrs.length === 0 ? anything : match.destinationCidrs.map((cidr) => maskedCidr(cidr) ?? cidr);
+  const protocols = match.applicationProtocols.length === 0 ? anything : match.applicationProtocols;
+  const found: string[] = [];
+  for (const range of ranges) {
+    for (const protocol of protocols) {
+      const rest = `${match.transportProtocol}|${range}|${protocol}|`;
+      for (const host of hosts) found.push(rest + host);
+    }
+  }
+  return found;
 }
 
 /** Says that a listener has a chain for the same connections already. */

@@ -1,5 +1,5 @@
 import type { FilterChainMatchJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint, inCodePointOrder } from "../../config/diagnostic.ts";
 import { unspecifiedAddress } from "../../mesh/service-address.ts";
 import { cidrRange, maskedCidr } from "./cidr.ts";
 
@@ -33,9 +33,8 @@ export function isMatchAll(match: ChainMatch): boolean {
 export function filterChainMatch(match: ChainMatch): FilterChainMatchJson | undefined {
   if (isMatchAll(match)) return undefined;
   const { applicationProtocols, transportProtocol } = match;
-  const serverNames = match.sniHosts.includes("*") ? [] : match.sniHosts.toSorted(byCodePoint);
-  const prefixRanges = match.destinationCidrs
-    .toSorted(byCodePoint)
+  const serverNames = match.sniHosts.includes("*") ? [] : [...inCodePointOrder(match.sniHosts)];
+  const prefixRanges = inCodePointOrder(match.destinationCidrs)
     .flatMap((cidr) => cidrRange(cidr) ?? [])
     .filter((range) => range.addressPrefix !== unspecifiedAddress);
   return {

@@ -38,7 +38,8 @@ interface GatewayHost {
   readonly name: string;
   readonly host: string;
   readonly parts: PlacedRoutes[];
-  readonly servers: Set<ConfigKey>;
+  /** Keys of the Gateways, each once. */
+  readonly gateways: ConfigKey[];
   /** Some server of the host redirects to HTTPS. */
   requiresTls: boolean;
 }
@@ -61,11 +62,11 @@ function gatewayPieces(
         name: virtualHostName(host, port.number),
         host,
         parts: [],
-        servers: new Set<ConfigKey>(),
+        gateways: [],
         requiresTls: false,
       };
       if (present === undefined) hosts.set(host, entry);
-      entry.servers.add(key);
+      if (!entry.gateways.includes(key)) entry.gateways.push(key);
       entry.requiresTls ||= requiresTls;
       return entry;
     };
@@ -136,7 +137,7 @@ function collapse(hosts: readonly GatewayHost[]): readonly (readonly GatewayHost
   };
   const groups: GatewayHost[][] = [];
   const last = new Map<string, GatewayHost[]>();
-  for (const host of [...hosts].sort((a, b) => bySpecificity(a.host, b.host))) {
+  for (const host of hosts.length < 2 ? hosts : hosts.toSorted((a, b) => bySpecificity(a.host, b.host))) {
     const key = host.parts.map(identityOf).join(",");
     const group = last.get(key);
     if (group?.[0]?.requiresTls === host.requiresTls) {
@@ -162,13 +163,14 @@ function groupPiece(group: readonly GatewayHost[], { memo, headers }: TableConte
     };
     return { json, from: parts.flatMap((part) => part.from) };
   });
-  const servers = sameList(memo, `servers of ${name}`, [...new Set(group.flatMap((host) => [...host.servers]))]);
-  return memo([made, servers], "piece", () => ({ name, json: made.json, from: [...servers, ...made.from] }));
+  const gateways = sameList(memo, `gateways of ${name}`, [...new Set(group.flatMap((host) => host.gateways))]);
+  return memo([made, gateways], "piece", () => ({ name, json: made.json, from: [...gateways, ...made.from] }));
 }
 
 /** Several virtual services may each end with a route that takes everything: those wait behind all others. */
 function catchAllLast(routes: readonly RouteJson[]): readonly RouteJson[] {
   const last = (route: RouteJson): boolean => isCatchAll(route.match ?? {});
+  if (!routes.some(last)) return routes;
   return [...routes.filter((route) => !last(route)), ...routes.filter(last)];
 }
 

@@ -48,13 +48,16 @@ function pathSpecifier(uri: StringMatch | undefined, separatesPaths: boolean): R
 type NamedMatch = readonly [name: string, match: StringMatch];
 
 function headerMatchers(match: HTTPMatchRequest): HeaderMatcherJson[] {
-  const present = plainHeaders(match.headers).map(headerMatcher);
-  const absent = plainHeaders(match.withoutHeaders).map(invertedHeaderMatcher);
+  // Most matches are about paths alone.
+  const { headers, withoutHeaders, method, authority, scheme } = match;
+  if ((headers ?? withoutHeaders ?? method ?? authority ?? scheme) === undefined) return [];
+  const present = plainHeaders(headers).map(headerMatcher);
+  const absent = plainHeaders(withoutHeaders).map(invertedHeaderMatcher);
   const sorted = [...present, ...absent].sort((a, b) => byCodePoint(a.name ?? "", b.name ?? ""));
   const pseudo: [string, StringMatch | undefined][] = [
-    [":method", match.method],
-    [":authority", match.authority],
-    [":scheme", match.scheme],
+    [":method", method],
+    [":authority", authority],
+    [":scheme", scheme],
   ];
   for (const [name, value] of pseudo) {
     if (value !== undefined) sorted.push(headerMatcher([name, value]));
@@ -76,7 +79,8 @@ function invertedHeaderMatcher([name, match]: NamedMatch): HeaderMatcherJson {
 }
 
 function queryParameterMatchers(match: HTTPMatchRequest): QueryParameterMatcherJson[] {
-  return Object.entries(match.queryParams ?? {})
+  if (match.queryParams === undefined) return [];
+  return Object.entries(match.queryParams)
     .sort(([a], [b]) => byCodePoint(a, b))
     .map(([name, value]) => ({ name, ...valueMatch(value) }));
 }
@@ -92,6 +96,7 @@ function plainHeaders(headers: Readonly<Record<string, StringMatch>> | undefined
 }
 
 function claimMatchers(match: HTTPMatchRequest): MetadataMatcherJson[] {
+  if (match.headers === undefined && match.withoutHeaders === undefined) return [];
   return [
     ...claimEntries(match.headers).map(claimMatcher),
     ...claimEntries(match.withoutHeaders).map((entry) => ({ ...claimMatcher(entry), invert: true })),

@@ -78,26 +78,21 @@ export function placedRoutes(virtualService: MeshVirtualService, place: RoutePla
     readsOf(virtualService),
   );
   const from: object[] = [virtualService];
-  const services = new Map<string, Pick<Service, "ports" | "attributes">>();
-  const rules = new Map<string, MeshDestinationRule>();
+  const rules: MeshDestinationRule[] = [];
   let found = "";
   for (const host of hosts) {
     const service = place.service(host);
     const rule = table.hashRule(host);
-    if (service !== undefined) {
-      services.set(host, service);
-      from.push(service);
-    }
+    if (service !== undefined) from.push(service);
     if (rule !== undefined) {
-      rules.set(host, rule);
+      rules.push(rule);
       from.push(rule);
     }
     found += `${service === undefined ? "-" : "s"}${rule === undefined ? "-" : "r"}`;
   }
-  const source = [
-    ...(readsNamespace ? [view.proxy.namespace] : []),
-    ...labels.map((label) => JSON.stringify(view.sourceLabels[label] ?? null)),
-  ].join(" ");
+  const source =
+    (readsNamespace ? `${view.proxy.namespace} ` : "") +
+    labels.map((label) => JSON.stringify(view.sourceLabels[label] ?? null)).join(" ");
   const name = `routes|${place.port}|${place.gateway}|${place.terminatesTls}|${found}|${source}|${table.key}`;
   return memo(from, name, () => ({
     routes: virtualServiceRoutes(virtualService, {
@@ -108,13 +103,13 @@ export function placedRoutes(virtualService: MeshVirtualService, place: RoutePla
       sourceNamespace: view.proxy.namespace,
       defaultRetries: view.lookups.mesh.defaultHttpRetryPolicy,
       appendsForwardedHost: table.headers.forwardedHost,
-      service: (host) => services.get(host),
+      service: (host) => place.service(host),
       consistentHash: (destination) => {
-        const rule = rules.get(destination.host);
+        const rule = table.hashRule(destination.host);
         return rule && destinationHash(rule.config.spec, destination);
       },
     }),
-    from: [...virtualService.from, ...[...rules.values()].flatMap((rule) => rule.from)],
+    from: [...virtualService.from, ...rules.flatMap((rule) => rule.from)],
   }));
 }
 
