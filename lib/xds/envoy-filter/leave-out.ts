@@ -26,33 +26,39 @@ export interface PatchedWhole<T> {
   readonly refusals: (value: T) => readonly Refusal[];
 }
 
-const nothing: ReadonlySet<AnyPatch> = new Set();
-
 /**
  * What the patches make of a resource, without those that Envoy would refuse it for. Of several ways to mend it the one that
- * leaves fewest breaches is taken, and of equal ones the patch that came last goes. What is wrong without any patch stays.
+ * leaves fewest breaches is taken, and of equal ones the patch that came last goes; a patch that went in vain comes back.
+ * What is wrong without any patch stays.
  */
 export function applyAcceptable<T>({ what, suspects, apply, refusals }: PatchedWhole<T>): Stage<T> {
-  let best = judged(apply(nothing), refusals);
+  const judged = (without: Iterable<AnyPatch>) => {
+    const stage = apply(new Set(without));
+    return { stage, refusals: refusals(stage.value) };
+  };
+  let best = judged([]);
   if (best.refusals.length === 0) return best.stage;
-  const unavoidable = judged(apply(new Set(suspects)), refusals).refusals.length;
-  let without = nothing;
-  const diagnostics: Diagnostic[] = [];
+  const unavoidable = judged(suspects).refusals.length;
+  const dropped = new Map<AnyPatch, Diagnostic>();
   while (best.refusals.length > unavoidable) {
     const attempts = suspects
-      .filter((patch) => !without.has(patch))
-      .map((patch) => ({ patch, ...judged(apply(new Set([...without, patch])), refusals) }));
-    const [first] = attempts.toReversed().sort((a, b) => a.refusals.length - b.refusals.length);
-    if (first === undefined) break;
-    diagnostics.push(...best.refusals.slice(0, 1).map((refusal) => leftOut(first.patch, what, refusal)));
-    without = new Set([...without, first.patch]);
-    best = first;
+      .filter((patch) => !dropped.has(patch))
+      .map((patch) => ({ patch, ...judged([...dropped.keys(), patch]) }));
+    const [next] = attempts.toReversed().sort((a, b) => a.refusals.length - b.refusals.length);
+    if (next === undefined) break;
+    const isMended = ({ reason }: Refusal): boolean => !next.refusals.some((left) => left.reason === reason);
+    const cause = best.refusals.find(isMended) ?? best.refusals[0];
+    if (cause === undefined) break;
+    dropped.set(next.patch, leftOut(next.patch, what, cause));
+    best = next;
   }
-  return { value: best.stage.value, diagnostics: [...best.stage.diagnostics, ...diagnostics] };
-}
-
-function judged<T>(stage: Stage<T>, refusals: (value: T) => readonly Refusal[]) {
-  return { stage, refusals: refusals(stage.value) };
+  for (const patch of [...dropped.keys()]) {
+    const again = judged([...dropped.keys()].filter((other) => other !== patch));
+    if (again.refusals.length > best.refusals.length) continue;
+    dropped.delete(patch);
+    best = again;
+  }
+  return { value: best.stage.value, diagnostics: [...best.stage.diagnostics, ...dropped.values()] };
 }
 
 export function leftOut(patch: AnyPatch, what: string, { reason, hint }: Refusal): Diagnostic {

@@ -148,6 +148,24 @@ describe("a patch for which Envoy would refuse the whole", () => {
     expect(hosts).toContain('"last.example"');
   });
 
+  it("is said with its own breach, and a patch that would have gone in vain stays", () => {
+    const without = (subFilter: string) => ({
+      applyTo: "HTTP_FILTER",
+      match: {
+        context: "SIDECAR_OUTBOUND",
+        listener: { portNumber: 80, filterChain: { filter: { name: hcm, subFilter: { name: subFilter } } } },
+      },
+      patch: { operation: "REPLACE", value: { ...fault, name: "envoy.filters.http.router" } },
+    });
+    const { diagnostics, at } = patched(without("envoy.filters.http.router"), without("envoy.filters.http.router"), {
+      ...add("HTTP_FILTER", fault, http),
+      patch: { operation: "INSERT_FIRST", value: fault },
+    });
+    expect(diagnostics.map(({ path }) => path[2]).sort()).toEqual([0, 1]);
+    expect(diagnostics[0]?.message).toContain("cannot end a chain");
+    expect(JSON.stringify(at("listeners", "0.0.0.0_80"))).toContain('"name":"x"');
+  });
+
   it("goes with every other of its kind, and the first of two equal ones stays", () => {
     const { diagnostics, at } = patched(
       add("VIRTUAL_HOST", host("one", "a.example"), table),
