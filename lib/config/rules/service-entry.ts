@@ -131,7 +131,7 @@ function* resolutionRules(spec: ServiceEntry): Generator<Finding> {
     case "DNS_ROUND_ROBIN":
       if (endpoints.length === 0) {
         const unresolvable = hosts.findIndex((host) => !isFqdn(host));
-        if (unresolvable >= 0 && spec.workloadSelector === undefined) {
+        if (unresolvable >= 0) {
           const hint = "give endpoints, or a host without wildcard";
           yield error(["hosts", unresolvable], `${JSON.stringify(hosts[unresolvable])} cannot be resolved`, hint);
         }
@@ -186,7 +186,9 @@ function* endpointRules(
   const { address = "" } = endpoint;
   yield* workloadEntryRules(endpoint, path);
   const literal = address === "" || address.startsWith("unix://") || isIp(address);
-  if (!context.nameAllowed && !literal && isFqdn(address)) {
+  if (context.nameAllowed && (address === "" || address.startsWith("unix://"))) {
+    yield error([...path, "address"], "must be an IP address or a domain name", "use STATIC for unix sockets");
+  } else if (!context.nameAllowed && !literal && isFqdn(address)) {
     yield error(
       [...path, "address"],
       `${JSON.stringify(address)} must be an address with resolution STATIC`,

@@ -340,6 +340,18 @@ describe("ServiceEntry", () => {
     ],
     ['{hosts: ["*.b.c"], resolution: DNS}', 'error spec.hosts.0: "*.b.c" cannot be resolved'],
     [
+      '{hosts: ["*.b.c"], resolution: DNS, workloadSelector: {labels: {a: b}}}',
+      'error spec.hosts.0: "*.b.c" cannot be resolved',
+    ],
+    [
+      entry('resolution: DNS, endpoints: [{address: "unix:///a"}]'),
+      "error spec.endpoints.0.address: must be an IP address or a domain name",
+    ],
+    [
+      entry("resolution: DNS, endpoints: [{network: n}]"),
+      "error spec.endpoints.0.address: must be an IP address or a domain name",
+    ],
+    [
       entry("resolution: DNS_ROUND_ROBIN, endpoints: [{address: a.b}, {address: c.d}]"),
       "error spec.endpoints: DNS_ROUND_ROBIN takes one endpoint",
     ],
