@@ -76,9 +76,19 @@ function portChains(
   if (origin === undefined) return [];
   if (protocolClass(parseProtocol(serverPort.protocol)) === "HTTP") {
     return [
-      httpChain(context, { listener, port, protocol: serverPort.protocol, routeName, server: undefined, origin }),
+      httpChain(context, {
+        listener,
+        port,
+        protocol: serverPort.protocol,
+        routeName,
+        server: undefined,
+        extended: true,
+        origin,
+      }),
     ];
   }
+  // Of the HTTPS servers of a port Istio runs network extensions in front of the first one only.
+  const extended = servers.find(endsTlsForHttp);
   return servers.flatMap((server) => {
     if (endsTlsForHttp(server)) {
       const { protocol } = server.server.port;
@@ -89,6 +99,7 @@ function portChains(
           protocol,
           routeName: server.routeName,
           server,
+          extended: server === extended,
           origin: server.gateway.origin,
         }),
       ];
@@ -117,6 +128,8 @@ interface GatewayHttp {
   readonly routeName: string;
   /** Where TLS ends. */
   readonly server: GatewayServer | undefined;
+  /** Network extensions stand in front of it. */
+  readonly extended: boolean;
   readonly origin: Origin;
 }
 
@@ -129,6 +142,7 @@ function httpChain(context: ListenerContext, http: GatewayHttp): GatewayChain {
     http.routeName,
     server?.server,
     server?.sniHosts,
+    http.extended,
   ]);
   const from = [http.origin];
   return context.stable(from, `gateway http|${name}`, () => makeHttpChain(context, http));
@@ -136,8 +150,9 @@ function httpChain(context: ListenerContext, http: GatewayHttp): GatewayChain {
 
 function makeHttpChain(
   context: ListenerContext,
-  { listener, port, protocol, routeName, server, origin }: GatewayHttp,
+  { listener, port, protocol, routeName, server, extended, origin }: GatewayHttp,
 ): GatewayChain {
+  const { lookups, options } = context.view;
   const place = { class: "gateway", port } as const;
   const name = server?.server.name ?? "";
   const settings = server?.server.tls;
@@ -151,8 +166,9 @@ function makeHttpChain(
   return {
     match: { ...matchAll, sniHosts: server?.sniHosts ?? [] },
     origin,
-    tls: settings === undefined ? undefined : serverDownstreamContext(settings, context.view.lookups, "http"),
-    filters: httpChainFilters(context, place, connectionManager),
+    tls:
+      settings === undefined ? undefined : serverDownstreamContext(settings, lookups, options.tlsServerFiles, "http"),
+    filters: extended ? httpChainFilters(context, place, connectionManager) : [connectionManager],
   };
 }
 

@@ -34,6 +34,7 @@ export function gatewayTcpChains(
 /** The chain of the first `tcp` route of a virtual service that is bound to the server; none without one. */
 function tcpRouteChain(context: ListenerContext, gatewayServer: GatewayServer): readonly GatewayChain[] {
   const { server, gateway, gatewayName, sniHosts } = gatewayServer;
+  const { lookups, options } = context.view;
   for (const virtualService of boundVirtualServices(context, gatewayServer)) {
     for (const tcp of virtualService.config.spec.tcp ?? []) {
       const { match = [], route = [] } = tcp;
@@ -45,7 +46,7 @@ function tcpRouteChain(context: ListenerContext, gatewayServer: GatewayServer): 
         if (filters === undefined) return undefined;
         const { origin } = gateway;
         if (server.tls === undefined) return { match: matchAll, tls: undefined, filters, origin };
-        const tls = serverDownstreamContext(server.tls, context.view.lookups, "tcp");
+        const tls = serverDownstreamContext(server.tls, lookups, options.tlsServerFiles, "tcp");
         return { match: { ...matchAll, sniHosts }, tls, filters, origin };
       });
       if (chain !== undefined) return [chain];

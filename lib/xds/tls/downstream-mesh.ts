@@ -1,3 +1,4 @@
+import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 import type { DownstreamTlsContextJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
@@ -41,7 +42,7 @@ export function meshDownstreamContext(
       tlsCertificateSdsSecretConfigs: [serverCertificate(files)],
       combinedValidationContext: {
         defaultValidationContext: prefixes.length === 0 ? {} : { matchSubjectAltNames: prefixes },
-        validationContextSdsSecretConfig: rootCertificate(files.TLS_SERVER_ROOT_CERT ?? ""),
+        validationContextSdsSecretConfig: rootCertificate(files),
       },
     },
   };
@@ -53,7 +54,8 @@ function trustDomains(mesh: MeshConfig): readonly string[] {
   return [...new Set([mesh.trustDomain, ...mesh.trustDomainAliases, ...foreign])];
 }
 
-function serverCertificate(files: ServerFiles) {
+/** The certificate that a workload shows to the mesh; half a key pair in the files counts as none. */
+export function serverCertificate(files: ServerFiles): SdsSecretConfigJson {
   const certificate = files.TLS_SERVER_CERT_CHAIN ?? "";
   const key = files.TLS_SERVER_KEY ?? "";
   return certificate === "" || key === ""
@@ -61,6 +63,8 @@ function serverCertificate(files: ServerFiles) {
     : fileSecret(fileCertificateName(certificate, key));
 }
 
-function rootCertificate(file: string) {
+/** What a workload checks certificates of the mesh against. */
+export function rootCertificate(files: ServerFiles): SdsSecretConfigJson {
+  const file = files.TLS_SERVER_ROOT_CERT ?? "";
   return file === "" ? identitySecret(workloadRootCa) : fileSecret(fileRootCaName(file));
 }

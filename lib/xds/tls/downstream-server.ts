@@ -10,21 +10,25 @@ import type {
 } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { ServerTLSSettings, TLSProtocol } from "../../config/kinds/gateway.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import { isCipherSuite } from "../../config/rules/server-tls.ts";
 import type { ServiceLookups } from "../../mesh/views.ts";
 import { fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
 import { serverCredential } from "./downstream-credential.ts";
+import { rootCertificate, type ServerFiles, serverCertificate } from "./downstream-mesh.ts";
 import { httpAlpns, tcpMeshAlpns } from "./downstream-socket.ts";
 import { fileSecret, identitySecret } from "./sds-secret.ts";
 
 /**
  * TLS as a Gateway's server (or a Sidecar's ingress listener) states it, server side.
  *
+ * @param files of the proxy: they stand for its identity in the mesh, and so in ISTIO_MUTUAL
  * @param carries what the chain does with the stream once TLS has ended
  * @see xds-listeners 8.5
  */
 export function serverDownstreamContext(
   settings: ServerTLSSettings,
   lookups: ServiceLookups,
+  files: ServerFiles,
   carries: "http" | "tcp",
 ): DownstreamTlsContextJson {
   const meshMutual = settings.mode === "ISTIO_MUTUAL";
@@ -36,17 +40,22 @@ export function serverDownstreamContext(
     requireClientCertificate: requires,
     commonTlsContext: {
       alpnProtocols: [...(meshMutual && carries === "tcp" ? tcpMeshAlpns : httpAlpns)],
-      ...secrets(settings, validates, lookups),
+      ...secrets(settings, validates, lookups, files),
       ...(Object.keys(params).length === 0 ? {} : { tlsParams: params }),
     },
   };
 }
 
-function secrets(settings: ServerTLSSettings, validates: boolean, lookups: ServiceLookups): CommonTlsContextJson {
+function secrets(
+  settings: ServerTLSSettings,
+  validates: boolean,
+  lookups: ServiceLookups,
+  files: ServerFiles,
+): CommonTlsContextJson {
   if (settings.mode === "ISTIO_MUTUAL") {
     return {
-      tlsCertificateSdsSecretConfigs: [identitySecret(workloadCertificate)],
-      ...validation(validates, settings, identitySecret(workloadRootCa)),
+      tlsCertificateSdsSecretConfigs: [serverCertificate(files)],
+      ...validation(validates, settings, rootCertificate(files)),
     };
   }
   const names = credentialNames(settings);
@@ -139,7 +148,7 @@ function listed<K extends "verifyCertificateSpki" | "verifyCertificateHash">(
 
 /** The mesh's defaults under the server's own. Absent where neither says anything: Envoy's defaults hold. */
 function tlsParameters(settings: ServerTLSSettings, { tlsDefaults }: MeshConfig): TlsParametersJson {
-  const ciphers = nonEmpty(settings.cipherSuites) ?? nonEmpty(tlsDefaults?.cipherSuites);
+  const ciphers = nonEmpty(knownCiphers(settings)) ?? nonEmpty(tlsDefaults?.cipherSuites);
   const curves = nonEmpty(tlsDefaults?.ecdhCurves);
   const minimum = protocolVersion(settings.minProtocolVersion) ?? defaultMinimum(tlsDefaults?.minProtocolVersion);
   const maximum = protocolVersion(settings.maxProtocolVersion);
@@ -149,6 +158,11 @@ function tlsParameters(settings: ServerTLSSettings, { tlsDefaults }: MeshConfig)
     ...(ciphers === undefined ? {} : { cipherSuites: [...ciphers] }),
     ...(curves === undefined ? {} : { ecdhCurves: [...curves] }),
   };
+}
+
+/** Each once, without those that nobody knows. */
+function knownCiphers({ cipherSuites = [] }: ServerTLSSettings): readonly string[] {
+  return [...new Set(cipherSuites.filter(isCipherSuite))];
 }
 
 function defaultMinimum(version: TLSProtocol | undefined): TlsParameters_TlsProtocolJson | undefined {

@@ -107,6 +107,24 @@ spec: {action: DENY, rules: [{from: [{source: {ipBlocks: [1.2.3.4]}}]}]}
     expect(names).toEqual([expect.stringContaining("istio-system.w~"), "envoy.filters.network.tcp_proxy", undefined]);
   });
 
+  it("run network extensions in front of the first HTTPS server of a port", () => {
+    const server = (name: string) =>
+      `{port: {number: 443, name: ${name}, protocol: HTTPS}, hosts: ["${name}.example.com"], tls: ${tls("SIMPLE")}}`;
+    const plugin = `
+---
+apiVersion: extensions.istio.io/v1alpha1
+kind: WasmPlugin
+metadata: {name: w, namespace: istio-system}
+spec: {url: "oci://example.com/w", type: NETWORK}
+`;
+    const { at } = listenersOf({ input: gateway("g", `[${server("a")}, ${server("b")}]`) + plugin, node });
+    const first = [0, 1].map((chain) => at("0.0.0.0_443", "filterChains", chain, "filters", 0, "name"));
+    expect(first).toEqual([
+      expect.stringContaining("istio-system.w~"),
+      "envoy.filters.network.http_connection_manager",
+    ]);
+  });
+
   it("keep a privileged port from a pod without the right to it", () => {
     const servers =
       "[{port: {number: 80, name: h, protocol: HTTP}, hosts: ['*']}, {port: {number: 8080, name: i, protocol: HTTP}, hosts: ['*']}]";

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ServerTLSSettings } from "../../../lib/config/kinds/gateway.ts";
+import type { ServerFiles } from "../../../lib/xds/tls/downstream-mesh.ts";
 import { serverDownstreamContext } from "../../../lib/xds/tls/downstream-server.ts";
 import { lookups } from "../world-parts.ts";
 
-const contextOf = (settings: ServerTLSSettings, carries: "http" | "tcp" = "http") =>
-  serverDownstreamContext(settings, lookups({}), carries);
+const contextOf = (settings: ServerTLSSettings, carries: "http" | "tcp" = "http", files: ServerFiles = {}) =>
+  serverDownstreamContext(settings, lookups({}), files, carries);
 
 describe("the TLS context of a server", () => {
   it.each([
@@ -44,6 +45,26 @@ describe("the TLS context of a server", () => {
       contextOf({ mode: "SIMPLE", ...settings }).commonTlsContext?.tlsCertificateSdsSecretConfigs?.[0]?.name;
     expect(nameOf({ serverCertificate: "/c", privateKey: "/k" })).toBe("file-cert:/c~/k");
     expect(nameOf({ serverCertificate: "/c" })).toBe("default");
+  });
+
+  it("shows the proxy's own files for its identity in the mesh only", () => {
+    const files = { TLS_SERVER_CERT_CHAIN: "/c", TLS_SERVER_KEY: "/k", TLS_SERVER_ROOT_CERT: "/r" };
+    const namesOf = (settings: ServerTLSSettings) => {
+      const common = contextOf(settings, "http", files).commonTlsContext;
+      return [
+        common?.tlsCertificateSdsSecretConfigs?.[0]?.name,
+        common?.combinedValidationContext?.validationContextSdsSecretConfig?.name,
+      ];
+    };
+    expect(namesOf({ mode: "ISTIO_MUTUAL" })).toEqual(["file-cert:/c~/k", "file-root:/r"]);
+    expect(namesOf({ mode: "MUTUAL", credentialName: "x" })).toEqual(["kubernetes://x", "kubernetes://x-cacert"]);
+  });
+
+  it("offers each known cipher once, and the mesh's where none is left", () => {
+    const ciphersOf = (cipherSuites: readonly string[]) =>
+      contextOf({ mode: "SIMPLE", cipherSuites }).commonTlsContext?.tlsParams?.cipherSuites;
+    expect(ciphersOf(["AES128-SHA", "no-such", "AES128-SHA"])).toEqual(["AES128-SHA"]);
+    expect(ciphersOf(["no-such"])).toBeUndefined();
   });
 
   it("says nothing of versions and ciphers unless somebody does", () => {
