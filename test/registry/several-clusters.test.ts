@@ -86,17 +86,18 @@ describe("aliases", () => {
 });
 
 describe("network gateways", () => {
-  const lb = (name: string, labels: Readonly<Record<string, string>>) => ({
-    ...service(`istio-system/${name}`, { type: "LoadBalancer", ports: [{ name: "tls", port: 15443 }] }, { labels }),
+  const lb = (name: string, labels: Readonly<Record<string, string>>, port = 15443) => ({
+    ...service(`istio-system/${name}`, { type: "LoadBalancer", ports: [{ name: "tls", port }] }, { labels }),
     status: { loadBalancer: { ingress: [{ ip: "192.0.2.1" }, { hostname: "gw.example" }] } },
   });
 
-  it("are the external addresses of services labelled with a network, at the port that they state", () => {
+  it("are the external addresses of services labelled with a network, at the port that they state and have", () => {
     const label = "topology.istio.io/network";
     const { value } = buildRegistry(
       world([
         lb("one", { [label]: "north" }),
-        lb("two", { [label]: "south", "networking.istio.io/gatewayPort": "443" }),
+        lb("two", { [label]: "south", "networking.istio.io/gatewayPort": "443" }, 443),
+        lb("without the port", { [label]: "west" }, 443),
         lb("none", {}),
       ]),
     );

@@ -12,7 +12,9 @@ function gatewayPorts(service: Service, settings: ClusterSettings): readonly { n
   const network = service.attributes.labels[networkLabel] ?? "";
   if (network === "") return settings.networks.serviceGateways.get(service.hostname) ?? [];
   const stated = Number(service.attributes.labels[gatewayPortLabel]);
-  return [{ network, port: Number.isInteger(stated) && stated > 0 ? stated : defaultGatewayPort }];
+  const port = Number.isInteger(stated) && stated > 0 ? stated : defaultGatewayPort;
+  // The label alone makes no gateway: mutual TLS has to be taken at the port.
+  return service.ports.some((candidate) => candidate.port === port) ? [{ network, port }] : [];
 }
 
 /** Gateways that a service of this cluster is: one for each of its external addresses. @see model-push 13 */
