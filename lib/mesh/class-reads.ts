@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { PolicyTarget } from "../config/kinds/selector.ts";
 import type { LabelKeys } from "../snapshot/classifier.ts";
+import { namesByConvention, serviceNameAnnotation, serviceNameLabels } from "./conventional-name.ts";
 import { groupBy } from "./identity.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh } from "./mesh.ts";
@@ -63,6 +64,7 @@ export const serviceAccountAttribute = "metadata:SERVICE_ACCOUNT";
 export function classReads(mesh: Mesh, memo: Memo): ClassReads {
   const { selecting, services, config } = mesh;
   const writesTracing = mesh.compat === "istio" || canTrace(mesh);
+  const namesServices = namesByConvention(config) && canTrace(mesh);
   const patches = selecting.envoyFilters.flatMap(({ spec }) => spec.configPatches ?? []);
   const readsVersion = mesh.compat === "istio" || patches.some(({ match }) => match?.proxy?.proxyVersion !== undefined);
   const metadataKeys = patches.flatMap(({ match }) => Object.keys(match?.proxy?.metadata ?? {}));
@@ -78,6 +80,8 @@ export function classReads(mesh: Mesh, memo: Memo): ClassReads {
     ...metadataKeys.map((key) => `metadata:${key}`),
     ...(readsVersion ? ["metadata:ISTIO_VERSION"] : []),
     ...(writesTracing ? ["metadata:MESH_ID"] : []),
+    ...(namesServices ? ["metadata:WORKLOAD_NAME", `annotation:${serviceNameAnnotation}`] : []),
+    ...(namesServices && mesh.compat === "istio" ? ["name"] : []),
     ...(mesh.networks.gateways.length > 0 ? ["network"] : []),
     ...(place.locality ? ["locality"] : []),
     ...(place.nodeName ? ["nodeName"] : []),
@@ -87,6 +91,7 @@ export function classReads(mesh: Mesh, memo: Memo): ClassReads {
   const besides = [
     ...place.labels,
     ...(writesTracing ? canonicalLabels : []),
+    ...(namesServices ? serviceNameLabels : []),
     ...(hasTargetRefs(mesh) ? [gatewayNameLabel] : []),
   ];
   const labels = labelReads(mesh, besides, memo);

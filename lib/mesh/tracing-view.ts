@@ -1,3 +1,4 @@
+import { conventionalName, namesByConvention } from "./conventional-name.ts";
 import type { Mesh } from "./mesh.ts";
 import type { Proxy } from "./proxy.ts";
 import type { TracingView, WorkloadPolicies } from "./views.ts";
@@ -9,6 +10,7 @@ const noTracing: TracingView = {
   namespace: "",
   clusterId: "",
   nodeCluster: "",
+  conventionalName: "",
 };
 
 /**
@@ -16,15 +18,16 @@ const noTracing: TracingView = {
  * canonical service; the shared form leaves them empty without a tracer.
  */
 export function tracingViewOf(mesh: Mesh, proxy: Proxy, policies: WorkloadPolicies): TracingView {
-  if (mesh.compat === "shared" && !traces(mesh, proxy, policies)) return noTracing;
-  if (!mesh.config.enableTracing && !traces(mesh, proxy, policies)) return noTracing;
+  const traced = traces(mesh, proxy, policies);
+  if (!traced && (mesh.compat === "shared" || !mesh.config.enableTracing)) return noTracing;
   return {
     canonicalName: proxy.labels["service.istio.io/canonical-name"] ?? "",
     canonicalRevision: proxy.labels["service.istio.io/canonical-revision"] ?? "",
     meshId: proxy.metadata.meshId,
     namespace: proxy.namespace,
     clusterId: proxy.clusterId,
-    nodeCluster: traces(mesh, proxy, policies) ? proxy.nodeCluster : "",
+    nodeCluster: traced ? proxy.nodeCluster : "",
+    conventionalName: traced && namesByConvention(mesh.config) ? conventionalName(mesh, proxy) : "",
   };
 }
 

@@ -169,6 +169,8 @@ export interface TracingView {
   readonly clusterId: string;
   /** `node.cluster`, the tracer's service name. */
   readonly nodeCluster: string;
+  /** The service's name by the conventions of OpenTelemetry, where a provider goes by them. */
+  readonly conventionalName: string;
 }
 
 /** Node metadata that rarely varies. */

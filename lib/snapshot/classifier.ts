@@ -84,6 +84,9 @@ export function defaultKey(claims: NodeClaims): string | undefined {
 export function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unknown {
   const { metadata } = claims;
   if (attribute.startsWith("metadata:")) return metadata[attribute.slice("metadata:".length)] ?? null;
+  if (attribute.startsWith("annotation:")) {
+    return recordOf(metadata.ANNOTATIONS)[attribute.slice("annotation:".length)] ?? null;
+  }
   switch (attribute) {
     case "type":
       return nodeId.type;

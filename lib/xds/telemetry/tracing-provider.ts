@@ -113,7 +113,7 @@ function openTelemetryTracer(
   if (dynatraceSampler !== undefined && sampler === undefined) return undefined;
   const detectors = resourceDetectors(provider);
   const config: OpenTelemetryConfigJson = {
-    ...serviceName(view),
+    ...serviceName(view, provider),
     ...(http === undefined
       ? {
           grpcService: {
@@ -203,6 +203,11 @@ function headerValue({ name, value = "" }: HttpHeader): HeaderValueJson {
   return { key: name, ...(value === "" ? {} : { value }) };
 }
 
-function serviceName({ tracing }: ProxyFacts): { serviceName?: string } {
-  return tracing.nodeCluster === "" ? {} : { serviceName: tracing.nodeCluster };
+function serviceName(
+  { tracing }: ProxyFacts,
+  { serviceAttributeEnrichment }: NonNullable<ExtensionProvider["opentelemetry"]>,
+): { serviceName?: string } {
+  const conventional = serviceAttributeEnrichment === "OTEL_SEMANTIC_CONVENTIONS";
+  const name = conventional ? tracing.conventionalName : tracing.nodeCluster;
+  return name === "" ? {} : { serviceName: name };
 }
