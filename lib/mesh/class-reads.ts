@@ -3,6 +3,7 @@ import { byCodePoint } from "../config/diagnostic.ts";
 import type { PolicyTarget } from "../config/kinds/selector.ts";
 import type { LabelKeys } from "../snapshot/classifier.ts";
 import { namesByConvention, serviceNameAnnotation, serviceNameLabels } from "./conventional-name.ts";
+import { isDynamicWildcard } from "./dynamic-wildcard.ts";
 import { groupBy } from "./identity.ts";
 import type { Memo } from "./memo.ts";
 import type { Mesh } from "./mesh.ts";
@@ -132,6 +133,12 @@ function labelReads(mesh: Mesh, besides: readonly string[], memo: Memo): Readonl
     const keys = Object.keys(spec.selector?.matchLabels ?? {});
     read(meta.namespace, keys);
     if (meta.namespace === config.rootNamespace) for (const key of keys) everywhere.add(key);
+  }
+  // In front of hosts that are resolved at run time, the policies of their namespace select callers from anywhere.
+  if (services.all.some(isDynamicWildcard)) {
+    for (const { spec } of selecting.policies.authorization) {
+      for (const key of Object.keys(spec.selector?.matchLabels ?? {})) everywhere.add(key);
+    }
   }
   for (const { meta, spec } of [...selecting.envoyFilters, ...selecting.sidecars]) {
     const keys = Object.keys(spec.workloadSelector?.labels ?? {});

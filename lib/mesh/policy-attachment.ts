@@ -7,6 +7,8 @@ export interface PolicyWorkload {
   readonly namespace: string;
   readonly labels: Labels;
   readonly rootNamespace: string;
+  /** Namespace of a service that the workload is about to call: its policies for authorization count as well. */
+  readonly calledNamespace?: string;
 }
 
 /** Label of workloads that a Gateway API Gateway was deployed for. */

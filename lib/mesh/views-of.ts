@@ -9,10 +9,11 @@
 import type { Config } from "../config/config.ts";
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { classProxyKey, classProxyOf } from "./class-proxy.ts";
+import { isDynamicWildcard } from "./dynamic-wildcard.ts";
 import { type GatewaySelection, selectGateways } from "./gateway-view.ts";
-import { isWildcard } from "./host-name.ts";
 import { fingerprint, sameList } from "./identity.ts";
 import { type InboundSelection, selectInbound } from "./inbound-view.ts";
+import type { ServedWorkload } from "./legacy-policies/served-port.ts";
 import { listenerLookupsOf } from "./listener-lookups.ts";
 import { listenerOptionsKey, listenerOptionsOf, ownAddressesFor } from "./listener-options.ts";
 import type { Memo } from "./memo.ts";
@@ -56,6 +57,7 @@ interface Selection {
   readonly gateway: GatewaySelection | undefined;
   readonly inbound: InboundSelection;
   readonly perspective: EndpointPerspective;
+  readonly workload: ServedWorkload;
   readonly policies: WorkloadPolicies;
   readonly sourceLabels: Readonly<Record<string, string>>;
   /** What every type but endpoints selects by. */
@@ -102,6 +104,7 @@ function select(mesh: Mesh, proxy: Proxy, memo: Memo): Selection {
     gateway,
     inbound: selectInbound(mesh, proxy, scope, serviceScopeOf(mesh, scope, memo), workload),
     perspective: perspectiveOf(mesh, proxy, scope, memo),
+    workload,
     policies: mesh.policies(workload),
     sourceLabels: sourceLabelsOf(scope, gateway, proxy.labels, memo),
     base: [classProxyKey(classProxy, mesh), scope.id, rules.key].join("|"),
@@ -173,7 +176,12 @@ function listenerView(selection: Selection): ListenerView {
   const tracing = tracingViewOf(mesh, proxy, policies);
   const options = listenerOptionsOf(mesh, proxy);
   const ownAddresses = ownAddressesFor(mesh, proxy, scope, memo);
-  const extensions = [...extensionConfigs(policies), ...outboundAuthorization(policies, scope, memo)];
+  const called = calledPoliciesOf(selection);
+  const extensions = [
+    ...extensionConfigs(policies),
+    ...(called.any ? policies.authorization : []),
+    ...[...called.byNamespace.values()].flat(),
+  ];
   const outboundKey = [
     base,
     patches.key,
@@ -200,6 +208,7 @@ function listenerView(selection: Selection): ListenerView {
     gateway: gateway?.view,
     sourceLabels,
     policies,
+    calledPolicies: called.byNamespace,
     tracing,
     options,
     ownAddresses,
@@ -239,18 +248,29 @@ function extensionConfigs({ telemetry, wasmPlugins, trafficExtensions }: Workloa
   return [...telemetry, ...wasmPlugins, ...trafficExtensions];
 }
 
-/** Policies that stand in the workload's own way out: in front of hosts that are resolved at run time, nowhere else. */
-function outboundAuthorization(
-  { authorization }: WorkloadPolicies,
-  { egressListeners }: SidecarScope,
-  memo: Memo,
-): WorkloadPolicies["authorization"] {
+/**
+ * Policies that stand in the workload's own way out: in front of hosts that are resolved at run time, nowhere else. Those of
+ * the namespaces of such hosts count as well.
+ */
+function calledPoliciesOf({ mesh, memo, scope, workload }: Pick<Selection, "mesh" | "memo" | "scope" | "workload">) {
   // Not the services of the scope, which are one for each host: several on one host may all have listeners.
-  const readsThem = ({ services }: EgressListener): boolean =>
-    memo([services], "resolves at run time", () =>
-      services.some(({ resolution, hostname }) => resolution === "DynamicDNS" && isWildcard(hostname)),
-    );
-  return egressListeners.some(readsThem) ? authorization : [];
+  const namespaces = new Set(scope.egressListeners.flatMap((listener) => dynamicNamespaces(listener, memo)));
+  const { namespace, rootNamespace } = workload;
+  const others = [...namespaces].filter((other) => other !== namespace && other !== rootNamespace);
+  return {
+    any: namespaces.size > 0,
+    byNamespace: new Map(
+      others.map((other) => [other, mesh.policies({ ...workload, calledNamespace: other }).authorization] as const),
+    ),
+  };
+}
+
+/** Namespaces of services that are resolved at run time. */
+function dynamicNamespaces({ services }: EgressListener, memo: Memo): readonly string[] {
+  return memo([services], "resolved at run time", () => {
+    const dynamic = services.filter(isDynamicWildcard);
+    return [...new Set(dynamic.map(({ attributes }) => attributes.namespace))];
+  });
 }
 
 /** One object that stands for all of them: there may be hundreds. */

@@ -154,6 +154,8 @@ export interface ListenerView extends ClassView {
   readonly gateway: GatewayRouteView | undefined;
   readonly sourceLabels: Readonly<Record<string, string>>;
   readonly policies: WorkloadPolicies;
+  /** What authorizes calls of hosts that are resolved at run time, by namespace of their services where it is a third one. */
+  readonly calledPolicies: ReadonlyMap<string, WorkloadPolicies["authorization"]>;
   readonly tracing: TracingView;
   readonly options: ListenerOptions;
   /** Own addresses, only where headless TCP or a Sidecar ingress listener reads them; else empty. */

@@ -41,7 +41,7 @@ export function indexPolicies(sources: PolicySources): Stage<PolicyIndex> {
   const wasmPlugins = byNamespace(sources.wasmPlugins);
   const trafficExtensions = byNamespace(sources.trafficExtensions);
   const index: PolicyIndex = (workload) => ({
-    authorization: rootFirst(workload).flatMap((of) => attachedOf(authorization, of, workload)),
+    authorization: authorizing(workload).flatMap((of) => attachedOf(authorization, of, workload)),
     requestAuthentication: ownFirst(workload).flatMap((of) => attachedOf(requestAuthentication, of, workload)),
     telemetry: telemetryOf(telemetry, workload),
     wasmPlugins: byPriority(ownFirst(workload).flatMap((of) => attachedOf(wasmPlugins, of, workload))),
@@ -52,6 +52,11 @@ export function indexPolicies(sources: PolicySources): Stage<PolicyIndex> {
 
 const rootFirst = ({ namespace, rootNamespace }: PolicyWorkload): readonly string[] => [
   ...new Set([rootNamespace, namespace]),
+];
+
+/** The policies of a service come last. */
+const authorizing = (workload: PolicyWorkload): readonly string[] => [
+  ...new Set([...rootFirst(workload), workload.calledNamespace ?? workload.namespace]),
 ];
 
 const ownFirst = ({ namespace, rootNamespace }: PolicyWorkload): readonly string[] => [

@@ -7,7 +7,7 @@ import { istioAlpns } from "./alpn.ts";
 import { matchAll } from "./filter-chain-match.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
 import type { ListenerContext } from "./listener-context.ts";
-import { tcpChainFilters } from "./network-filters.ts";
+import { noSecurity, tcpChainFilters } from "./network-filters.ts";
 import { servicePieces } from "./tcp-destination.ts";
 import { tcpProxyFilters } from "./tcp-proxy.ts";
 
@@ -71,6 +71,6 @@ function passthroughChain(
     match: { ...matchAll, sniHosts: [cluster], applicationProtocols: istioAlpns },
     origin,
     tls: undefined,
-    filters: tcpChainFilters(context, { class: "gateway", port: port.port }, terminal, false),
+    filters: tcpChainFilters(context, { class: "gateway", port: port.port }, terminal, noSecurity),
   };
 }

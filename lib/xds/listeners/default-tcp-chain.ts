@@ -1,8 +1,9 @@
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import { isDynamicWildcard } from "../../mesh/dynamic-wildcard.ts";
 import type { Service } from "../../registry/service.ts";
 import { outboundClusterName } from "../names.ts";
 import { statName } from "../stat-name.ts";
-import { isDynamicWildcard, sniForwardProxy } from "./dynamic-forward-proxy.ts";
+import { sniForwardProxy } from "./dynamic-forward-proxy.ts";
 import type { ListenerContext } from "./listener-context.ts";
 import { tcpChainFilters } from "./network-filters.ts";
 import type { ChainPort } from "./tcp-destination.ts";
@@ -30,6 +31,8 @@ export function defaultTcpFilters(context: ListenerContext, service: Service, li
   });
   const place = { class: "outbound", port: listenerPort.port } as const;
   if (!isDynamicWildcard(service)) return tcpChainFilters(context, place, terminal);
-  // Istio looks up policies anew for these services, so that those of the client workload stand in its own way out.
-  return tcpChainFilters(context, place, [sniForwardProxy(service, listenerPort.port), ...terminal], true);
+  // Istio looks up policies anew for these services: those of the client workload and of the service stand in its way out.
+  const { called, tcp } = context.policies;
+  const security = called.get(service.attributes.namespace) ?? tcp;
+  return tcpChainFilters(context, place, [sniForwardProxy(service, listenerPort.port), ...terminal], security);
 }

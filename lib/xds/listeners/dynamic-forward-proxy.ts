@@ -1,15 +1,9 @@
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { DnsCacheConfigJson } from "../../../gen/envoy/extensions/common/dynamic_forward_proxy/v3/dns_cache_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import { isWildcard } from "../../mesh/host-name.ts";
 import type { Service } from "../../registry/service.ts";
 import { packAny } from "../any.ts";
 import { dynamicForwardProxyCacheName } from "../names.ts";
-
-/** A wildcard whose names Envoy resolves when a request or connection says which one. */
-export function isDynamicWildcard(service: Service): boolean {
-  return service.resolution === "DynamicDNS" && isWildcard(service.hostname);
-}
 
 /** Resolves the host of an HTTP request. */
 export function httpForwardProxy(service: Service): HttpFilterJson {

@@ -53,12 +53,12 @@ export function listenerContext(
 function contextToken(
   { proxy, options, scope, sourceLabels, lookups, policies }: ListenerView,
   memo: Memo,
-  { http, tcp }: PolicyFilters,
+  { http, tcp, called }: PolicyFilters,
   telemetry: ListenerContext["telemetry"],
 ): object {
   const outbound = scope.outboundTrafficPolicy;
   const secrets = externalSecretServer(lookups);
-  const text = JSON.stringify([proxy, options, outbound, sourceLabels, http, tcp, telemetry, secrets]);
+  const text = JSON.stringify([proxy, options, outbound, sourceLabels, http, tcp, [...called], telemetry, secrets]);
   const extensions = [...policies.wasmPlugins, ...policies.trafficExtensions];
   return memo([lookups.mesh, lookups.meshNetworks, ...extensions], `listeners|${fingerprint(text)}`, () => ({}));
 }

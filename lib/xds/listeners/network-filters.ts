@@ -1,6 +1,9 @@
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerContext } from "./listener-context.ts";
-import type { ChainPlace } from "./policy-filters.ts";
+import type { ChainPlace, SecurityFilters } from "./policy-filters.ts";
+
+/** Of chains that nobody but the other end may judge. */
+export const noSecurity = { custom: [], authorization: [] } as const;
 
 /**
  * Everything in front of a TCP proxy, then the proxy itself. Outbound chains of sidecars have no authorisation: nobody
@@ -12,13 +15,15 @@ export function tcpChainFilters(
   { policies }: ListenerContext,
   place: ChainPlace,
   terminal: readonly FilterJson[],
-  authorised: boolean = place.class !== "outbound",
+  security: Pick<SecurityFilters<FilterJson>, "custom" | "authorization"> = place.class === "outbound"
+    ? noSecurity
+    : policies.tcp,
 ): FilterJson[] {
   return [
-    ...(authorised ? policies.tcp.custom : []),
+    ...security.custom,
     ...policies.networkExtensions("AUTHN", place),
     ...policies.networkExtensions("AUTHZ", place),
-    ...(authorised ? policies.tcp.authorization : []),
+    ...security.authorization,
     ...policies.networkExtensions("STATS", place),
     ...policies.networkExtensions("UNSPECIFIED", place),
     ...terminal,

@@ -1,9 +1,9 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
+import { isDynamicWildcard } from "../../mesh/dynamic-wildcard.ts";
 import type { MeshVirtualService } from "../../mesh/mesh.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { listenerName, sniffedRouteTableName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
-import { isDynamicWildcard } from "./dynamic-forward-proxy.ts";
 import { listenAddresses } from "./listen-address.ts";
 import type { ListenerContext } from "./listener-context.ts";
 import {

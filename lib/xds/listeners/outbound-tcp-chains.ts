@@ -1,10 +1,10 @@
 import type { L4MatchAttributes, TLSRoute } from "../../config/kinds/virtual-service.ts";
+import { isDynamicWildcard } from "../../mesh/dynamic-wildcard.ts";
 import { hostsOverlap } from "../../mesh/host-name.ts";
 import type { MeshVirtualService } from "../../mesh/mesh.ts";
 import type { Service } from "../../registry/service.ts";
 import { alternateHosts } from "../routes/service-domains.ts";
 import { defaultTcpFilters } from "./default-tcp-chain.ts";
-import { isDynamicWildcard } from "./dynamic-forward-proxy.ts";
 import { matchAll } from "./filter-chain-match.ts";
 import { listenAddresses } from "./listen-address.ts";
 import type { ListenerContext } from "./listener-context.ts";

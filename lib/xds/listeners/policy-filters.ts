@@ -2,7 +2,7 @@ import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { Stage } from "../../config/diagnostic.ts";
 import type { ListenerView } from "../../mesh/views.ts";
-import { httpAuthorization, tcpAuthorization } from "../security/authorization.ts";
+import { type AuthorizationFilters, httpAuthorization, tcpAuthorization } from "../security/authorization.ts";
 import { jwtAuthentication } from "../security/jwt-authentication.ts";
 import { httpExtension, networkExtension } from "../wasm/extension-filter.ts";
 import { type ExtensionPhase, extensionsOf, matchesPlace } from "../wasm/traffic-extension.ts";
@@ -34,6 +34,8 @@ export interface SecurityFilters<Filter> {
 export interface PolicyFilters {
   readonly http: SecurityFilters<HttpFilterJson>;
   readonly tcp: SecurityFilters<FilterJson>;
+  /** The same in front of hosts that are resolved at run time, by namespace of their services where it is a third one. */
+  readonly called: ReadonlyMap<string, SecurityFilters<FilterJson>>;
   /** Extensions in connection managers. */
   httpExtensions(phase: ExtensionPhase, place: ChainPlace): readonly HttpFilterJson[];
   /** Extensions in filter chains, before a connection manager or TCP proxy. */
@@ -41,9 +43,13 @@ export interface PolicyFilters {
 }
 
 /** The filters of a class's policies and extensions. */
-export function policyFilters({ policies, lookups, proxy, options }: ListenerView): Stage<PolicyFilters> {
+export function policyFilters(view: ListenerView): Stage<PolicyFilters> {
+  const { policies, lookups, proxy, options } = view;
   const http = httpAuthorization(policies.authorization, lookups);
   const tcp = tcpAuthorization(policies.authorization, lookups);
+  const called = [...view.calledPolicies].map(
+    ([namespace, chosen]) => [namespace, tcpAuthorization(chosen, lookups)] as const,
+  );
   const extensions = extensionsOf(policies, proxy.namespace);
   const chosen = (phase: ExtensionPhase, { class: listenerClass, port }: ChainPlace) => {
     const side = listenerClass === "inbound" ? "SERVER" : "CLIENT";
@@ -60,10 +66,20 @@ export function policyFilters({ policies, lookups, proxy, options }: ListenerVie
         authentication: tokens.value === undefined ? [] : [tokens.value],
         authorization: http.value.builtIn,
       },
-      tcp: { custom: tcp.value.custom, authentication: [], authorization: tcp.value.builtIn },
+      tcp: tcpFilters(tcp.value),
+      called: new Map(called.map(([namespace, { value }]) => [namespace, tcpFilters(value)])),
       httpExtensions: (phase, place) => chosen(phase, place).flatMap((one) => httpExtension(one) ?? []),
       networkExtensions: (phase, place) => chosen(phase, place).flatMap((one) => networkExtension(one) ?? []),
     },
-    diagnostics: [...http.diagnostics, ...tcp.diagnostics, ...tokens.diagnostics],
+    diagnostics: [
+      ...http.diagnostics,
+      ...tcp.diagnostics,
+      ...called.flatMap(([, { diagnostics }]) => diagnostics),
+      ...tokens.diagnostics,
+    ],
   };
+}
+
+function tcpFilters({ custom, builtIn }: AuthorizationFilters<FilterJson>): SecurityFilters<FilterJson> {
+  return { custom, authentication: [], authorization: builtIn };
 }
