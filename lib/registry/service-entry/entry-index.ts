@@ -254,7 +254,7 @@ export function selectingEntries(index: EntryIndex, workload: SelectableWorkload
 
 /**
  * Endpoints of a host in a namespace: of all entries that declare it, oldest first, and once for each address that
- * an entry gives its services. Of a DNS_ROUND_ROBIN host only the first endpoint of each port counts.
+ * an entry gives its services. An endpoint with DNS_ROUND_ROBIN counts only where it is the first on its port.
  *
  * @param pods pods of the namespace that selectors may choose
  */
@@ -264,7 +264,7 @@ export function endpointsOfHost(
   pods: readonly SelectableWorkload[],
 ): readonly Endpoint[] {
   const endpoints: Endpoint[] = [];
-  const single = new Set<number>();
+  const taken = new Set<number>();
   for (const record of index.declaring.get(serviceKey) ?? []) {
     const { config } = record;
     const candidates = [...pods, ...(index.workloadsByNamespace.get(config.meta.namespace) ?? [])];
@@ -276,11 +276,10 @@ export function endpointsOfHost(
     for (const service of record.services) {
       if (service.hostname !== hostname) continue;
       for (const endpoint of own) {
-        if (service.resolution === "DNSRoundRobinLB") {
-          const port = endpoint.servicePortNumber ?? 0;
-          if (single.has(port)) continue;
-          single.add(port);
-        }
+        const port = endpoint.servicePortNumber ?? 0;
+        // A name that is used one address at a time stands alone, or behind nobody who was there first.
+        if (service.resolution === "DNSRoundRobinLB" && taken.has(port)) continue;
+        taken.add(port);
         endpoints.push(endpoint);
       }
     }

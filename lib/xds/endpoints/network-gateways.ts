@@ -87,7 +87,8 @@ export function splitHorizon(
       const gateways = index.inFrontOf(endpoint.network, endpoint.locality.clusterId);
       const weighed = scaled(member, index.scale);
       if (isDirect(endpoint, perspective, gateways)) {
-        if (endpoint.addresses.length > 0 || endpoint.unixPath !== "") direct.push(weighed);
+        // As in Istio, sockets have no place in a mesh of several networks.
+        if (endpoint.addresses.length > 0 && endpoint.unixPath === "") direct.push(weighed);
         continue;
       }
       const usable = gateways.filter((gateway) => reachable(gateway, perspective));

@@ -148,6 +148,25 @@ describe("the endpoints of a ServiceEntry", () => {
     expect(value.endpoints.get("app/r.example")?.map(({ addresses }) => addresses)).toEqual([["a.example"]]);
   });
 
+  it("with round-robin DNS are left out where an older entry of any resolution has the port", () => {
+    const entry = (resolution: ServiceEntry["resolution"], address: string): ServiceEntry => ({
+      hosts: ["r.example"],
+      ...(resolution === undefined ? {} : { resolution }),
+      ports: [{ number: 80, name: "http", protocol: "HTTP" }],
+      endpoints: [{ address }],
+    });
+    const { value } = buildRegistry(
+      world(
+        [],
+        [
+          serviceEntry("app/younger", entry("DNS_ROUND_ROBIN", "b.example"), { creationTimestampMs: 2 }),
+          serviceEntry("app/older", entry("DNS", "a.example"), { creationTimestampMs: 1 }),
+        ],
+      ),
+    );
+    expect(value.endpoints.get("app/r.example")?.map(({ addresses }) => addresses)).toEqual([["a.example"]]);
+  });
+
   it("of a socket have its path and no port", () => {
     const entry: ServiceEntry = { ...ext, addresses: [], endpoints: [{ address: "unix:///run/x.sock" }] };
     expect(endpointsOf(entry, "a.example.com")[0]).toMatchObject({ unixPath: "/run/x.sock", port: 0 });

@@ -340,6 +340,12 @@ describe("networks", () => {
     expect(short({ gateways: [n1, n2], rules, perspective, ...pods })).toEqual(want);
   });
 
+  it("leave out sockets, and only where there are gateways", () => {
+    const socket = behind(endpoint("", { addresses: [], unixPath: "/run/a.sock", port: 0 }));
+    expect(short({ gateways: [n1], perspective: { network: "net1" }, ...socket })).toEqual(["p0 w-"]);
+    expect(short({ perspective: { network: "net1" }, ...socket })).toEqual(["p0 w1 :0*1"]);
+  });
+
   it("without a gateway are reached directly", () => {
     expect(short({ gateways: [n1], perspective: { network: "net1" }, ...pods })[2]).toBe("us/a p0 w1 10.9.0.1:8080*1");
   });
