@@ -1,7 +1,7 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { Subset } from "../../config/kinds/destination-rule.ts";
-import type { ServicePort } from "../../registry/service.ts";
+import type { Service, ServicePort } from "../../registry/service.ts";
 import { loadAssignment } from "../endpoints/load-assignment.ts";
 import { createMemberPool } from "../endpoints/locality-group.ts";
 import { localityRouting, sendsUnhealthyEndpoints, weighsLocalities } from "../endpoints/locality-setting.ts";
@@ -27,13 +27,19 @@ import { secureUpstream, type UpstreamSecurity } from "./upstream-security.ts";
 
 /** All clusters of one service: for each port the service's own, then its subsets. @see xds-clusters 2 */
 export function outboundClusters(source: OutboundService, proxies: ClusterClass): readonly ClusterJson[] {
-  const discovery = discoveryOf(source.service, proxies.type);
+  const discovery = source.mode === "sniDnat" ? passedOn(source.service) : discoveryOf(source.service, proxies.type);
   if (discovery === undefined) return [];
   return source.service.ports.flatMap((port) => {
     if (port.protocol === "UDP") return [];
     if (discovery === "dynamic" && !carriesHostName(port.protocol)) return [];
     return clustersOfPort(source, port, discovery, proxies);
   });
+}
+
+/** An SNI-routing gateway resolves no requests: a wildcard that stands for any name has endpoints there, if only none. */
+function passedOn(service: Service): Discovery | undefined {
+  const discovery = discoveryOf(service, "router");
+  return discovery === "dynamic" ? "EDS" : discovery;
 }
 
 function clustersOfPort(
@@ -57,7 +63,7 @@ function clustersOfPort(
   const cluster = buildCluster(own, proxies);
   // A service whose name resolves to nothing known has no cluster, and then its subsets have none either.
   if (cluster === undefined) return [];
-  if (discovery === "dynamic") return [cluster];
+  if (source.service.resolution === "DynamicDNS" && host.startsWith("*")) return [cluster];
   // Subsets start from what the policy of the service made of its discovery.
   const inherited = keepsOriginalDestination(own) ? "ORIGINAL_DST" : discovery;
   const subsets = (source.rule?.config.spec.subsets ?? []).map((subset) =>
@@ -179,7 +185,9 @@ function commonLbConfig(draft: ClusterDraft, proxies: ClusterClass): NonNullable
   const { service, policy } = draft;
   const routing = localityRouting(service, policy, proxies.lookups.mesh);
   const persistent =
-    draft.subset === undefined && sessionLabels.some((label) => (service.attributes.labels[label] ?? "") !== "");
+    draft.mode === "default" &&
+    draft.subset === undefined &&
+    sessionLabels.some((label) => (service.attributes.labels[label] ?? "") !== "");
   return {
     ...panicThreshold(policy?.outlierDetection, sendsUnhealthyEndpoints(service)),
     ...(weighsLocalities(routing) ? { localityWeightedLbConfig: {} } : {}),

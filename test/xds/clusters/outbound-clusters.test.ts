@@ -251,6 +251,21 @@ describe("clusters of an SNI-routing gateway", () => {
       expect(json).not.toHaveProperty("transportSocketMatches");
     }
   });
+
+  it("have endpoints even for a DYNAMIC_DNS wildcard, no subsets of it, and no sessions", () => {
+    const labels = { "istio.io/persistent-session": "cookie" };
+    const wildcard = service("dyn", { resolution: "DynamicDNS", hostname: "*.x.example", attributes: { labels } });
+    const rules = { [wildcard.hostname]: rule({ host: wildcard.hostname, subsets: [{ name: "v1" }] }) };
+    const view = clusterView({ services: [wildcard], proxy: { type: "router" }, rules });
+    const made = generateClusters({ ...view, gateway: { ...emptyGateway, ...gateway } }, noMemo).value;
+    expect(made.map(({ name }) => name)).toEqual([
+      "BlackHoleCluster",
+      "outbound_.80_._.*.x.example",
+      "outbound|80||*.x.example",
+    ]);
+    expect(made[1]?.json).toMatchObject({ type: "EDS", commonLbConfig: {} });
+    expect(made[1]?.json.commonLbConfig).not.toHaveProperty("overrideHostStatus");
+  });
 });
 
 const emptyGateway = {
