@@ -67,9 +67,14 @@ function clustersOfPort(
   // Subsets start from what the policy of the service made of its discovery.
   const inherited = keepsOriginalDestination(own) ? "ORIGINAL_DST" : discovery;
   const subsets = (source.rule?.config.spec.subsets ?? []).map((subset) =>
-    buildCluster(draft(subset, inherited), proxies),
+    buildCluster(draft(subset, asksForPassthrough(subset) ? "ORIGINAL_DST" : inherited), proxies),
   );
   return [cluster, ...subsets.filter((subset) => subset !== undefined)];
+}
+
+/** A subset that asks for the original destination itself, for all of its ports, is never looked up. */
+function asksForPassthrough(subset: Subset): boolean {
+  return subset.trafficPolicy?.loadBalancer?.simple === "PASSTHROUGH";
 }
 
 function buildCluster(draft: ClusterDraft, proxies: ClusterClass): ClusterJson | undefined {
@@ -141,8 +146,6 @@ function discoveryJson(
   }
   if (discovery === "EDS")
     return originalDestination ? { type: "ORIGINAL_DST" } : { type: "EDS", ...edsFields(draft.name) };
-  // A subset that keeps the original destination is not resolved at all.
-  if (draft.subset !== undefined && originalDestination) return { type: "ORIGINAL_DST" };
   const assignment = loadAssignment(
     {
       clusterName: draft.name,

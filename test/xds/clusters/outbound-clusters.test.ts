@@ -172,6 +172,26 @@ describe("discovery", () => {
     }
   });
 
+  it("PASSTHROUGH of a subset alone overrides the port like that of a service, at gateways too", () => {
+    const attributes = { ...headless.attributes, passthroughTargetPorts: new Map([[80, 8080]]) };
+    const loadBalancer = { simple: "PASSTHROUGH" } as const;
+    const subsets = [
+      { name: "all", trafficPolicy: { loadBalancer } },
+      { name: "port", trafficPolicy: { portLevelSettings: [{ port: { number: 80 }, loadBalancer }] } },
+    ];
+    const all = clusters({
+      services: [{ ...headless, attributes }],
+      proxy: { type: "router" },
+      ...ruled({ subsets }),
+    });
+    expect(all.get(`outbound|80|all|${host}`)).toMatchObject({
+      type: "ORIGINAL_DST",
+      originalDstLbConfig: { upstreamPortOverride: 8080 },
+    });
+    expect(all.get(`outbound|80|port|${host}`)).toMatchObject({ type: "ORIGINAL_DST" });
+    expect(all.get(`outbound|80|port|${host}`)).not.toHaveProperty("originalDstLbConfig");
+  });
+
   it("resolves the host of each request for a DYNAMIC_DNS wildcard, on ports that carry a name", () => {
     const ports = [port("http", 80, "HTTP"), port("tls", 443, "TLS"), port("tcp", 70, "TCP")];
     const wildcard = externalService("*.dyn.example.com", { resolution: "DynamicDNS", ports });
