@@ -24,6 +24,11 @@ const youngerFields = [
     field: "\n    string value = 6;\n",
   },
   {
+    file: "envoy-api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.proto",
+    anchor: /\n {4}google\.protobuf\.BoolValue spawn_upstream_span = 10;/,
+    field: "\n    string operation = 11;\n    string upstream_operation = 12;\n    bool no_context_propagation = 13;\n",
+  },
+  {
     file: "envoy-api/envoy/config/trace/v3/zipkin.proto",
     anchor: /\nimport "google\/protobuf\/wrappers\.proto";/,
     field: '\nimport "envoy/config/core/v3/http_service.proto";\n',

@@ -41,6 +41,17 @@ describe("checkResource", () => {
     expect(checkResource("clusters", resource({ name: "c", transportSocket }))).toBeUndefined();
   });
 
+  it("takes fields that are younger than the protos it was made from", () => {
+    const manager = {
+      "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+      tracing: { noContextPropagation: true, operation: "%REQ(:PATH)%" },
+    };
+    const filterChains = [
+      { filters: [{ name: "envoy.filters.network.http_connection_manager", typedConfig: manager }] },
+    ];
+    expect(checkResource("listeners", resource({ name: "l", filterChains }))).toBeUndefined();
+  });
+
   it("names a field that does not exist", () => {
     const refused = checkResource("clusters", resource({ name: "c", conectTimeout: "1s" }));
     expect(refused).toMatchObject({ code: "resource-refused", message: expect.stringContaining("conectTimeout") });

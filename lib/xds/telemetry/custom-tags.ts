@@ -2,12 +2,22 @@ import type { CustomTagJson } from "../../../gen/envoy/type/tracing/v3/custom_ta
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { CustomTag } from "../../config/kinds/telemetry.ts";
 import type { TracingView } from "../../mesh/views.ts";
+import { istioVersionAtLeast } from "../istio-version.ts";
 
 /** Tags that say what dry-run policies would have decided; empty unless one ran. */
 const dryRunTags: readonly CustomTagJson[] = (["allow", "deny"] as const).flatMap((action) => [
   dryRunTag(`istio.authorization.dry_run.${action}_policy.name`, `istio_dry_run_${action}_shadow_effective_policy_id`),
   dryRunTag(`istio.authorization.dry_run.${action}_policy.result`, `istio_dry_run_${action}_shadow_engine_result`),
 ]);
+
+/** The tags that a proxy of this version of Istio knows: older Envoys have none from a format string. */
+export function knownTags(
+  own: Readonly<Record<string, CustomTag>>,
+  istioVersion: string,
+): Readonly<Record<string, CustomTag>> {
+  if (istioVersionAtLeast(istioVersion, 1, 29)) return own;
+  return Object.fromEntries(Object.entries(own).filter(([, { formatter }]) => formatter === undefined));
+}
 
 /**
  * Tags of a connection manager's spans, sorted by name.
@@ -47,7 +57,6 @@ function ownTag([tag, { literal: text, environment, header, formatter }]: readon
   if (text !== undefined) return [literal(tag, text.value)];
   if (environment !== undefined) return [{ tag, environment: named(environment) }];
   if (header !== undefined) return [{ tag, requestHeader: named(header) }];
-  // Envoy 1.36 and older have no tags from a format string.
   return formatter === undefined ? [] : [{ tag, value: formatter.value }];
 }
 

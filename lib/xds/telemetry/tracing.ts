@@ -3,7 +3,7 @@ import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts
 import type { CustomTag, Tracing } from "../../config/kinds/telemetry.ts";
 import type { ListenerView } from "../../mesh/views.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";
-import { customTags } from "./custom-tags.ts";
+import { customTags, knownTags } from "./custom-tags.ts";
 import { appliesTo, findProvider, providerNames, type TelemetrySide } from "./telemetry-side.ts";
 import { type Tracer, tracerOf } from "./tracing-provider.ts";
 
@@ -70,7 +70,7 @@ function providerTracing(
   const own = view.proxy.proxyConfig.tracing;
   const percent = tracer.samplesItself ? 100 : (settings.samplingPercent ?? proxySamplingPercent(view));
   const ownTags = Object.keys(settings.customTags).length === 0 ? (own?.customTags ?? {}) : settings.customTags;
-  const tags = customTags(view.tracing, settings.istioTags, ownTags);
+  const tags = customTags(view.tracing, settings.istioTags, knownTags(ownTags, view.proxy.istioVersion));
   const childSpan = tracer.spawnsUpstreamSpan || view.proxy.type === "router";
   const noPropagation = settings.disableContextPropagation && istioVersionAtLeast(view.proxy.istioVersion, 1, 30);
   return {

@@ -21,6 +21,23 @@ spec: ${spec}
 const manager = ["filterChains", 0, "filters", 0, "typedConfig"] as const;
 const outbound = "0.0.0.0_9000";
 
+describe("tags from format strings", () => {
+  const mesh =
+    "extensionProviders: [{name: o, opentelemetry: {service: logs.obs.svc.cluster.local, port: 9000}}]\ndefaultProviders: {tracing: [o]}";
+  const input =
+    service.replace("name: grpc", "name: http") +
+    telemetry('{tracing: [{enableIstioTags: false, customTags: {path: {formatter: {value: "%REQ(:PATH)%"}}}}]}');
+
+  it.each([
+    { version: "1.28.9", want: undefined },
+    { version: "1.29.0", want: [{ tag: "path", value: "%REQ(:PATH)%" }] },
+    { version: "", want: [{ tag: "path", value: "%REQ(:PATH)%" }] },
+  ])("are written to a proxy of version '$version': $want", ({ version, want }) => {
+    const { at } = listenersOf({ input, mesh, node: { metadata: { ISTIO_VERSION: version } } });
+    expect(at(outbound, ...manager, "tracing", "customTags")).toEqual(want);
+  });
+});
+
 describe("the log of an HTTP connection manager", () => {
   const logOf = (world: { readonly mesh?: string; readonly input?: string }) =>
     listenersOf({ input: service + (world.input ?? ""), ...(world.mesh === undefined ? {} : { mesh: world.mesh }) });
