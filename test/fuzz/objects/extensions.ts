@@ -7,8 +7,8 @@ export function randomTelemetry(dice: Dice, name: string): Manifest {
   return manifest(dice, ["telemetry.istio.io/v1", "Telemetry"], [dice.pick(namespaces), name], {
     spec: {
       ...policyTarget(dice),
-      ...dice.maybe(50, () => ({ tracing: [tracing(dice)] })),
-      ...dice.maybe(60, () => ({ accessLogging: dice.list(1, 2, () => accessLogging(dice)) })),
+      ...dice.maybe(50, () => ({ tracing: dice.list(1, 2, () => tracing(dice)) })),
+      ...dice.maybe(60, () => ({ accessLogging: dice.list(1, 3, () => accessLogging(dice)) })),
       ...dice.maybe(40, () => ({ metrics: [metrics(dice)] })),
     },
   });
@@ -29,6 +29,7 @@ const tracing = (dice: Dice): object => ({
   })),
   ...dice.maybe(20, () => ({ useRequestIdForTraceSampling: dice.chance(50) })),
   ...dice.maybe(20, () => ({ enableIstioTags: dice.chance(50) })),
+  ...dice.maybe(15, () => ({ disableContextPropagation: dice.chance(50) })),
 });
 
 const accessLogging = (dice: Dice): object => ({
@@ -41,6 +42,8 @@ const accessLogging = (dice: Dice): object => ({
         "response.code >= 400",
         "has(request.useragent) || 'x-one' in request.headers",
         "connection.mtls && request.url_path.contains('v1')",
+        "true",
+        "upstream.cluster == 'x' ? size(request.headers) > 2 : response.flags in [1, 2]",
       ]),
     },
   })),
@@ -82,7 +85,34 @@ export function randomWasmPlugin(dice: Dice, name: string): Manifest {
           ],
         },
       })),
-      ...dice.maybe(25, () => ({ match: [{ mode: mode(dice), ports: [{ number: 80 }] }] })),
+      ...dice.maybe(25, () => ({ match: trafficSelectors(dice) })),
+    },
+  });
+}
+
+const trafficSelectors = (dice: Dice): readonly object[] =>
+  dice.list(1, 2, () => ({
+    ...dice.maybe(70, () => ({ mode: mode(dice) })),
+    ...dice.maybe(60, () => ({ ports: dice.some([80, 443, 8080, 9000, 15443], 1, 2).map((number) => ({ number })) })),
+  }));
+
+export function randomTrafficExtension(dice: Dice, name: string): Manifest {
+  const code = dice.chance(50)
+    ? { lua: { inlineCode: "function envoy_on_request(handle) handle:headers():add('x-lua', '1') end" } }
+    : {
+        wasm: {
+          url: "file:///opt/filter.wasm",
+          ...dice.maybe(40, () => ({ failStrategy: dice.pick(["FAIL_CLOSE", "FAIL_OPEN"]) })),
+          ...dice.maybe(40, () => ({ type: dice.pick(["HTTP", "NETWORK"]) })),
+        },
+      };
+  return manifest(dice, ["extensions.istio.io/v1alpha1", "TrafficExtension"], [dice.pick(namespaces), name], {
+    spec: {
+      ...policyTarget(dice),
+      ...dice.maybe(50, () => ({ phase: dice.pick(["AUTHN", "AUTHZ", "STATS", "UNSPECIFIED"]) })),
+      ...dice.maybe(30, () => ({ priority: dice.int(20) - 10 })),
+      ...dice.maybe(40, () => ({ match: trafficSelectors(dice) })),
+      ...code,
     },
   });
 }

@@ -12,12 +12,17 @@ import {
 } from "./vocabulary.ts";
 
 export function randomGateway(dice: Dice): Manifest {
-  return manifest(dice, ["networking.istio.io/v1", "Gateway"], ["istio-system", dice.pick(gatewayNames)], {
-    spec: {
-      ...(dice.chance(90) ? { selector: { istio: "ingressgateway" } } : { selector: labels(dice) }),
-      servers: dice.list(1, 3, () => server(dice)),
+  return manifest(
+    dice,
+    ["networking.istio.io/v1", "Gateway"],
+    [dice.chance(80) ? "istio-system" : dice.pick(workloadNamespaces), dice.pick(gatewayNames)],
+    {
+      spec: {
+        ...(dice.chance(90) ? { selector: { istio: "ingressgateway" } } : { selector: labels(dice) }),
+        servers: dice.list(1, 3, () => server(dice)),
+      },
     },
-  });
+  );
 }
 
 const serverHosts = (dice: Dice): readonly string[] =>
@@ -34,6 +39,7 @@ function server(dice: Dice): object {
   const common = {
     ...dice.maybe(25, () => ({ name: dice.pick(["one", "two", "three", "four", "five"]) })),
     ...dice.maybe(10, () => ({ bind: dice.pick(["127.0.0.1", "10.2.0.1", "::1"]) })),
+    ...dice.maybe(5, () => ({ defaultEndpoint: "127.0.0.1:9999" })),
   };
   const number = dice.pick([80, 443, 8080, 8443, 31400, 15443]);
   const name = `port-${number}-${dice.int(1000)}`;
@@ -55,9 +61,14 @@ function serverTls(dice: Dice): object {
       minProtocolVersion: "TLSV1_2",
       ...dice.maybe(50, () => ({ maxProtocolVersion: "TLSV1_3" })),
     })),
-    ...dice.maybe(20, () => ({ cipherSuites: ["ECDHE-ECDSA-AES256-GCM-SHA384"] })),
-    ...dice.maybe(20, () => ({ subjectAltNames: ["client.example.com"] })),
+    ...dice.maybe(5, () => ({ maxProtocolVersion: "TLSV1_2" })),
+    ...dice.maybe(20, () => ({
+      cipherSuites: dice.some(["ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES128-GCM-SHA256", "AES128-SHA"], 1, 3),
+    })),
+    ...dice.maybe(20, () => ({ subjectAltNames: ["client.example.com", "spiffe://td/ns/x/sa/y"] })),
     ...dice.maybe(10, () => ({ verifyCertificateHash: ["a".repeat(64)] })),
+    ...dice.maybe(10, () => ({ verifyCertificateSpki: ["NvqYIYSbgK2vCJpQhObf77vv+bQWtc5ek5RIOwPiC9A="] })),
+    ...dice.maybe(5, () => ({ httpsRedirect: true })),
   };
   return dice.pick([
     { mode: "PASSTHROUGH" },
@@ -69,6 +80,12 @@ function serverTls(dice: Dice): object {
     { mode: "SIMPLE", tlsCertificates: [files] },
     { mode: "MUTUAL", credentialName: "web", ...more },
     { mode: "MUTUAL", credentialName: "web", caCertCredentialName: "web-ca", ...more },
+    { mode: "SIMPLE", credentialName: "gateway://ns1/web", ...more },
+    { mode: "MUTUAL", credentialName: "web", caCrl: "/etc/certs/crl.pem" },
+    { mode: "MUTUAL", credentialNames: ["web-rsa", "web-ecdsa"], caCertCredentialName: "web-ca", ...more },
+    { mode: "MUTUAL", ...files, caCertificates: "/etc/certs/ca.crt", ...more },
+    { mode: "OPTIONAL_MUTUAL", ...files, caCertificates: "/etc/certs/ca.crt", ...more },
+    { mode: "MUTUAL", tlsCertificates: [files], caCertificates: "/etc/certs/ca.crt", ...more },
     { mode: "MUTUAL", ...files, caCertificates: "/etc/certs/ca.crt", caCrl: "/etc/certs/crl.pem" },
     { mode: "OPTIONAL_MUTUAL", credentialName: "web", ...more },
   ]);
@@ -103,9 +120,19 @@ const ingressListeners = (dice: Dice): readonly object[] =>
     })),
     ...dice.maybe(25, () => ({ bind: dice.pick(["0.0.0.0", "127.0.0.1", "172.16.1.1"]) })),
     ...dice.maybe(25, () => ({ captureMode: dice.pick(["DEFAULT", "IPTABLES", "NONE"]) })),
-    ...dice.maybe(15, () => ({ tls: { mode: "SIMPLE", serverCertificate: "/c.pem", privateKey: "/k.pem" } })),
+    ...dice.maybe(25, () => ({ tls: ingressTls(dice) })),
     ...dice.maybe(20, () => ({ connectionPool: randomConnectionPool(dice) })),
   }));
+
+const ingressTls = (dice: Dice): object => {
+  const files = { serverCertificate: "/c.pem", privateKey: "/k.pem" };
+  return dice.pick([
+    { mode: "SIMPLE", ...files },
+    { mode: "SIMPLE", ...files, minProtocolVersion: "TLSV1_3", cipherSuites: ["ECDHE-ECDSA-AES256-GCM-SHA384"] },
+    { mode: "SIMPLE", credentialName: "web" },
+    { mode: "MUTUAL", ...files, caCertificates: "/ca.pem", subjectAltNames: ["client.example.com"] },
+  ]);
+};
 
 const egressHosts = ["*/*", "./*", "ns2/*", "ns1/a.ns1.svc.cluster.local", "*/*.example.com", "~/*"] as const;
 

@@ -18,7 +18,13 @@ export function randomPeerAuthentication(dice: Dice, name: string): Manifest {
     spec: {
       ...(selected ? { selector: { matchLabels: labels(dice) } } : {}),
       ...dice.maybe(80, () => ({ mtls: mtls(dice) })),
-      ...(selected ? dice.maybe(50, () => ({ portLevelMtls: { 8080: mtls(dice), 8090: mtls(dice) } })) : {}),
+      ...(selected
+        ? dice.maybe(50, () => ({
+            portLevelMtls: Object.fromEntries(
+              dice.some([8080, 8090, 9000, 80, 16080], 1, 3).map((p) => [p, mtls(dice)]),
+            ),
+          }))
+        : {}),
     },
   });
 }
@@ -68,6 +74,10 @@ const identitySource = (dice: Dice): object =>
     { notRequestPrincipals: ["*"] },
     { namespaces: patterns(dice, "ns1"), notNamespaces: ["ns2"] },
     { serviceAccounts: ["ns1/a", "b"] },
+    { trustDomains: ["cluster.local", "old.example.com"], notTrustDomains: ["*.example.com"] },
+    { principals: ["*", "*/ns/ns1/*"], notPrincipals: ["old.example.com/ns/ns1/sa/a"] },
+    { notRequestPrincipals: ["issuer/*"], requestPrincipals: ["https://one.example.com/*", "*/subject"] },
+    { notNamespaces: ["ns*"], notServiceAccounts: ["ns2/b"] },
   ]);
 
 const operation = (dice: Dice): object =>
@@ -79,10 +89,21 @@ const operation = (dice: Dice): object =>
     { methods: patterns(dice, "GET"), notMethods: ["DELETE"] },
     { paths: patterns(dice, "/admin") },
     { paths: ["/a/{*}/b", "/c/{**}"], notPaths: ["/a/x/b"] },
+    { hosts: ["www.example.com:80", "*"], notHosts: ["API.example.com", "api.*"], notPaths: ["*/x", "*"] },
+    { methods: ["*"], paths: ["*"], ports: ["80"], hosts: ["*"] },
   ]);
 
 const conditionKeys: readonly (readonly [key: string, value: string])[] = [
   ["request.headers[x-token]", "abc"],
+  ["request.headers[:Authority]", "*.example.com"],
+  ["request.headers[x-any]", "*"],
+  ["request.regex.headers[x-r]", "a.*b"],
+  ["source.serviceAccount", "ns1/a"],
+  ["source.trustDomain", "cluster.local"],
+  ["request.auth.claims[iss]", "*suffix"],
+  ["request.auth.claims[a.b]", "*"],
+  ["request.auth.claims[@odd]", "prefix*"],
+  ["request.auth.principal", "*"],
   ["source.ip", "10.0.0.0/8"],
   ["remote.ip", "10.0.0.1"],
   ["source.namespace", "ns1"],
@@ -100,6 +121,7 @@ const conditionKeys: readonly (readonly [key: string, value: string])[] = [
 
 function condition(dice: Dice): object {
   const [key, value] = dice.pick(conditionKeys);
+  if (dice.chance(10)) return { key, values: [value], notValues: [value] };
   return { key, ...(dice.chance(75) ? { values: [value] } : { notValues: [value] }) };
 }
 
@@ -122,14 +144,16 @@ export function randomRequestAuthentication(dice: Dice, name: string): Manifest 
         issuer,
         ...dice.pick([
           { jwks: keySet },
+          { jwks: keySet, jwksUri: "https://www.example.com/jwks" },
           { jwksUri: "https://www.example.com/jwks" },
           { jwksUri: "http://a.ns1.svc.cluster.local:80/keys" },
           {},
         ]),
         ...dice.maybe(40, () => ({ audiences: ["me", "you"] })),
         ...dice.maybe(30, () => ({ fromHeaders: [{ name: "x-jwt", prefix: "Bearer " }, { name: "x-plain" }] })),
-        ...dice.maybe(20, () => ({ fromParams: ["token"] })),
-        ...dice.maybe(20, () => ({ fromCookies: ["session"] })),
+        ...dice.maybe(10, () => ({ fromHeaders: [{ name: "Authorization", prefix: "Token " }] })),
+        ...dice.maybe(20, () => ({ fromParams: ["token", "t"] })),
+        ...dice.maybe(20, () => ({ fromCookies: ["session", "id"] })),
         ...dice.maybe(30, () => ({ outputPayloadToHeader: "x-payload" })),
         ...dice.maybe(40, () => ({ forwardOriginalToken: dice.chance(50) })),
         ...dice.maybe(30, () => ({
@@ -139,7 +163,7 @@ export function randomRequestAuthentication(dice: Dice, name: string): Manifest 
           ],
         })),
         ...dice.maybe(20, () => ({ timeout: "3s" })),
-        ...dice.maybe(15, () => ({ spaceDelimitedClaims: ["scope2"] })),
+        ...dice.maybe(15, () => ({ spaceDelimitedClaims: ["scope2", "scope"] })),
       })),
     },
   });

@@ -3,7 +3,7 @@ import type { NamedProxy } from "../../../lib/mesh/proxy-from-node.ts";
 import { randomDestinationRule } from "./destination-rules.ts";
 import { createDice, type Dice } from "./dice.ts";
 import { randomEnvoyFilter } from "./envoy-filters.ts";
-import { randomProxyConfig, randomTelemetry, randomWasmPlugin } from "./extensions.ts";
+import { randomProxyConfig, randomTelemetry, randomTrafficExtension, randomWasmPlugin } from "./extensions.ts";
 import { ingressClass, randomGateway, randomIngress, randomSidecar } from "./gateways.ts";
 import {
   randomAuthenticationPolicy,
@@ -12,7 +12,7 @@ import {
   randomServiceRole,
   randomServiceRoleBinding,
 } from "./legacy-policies.ts";
-import { randomMeshConfig } from "./mesh-configs.ts";
+import { randomMeshConfig, randomProxySettings } from "./mesh-configs.ts";
 import { randomAuthorizationPolicy, randomPeerAuthentication, randomRequestAuthentication } from "./policies.ts";
 import { gatewayApplication, randomApplication, randomServiceEntry, randomWorkloadEntry } from "./registry-objects.ts";
 import { randomDelegate, randomVirtualService } from "./virtual-services.ts";
@@ -38,7 +38,8 @@ const makers: readonly Maker[] = [
   ...[randomDelegate, randomWorkloadEntry, randomIngress],
   ...[randomPeerAuthentication, randomAuthorizationPolicy, randomAuthorizationPolicy, randomRequestAuthentication],
   ...[randomAuthenticationPolicy, randomServiceRole, randomServiceRoleBinding],
-  ...[randomTelemetry, randomTelemetry, randomWasmPlugin, randomProxyConfig, randomEnvoyFilter],
+  ...[randomTelemetry, randomTelemetry, randomWasmPlugin, randomTrafficExtension, randomProxyConfig],
+  randomEnvoyFilter,
 ];
 
 /** The source of a seed, the same every time. */
@@ -64,7 +65,7 @@ export function randomSource(seed: number): RandomSource {
   const legacy = dice.chance(40) ? legacyObjects(dice).flatMap((make) => accepted(make)) : [];
   const meshConfig = dice.chance(60) ? acceptedMeshConfig(dice, refused) : undefined;
   const manifests = unique([...applications, ...gatewayApplication(dice), ingressClass, ...objects, ...legacy]);
-  return { seed, manifests, meshConfig, proxies: namedProxies(dice), refused };
+  return { seed, manifests, meshConfig, proxies: namedProxies(dice, meshConfig), refused };
 }
 
 /** Roles mean something only where RBAC is on, and few worlds would have all three by chance. */
@@ -105,7 +106,7 @@ const unique = (manifests: readonly Manifest[]): readonly Manifest[] => [
 ];
 
 /** Proxies of kinds that pods do not show: other interceptions, families, versions of the node's metadata. */
-function namedProxies(dice: Dice): readonly NamedProxy[] {
+function namedProxies(dice: Dice, meshConfig: object | undefined): readonly NamedProxy[] {
   return dice.list(0, 2, () => {
     const at = dice.int(200) + 1;
     const metadata = {
@@ -116,6 +117,16 @@ function namedProxies(dice: Dice): readonly NamedProxy[] {
       ...dice.maybe(10, () => ({ UNPRIVILEGED_POD: "true" })),
       ...dice.maybe(10, () => ({ ROUTER_MODE: "sni-dnat" })),
       ...dice.maybe(15, () => ({ REQUESTED_NETWORK_VIEW: "net1" })),
+      ...dice.maybe(10, () => ({ HTTP_PROXY_PORT: "15009" })),
+      ...dice.maybe(10, () => ({ INBOUND_LISTENER_EXACT_BALANCE: "true", OUTBOUND_LISTENER_EXACT_BALANCE: "true" })),
+      ...dice.maybe(10, () => ({ ENVOY_STATUS_PORT: 8080, ENVOY_PROMETHEUS_PORT: 9090 })),
+      ...dice.maybe(10, () => ({ TLS_SERVER_CERT_CHAIN: "/etc/s/cert.pem", TLS_SERVER_KEY: "/etc/s/key.pem" })),
+      ...dice.maybe(10, () => ({ TLS_SERVER_ROOT_CERT: "/etc/s/root.pem", TLS_CLIENT_CERT_CHAIN: "/etc/c/cert.pem" })),
+      ...dice.maybe(10, () => ({ TLS_CLIENT_KEY: "/etc/c/key.pem", TLS_CLIENT_ROOT_CERT: "/etc/c/root.pem" })),
+      ...dice.maybe(15, () => ({ ISTIO_VERSION: dice.pick(["1.20.0", "1.27.5", "1.28.0", "1.29.1", "1.30.3"]) })),
+      ...dice.maybe(15, () => ({ MESH_ID: "mesh1", CLUSTER_ID: "Kubernetes" })),
+      // Alone: Istio does not look at the mesh's settings beside them, as its agents have done so.
+      ...(meshConfig === undefined ? dice.maybe(40, () => ({ PROXY_CONFIG: randomProxySettings(dice) })) : {}),
     };
     const router = dice.chance(25);
     return {
@@ -128,7 +139,9 @@ function namedProxies(dice: Dice): readonly NamedProxy[] {
         [`fd00:3::${at}`, `10.3.0.${at}`],
       ]),
       namespace: router ? "istio-system" : dice.pick(workloadNamespaces),
-      labels: router ? { istio: "ingressgateway" } : labels(dice),
+      labels: router
+        ? { istio: "ingressgateway", ...dice.maybe(30, () => ({ "gateway.networking.k8s.io/gateway-name": "gw-a" })) }
+        : labels(dice),
       serviceAccount: "named",
       ...dice.maybe(30, () => ({ locality: "r1/z1/s1" })),
       ...dice.maybe(20, () => ({ network: "net1" })),

@@ -16,7 +16,7 @@ import {
 } from "./vocabulary.ts";
 
 const virtualServiceType = ["networking.istio.io/v1", "VirtualService"] as const;
-const gateways = ["mesh", ...gatewayNames.map((name) => `istio-system/${name}`)];
+const gateways = ["mesh", ...gatewayNames.flatMap((name) => [`istio-system/${name}`, `istio-system/${name}`, name])];
 
 /** A VirtualService of any shape; an HTTP route may delegate to the one that `randomDelegate` makes. */
 export function randomVirtualService(dice: Dice, name: string): Manifest {

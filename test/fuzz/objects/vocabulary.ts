@@ -85,11 +85,18 @@ export const exportTo = (dice: Dice): object =>
 export const labels = (dice: Dice): Record<string, string> =>
   dice.pick([{ app: "a" }, { app: "b" }, { version: "v1" }, { app: "c", version: "v2" }]);
 
-/** Selector of the kinds that attach to workloads; none selects the whole namespace. */
+/** What the kinds that attach to workloads attach to; nothing means the whole namespace. */
 export const policyTarget = (dice: Dice): object =>
-  dice.maybe(40, () => ({
-    selector: { matchLabels: dice.chance(30) ? { istio: "ingressgateway" } : labels(dice) },
-  }));
+  dice.chance(10)
+    ? { targetRefs: [dice.pick(targets)] }
+    : dice.maybe(40, () => ({
+        selector: { matchLabels: dice.chance(30) ? { istio: "ingressgateway" } : labels(dice) },
+      }));
+
+const targets = [
+  { group: "gateway.networking.k8s.io", kind: "Gateway", name: "gw-a" },
+  { kind: "Service", name: "a" },
+] as const;
 
 /** One of the forms of StringMatch. */
 export const stringMatch = (dice: Dice, base: string): object =>
