@@ -58,7 +58,8 @@ export function mergeGateways(
     containsAutoPassthrough: false,
   };
   for (const gateway of gateways) {
-    for (const [at, written] of gateway.spec.servers.entries()) addServer(merge, gateway, written, at, targets);
+    const source = { gateway, key: keyOf(gateway), gatewayName: `${gateway.meta.namespace}/${gateway.meta.name}` };
+    for (const [at, written] of gateway.spec.servers.entries()) addServer(merge, source, written, at, targets);
   }
   const entries = [...merge.entries.values()];
   return {
@@ -76,18 +77,19 @@ export function mergeGateways(
 
 function addServer(
   merge: Merge,
-  gateway: Config<Gateway>,
+  source: Pick<GatewayServer, "gateway" | "key" | "gatewayName">,
   written: Server,
   at: number,
   targets: readonly ServiceTarget[],
 ): void {
+  const { gateway } = source;
   const { name, namespace } = gateway.meta;
   const number = workloadPort(written.port.number, targets);
   const server: Server = { ...written, hosts: sanitisedHosts(written.hosts, namespace) };
   const added: GatewayServer = {
+    ...source,
     server,
-    gateway,
-    gatewayName: `${namespace}/${name}`,
+    written,
     routeName: gatewayRouteName(server, number, name, namespace),
     sniHosts: sniHostsOf(server.hosts),
   };

@@ -106,7 +106,10 @@ export interface MergedServers {
 /** One server of one Gateway, hosts sanitised. */
 export interface GatewayServer {
   readonly server: Server;
+  /** The same as it stands in the Gateway: it keeps its identity as long as the Gateway does. */
+  readonly written: Server;
   readonly gateway: Config<Gateway>;
+  readonly key: ConfigKey;
   /** `namespace/name`. */
   readonly gatewayName: string;
   /** "" for non-HTTP servers. */

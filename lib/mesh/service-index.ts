@@ -76,8 +76,13 @@ function visibleService(
 ): Service | undefined {
   const own = byNamespace.get(namespace);
   if (own !== undefined) return own;
-  const visible = [...byNamespace.values()].filter((service) => isVisible(service, namespace));
-  return visible.find((service) => service.attributes.provider === "Kubernetes") ?? visible.sort(byAge)[0];
+  let oldest: Service | undefined;
+  for (const service of byNamespace.values()) {
+    if (!isVisible(service, namespace)) continue;
+    if (service.attributes.provider === "Kubernetes") return service;
+    if (oldest === undefined || byAge(service, oldest) < 0) oldest = service;
+  }
+  return oldest;
 }
 
 const byAge = (a: Service, b: Service): number =>

@@ -52,7 +52,8 @@ const ofGatewayApi = (service: MeshVirtualService): boolean =>
 function add(map: Map<string, MeshVirtualService[]>, key: string, service: MeshVirtualService): void {
   const list = map.get(key);
   if (list === undefined) map.set(key, [service]);
-  else if (!list.includes(service)) list.push(service);
+  // One that names a gateway twice has just been added.
+  else if (list.at(-1) !== service) list.push(service);
 }
 
 /** Roots and ordinary objects with delegates merged in, oldest first; delegates themselves are left out. */

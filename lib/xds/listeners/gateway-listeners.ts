@@ -1,6 +1,5 @@
 import type { ListenerFilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { keyOf } from "../../config/config.ts";
 import type { ConfigKey, Origin } from "../../config/diagnostic.ts";
 import type { GatewayServer, MergedServers, ServerPort } from "../../mesh/mesh.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
@@ -57,7 +56,7 @@ export function gatewayListeners(context: ListenerContext): readonly Resource<Li
     const taken = takenByPort.get(serverPort.number) ?? new Map<string, string>();
     takenByPort.set(serverPort.number, taken);
     listener.chains.push(...portChains(context, name, serverPort, servers, taken));
-    listener.from.push(...servers.servers.map(({ gateway }) => keyOf(gateway)));
+    for (const { key } of servers.servers) listener.from.push(key);
   });
   return [...listeners].flatMap(([name, listener]) =>
     listener.chains.length > 0 ? [gatewayListener(context, name, listener)] : [],
@@ -134,18 +133,9 @@ interface GatewayHttp {
 }
 
 function httpChain(context: ListenerContext, http: GatewayHttp): GatewayChain {
-  const { server } = http;
-  const name = JSON.stringify([
-    http.listener,
-    http.port,
-    http.protocol,
-    http.routeName,
-    server?.server,
-    server?.sniHosts,
-    http.extended,
-  ]);
-  const from = [http.origin];
-  return context.stable(from, `gateway http|${name}`, () => makeHttpChain(context, http));
+  const { listener, port, protocol, routeName, extended, server, origin } = http;
+  const name = `gateway http|${listener}|${port}|${protocol}|${routeName}|${extended}`;
+  return context.stable([server?.written ?? origin], name, () => makeHttpChain(context, http));
 }
 
 function makeHttpChain(

@@ -1,6 +1,5 @@
 import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import { keyOf } from "../../config/config.ts";
 import type { ConfigKey } from "../../config/diagnostic.ts";
 import { sameList } from "../../mesh/identity.ts";
 import type { GatewayServer, MeshVirtualService } from "../../mesh/mesh.ts";
@@ -52,35 +51,17 @@ function gatewayPieces(
   const hosts = new Map<string, GatewayHost>();
   const routesOf = rememberedRoutes(table);
   for (const server of servers) {
-    const { port, hosts: serverHosts, tls } = server.server;
-    const requiresTls = tls?.httpsRedirect === true;
-    const key = table.memo([server.gateway], "key", () => keyOf(server.gateway));
-    const hostOf = (written: string): GatewayHost => {
-      const host = written.toLowerCase();
-      const present = hosts.get(host);
-      const entry = present ?? {
-        name: virtualHostName(host, port.number),
-        host,
-        parts: [],
-        gateways: [],
-        requiresTls: false,
-      };
-      if (present === undefined) hosts.set(host, entry);
-      if (!entry.gateways.includes(key)) entry.gateways.push(key);
-      entry.requiresTls ||= requiresTls;
-      return entry;
-    };
+    const { hosts: serverHosts, tls } = server.server;
     for (const virtualService of gateway.virtualServices(server.gatewayName)) {
-      const common = table.memo([server.server, virtualService], "hosts in common", () =>
+      const common = table.memo([virtualService, server.written], "hosts in common", () =>
         intersectHosts(serverHostsFor(serverHosts, virtualService.config.meta.namespace), virtualService.hosts),
       );
       if (common.length === 0) continue;
       const placed = routesOf(server, virtualService);
-      if (placed.routes.length === 0) continue;
-      for (const host of common) hostOf(host).parts.push(placed);
+      if (placed.routes.length > 0) for (const host of common) addHost(hosts, server, host, placed);
     }
     // A server that redirects answers for its hosts also where nobody routes them.
-    if (requiresTls) for (const host of serverHosts) hostOf(host);
+    if (tls?.httpsRedirect === true) for (const host of serverHosts) addHost(hosts, server, host, undefined);
   }
   const [first] = servers;
   if (hosts.size === 0) return [blackHole(first?.server.port.number ?? 0)];
@@ -89,15 +70,32 @@ function gatewayPieces(
     .sort(byName);
 }
 
+function addHost(
+  hosts: Map<string, GatewayHost>,
+  { server, key }: GatewayServer,
+  written: string,
+  part: PlacedRoutes | undefined,
+): void {
+  const host = written.toLowerCase();
+  const requiresTls = server.tls?.httpsRedirect === true;
+  const present = hosts.get(host);
+  if (present === undefined) {
+    const name = virtualHostName(host, server.port.number);
+    hosts.set(host, { name, host, parts: part === undefined ? [] : [part], gateways: [key], requiresTls });
+    return;
+  }
+  if (part !== undefined) present.parts.push(part);
+  if (present.gateways.at(-1) !== key) present.gateways.push(key);
+  present.requiresTls ||= requiresTls;
+}
+
 /** Routes are translated once for each gateway and virtual service of a table, for the first server that yields any. */
 function rememberedRoutes(
   table: TableContext,
 ): (server: GatewayServer, virtualService: MeshVirtualService) => PlacedRoutes {
-  const made = new Map<string, Map<MeshVirtualService, PlacedRoutes>>();
+  const made = new Map<MeshVirtualService, Map<string, PlacedRoutes>>();
   return (server, virtualService) => {
-    const ofGateway = made.get(server.gatewayName) ?? new Map<MeshVirtualService, PlacedRoutes>();
-    made.set(server.gatewayName, ofGateway);
-    const present = ofGateway.get(virtualService);
+    const present = made.get(virtualService)?.get(server.gatewayName);
     if (present !== undefined) return present;
     const { namespace } = virtualService.config.meta;
     const placed = placedRoutes(
@@ -110,7 +108,10 @@ function rememberedRoutes(
       },
       table,
     );
-    if (placed.routes.length > 0) ofGateway.set(virtualService, placed);
+    if (placed.routes.length === 0) return placed;
+    const byGateway = made.get(virtualService);
+    if (byGateway === undefined) made.set(virtualService, new Map([[server.gatewayName, placed]]));
+    else byGateway.set(server.gatewayName, placed);
     return placed;
   };
 }
@@ -135,10 +136,13 @@ function collapse(hosts: readonly GatewayHost[]): readonly (readonly GatewayHost
     identities.set(part, id);
     return id;
   };
+  // Mostly one virtual service has the routes of a host, and stands for them itself.
+  const keyOfParts = (parts: readonly PlacedRoutes[]): PlacedRoutes | string =>
+    parts.length === 1 && parts[0] !== undefined ? parts[0] : parts.map(identityOf).join(",");
   const groups: GatewayHost[][] = [];
-  const last = new Map<string, GatewayHost[]>();
+  const last = new Map<PlacedRoutes | string, GatewayHost[]>();
   for (const host of hosts.length < 2 ? hosts : hosts.toSorted((a, b) => bySpecificity(a.host, b.host))) {
-    const key = host.parts.map(identityOf).join(",");
+    const key = keyOfParts(host.parts);
     const group = last.get(key);
     if (group?.[0]?.requiresTls === host.requiresTls) {
       group.push(host);
