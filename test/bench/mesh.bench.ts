@@ -16,7 +16,16 @@ import { heapMib } from "./heap.ts";
 import { istioMesh } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-import { type Elapsed, elapsedIn, measure, stopwatch, type Timing, timingOf, timingRow } from "./yardstick.ts";
+import {
+  type Elapsed,
+  elapsedIn,
+  measure,
+  stopwatch,
+  type Timing,
+  timingOf,
+  timingRow,
+  warmUpRounds,
+} from "./yardstick.ts";
 
 /** The world of a mesh with only these proxies. */
 function worldFor(loaded: LoadedDirectory, named: readonly NamedProxy[], memo: Memo): World {
@@ -30,8 +39,6 @@ function generateAll(world: World, memo: Memo): readonly ClassResources[] {
   return world.proxies.map((proxy) => generate(mesh, proxy, memo).value);
 }
 
-const warmUp = 5;
-
 interface EditTimings {
   readonly registry: Timing;
   readonly resources: Timing;
@@ -43,25 +50,21 @@ function afterEdits(loaded: LoadedDirectory, named: readonly NamedProxy[], edit:
   let current = loaded;
   generateAll(worldFor(current, named, memo), memo);
   const registry: Elapsed[] = [];
-  const resources = measure(
-    (round) => {
-      current = edit(current, round);
-      const elapsed = stopwatch();
-      const world = worldFor(current, named, memo);
-      registry.push(elapsed());
-      return elapsedIn(() => generateAll(world, memo));
-    },
-    rounds,
-    warmUp,
-  );
-  return { registry: timingOf(registry.slice(warmUp)), resources };
+  const resources = measure((round) => {
+    current = edit(current, round);
+    const elapsed = stopwatch();
+    const world = worldFor(current, named, memo);
+    registry.push(elapsed());
+    return elapsedIn(() => generateAll(world, memo));
+  }, rounds);
+  return { registry: timingOf(registry.slice(warmUpRounds)), resources };
 }
 
 const counts = ({ clusters, endpoints, listeners, routes }: ClassResources): string =>
   [clusters, endpoints, listeners, routes].map(({ length }) => length).join("/");
 
 export async function meshBench({ report, yard, services, quick }: BenchOptions): Promise<void> {
-  const rounds = quick ? 1 : 9;
+  const rounds = quick ? 1 : 15;
   for (const size of services) {
     const theirs = istioMesh.get(size);
     const { text, named } = syntheticMesh(size);

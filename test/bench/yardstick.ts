@@ -50,11 +50,14 @@ export async function time(run: () => unknown, rounds = 7, warmUp = 2): Promise<
   return timingOf(samples);
 }
 
+/** Rounds after which V8 has compiled what a process that keeps running has compiled; Istio's program is compiled from the start. */
+export const warmUpRounds = 15;
+
 /**
  * As `time`, for runs that say themselves how long the part took that counts, and are told which round it is. Garbage is
  * collected when it comes, inside the rounds: a forced collection before each throws compiled code away too.
  */
-export function measure(run: (round: number) => Elapsed, rounds = 7, warmUp = 5): Timing {
+export function measure(run: (round: number) => Elapsed, rounds = 15, warmUp = warmUpRounds): Timing {
   return timingOf(Array.from({ length: rounds + warmUp }, (_, round) => run(round)).slice(warmUp));
 }
 
