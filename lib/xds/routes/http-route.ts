@@ -1,6 +1,7 @@
-import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { RouteJson, RouteMatchJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigMeta } from "../../config/config.ts";
 import type { HTTPMatchRequest, HTTPRoute } from "../../config/kinds/virtual-service.ts";
+import { lazily } from "../../mesh/identity.ts";
 import type { MeshVirtualService } from "../../mesh/mesh.ts";
 import { configPath, parseClusterName } from "../names.ts";
 import { corsConfig, corsFilter } from "./cors.ts";
@@ -27,16 +28,18 @@ export interface RouteContext extends ForwardingContext, RedirectContext {
  */
 export function virtualServiceRoutes(virtualService: MeshVirtualService, context: RouteContext): readonly RouteJson[] {
   const { meta, spec } = virtualService.config;
+  const metadata = { filterMetadata: { istio: { config: configPath(meta) } } };
   const routes: RouteJson[] = [];
   for (const http of spec.http ?? []) {
     const matches = http.match ?? [];
+    const part = routePart(meta, http, metadata, context);
     if (matches.length === 0) {
-      routes.push(httpRoute(meta, http, undefined, context));
+      routes.push(httpRoute(part, undefined, context));
       return routes;
     }
     for (const match of matches) {
       if (!applies(match, context)) continue;
-      const route = httpRoute(meta, http, match, context);
+      const route = httpRoute(part, match, context);
       routes.push(route);
       if (isCatchAll(route.match ?? {})) return routes;
     }
@@ -53,29 +56,52 @@ function applies(match: HTTPMatchRequest, context: RouteContext): boolean {
   return labelled && (sourceNamespace === "" || sourceNamespace === context.sourceNamespace);
 }
 
-function httpRoute(
+/** One entry of a VirtualService's `http`: what all of its matches have in common is made once. */
+interface RoutePart {
+  readonly meta: ConfigMeta;
+  readonly http: HTTPRoute;
+  /** For a prefix of the Gateway API, which a rewrite may cut off; undefined elsewhere. */
+  outcome(gatewayApiPrefix: string | undefined): RouteJson;
+  /** What follows the outcome. */
+  readonly rest: RouteJson;
+}
+
+function routePart(
   meta: ConfigMeta,
   http: HTTPRoute,
+  metadata: NonNullable<RouteJson["metadata"]>,
+  context: RouteContext,
+): RoutePart {
+  const filters = {
+    ...(http.fault === undefined ? {} : { [faultFilter]: faultConfig(http.fault) }),
+    ...(http.corsPolicy === undefined ? {} : { [corsFilter]: corsConfig(http.corsPolicy) }),
+  };
+  const ofEveryMatch = lazily(() => routeOutcome(http, undefined, context));
+  return {
+    meta,
+    http,
+    outcome: (prefix) => (prefix === undefined ? ofEveryMatch() : routeOutcome(http, prefix, context)),
+    rest: { metadata, ...(Object.keys(filters).length === 0 ? {} : { typedPerFilterConfig: filters }) },
+  };
+}
+
+function httpRoute(
+  { meta, http, outcome, rest }: RoutePart,
   match: HTTPMatchRequest | undefined,
   context: RouteContext,
 ): RouteJson {
   const semantics = meta.annotations["internal.istio.io/route-semantics"];
   const envoyMatch = routeMatch(match, semantics === "ingress" || semantics === "gateway");
   const name = routeName(http, match);
-  const filters = {
-    ...(http.fault === undefined ? {} : { [faultFilter]: faultConfig(http.fault) }),
-    ...(http.corsPolicy === undefined ? {} : { [corsFilter]: corsConfig(http.corsPolicy) }),
-  };
-  const gatewayApiPrefix = semantics === "gateway" ? (envoyMatch.pathSeparatedPrefix ?? "") : undefined;
-  const shell: RouteJson = {
+  const result = outcome(semantics === "gateway" ? (envoyMatch.pathSeparatedPrefix ?? "") : undefined);
+  return {
     ...(name === "" ? {} : { name }),
     match: envoyMatch,
-    ...routeOutcome(http, gatewayApiPrefix, context),
-    metadata: { filterMetadata: { istio: { config: configPath(meta) } } },
-    ...(Object.keys(filters).length === 0 ? {} : { typedPerFilterConfig: filters }),
+    ...result,
+    ...rest,
     ...(match?.statPrefix === undefined || match.statPrefix === "" ? {} : { statPrefix: match.statPrefix }),
+    decorator: { operation: operationName(envoyMatch, result.route?.cluster, meta.name, context.port) },
   };
-  return { ...shell, decorator: { operation: operationName(shell, meta.name, context.port) } };
 }
 
 /** What becomes of the request, and of its headers. A redirect wins over a direct response, both over destinations. */
@@ -101,13 +127,18 @@ function routeName(http: HTTPRoute, match: HTTPMatchRequest | undefined): string
  * Name of the operation in traces: `<host>:<port><path>` of the one cluster that takes the request; with several of them,
  * or with none, the name of the VirtualService and the table's port stand in. @see xds-routes 4.2
  */
-function operationName(route: RouteJson, virtualServiceName: string, port: number): string {
-  const path = operationPath(route);
-  const cluster = parseClusterName(route.route?.cluster ?? "");
+function operationName(
+  match: RouteMatchJson,
+  clusterName: string | undefined,
+  virtualServiceName: string,
+  port: number,
+): string {
+  const path = operationPath(match);
+  const cluster = parseClusterName(clusterName ?? "");
   return cluster === undefined ? `${virtualServiceName}:${port}${path}` : `${cluster.host}:${cluster.port}${path}`;
 }
 
-function operationPath({ match = {} }: RouteJson): string {
+function operationPath(match: RouteMatchJson): string {
   if (match.prefix !== undefined) return `${match.prefix}*`;
   return match.path ?? match.safeRegex?.regex ?? "/*";
 }

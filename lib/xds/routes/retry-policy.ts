@@ -25,6 +25,10 @@ const defaultRetryOn = "connect-failure,refused-stream,unavailable,cancelled,ret
  * @see xds-routes 4.7
  */
 export function retryPolicy(retries: HTTPRetry | undefined, hashed: boolean): RetryPolicyJson | undefined {
+  return retries === undefined && !hashed ? builtIn : statedPolicy(retries, hashed);
+}
+
+function statedPolicy(retries: HTTPRetry | undefined, hashed: boolean): RetryPolicyJson | undefined {
   const attempts = retries === undefined ? 2 : (retries.attempts ?? 0);
   if (attempts <= 0) return undefined;
   const { retryOn, retriableStatusCodes } = conditions(retries?.retryOn);
@@ -56,6 +60,9 @@ function conditions(text: string | undefined): { retryOn: string; retriableStatu
   // Codes alone leave a comma in front: Istio writes it so, and Envoy skips the empty word.
   return { retryOn: complete ? joined : `${joined},retriable-status-codes`, retriableStatusCodes };
 }
+
+/** Most routes of most meshes have this one. */
+const builtIn = statedPolicy(undefined, false);
 
 const unassigned = new Set([306, 419, 420, 427, 430, 509]);
 const assignedRanges = [
