@@ -16,16 +16,7 @@ import { heapMib } from "./heap.ts";
 import { istioMesh } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-import {
-  type Elapsed,
-  elapsedIn,
-  measure,
-  stopwatch,
-  type Timing,
-  timingOf,
-  timingRow,
-  warmUpRounds,
-} from "./yardstick.ts";
+import { type Elapsed, elapsedIn, measure, stopwatch, type Timing, timingOf, timingRow } from "./yardstick.ts";
 
 /** The world of a mesh with only these proxies. */
 function worldFor(loaded: LoadedDirectory, named: readonly NamedProxy[], memo: Memo): World {
@@ -57,7 +48,7 @@ function afterEdits(loaded: LoadedDirectory, named: readonly NamedProxy[], edit:
     registry.push(elapsed());
     return elapsedIn(() => generateAll(world, memo));
   }, rounds);
-  return { registry: timingOf(registry.slice(warmUpRounds)), resources };
+  return { registry: timingOf(registry.slice(-rounds)), resources };
 }
 
 const counts = ({ clusters, endpoints, listeners, routes }: ClassResources): string =>
