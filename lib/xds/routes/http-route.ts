@@ -100,7 +100,7 @@ function httpRoute(
     ...result,
     ...rest,
     ...(match?.statPrefix === undefined || match.statPrefix === "" ? {} : { statPrefix: match.statPrefix }),
-    decorator: { operation: operationName(envoyMatch, result.route?.cluster, meta.name, context.port) },
+    decorator: { operation: operationName(envoyMatch, result.route?.cluster, meta.name, context) },
   };
 }
 
@@ -131,11 +131,13 @@ function operationName(
   match: RouteMatchJson,
   clusterName: string | undefined,
   virtualServiceName: string,
-  port: number,
+  context: Pick<RouteContext, "port">,
 ): string {
   const path = operationPath(match);
   const cluster = parseClusterName(clusterName ?? "");
-  return cluster === undefined ? `${virtualServiceName}:${port}${path}` : `${cluster.host}:${cluster.port}${path}`;
+  // The port of the place is read only where it counts: what does not read it serves every place.
+  if (cluster === undefined) return `${virtualServiceName}:${context.port}${path}`;
+  return `${cluster.host}:${cluster.port}${path}`;
 }
 
 function operationPath(match: RouteMatchJson): string {

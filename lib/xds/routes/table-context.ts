@@ -93,24 +93,60 @@ export function placedRoutes(virtualService: MeshVirtualService, place: RoutePla
   const source =
     (readsNamespace ? `${view.proxy.namespace} ` : "") +
     labels.map((label) => JSON.stringify(view.sourceLabels[label] ?? null)).join(" ");
-  const name = `routes|${place.port}|${place.gateway}|${place.terminatesTls}|${found}|${source}|${table.key}`;
-  return memo(from, name, () => ({
-    routes: virtualServiceRoutes(virtualService, {
-      port: place.port,
-      gateway: place.gateway,
-      terminatesTls: place.terminatesTls,
-      sourceLabels: view.sourceLabels,
-      sourceNamespace: view.proxy.namespace,
-      defaultRetries: view.lookups.mesh.defaultHttpRetryPolicy,
-      appendsForwardedHost: table.headers.forwardedHost,
-      service: (host) => place.service(host),
-      consistentHash: (destination) => {
-        const rule = table.hashRule(destination.host);
-        return rule && destinationHash(rule.config.spec, destination);
-      },
-    }),
-    from: [...virtualService.from, ...rules.flatMap((rule) => rule.from)],
-  }));
+  const read = `${found}|${source}|${table.key}`;
+  return memo(from, `routes|${place.port}|${place.gateway}|${place.terminatesTls}|${read}`, () => {
+    const variants = memo(from, `variants|${read}`, (): Variant[] => []);
+    let variant = variants.find((known) => fits(known, place));
+    if (variant === undefined) {
+      variant = makeVariant(virtualService, place, table);
+      variants.push(variant);
+    }
+    return { routes: variant.routes, from: [...virtualService.from, ...rules.flatMap((rule) => rule.from)] };
+  });
+}
+
+/** Routes of a VirtualService, and what they read of the place that they were made for. */
+interface Variant {
+  readonly routes: readonly RouteJson[];
+  readonly read: { port?: number; gateway?: string; terminatesTls?: boolean };
+}
+
+/** Most routes read nothing of their place, so that the tables of all ports and gateways share them. */
+function fits({ read }: Variant, place: RoutePlace): boolean {
+  return (
+    (read.port === undefined || read.port === place.port) &&
+    (read.gateway === undefined || read.gateway === place.gateway) &&
+    (read.terminatesTls === undefined || read.terminatesTls === place.terminatesTls)
+  );
+}
+
+function makeVariant(virtualService: MeshVirtualService, place: RoutePlace, table: TableContext): Variant {
+  const { view } = table;
+  const read: Variant["read"] = {};
+  const routes = virtualServiceRoutes(virtualService, {
+    get port() {
+      read.port = place.port;
+      return place.port;
+    },
+    get gateway() {
+      read.gateway = place.gateway;
+      return place.gateway;
+    },
+    get terminatesTls() {
+      read.terminatesTls = place.terminatesTls;
+      return place.terminatesTls;
+    },
+    sourceLabels: view.sourceLabels,
+    sourceNamespace: view.proxy.namespace,
+    defaultRetries: view.lookups.mesh.defaultHttpRetryPolicy,
+    appendsForwardedHost: table.headers.forwardedHost,
+    service: (host) => place.service(host),
+    consistentHash: (destination) => {
+      const rule = table.hashRule(destination.host);
+      return rule && destinationHash(rule.config.spec, destination);
+    },
+  });
+  return { routes, read };
 }
 
 /** What the routes of a VirtualService depend on beside the object itself. */
