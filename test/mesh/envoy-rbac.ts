@@ -18,6 +18,20 @@ export interface Asked {
   readonly token: Readonly<Record<string, string | readonly string[]>> | undefined;
 }
 
+/** A request with nothing special about it, of a client with a certificate and without a token. */
+export function requestOn(port: number): Asked {
+  return {
+    port,
+    method: "GET",
+    path: "/",
+    host: "book",
+    headers: {},
+    from: "10.0.0.1",
+    peer: "cluster.local/ns/bar/sa/web",
+    token: undefined,
+  };
+}
+
 type Json = Readonly<Record<string, unknown>>;
 
 const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);

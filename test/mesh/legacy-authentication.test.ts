@@ -16,7 +16,7 @@ import type { Endpoint } from "../../lib/registry/service.ts";
 import { tcpAuthorization } from "../../lib/xds/security/authorization.ts";
 import { jwtAuthentication } from "../../lib/xds/security/jwt-authentication.ts";
 import { endpoint } from "../xds/world-parts.ts";
-import { type Asked, envoyAllows } from "./envoy-rbac.ts";
+import { type Asked, envoyAllows, requestOn } from "./envoy-rbac.ts";
 import { config, service, sidecar, type WorldParts, world } from "./parts.ts";
 
 const host = (name: string) => `${name}.foo.svc.cluster.local`;
@@ -67,16 +67,7 @@ function served(configs: readonly Config[], parts: Partial<WorldParts> = {}) {
   };
 }
 
-const plain: Asked = {
-  port: bookPort,
-  method: "GET",
-  path: "/",
-  host: "book",
-  headers: {},
-  from: "10.0.0.1",
-  peer: "cluster.local/ns/bar/sa/web",
-  token: undefined,
-};
+const plain = requestOn(bookPort);
 
 const policy = (key: string, spec: AuthenticationPolicy, age = 0) =>
   config<AuthenticationPolicy>("Policy", key, spec, age);

@@ -13,7 +13,7 @@ import type {
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo.ts";
 import { viewsOf } from "../../lib/mesh/views-of.ts";
-import { type Asked, envoyAllows } from "./envoy-rbac.ts";
+import { type Asked, envoyAllows, requestOn } from "./envoy-rbac.ts";
 import { type OldWorkload, oldRbacAllows } from "./old-rbac.ts";
 import { config, service, sidecar, type WorldParts, world } from "./parts.ts";
 
@@ -51,16 +51,7 @@ function served(configs: readonly Config[], parts: Partial<WorldParts> = {}) {
   };
 }
 
-const plain: Asked = {
-  port: bookPort,
-  method: "GET",
-  path: "/",
-  host: "book",
-  headers: {},
-  from: "10.0.0.1",
-  peer: "cluster.local/ns/bar/sa/web",
-  token: undefined,
-};
+const plain = requestOn(bookPort);
 
 const cluster = (spec: RbacConfig): Config => {
   const made = config("ClusterRbacConfig", "/default", spec);
