@@ -1,4 +1,5 @@
 import { isSubset, type Labels } from "./labels.ts";
+import { plainEndpoint } from "./plain-parts.ts";
 import type { ProxyQuery } from "./proxy-query.ts";
 import { type RegistryState, serviceKey } from "./registry-state.ts";
 import type { Endpoint, Provider, Service, ServiceInstance, ServicePort, ServiceTarget, Workload } from "./service.ts";
@@ -75,23 +76,18 @@ export function instancesOf(service: Service, endpoints: readonly Endpoint[]): r
 /** The endpoint that a workload would be behind one of its own ports, where no list of endpoints holds it (yet). */
 function ownEndpoint(workload: Workload | undefined, target: ServiceTarget, proxy: ProxyQuery): Endpoint {
   return {
+    ...plainEndpoint,
     addresses: proxy.addresses.slice(0, 1),
     port: target.targetPort,
     servicePortName: target.servicePort.name,
     labels: workload?.labels ?? proxy.labels,
     locality: { label: workload?.locality ?? "", clusterId: workload?.clusterId ?? proxy.clusterId },
     network: workload?.network ?? "",
-    weight: 0,
-    health: "Healthy",
     tlsMode: "disabled",
     serviceAccount: "",
     namespace: proxy.namespace,
     workloadName: workload?.name ?? "",
-    hostName: "",
-    subDomain: "",
     nodeName: workload?.nodeName ?? "",
-    hasHealth: false,
-    unixPath: "",
     provider: target.service.attributes.provider,
   };
 }

@@ -27,6 +27,25 @@ const service: Manifest = {
   spec: { clusterIP: "10.0.0.1", selector: { app: "b" }, ports: [{ name: "http", port: 80 }] },
 };
 
+/** Hosts that are resolved when they are asked for. */
+const runTimeEntry: Manifest = {
+  apiVersion: "networking.istio.io/v1",
+  kind: "ServiceEntry",
+  metadata: { name: "outside", namespace: "ns1" },
+  spec: {
+    hosts: ["*.example.com"],
+    ports: [{ number: 3306, name: "tls", protocol: "TLS" }],
+    resolution: "DYNAMIC_DNS",
+  },
+};
+
+const denyPolicy: Manifest = {
+  apiVersion: "security.istio.io/v1",
+  kind: "AuthorizationPolicy",
+  metadata: { name: "deny", namespace: "ns1" },
+  spec: { selector: { matchLabels: { app: "b" } }, action: "DENY", rules: [{}] },
+};
+
 /** The smallest worlds that once broke a law, by what has to hold in them. */
 const found: readonly Found[] = [
   {
@@ -55,25 +74,7 @@ const found: readonly Found[] = [
   },
   {
     rule: "tells sidecars apart whose own policies stand before a host that is resolved at run time",
-    manifests: [
-      pod,
-      {
-        apiVersion: "networking.istio.io/v1",
-        kind: "ServiceEntry",
-        metadata: { name: "outside", namespace: "ns1" },
-        spec: {
-          hosts: ["*.example.com"],
-          ports: [{ number: 3306, name: "tls", protocol: "TLS" }],
-          resolution: "DYNAMIC_DNS",
-        },
-      },
-      {
-        apiVersion: "security.istio.io/v1",
-        kind: "AuthorizationPolicy",
-        metadata: { name: "deny", namespace: "ns1" },
-        spec: { selector: { matchLabels: { app: "b" } }, action: "DENY", rules: [{}] },
-      },
-    ],
+    manifests: [pod, runTimeEntry, denyPolicy],
   },
   {
     rule: "checks no names of clients that show no certificate",
@@ -111,21 +112,10 @@ const found: readonly Found[] = [
         },
       },
       {
-        apiVersion: "networking.istio.io/v1",
-        kind: "ServiceEntry",
+        ...runTimeEntry,
         metadata: { name: "second", namespace: "ns1", creationTimestamp: "2026-01-02T00:00:00Z" },
-        spec: {
-          hosts: ["*.example.com"],
-          ports: [{ number: 3306, name: "tls", protocol: "TLS" }],
-          resolution: "DYNAMIC_DNS",
-        },
       },
-      {
-        apiVersion: "security.istio.io/v1",
-        kind: "AuthorizationPolicy",
-        metadata: { name: "deny", namespace: "ns1" },
-        spec: { selector: { matchLabels: { app: "b" } }, action: "DENY", rules: [{}] },
-      },
+      denyPolicy,
     ],
   },
   {

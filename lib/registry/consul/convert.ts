@@ -1,7 +1,7 @@
-import { defaultCreationTimeMs } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "../../config/diagnostic.ts";
 import { spiffeUri } from "../identity.ts";
 import { type Labels, tlsModeLabel } from "../labels.ts";
+import { plainAttributes, plainEndpoint, plainService } from "../plain-parts.ts";
 import { parseProtocol } from "../protocol.ts";
 import type { RegistryContent } from "../registry-content.ts";
 import { serviceKey } from "../registry-state.ts";
@@ -59,24 +59,16 @@ function originOf(name: string, options: ConsulOptions): Origin {
 function endpointOf(instance: ConsulInstance, port: ServicePort, options: ConsulOptions): Endpoint {
   const labels = labelsOfTags(instance.tags);
   return {
+    ...plainEndpoint,
     addresses: [instance.serviceAddress || instance.nodeAddress],
     port: instance.port,
     servicePortName: port.name,
     servicePortNumber: port.port,
     labels,
     locality: { label: instance.datacenter, clusterId: "" },
-    network: "",
-    weight: 0,
-    health: "Healthy",
     tlsMode: labels[tlsModeLabel] === "istio" ? "istio" : "disabled",
     serviceAccount: spiffeUri(options.trustDomain, "default", "default"),
     namespace,
-    workloadName: "",
-    hostName: "",
-    subDomain: "",
-    nodeName: "",
-    hasHealth: false,
-    unixPath: "",
     provider: "Consul",
   };
 }
@@ -108,34 +100,22 @@ function convertService(name: string, instances: readonly ConsulInstance[], opti
     }
   }
   const service: Service = {
+    ...plainService,
     attributes: {
+      ...plainAttributes,
       provider: "Consul",
       name,
       namespace,
-      labels: {},
-      exportTo: undefined,
-      selector: undefined,
       type: "",
       objectName: name,
       ...(external === "" ? {} : { externalName: external }),
-      clusterExternalAddresses: new Map(),
-      clusterExternalPorts: new Map(),
-      trafficDistribution: "Any",
-      nodeLocal: false,
-      publishNotReadyAddresses: false,
-      aliases: [],
     },
     hostname: consulHostname(name),
     ports: [...ports.values()].sort((a, b) => a.port - b.port),
     defaultAddress: "0.0.0.0",
-    autoAllocatedIPv4: "",
-    autoAllocatedIPv6: "",
-    clusterVips: new Map(),
     resolution: external === "" ? "ClientSideLB" : "Passthrough",
     meshExternal: external !== "",
     serviceAccounts: [spiffeUri(options.trustDomain, "default", "default")],
-    creationTimestampMs: defaultCreationTimeMs,
-    resourceVersion: "",
     origins: [originOf(name, options)],
   };
   const endpoints = instances.flatMap((instance) => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultCreationTimeMs } from "../../config/config.ts";
+import { plainAttributes, plainEndpoint, plainService } from "../plain-parts.ts";
 import { parseProtocol } from "../protocol.ts";
 import type { RegistryContent } from "../registry-content.ts";
 import { serviceKey } from "../registry-state.ts";
@@ -45,57 +45,37 @@ function serviceOf(file: FileService, source: string): Service {
   const { hostname, address, externalName } = file;
   const external = externalName !== "";
   return {
+    ...plainService,
     attributes: {
+      ...plainAttributes,
       provider: "Mock",
       name: hostname.split(".")[0] ?? hostname,
       namespace: namespaceOf(hostname),
-      labels: {},
-      exportTo: undefined,
-      selector: undefined,
       type: external ? "ExternalName" : "",
       objectName: "",
       ...(external ? { externalName } : {}),
-      clusterExternalAddresses: new Map(),
-      clusterExternalPorts: new Map(),
-      trafficDistribution: "Any",
-      nodeLocal: false,
-      publishNotReadyAddresses: false,
-      aliases: [],
     },
     hostname,
     ports: file.ports.map(({ name, port, protocol }) => ({ name, port, protocol: parseProtocol(protocol) })),
     defaultAddress: address || "0.0.0.0",
-    autoAllocatedIPv4: "",
-    autoAllocatedIPv6: "",
-    clusterVips: new Map(),
     resolution: external || file.loadBalancingDisabled ? "Passthrough" : "ClientSideLB",
     meshExternal: external,
     serviceAccounts: [...file.serviceAccounts].sort(),
-    creationTimestampMs: defaultCreationTimeMs,
-    resourceVersion: "",
     origins: [{ key: { kind: "Service", name: hostname, namespace: "" }, file: source, line: 0 }],
   };
 }
 
 function endpointOf(file: FileInstance): Endpoint {
   return {
+    ...plainEndpoint,
     addresses: [file.address],
     port: file.port,
     servicePortName: file.portName,
     labels: file.labels,
     locality: { label: file.availabilityZone, clusterId: "" },
-    network: "",
-    weight: 0,
-    health: "Healthy",
     tlsMode: "disabled",
     serviceAccount: "",
     namespace: namespaceOf(file.hostname),
-    workloadName: "",
-    hostName: "",
-    subDomain: "",
-    nodeName: "",
-    hasHealth: false,
-    unixPath: "",
     provider: "Mock",
   };
 }

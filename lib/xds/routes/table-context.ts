@@ -93,9 +93,9 @@ export function placedRoutes(virtualService: MeshVirtualService, place: RoutePla
   const source =
     (readsNamespace ? `${view.proxy.namespace} ` : "") +
     labels.map((label) => JSON.stringify(view.sourceLabels[label] ?? null)).join(" ");
-  const read = `${found}|${source}|${table.key}`;
-  return memo(from, `routes|${place.port}|${place.gateway}|${place.terminatesTls}|${read}`, () => {
-    const variants = memo(from, `variants|${read}`, (): Variant[] => []);
+  const seen = `${found}|${source}|${table.key}`;
+  return memo(from, `routes|${place.port}|${place.gateway}|${place.terminatesTls}|${seen}`, () => {
+    const variants = memo(from, `variants|${seen}`, (): Variant[] => []);
     let variant = variants.find((known) => fits(known, place));
     if (variant === undefined) {
       variant = makeVariant(virtualService, place, table);
