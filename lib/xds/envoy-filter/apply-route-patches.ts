@@ -71,15 +71,14 @@ export function patchRouteTable(
   const routes = inTable(patches.routes);
   if (whole.length + hosts.length + routes.length === 0) return { value: { json: table, from: [] }, diagnostics: [] };
   // Patches of routes move no domain, so they cannot be to blame, and most EnvoyFilters need no look at the domains.
-  const suspects = [...whole, ...hosts];
   return applyAcceptable({
     what: `the route table ${table.name ?? ""}`,
-    suspects,
+    suspects: [...whole, ...hosts],
     apply: (without) => {
       const kept = <T>(list: readonly Patch<T>[]): readonly Patch<T>[] => list.filter((patch) => !without.has(patch));
       return { value: withPatches(table, kept(whole), kept(hosts), routes), diagnostics: [] };
     },
-    refusals: ({ json }) => (suspects.length === 0 ? [] : tableRefusals(table.name, json)),
+    refusals: ({ json }) => tableRefusals(table.name, json),
   });
 }
 

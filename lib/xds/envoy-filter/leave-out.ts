@@ -32,6 +32,8 @@ export interface PatchedWhole<T> {
  * What is wrong without any patch stays.
  */
 export function applyAcceptable<T>({ what, suspects, apply, refusals }: PatchedWhole<T>): Stage<T> {
+  // Without a patch to blame the judgement would change nothing.
+  if (suspects.length === 0) return apply(new Set());
   const judged = (without: Iterable<AnyPatch>) => {
     const stage = apply(new Set(without));
     return { stage, refusals: refusals(stage.value) };
