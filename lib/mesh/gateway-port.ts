@@ -47,17 +47,19 @@ export interface GatewayRouteName {
 
 /** Reads `gatewayRouteName` back. A bind, and a dot in the name of a Gateway or port, hide the rest, as in Istio. */
 export function parseGatewayRouteName(routeName: string): GatewayRouteName {
-  const nothing = { port: 0, portName: "", gateway: "" };
   const [scheme, port = "", portName = "", name = "", namespace = "", ...more] = routeName.split(".");
   const number = /^\d+$/.test(port) ? Number(port) : 0;
-  if (scheme === "http") return routeName === `http.${port}` ? { ...nothing, port: number } : nothing;
-  if (scheme !== "https" || namespace === "" || more.length > 0) return nothing;
-  return { port: number, portName, gateway: `${namespace}/${name}` };
+  if (scheme === "http" && routeName === `http.${port}`) return { port: number, portName: "", gateway: "" };
+  if (scheme === "https" && namespace !== "" && more.length === 0) {
+    return { port: number, portName, gateway: `${namespace}/${name}` };
+  }
+  return { port: 0, portName: "", gateway: "" };
 }
 
 /** `./h` → `<namespace>/h`, `*\/h` → `h`; a `*\/*` among them makes the whole list `*`. */
 export function sanitisedHosts(hosts: readonly string[], namespace: string): readonly string[] {
   if (hosts.includes("*/*")) return ["*"];
+  if (!hosts.some((host) => host.startsWith("./") || host.startsWith("*/"))) return hosts;
   return hosts.map((host) => {
     if (host.startsWith("./")) return `${namespace}${host.slice(1)}`;
     return host.startsWith("*/") ? host.slice(2) : host;
@@ -66,7 +68,7 @@ export function sanitisedHosts(hosts: readonly string[], namespace: string): rea
 
 const bareHost = (host: string): string => host.slice(host.indexOf("/") + 1);
 
-/** Hosts without their namespace, unique and sorted. */
+/** What a server with TLS is told apart by: hosts without their namespace, unique and sorted. */
 export function sniHostsOf(hosts: readonly string[]): readonly string[] {
   const bare = inCodePointOrder(hosts.map(bareHost));
   return bare.filter((host, at) => at === 0 || host !== bare[at - 1]);

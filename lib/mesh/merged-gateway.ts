@@ -13,8 +13,8 @@ import {
   isTlsServer,
   parseGatewayRouteName,
   sanitisedHosts,
-  sniHostsOf,
 } from "./gateway-port.ts";
+import { lazily } from "./identity.ts";
 import { type Labels, selects } from "./label-selector.ts";
 import type { GatewayServer, MergedGateway, MergedServers, ServerPort } from "./mesh.ts";
 
@@ -59,7 +59,9 @@ export function mergeGateways(
   };
   for (const gateway of gateways) {
     const source = { gateway, key: keyOf(gateway), gatewayName: `${gateway.meta.namespace}/${gateway.meta.name}` };
-    for (const [at, written] of gateway.spec.servers.entries()) addServer(merge, source, written, at, targets);
+    gateway.spec.servers.forEach((written, at) => {
+      addServer(merge, source, written, at, targets);
+    });
   }
   const entries = [...merge.entries.values()];
   return {
@@ -68,7 +70,7 @@ export function mergeGateways(
       serverPorts: entries.map((entry) => entry.port),
       mergedServers: entries.map(({ servers, routeName }): MergedServers => ({ servers, routeName })),
       serversByRouteName: merge.byRouteName,
-      portMap: declaredPorts(merge.byRouteName),
+      portMap: lazily(() => declaredPorts(merge.byRouteName)),
       containsAutoPassthrough: merge.containsAutoPassthrough,
     },
     diagnostics: merge.diagnostics,
@@ -85,13 +87,13 @@ function addServer(
   const { gateway } = source;
   const { name, namespace } = gateway.meta;
   const number = workloadPort(written.port.number, targets);
-  const server: Server = { ...written, hosts: sanitisedHosts(written.hosts, namespace) };
+  const hosts = sanitisedHosts(written.hosts, namespace);
+  const server: Server = hosts === written.hosts ? written : { ...written, hosts };
   const added: GatewayServer = {
     ...source,
     server,
     written,
     routeName: gatewayRouteName(server, number, name, namespace),
-    sniHosts: sniHostsOf(server.hosts),
   };
   const port: ServerPort = { number, protocol: server.port.protocol, bind: server.bind ?? "" };
   const refusal = duplicateHosts(merge, server, port) ?? place(merge, added, port);

@@ -85,7 +85,7 @@ export interface MergedGateway {
   /** Route name → its servers, in order. */
   readonly serversByRouteName: ReadonlyMap<string, readonly GatewayServer[]>;
   /** Port in the name of a route table (`parseGatewayRouteName`) → ports that its servers declare. */
-  readonly portMap: ReadonlyMap<number, ReadonlySet<number>>;
+  portMap(): ReadonlyMap<number, ReadonlySet<number>>;
   /** Some server passes mesh mTLS on by its server name, be it one that has no place on its port: clusters follow from this alone. */
   readonly containsAutoPassthrough: boolean;
 }
@@ -114,8 +114,6 @@ export interface GatewayServer {
   readonly gatewayName: string;
   /** "" for non-HTTP servers. */
   readonly routeName: string;
-  /** SNI hosts: without namespace prefix, unique, sorted. */
-  readonly sniHosts: readonly string[];
 }
 
 /** The services of the mesh; it reads no endpoint, so that a change of endpoints leaves it alone. */

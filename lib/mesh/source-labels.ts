@@ -1,4 +1,3 @@
-import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import type { GatewaySelection } from "./gateway-view.ts";
 import type { Labels } from "./label-selector.ts";
 import type { Memo } from "./memo.ts";
@@ -11,9 +10,12 @@ export function sourceLabelsOf(
   labels: Labels,
   memo: Memo,
 ): Labels {
-  const lists = [...scope.egressListeners.map((listener) => listener.virtualServices), ...(gateway?.bound ?? [])];
-  const keys = new Set<string>();
-  for (const list of new Set(lists)) for (const key of sourceLabelKeys(list, memo)) keys.add(key);
+  const lists = new Set(scope.egressListeners.map((listener) => listener.virtualServices));
+  const keys = new Set([...lists].flatMap((list) => sourceLabelKeys(list, memo)));
+  if (gateway !== undefined) {
+    const { bound } = gateway;
+    for (const key of memo([bound], "source labels", () => keysOf(bound.flat()))) keys.add(key);
+  }
   return Object.fromEntries(
     [...keys].sort().flatMap((key) => {
       const value = labels[key];
@@ -24,14 +26,20 @@ export function sourceLabelsOf(
 
 /** Label keys in `sourceLabels` of any match of these virtual services. */
 export function sourceLabelKeys(virtualServices: readonly MeshVirtualService[], memo: Memo): readonly string[] {
-  return memo([virtualServices], "source labels", () => [
-    ...new Set(virtualServices.flatMap(({ config }) => memo([config], "source labels", () => keysOf(config.spec)))),
-  ]);
+  return memo([virtualServices], "source labels", () => keysOf(virtualServices));
 }
 
-function keysOf({ http = [], tls = [], tcp = [] }: VirtualService): readonly string[] {
-  const matches = [...http, ...tls, ...tcp].flatMap(
-    (route): readonly { readonly sourceLabels?: Labels }[] => route.match ?? [],
-  );
-  return matches.flatMap((match) => Object.keys(match.sourceLabels ?? {}));
+function keysOf(virtualServices: readonly MeshVirtualService[]): readonly string[] {
+  const keys = new Set<string>();
+  for (const { config } of virtualServices) {
+    const { http = [], tls = [], tcp = [] } = config.spec;
+    for (const routes of [http, tls, tcp]) {
+      for (const { match = [] } of routes) {
+        for (const { sourceLabels } of match) {
+          if (sourceLabels !== undefined) for (const key of Object.keys(sourceLabels)) keys.add(key);
+        }
+      }
+    }
+  }
+  return [...keys];
 }

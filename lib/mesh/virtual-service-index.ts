@@ -40,7 +40,8 @@ export function indexVirtualServices(
     const shared = everywhere.get(gateway) ?? [];
     const consumer = shared.filter((service) => ofGatewayApi(service) && service.config.meta.namespace === namespace);
     const rest = consumer.length === 0 ? shared : shared.filter((service) => !consumer.includes(service));
-    const list = [...(own.get(key) ?? []), ...(exported.get(key) ?? []), ...consumer, ...rest];
+    const first = [...(own.get(key) ?? []), ...(exported.get(key) ?? []), ...consumer];
+    const list = first.length === 0 ? rest : [...first, ...rest];
     return sameList(memo, `virtual services|${key}`, list);
   });
   return { value: { all, forGateway: (namespace, gateway) => forKey(`${namespace}|${gateway}`) }, diagnostics };

@@ -1,14 +1,20 @@
+import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
+
 /**
  * Names of the route tables that a listener asks for, wherever in it a connection manager stands.
- * @param listener JSON of a listener, after patches
+ * @param listener after patches
  */
-export function rdsNames(listener: unknown): readonly string[] {
+export function rdsNames(listener: ListenerJson): readonly string[] {
   const names = new Set<string>();
-  collect(listener, names);
+  const { filterChains = [], defaultFilterChain, ...rest } = listener;
+  // Of a chain only its filters: the listener of a gateway may have thousands, most of each about TLS.
+  for (const { filters } of filterChains) collect(filters, names);
+  collect(defaultFilterChain?.filters, names);
+  collect(rest, names);
   return [...names];
 }
 
-/** Walks without making lists of entries: a gateway's listener may have megabytes. */
+/** Walks without making lists of entries: there may be megabytes. */
 function collect(json: unknown, names: Set<string>): void {
   if (typeof json !== "object" || json === null) return;
   if (Array.isArray(json)) {

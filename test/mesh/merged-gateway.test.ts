@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Server } from "../../lib/config/kinds/gateway.ts";
-import { sanitisedHosts } from "../../lib/mesh/gateway-port.ts";
+import { sanitisedHosts, sniHostsOf } from "../../lib/mesh/gateway-port.ts";
 import { mergeGateways } from "../../lib/mesh/merged-gateway.ts";
 import type { ServiceTarget } from "../../lib/registry/service.ts";
 import { config, httpPort, service } from "./parts.ts";
@@ -149,7 +149,7 @@ describe("ports of the gateway's service", () => {
     const { value, ports } = merge([{ on: "80 HTTP" }, { on: "8080 HTTP" }], [target(80, 8080)]);
     expect(ports).toEqual(["8080 HTTP: g1 g2"]);
     expect([...value.serversByRouteName.keys()]).toEqual(["http.8080"]);
-    expect([...(value.portMap.get(8080) ?? [])]).toEqual([80, 8080]);
+    expect([...(value.portMap().get(8080) ?? [])]).toEqual([80, 8080]);
   });
 
   it("do not change the declared port in names of HTTPS tables", () => {
@@ -199,6 +199,6 @@ describe("hosts of a server in namespace gw", () => {
 
   it("have SNI names without namespace, once each and sorted", () => {
     const { value } = merge([{ on: "443 HTTPS", hosts: ["ns2/b.com", "ns1/b.com", "a.com"], tls: simple }]);
-    expect(value.mergedServers[0]?.servers[0]?.sniHosts).toEqual(["a.com", "b.com"]);
+    expect(sniHostsOf(value.mergedServers[0]?.servers[0]?.server.hosts ?? [])).toEqual(["a.com", "b.com"]);
   });
 });

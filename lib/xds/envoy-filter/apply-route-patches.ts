@@ -37,7 +37,7 @@ export function applyRoutePatches(
   const read = memo([view.envoyFilters], "route patches", () => readPatches(view.envoyFilters));
   const place: RoutePlace = {
     context: view.proxy.type === "router" ? "GATEWAY" : "SIDECAR_OUTBOUND",
-    ports: view.gateway?.merged.portMap ?? new Map(),
+    ports: view.gateway?.merged.portMap() ?? new Map(),
   };
   const diagnostics: Diagnostic[] = [...read.diagnostics];
   const value = tables.map((table) => {

@@ -21,10 +21,8 @@ export function readsHandshake({ match, tls }: GatewayChain): boolean {
 
 export function gatewayFilterChain({ match, tls, filters }: GatewayChain): FilterChainJson {
   const envoyMatch = filterChainMatch(match);
-  return {
-    ...(envoyMatch === undefined ? {} : { filterChainMatch: envoyMatch }),
-    filters: [...filters],
-    ...(tls === undefined ? {} : { transportSocket: downstreamTlsSocket(tls) }),
-    transportSocketConnectTimeout,
-  };
+  const chain: FilterChainJson = { filters: [...filters], transportSocketConnectTimeout };
+  if (envoyMatch !== undefined) chain.filterChainMatch = envoyMatch;
+  if (tls !== undefined) chain.transportSocket = downstreamTlsSocket(tls);
+  return chain;
 }

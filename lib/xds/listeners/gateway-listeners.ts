@@ -1,6 +1,7 @@
 import type { ListenerFilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { ConfigKey, Origin } from "../../config/diagnostic.ts";
+import { sniHostsOf } from "../../mesh/gateway-port.ts";
 import type { GatewayServer, MergedServers, ServerPort } from "../../mesh/mesh.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import { packAny } from "../any.ts";
@@ -154,7 +155,7 @@ function makeHttpChain(
     protocol: parseProtocol(protocol),
   });
   return {
-    match: { ...matchAll, sniHosts: server?.sniHosts ?? [] },
+    match: { ...matchAll, sniHosts: sniHostsOf(server?.server.hosts ?? []) },
     origin,
     tls:
       settings === undefined ? undefined : serverDownstreamContext(settings, lookups, options.tlsServerFiles, "http"),

@@ -1,5 +1,6 @@
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { Server } from "../../config/kinds/gateway.ts";
+import { sniHostsOf } from "../../mesh/gateway-port.ts";
 import { hostsOverlap } from "../../mesh/host-name.ts";
 import type { GatewayServer, MeshVirtualService } from "../../mesh/mesh.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
@@ -23,17 +24,18 @@ export function gatewayTcpChains(
   gatewayServer: GatewayServer,
   taken: TakenServerNames,
 ): readonly GatewayChain[] {
-  const { server, gateway, sniHosts } = gatewayServer;
+  const { server, gateway } = gatewayServer;
   if (server.tls === undefined) return tcpRouteChain(context, gatewayServer);
   const mode = server.tls.mode ?? "PASSTHROUGH";
-  if (mode === "AUTO_PASSTHROUGH") return autoPassthroughChains(context, sniHosts, gateway.origin);
+  if (mode === "AUTO_PASSTHROUGH") return autoPassthroughChains(context, sniHostsOf(server.hosts), gateway.origin);
   if (mode === "PASSTHROUGH") return passthroughChains(context, gatewayServer, taken);
   return tcpRouteChain(context, gatewayServer);
 }
 
 /** The chain of the first `tcp` route of a virtual service that is bound to the server; none without one. */
 function tcpRouteChain(context: ListenerContext, gatewayServer: GatewayServer): readonly GatewayChain[] {
-  const { server, gateway, gatewayName, sniHosts } = gatewayServer;
+  const { server, gateway, gatewayName } = gatewayServer;
+  const sniHosts = sniHostsOf(server.hosts);
   const { lookups, options } = context.view;
   for (const virtualService of boundVirtualServices(context, gatewayServer)) {
     for (const tcp of virtualService.config.spec.tcp ?? []) {

@@ -1,3 +1,4 @@
+import type { ConfigSourceJson } from "../../../gen/envoy/config/core/v3/config_source_pb.ts";
 import type { Http1ProtocolOptionsJson } from "../../../gen/envoy/config/core/v3/protocol_pb.ts";
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
@@ -7,7 +8,7 @@ import type {
 } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { PathNormalization } from "../../config/kinds/mesh-config.ts";
 import type { Protocol } from "../../registry/service.ts";
-import { packAny } from "../any.ts";
+import { type PackedJson, packAny } from "../any.ts";
 import { httpFilters } from "./http-filters.ts";
 import { internalAddressField } from "./internal-address.ts";
 import { type ListenerContext, telemetryOf } from "./listener-context.ts";
@@ -29,27 +30,39 @@ export interface ConnectionManagerOptions {
   readonly forwardProxies?: readonly HttpFilterJson[];
 }
 
+const overAds: ConfigSourceJson = { ads: {}, initialFetchTimeout: "0s", resourceApiVersion: "V3" };
+
 /**
  * An HTTP connection manager.
  * @see xds-listeners 7.1, 7.2
  */
 export function httpConnectionManager(context: ListenerContext, options: ConnectionManagerOptions): FilterJson {
-  const { place, routes } = options;
+  const { place, routes, protocol, isHttpProxy = false, forwardProxies = [] } = options;
+  // A gateway may have thousands in one place, which differ in their routes and in the name of their statistics.
+  const common =
+    forwardProxies.length > 0
+      ? commonFields(context, options)
+      : context.stable([], `connection manager|${place.class}|${place.port}|${protocol}|${isHttpProxy}`, () =>
+          commonFields(context, options),
+        );
+  const typedConfig = { ...common, statPrefix: options.statPrefix };
+  if (routes.kind === "inline") typedConfig.routeConfig = routes.table;
+  else typedConfig.rds = { configSource: overAds, routeConfigName: routes.name };
+  return { name: "envoy.filters.network.http_connection_manager", typedConfig };
+}
+
+/** Everything but the routes and the name of the statistics. */
+function commonFields(
+  context: ListenerContext,
+  options: ConnectionManagerOptions,
+): PackedJson<HttpConnectionManagerJson> {
+  const { place } = options;
   const { proxyConfig } = context.view.proxy;
   const { idleTimeout } = context.view.options;
   const { logs, tracing, useRequestIdForTraceSampling } = telemetryOf(context, place.class);
   const http1 = http1Options(context, options);
   const gateway = place.class === "gateway";
   const config: HttpConnectionManagerJson = {
-    statPrefix: options.statPrefix,
-    ...(routes.kind === "inline"
-      ? { routeConfig: routes.table }
-      : {
-          rds: {
-            configSource: { ads: {}, initialFetchTimeout: "0s", resourceApiVersion: "V3" },
-            routeConfigName: routes.name,
-          },
-        }),
     httpFilters: httpFilters(context, place, {
       grpcWeb: options.protocol === "GRPC-Web",
       forwardProxies: options.forwardProxies ?? [],
@@ -74,10 +87,7 @@ export function httpConnectionManager(context: ListenerContext, options: Connect
     },
     ...(proxyConfig.proxyHeaders?.xForwardedPort?.enabled === true ? { appendXForwardedPort: true } : {}),
   };
-  return {
-    name: "envoy.filters.network.http_connection_manager",
-    typedConfig: packAny("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", config),
-  };
+  return packAny("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", config);
 }
 
 function isHttp2(protocol: Protocol): boolean {

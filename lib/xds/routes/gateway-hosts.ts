@@ -5,6 +5,7 @@ import { isSubsetHost, isWildcard } from "../../mesh/host-name.ts";
  * The hosts of a Gateway server that routes of a namespace may claim: bare ones, `*\/host`, and those of the namespace itself.
  */
 export function serverHostsFor(hosts: readonly string[], namespace: string): readonly string[] {
+  if (!hosts.some((host) => host.includes("/"))) return hosts;
   return hosts.flatMap((host) => {
     const slash = host.indexOf("/");
     if (slash === -1) return [host];
@@ -15,14 +16,14 @@ export function serverHostsFor(hosts: readonly string[], namespace: string): rea
 
 /** Of each pair of hosts that overlap, the more specific one; in the order of the first list, each once. */
 export function intersectHosts(a: readonly string[], b: readonly string[]): readonly string[] {
-  const result = new Set<string>();
+  const result: string[] = [];
   for (const one of a) {
     for (const other of b) {
-      if (isSubsetHost(one, other)) result.add(one);
-      else if (isSubsetHost(other, one)) result.add(other);
+      if (isSubsetHost(one, other)) result.push(one);
+      else if (isSubsetHost(other, one)) result.push(other);
     }
   }
-  return [...result];
+  return result.length < 2 ? result : [...new Set(result)];
 }
 
 /** Exact hosts first, then wildcards; the longer before the shorter, then by code point. */

@@ -1,6 +1,5 @@
-import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import type { ConfigKey } from "../../config/diagnostic.ts";
 import { sameList } from "../../mesh/identity.ts";
 import type { GatewayServer, MeshVirtualService } from "../../mesh/mesh.ts";
 import type { GatewayRouteView } from "../../mesh/views.ts";
@@ -34,11 +33,11 @@ export function gatewayTables(
 
 /** A host that some server has: the routes of every virtual service for it, joined in order. */
 interface GatewayHost {
-  readonly name: string;
   readonly host: string;
+  readonly port: number;
   readonly parts: PlacedRoutes[];
-  /** Keys of the Gateways, each once. */
-  readonly gateways: ConfigKey[];
+  /** One for each Gateway that has the host. */
+  readonly servers: GatewayServer[];
   /** Some server of the host redirects to HTTPS. */
   requiresTls: boolean;
 }
@@ -53,9 +52,7 @@ function gatewayPieces(
   for (const server of servers) {
     const { hosts: serverHosts, tls } = server.server;
     for (const virtualService of gateway.virtualServices(server.gatewayName)) {
-      const common = table.memo([virtualService, server.written], "hosts in common", () =>
-        intersectHosts(serverHostsFor(serverHosts, virtualService.config.meta.namespace), virtualService.hosts),
-      );
+      const common = hostsInCommon(server, virtualService, table);
       if (common.length === 0) continue;
       const placed = routesOf(server, virtualService);
       if (placed.routes.length > 0) for (const host of common) addHost(hosts, server, host, placed);
@@ -63,29 +60,49 @@ function gatewayPieces(
     // A server that redirects answers for its hosts also where nobody routes them.
     if (tls?.httpsRedirect === true) for (const host of serverHosts) addHost(hosts, server, host, undefined);
   }
-  const [first] = servers;
-  if (hosts.size === 0) return [blackHole(first?.server.port.number ?? 0)];
+  if (hosts.size === 0) return [blackHole(servers[0]?.server.port.number ?? 0)];
   return collapse([...hosts.values()])
     .map((group) => groupPiece(group, table))
     .sort(byName);
 }
 
+/** Pairs of hosts that are compared again for each change rather than remembered. */
+const fewPairs = 64;
+
+function hostsInCommon(
+  { server, written }: GatewayServer,
+  virtualService: MeshVirtualService,
+  { memo }: TableContext,
+): readonly string[] {
+  const { hosts, config } = virtualService;
+  const common = () => intersectHosts(serverHostsFor(server.hosts, config.meta.namespace), hosts);
+  return server.hosts.length * hosts.length <= fewPairs
+    ? common()
+    : memo([virtualService, written], "hosts in common", common);
+}
+
 function addHost(
   hosts: Map<string, GatewayHost>,
-  { server, key }: GatewayServer,
+  gatewayServer: GatewayServer,
   written: string,
   part: PlacedRoutes | undefined,
 ): void {
+  const { server, gateway } = gatewayServer;
   const host = written.toLowerCase();
   const requiresTls = server.tls?.httpsRedirect === true;
   const present = hosts.get(host);
   if (present === undefined) {
-    const name = virtualHostName(host, server.port.number);
-    hosts.set(host, { name, host, parts: part === undefined ? [] : [part], gateways: [key], requiresTls });
+    hosts.set(host, {
+      host,
+      port: server.port.number,
+      parts: part === undefined ? [] : [part],
+      servers: [gatewayServer],
+      requiresTls,
+    });
     return;
   }
   if (part !== undefined) present.parts.push(part);
-  if (present.gateways.at(-1) !== key) present.gateways.push(key);
+  if (present.servers.at(-1)?.gateway !== gateway) present.servers.push(gatewayServer);
   present.requiresTls ||= requiresTls;
 }
 
@@ -93,25 +110,26 @@ function addHost(
 function rememberedRoutes(
   table: TableContext,
 ): (server: GatewayServer, virtualService: MeshVirtualService) => PlacedRoutes {
-  const made = new Map<MeshVirtualService, Map<string, PlacedRoutes>>();
-  return (server, virtualService) => {
-    const present = made.get(virtualService)?.get(server.gatewayName);
-    if (present !== undefined) return present;
+  const made = new Map<MeshVirtualService, { readonly gateway: string; readonly placed: PlacedRoutes }[]>();
+  return ({ server, gatewayName }, virtualService) => {
+    const known = made.get(virtualService);
+    const present = known?.find(({ gateway }) => gateway === gatewayName);
+    if (present !== undefined) return present.placed;
     const { namespace } = virtualService.config.meta;
     const placed = placedRoutes(
       virtualService,
       {
-        port: server.server.port.number,
-        gateway: server.gatewayName,
-        terminatesTls: server.server.tls !== undefined,
+        port: server.port.number,
+        gateway: gatewayName,
+        terminatesTls: server.tls !== undefined,
         service: (hostname) => destinationService(hostname, namespace, table),
       },
       table,
     );
     if (placed.routes.length === 0) return placed;
-    const byGateway = made.get(virtualService);
-    if (byGateway === undefined) made.set(virtualService, new Map([[server.gatewayName, placed]]));
-    else byGateway.set(server.gatewayName, placed);
+    const entry = { gateway: gatewayName, placed };
+    if (known === undefined) made.set(virtualService, [entry]);
+    else known.push(entry);
     return placed;
   };
 }
@@ -130,6 +148,7 @@ function destinationService(hostname: string, namespace: string, { view }: Table
  * As in Istio, a host is compared only with the last one that had these routes.
  */
 function collapse(hosts: readonly GatewayHost[]): readonly (readonly GatewayHost[])[] {
+  if (hosts.length === 1) return [hosts];
   const identities = new Map<PlacedRoutes, number>();
   const identityOf = (part: PlacedRoutes): number => {
     const id = identities.get(part) ?? identities.size;
@@ -141,7 +160,7 @@ function collapse(hosts: readonly GatewayHost[]): readonly (readonly GatewayHost
     parts.length === 1 && parts[0] !== undefined ? parts[0] : parts.map(identityOf).join(",");
   const groups: GatewayHost[][] = [];
   const last = new Map<PlacedRoutes | string, GatewayHost[]>();
-  for (const host of hosts.length < 2 ? hosts : hosts.toSorted((a, b) => bySpecificity(a.host, b.host))) {
+  for (const host of hosts.toSorted((a, b) => bySpecificity(a.host, b.host))) {
     const key = keyOfParts(host.parts);
     const group = last.get(key);
     if (group?.[0]?.requiresTls === host.requiresTls) {
@@ -157,18 +176,34 @@ function collapse(hosts: readonly GatewayHost[]): readonly (readonly GatewayHost
 
 function groupPiece(group: readonly GatewayHost[], { memo, headers }: TableContext): VirtualHostPiece {
   const [first] = group;
-  const { name = "", parts = [], requiresTls = false } = first ?? {};
-  const domains = group.map((host) => host.host);
-  const made = memo(parts, `gateway host|${name}|${domains.join(" ")}|${requiresTls}|${headers.attemptCount}`, () => {
-    const routes = catchAllLast(parts.flatMap((part) => part.routes));
-    const json: VirtualHostJson = {
-      ...virtualHost(name, domains, routes, headers.attemptCount),
-      ...(requiresTls ? { requireTls: "ALL" } : {}),
-    };
-    return { json, from: parts.flatMap((part) => part.from) };
+  if (first === undefined) throw new Error("a virtual host has at least one host");
+  const { host, port, parts, requiresTls } = first;
+  const servers = serversOf(group);
+  const domains = group.map((member) => member.host);
+  const text = `gateway host|${port}|${requiresTls}|${headers.attemptCount}|${domains.join(" ")}`;
+  return memo([...parts, ...servers.map((server) => server.gateway)], text, () => {
+    const name = virtualHostName(host, port);
+    const json = virtualHost(name, domains, joined(parts), headers.attemptCount);
+    if (requiresTls) json.requireTls = "ALL";
+    const from = servers.map((server) => server.key);
+    for (const part of parts) from.push(...part.from);
+    return { name, json, from };
   });
-  const gateways = sameList(memo, `gateways of ${name}`, [...new Set(group.flatMap((host) => host.gateways))]);
-  return memo([made, gateways], "piece", () => ({ name, json: made.json, from: [...gateways, ...made.from] }));
+}
+
+/** One server for each Gateway of the hosts. */
+function serversOf(group: readonly GatewayHost[]): readonly GatewayServer[] {
+  const [first] = group;
+  if (first !== undefined && group.length === 1) return first.servers;
+  const byGateway = new Map(group.flatMap(({ servers }) => servers).map((server) => [server.gateway, server]));
+  return [...byGateway.values()];
+}
+
+/** The routes of several virtual services for one host, one after the other. */
+function joined(parts: readonly PlacedRoutes[]): readonly RouteJson[] {
+  const [only] = parts;
+  // The routes of one object end with their own catch-all.
+  return only !== undefined && parts.length === 1 ? only.routes : catchAllLast(parts.flatMap((part) => part.routes));
 }
 
 /** Several virtual services may each end with a route that takes everything: those wait behind all others. */

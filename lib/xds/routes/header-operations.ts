@@ -3,18 +3,23 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import type { HeaderOperations, Headers } from "../../config/kinds/virtual-service.ts";
 
 /** What a VirtualService does to headers, in the fields of a route or of a weighted cluster; empty ones are left out. */
-export interface HeaderMutations {
-  readonly requestHeadersToAdd?: HeaderValueOptionJson[];
-  readonly requestHeadersToRemove?: string[];
-  readonly responseHeadersToAdd?: HeaderValueOptionJson[];
-  readonly responseHeadersToRemove?: string[];
+export type HeaderMutations = Readonly<MutableHeaderMutations>;
+
+interface MutableHeaderMutations {
+  requestHeadersToAdd?: HeaderValueOptionJson[];
+  requestHeadersToRemove?: string[];
+  responseHeadersToAdd?: HeaderValueOptionJson[];
+  responseHeadersToRemove?: string[];
 }
 
 export interface TranslatedHeaders {
-  readonly mutations: HeaderMutations;
+  /** undefined: no header is touched. */
+  readonly mutations: HeaderMutations | undefined;
   /** Host that the request is sent with; "" where it stays. */
   readonly authority: string;
 }
+
+const untouched: TranslatedHeaders = { mutations: undefined, authority: "" };
 
 /**
  * Translates `headers` of a route or of a destination. Pseudo headers and `host` are never added or removed;
@@ -23,7 +28,7 @@ export interface TranslatedHeaders {
  * @see xds-routes 4.8
  */
 export function translateHeaders(headers: Headers | undefined): TranslatedHeaders {
-  if (headers === undefined) return { mutations: {}, authority: "" };
+  if (headers === undefined) return untouched;
   const { request, response } = headers;
   return {
     mutations: mutationsOf(additions(request), removals(request), additions(response), removals(response)),
@@ -32,8 +37,11 @@ export function translateHeaders(headers: Headers | undefined): TranslatedHeader
 }
 
 /** The second's operations behind the first's. */
-export function appendMutations(first: HeaderMutations, second: HeaderMutations): HeaderMutations {
-  const join = <T>(a: readonly T[] | undefined, b: readonly T[] | undefined): T[] => [...(a ?? []), ...(b ?? [])];
+export function appendMutations(
+  first: HeaderMutations | undefined,
+  second: HeaderMutations | undefined,
+): HeaderMutations | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
   return mutationsOf(
     join(first.requestHeadersToAdd, second.requestHeadersToAdd),
     join(first.requestHeadersToRemove, second.requestHeadersToRemove),
@@ -42,51 +50,70 @@ export function appendMutations(first: HeaderMutations, second: HeaderMutations)
   );
 }
 
+function join<T>(first: T[] | undefined, second: T[] | undefined): T[] | undefined {
+  return first === undefined || second === undefined ? (first ?? second) : first.concat(second);
+}
+
+// Fields are set one by one, here and in the routes that take these: a spread costs more than all the rest of a route.
 function mutationsOf(
-  requestHeadersToAdd: HeaderValueOptionJson[],
-  requestHeadersToRemove: string[],
-  responseHeadersToAdd: HeaderValueOptionJson[],
-  responseHeadersToRemove: string[],
+  requestHeadersToAdd: HeaderValueOptionJson[] | undefined,
+  requestHeadersToRemove: string[] | undefined,
+  responseHeadersToAdd: HeaderValueOptionJson[] | undefined,
+  responseHeadersToRemove: string[] | undefined,
 ): HeaderMutations {
-  return {
-    ...(requestHeadersToAdd.length === 0 ? {} : { requestHeadersToAdd }),
-    ...(requestHeadersToRemove.length === 0 ? {} : { requestHeadersToRemove }),
-    ...(responseHeadersToAdd.length === 0 ? {} : { responseHeadersToAdd }),
-    ...(responseHeadersToRemove.length === 0 ? {} : { responseHeadersToRemove }),
-  };
+  const mutations: MutableHeaderMutations = {};
+  if (requestHeadersToAdd !== undefined) mutations.requestHeadersToAdd = requestHeadersToAdd;
+  if (requestHeadersToRemove !== undefined) mutations.requestHeadersToRemove = requestHeadersToRemove;
+  if (responseHeadersToAdd !== undefined) mutations.responseHeadersToAdd = responseHeadersToAdd;
+  if (responseHeadersToRemove !== undefined) mutations.responseHeadersToRemove = responseHeadersToRemove;
+  return mutations;
 }
 
-/** Set ones first, then added ones, each sorted by key. */
-function additions(operations: HeaderOperations | undefined): HeaderValueOptionJson[] {
-  const overwrite: HeaderValueOptionJson[] = sortedHeaders(operations?.set).map(([key, value]) => ({
-    header: headerOf(key, value),
-    appendAction: "OVERWRITE_IF_EXISTS_OR_ADD",
-  }));
-  return [...overwrite, ...sortedHeaders(operations?.add).map(([key, value]) => ({ header: headerOf(key, value) }))];
+/** Writes the operations into what carries them. */
+export function setMutations(target: MutableHeaderMutations, mutations: HeaderMutations | undefined): void {
+  if (mutations !== undefined) Object.assign(target, mutations);
 }
 
-function removals(operations: HeaderOperations | undefined): string[] {
-  return (operations?.remove ?? []).filter((key) => !isInternal(key));
+/** Set ones first, then added ones, each sorted by key; undefined for none. */
+function additions(operations: HeaderOperations | undefined): HeaderValueOptionJson[] | undefined {
+  if (operations === undefined) return undefined;
+  const { set = {}, add = {} } = operations;
+  const options: HeaderValueOptionJson[] = [];
+  for (const key of sortedKeys(set)) {
+    options.push({ header: headerOf(key, set[key]), appendAction: "OVERWRITE_IF_EXISTS_OR_ADD" });
+  }
+  for (const key of sortedKeys(add)) options.push({ header: headerOf(key, add[key]) });
+  return options.length === 0 ? undefined : options;
 }
 
-function sortedHeaders(headers: Readonly<Record<string, string>> | undefined): [string, string][] {
-  return Object.entries(headers ?? {})
-    .filter(([key]) => !isInternal(key))
-    .sort(([a], [b]) => byCodePoint(a, b));
+function removals(operations: HeaderOperations | undefined): string[] | undefined {
+  if (operations?.remove === undefined) return undefined;
+  const keys = operations.remove.filter((key) => !isInternal(key));
+  return keys.length === 0 ? undefined : keys;
 }
 
-function headerOf(key: string, value: string): { key: string; value?: string } {
-  return value === "" ? { key } : { key, value };
+function sortedKeys(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.keys(headers)
+    .filter((key) => !isInternal(key))
+    .sort(byCodePoint);
+}
+
+function headerOf(key: string, value: string | undefined): { key: string; value?: string } {
+  return value === undefined || value === "" ? { key } : { key, value };
 }
 
 function isInternal(key: string): boolean {
-  return key.startsWith(":") || key.toLowerCase() === "host";
+  return key.startsWith(":") || isHost(key);
+}
+
+function isHost(key: string): boolean {
+  return key.length === "host".length && key.toLowerCase() === "host";
 }
 
 function authorityIn(headers: Readonly<Record<string, string>> | undefined): string {
-  for (const [key, value] of Object.entries(headers ?? {})) {
-    const name = key.toLowerCase();
-    if (name === ":authority" || name === "host") return value;
+  if (headers === undefined) return "";
+  for (const key of Object.keys(headers)) {
+    if (isHost(key) || (key.startsWith(":") && key.toLowerCase() === ":authority")) return headers[key] ?? "";
   }
   return "";
 }

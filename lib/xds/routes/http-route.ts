@@ -6,7 +6,7 @@ import type { MeshVirtualService } from "../../mesh/mesh.ts";
 import { configPath, parseClusterName } from "../names.ts";
 import { corsConfig, corsFilter } from "./cors.ts";
 import { faultConfig, faultFilter } from "./fault.ts";
-import { appendMutations, translateHeaders } from "./header-operations.ts";
+import { appendMutations, type HeaderMutations, setMutations, translateHeaders } from "./header-operations.ts";
 import { directResponseAction, type RedirectContext, redirectAction } from "./redirect.ts";
 import { type ForwardingContext, forwarding } from "./route-action.ts";
 import { isCatchAll, routeMatch } from "./route-match.ts";
@@ -49,11 +49,14 @@ export function virtualServiceRoutes(virtualService: MeshVirtualService, context
 
 /** A match that names gateways is decided by them alone: labels and namespace of the source are for the others. */
 function applies(match: HTTPMatchRequest, context: RouteContext): boolean {
-  const { port = 0, gateways = [], sourceLabels = {}, sourceNamespace = "" } = match;
+  const { port = 0, gateways, sourceLabels, sourceNamespace = "" } = match;
   if (port !== 0 && port !== context.port) return false;
-  if (gateways.length > 0) return gateways.includes(context.gateway);
-  const labelled = Object.entries(sourceLabels).every(([key, value]) => context.sourceLabels[key] === value);
-  return labelled && (sourceNamespace === "" || sourceNamespace === context.sourceNamespace);
+  if (gateways !== undefined && gateways.length > 0) return gateways.includes(context.gateway);
+  if (sourceNamespace !== "" && sourceNamespace !== context.sourceNamespace) return false;
+  return (
+    sourceLabels === undefined ||
+    Object.entries(sourceLabels).every(([key, value]) => context.sourceLabels[key] === value)
+  );
 }
 
 /** One entry of a VirtualService's `http`: what all of its matches have in common is made once. */
@@ -61,9 +64,9 @@ interface RoutePart {
   readonly meta: ConfigMeta;
   readonly http: HTTPRoute;
   /** For a prefix of the Gateway API, which a rewrite may cut off; undefined elsewhere. */
-  outcome(gatewayApiPrefix: string | undefined): RouteJson;
-  /** What follows the outcome. */
-  readonly rest: RouteJson;
+  outcome(gatewayApiPrefix: string | undefined): RouteOutcome;
+  readonly metadata: NonNullable<RouteJson["metadata"]>;
+  readonly filters: RouteJson["typedPerFilterConfig"];
 }
 
 function routePart(
@@ -72,50 +75,57 @@ function routePart(
   metadata: NonNullable<RouteJson["metadata"]>,
   context: RouteContext,
 ): RoutePart {
-  const filters = {
-    ...(http.fault === undefined ? {} : { [faultFilter]: faultConfig(http.fault) }),
-    ...(http.corsPolicy === undefined ? {} : { [corsFilter]: corsConfig(http.corsPolicy) }),
-  };
   const ofEveryMatch = lazily(() => routeOutcome(http, undefined, context));
   return {
     meta,
     http,
     outcome: (prefix) => (prefix === undefined ? ofEveryMatch() : routeOutcome(http, prefix, context)),
-    rest: { metadata, ...(Object.keys(filters).length === 0 ? {} : { typedPerFilterConfig: filters }) },
+    metadata,
+    filters: filtersOf(http),
   };
 }
 
-function httpRoute(
-  { meta, http, outcome, rest }: RoutePart,
-  match: HTTPMatchRequest | undefined,
-  context: RouteContext,
-): RouteJson {
+function filtersOf({ fault, corsPolicy }: HTTPRoute): RouteJson["typedPerFilterConfig"] {
+  if (fault === undefined && corsPolicy === undefined) return undefined;
+  return {
+    ...(fault === undefined ? {} : { [faultFilter]: faultConfig(fault) }),
+    ...(corsPolicy === undefined ? {} : { [corsFilter]: corsConfig(corsPolicy) }),
+  };
+}
+
+function httpRoute(part: RoutePart, match: HTTPMatchRequest | undefined, context: RouteContext): RouteJson {
+  const { meta, http, metadata, filters } = part;
   const semantics = meta.annotations["internal.istio.io/route-semantics"];
   const envoyMatch = routeMatch(match, semantics === "ingress" || semantics === "gateway");
+  const outcome = part.outcome(semantics === "gateway" ? (envoyMatch.pathSeparatedPrefix ?? "") : undefined);
+  const operation = operationName(envoyMatch, outcome.action.route?.cluster, meta.name, context);
   const name = routeName(http, match);
-  const result = outcome(semantics === "gateway" ? (envoyMatch.pathSeparatedPrefix ?? "") : undefined);
-  return {
-    ...(name === "" ? {} : { name }),
-    match: envoyMatch,
-    ...result,
-    ...rest,
-    ...(match?.statPrefix === undefined || match.statPrefix === "" ? {} : { statPrefix: match.statPrefix }),
-    decorator: { operation: operationName(envoyMatch, result.route?.cluster, meta.name, context) },
-  };
+  const route: RouteJson = { match: envoyMatch, ...outcome.action, metadata, decorator: { operation } };
+  if (name !== "") route.name = name;
+  setMutations(route, outcome.mutations);
+  if (filters !== undefined) route.typedPerFilterConfig = filters;
+  if (match?.statPrefix !== undefined && match.statPrefix !== "") route.statPrefix = match.statPrefix;
+  return route;
 }
 
-/** What becomes of the request, and of its headers. A redirect wins over a direct response, both over destinations. */
-function routeOutcome(http: HTTPRoute, gatewayApiPrefix: string | undefined, context: RouteContext): RouteJson {
+/** What becomes of a request. */
+interface RouteOutcome {
+  readonly action: Pick<RouteJson, "route" | "redirect" | "directResponse">;
+  readonly mutations: HeaderMutations | undefined;
+}
+
+/** A redirect wins over a direct response, both over destinations. */
+function routeOutcome(http: HTTPRoute, gatewayApiPrefix: string | undefined, context: RouteContext): RouteOutcome {
   const { mutations, authority } = translateHeaders(http.headers);
   if (http.redirect !== undefined) {
     const redirect = redirectAction(http.redirect, context);
-    return { ...mutations, ...(redirect === undefined ? {} : { redirect }) };
+    return { action: redirect === undefined ? {} : { redirect }, mutations };
   }
   if (http.directResponse !== undefined) {
-    return { ...mutations, directResponse: directResponseAction(http.directResponse) };
+    return { action: { directResponse: directResponseAction(http.directResponse) }, mutations };
   }
   const forwarded = forwarding(http, authority, gatewayApiPrefix, context);
-  return { ...appendMutations(mutations, forwarded.mutations), route: forwarded.action };
+  return { action: { route: forwarded.action }, mutations: appendMutations(mutations, forwarded.mutations) };
 }
 
 function routeName(http: HTTPRoute, match: HTTPMatchRequest | undefined): string {

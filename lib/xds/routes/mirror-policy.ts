@@ -6,6 +6,7 @@ import { fractionOf, wholeFraction } from "./fraction.ts";
 
 /** `mirror` first, then `mirrors` in their order; a share of 0 mirrors nothing and is left out. @see xds-routes 4.6 */
 export function mirrorPolicies(route: HTTPRoute, context: DestinationContext): RouteAction_RequestMirrorPolicyJson[] {
+  if (route.mirror === undefined && route.mirrors === undefined) return [];
   const mirrors = (route.mirrors ?? []).map(({ destination, percentage }) => ({
     destination,
     share: shareOf(percentage, undefined),

@@ -13,7 +13,7 @@ import type {
 } from "../../config/kinds/virtual-service.ts";
 import { type DestinationContext, destinationCluster } from "./destination-cluster.ts";
 import { hashPolicy } from "./hash-policy.ts";
-import { type HeaderMutations, translateHeaders } from "./header-operations.ts";
+import { type HeaderMutations, setMutations, translateHeaders } from "./header-operations.ts";
 import { mirrorPolicies } from "./mirror-policy.ts";
 import { retryPolicy } from "./retry-policy.ts";
 
@@ -30,7 +30,7 @@ export interface ForwardingContext extends DestinationContext {
 export interface Forwarding {
   readonly action: RouteActionJson;
   /** What the only destination does to headers; several destinations carry theirs in their weights. */
-  readonly mutations: HeaderMutations;
+  readonly mutations: HeaderMutations | undefined;
 }
 
 /**
@@ -56,20 +56,19 @@ export function forwarding(
   const hashed = single !== undefined && context.consistentHash(single.destination) !== undefined;
   const retries = retryPolicy(route.retries ?? context.defaultRetries, hashed);
   const timeout = route.timeout ?? "0s";
-  const action: RouteActionJson = {
-    ...(single === undefined
-      ? { weightedClusters: weightedClusters(destinations, context) }
-      : { cluster: destinationCluster(single.destination, context) }),
-    ...(gatewayApiPrefix === undefined ? {} : { clusterNotFoundResponseCode: "INTERNAL_SERVER_ERROR" }),
-    ...(route.rewrite === undefined ? {} : pathRewrite(route.rewrite, gatewayApiPrefix)),
-    ...(host === "" ? {} : { hostRewriteLiteral: host }),
-    ...(route.rewrite !== undefined && context.appendsForwardedHost ? { appendXForwardedHost: true } : {}),
-    timeout,
-    maxGrpcTimeout: timeout,
-    ...(retries === undefined ? {} : { retryPolicy: retries }),
-    ...(requestMirrorPolicies.length === 0 ? {} : { requestMirrorPolicies }),
-    ...(hashPolicies.length === 0 ? {} : { hashPolicy: hashPolicies }),
-  };
+  const action: RouteActionJson =
+    single === undefined
+      ? { weightedClusters: weightedClusters(destinations, context), timeout, maxGrpcTimeout: timeout }
+      : { cluster: destinationCluster(single.destination, context), timeout, maxGrpcTimeout: timeout };
+  if (gatewayApiPrefix !== undefined) action.clusterNotFoundResponseCode = "INTERNAL_SERVER_ERROR";
+  if (route.rewrite !== undefined) {
+    Object.assign(action, pathRewrite(route.rewrite, gatewayApiPrefix));
+    if (context.appendsForwardedHost) action.appendXForwardedHost = true;
+  }
+  if (host !== "") action.hostRewriteLiteral = host;
+  if (retries !== undefined) action.retryPolicy = retries;
+  if (requestMirrorPolicies.length > 0) action.requestMirrorPolicies = requestMirrorPolicies;
+  if (hashPolicies.length > 0) action.hashPolicy = hashPolicies;
   return { action, mutations: headers.mutations };
 }
 
@@ -93,18 +92,15 @@ function weightedClusters(
   destinations: readonly HTTPRouteDestination[],
   context: DestinationContext,
 ): { clusters?: WeightedCluster_ClusterWeightJson[] } {
-  const clusters = destinations.flatMap(({ destination, weight = 0, headers }): WeightedCluster_ClusterWeightJson[] => {
-    if (weight === 0) return [];
+  const clusters: WeightedCluster_ClusterWeightJson[] = [];
+  for (const { destination, weight = 0, headers } of destinations) {
+    if (weight === 0) continue;
     const { mutations, authority } = translateHeaders(headers);
-    return [
-      {
-        name: destinationCluster(destination, context),
-        weight,
-        ...mutations,
-        ...(authority === "" ? {} : { hostRewriteLiteral: authority }),
-      },
-    ];
-  });
+    const cluster: WeightedCluster_ClusterWeightJson = { name: destinationCluster(destination, context), weight };
+    setMutations(cluster, mutations);
+    if (authority !== "") cluster.hostRewriteLiteral = authority;
+    clusters.push(cluster);
+  }
   return clusters.length === 0 ? {} : { clusters };
 }
 
@@ -112,10 +108,12 @@ function hashPoliciesOf(
   destinations: readonly HTTPRouteDestination[],
   context: ForwardingContext,
 ): RouteAction_HashPolicyJson[] {
-  return destinations.flatMap(({ destination, weight = 0 }) => {
-    if (destinations.length > 1 && weight === 0) return [];
+  const policies: RouteAction_HashPolicyJson[] = [];
+  for (const { destination, weight = 0 } of destinations) {
+    if (destinations.length > 1 && weight === 0) continue;
     const hash = context.consistentHash(destination);
     const policy = hash && hashPolicy(hash);
-    return policy === undefined ? [] : [policy];
-  });
+    if (policy !== undefined) policies.push(policy);
+  }
+  return policies;
 }

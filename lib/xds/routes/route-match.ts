@@ -20,13 +20,12 @@ export function routeMatch(match: HTTPMatchRequest | undefined, separatesPaths: 
   const headers = headerMatchers(match);
   const queryParameters = queryParameterMatchers(match);
   const dynamicMetadata = claimMatchers(match);
-  return {
-    ...pathSpecifier(match.uri, separatesPaths),
-    caseSensitive: match.ignoreUriCase !== true,
-    ...(headers.length === 0 ? {} : { headers }),
-    ...(queryParameters.length === 0 ? {} : { queryParameters }),
-    ...(dynamicMetadata.length === 0 ? {} : { dynamicMetadata }),
-  };
+  const envoyMatch = pathSpecifier(match.uri, separatesPaths);
+  envoyMatch.caseSensitive = match.ignoreUriCase !== true;
+  if (headers.length > 0) envoyMatch.headers = headers;
+  if (queryParameters.length > 0) envoyMatch.queryParameters = queryParameters;
+  if (dynamicMetadata.length > 0) envoyMatch.dynamicMetadata = dynamicMetadata;
+  return envoyMatch;
 }
 
 /** True for a match that lets every request through, so that nothing behind it is ever reached. */
@@ -51,62 +50,54 @@ function headerMatchers(match: HTTPMatchRequest): HeaderMatcherJson[] {
   // Most matches are about paths alone.
   const { headers, withoutHeaders, method, authority, scheme } = match;
   if ((headers ?? withoutHeaders ?? method ?? authority ?? scheme) === undefined) return [];
-  const present = plainHeaders(headers).map(headerMatcher);
-  const absent = plainHeaders(withoutHeaders).map(invertedHeaderMatcher);
-  const sorted = [...present, ...absent].sort((a, b) => byCodePoint(a.name ?? "", b.name ?? ""));
-  const pseudo: [string, StringMatch | undefined][] = [
-    [":method", method],
-    [":authority", authority],
-    [":scheme", scheme],
-  ];
-  for (const [name, value] of pseudo) {
-    if (value !== undefined) sorted.push(headerMatcher([name, value]));
-  }
+  const sorted: HeaderMatcherJson[] = [];
+  for (const [name, value] of plainHeaders(headers)) sorted.push(headerMatcher(name, value));
+  for (const [name, value] of plainHeaders(withoutHeaders)) sorted.push(invertedHeaderMatcher(name, value));
+  sorted.sort((a, b) => byCodePoint(a.name ?? "", b.name ?? ""));
+  if (method !== undefined) sorted.push(headerMatcher(":method", method));
+  if (authority !== undefined) sorted.push(headerMatcher(":authority", authority));
+  if (scheme !== undefined) sorted.push(headerMatcher(":scheme", scheme));
   return sorted;
 }
 
-function headerMatcher([name, match]: NamedMatch): HeaderMatcherJson {
-  return { name, ...valueMatch(match) };
+function headerMatcher(name: string, match: StringMatch): HeaderMatcherJson {
+  const stringMatch = matchesPresence(match) ? undefined : stringMatcher(match);
+  return stringMatch === undefined ? { name, presentMatch: true } : { name, stringMatch };
 }
 
 /** A header that is not there passes a matcher on its value too, so it must count as empty; presence needs no such help. */
-function invertedHeaderMatcher([name, match]: NamedMatch): HeaderMatcherJson {
-  return {
-    ...headerMatcher([name, match]),
-    invertMatch: true,
-    ...(matchesPresence(match) ? {} : { treatMissingHeaderAsEmpty: true }),
-  };
+function invertedHeaderMatcher(name: string, match: StringMatch): HeaderMatcherJson {
+  const matcher = headerMatcher(name, match);
+  matcher.invertMatch = true;
+  if (!matchesPresence(match)) matcher.treatMissingHeaderAsEmpty = true;
+  return matcher;
 }
 
 function queryParameterMatchers(match: HTTPMatchRequest): QueryParameterMatcherJson[] {
   if (match.queryParams === undefined) return [];
   return Object.entries(match.queryParams)
     .sort(([a], [b]) => byCodePoint(a, b))
-    .map(([name, value]) => ({ name, ...valueMatch(value) }));
+    .map(([name, value]) => headerMatcher(name, value));
 }
 
-function valueMatch(match: StringMatch): Pick<HeaderMatcherJson, "presentMatch" | "stringMatch"> {
-  if (matchesPresence(match)) return { presentMatch: true };
-  const matcher = stringMatcher(match);
-  return matcher === undefined ? {} : { stringMatch: matcher };
-}
-
-function plainHeaders(headers: Readonly<Record<string, StringMatch>> | undefined): NamedMatch[] {
-  return Object.entries(headers ?? {}).filter(([name]) => claimPath(name) === undefined);
+function plainHeaders(headers: Readonly<Record<string, StringMatch>> | undefined): readonly NamedMatch[] {
+  if (headers === undefined) return [];
+  return Object.entries(headers).filter(([name]) => claimPath(name) === undefined);
 }
 
 function claimMatchers(match: HTTPMatchRequest): MetadataMatcherJson[] {
-  if (match.headers === undefined && match.withoutHeaders === undefined) return [];
-  return [
-    ...claimEntries(match.headers).map(claimMatcher),
-    ...claimEntries(match.withoutHeaders).map((entry) => ({ ...claimMatcher(entry), invert: true })),
-  ];
+  const { headers, withoutHeaders } = match;
+  const matchers = claimEntries(headers).map(claimMatcher);
+  for (const entry of claimEntries(withoutHeaders)) matchers.push({ ...claimMatcher(entry), invert: true });
+  return matchers;
 }
 
 type ClaimMatch = readonly [path: readonly string[], match: StringMatch];
 
 function claimEntries(headers: Readonly<Record<string, StringMatch>> | undefined): ClaimMatch[] {
-  return Object.entries(headers ?? {})
+  // Hardly anybody asks for claims.
+  if (headers === undefined || !Object.keys(headers).some((name) => name.startsWith("@"))) return [];
+  return Object.entries(headers)
     .sort(([a], [b]) => byCodePoint(a, b))
     .flatMap(([name, match]): ClaimMatch[] => {
       const path = claimPath(name);
@@ -128,7 +119,7 @@ const claimHeader = "@request.auth.claims";
 
 /** Path of the claim that a header name stands for: `@request.auth.claims.a.b` and `@request.auth.claims[a][b]`. */
 function claimPath(name: string): readonly string[] | undefined {
-  if (!name.toLowerCase().startsWith(claimHeader)) return undefined;
+  if (!name.startsWith("@") || !name.toLowerCase().startsWith(claimHeader)) return undefined;
   const rest = name.slice(claimHeader.length);
   if (rest.startsWith(".") && rest.length > 1) return rest.slice(1).split(".");
   if (rest.startsWith("[") && rest.endsWith("]") && rest.length > 2) return rest.slice(1, -1).split("][");

@@ -11,5 +11,6 @@ export function stringMatcher(match: StringMatch): StringMatcherJson | undefined
 
 /** True where only presence is asked for: `{}`, or the regular expression `*`, which is no valid one. */
 export function matchesPresence(match: StringMatch): boolean {
-  return match.regex === "*" || stringMatcher(match) === undefined;
+  if (match.regex === "*") return true;
+  return match.exact === undefined && match.prefix === undefined && match.regex === undefined;
 }

@@ -1,6 +1,7 @@
 import type { RetryPolicyJson, RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigKey } from "../../config/diagnostic.ts";
-import type { DestinationRule, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
+import type { ConsistentHashLB, DestinationRule, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
+import type { Destination, HTTPRetry } from "../../config/kinds/virtual-service.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import type { MeshDestinationRule, MeshVirtualService } from "../../mesh/mesh.ts";
 import type { RouteView } from "../../mesh/views.ts";
@@ -62,7 +63,7 @@ export interface RoutePlace extends Pick<RouteContext, "port" | "gateway" | "ter
   service(hostname: string): Pick<Service, "ports" | "attributes"> | undefined;
 }
 
-/** Routes of one VirtualService, and the objects that they were made from. */
+/** Routes of a VirtualService at one gateway, and the objects that they were made from. */
 export interface PlacedRoutes {
   readonly routes: readonly RouteJson[];
   readonly from: readonly ConfigKey[];
@@ -78,37 +79,38 @@ export function placedRoutes(virtualService: MeshVirtualService, place: RoutePla
     readsOf(virtualService),
   );
   const from: object[] = [virtualService];
-  const rules: MeshDestinationRule[] = [];
   let found = "";
   for (const host of hosts) {
     const service = place.service(host);
     const rule = table.hashRule(host);
     if (service !== undefined) from.push(service);
-    if (rule !== undefined) {
-      rules.push(rule);
-      from.push(rule);
-    }
+    if (rule !== undefined) from.push(rule);
     found += `${service === undefined ? "-" : "s"}${rule === undefined ? "-" : "r"}`;
   }
-  const source =
-    (readsNamespace ? `${view.proxy.namespace} ` : "") +
-    labels.map((label) => JSON.stringify(view.sourceLabels[label] ?? null)).join(" ");
-  const seen = `${found}|${source}|${table.key}`;
-  return memo(from, `routes|${place.port}|${place.gateway}|${place.terminatesTls}|${seen}`, () => {
-    const variants = memo(from, `variants|${seen}`, (): Variant[] => []);
-    let variant = variants.find((known) => fits(known, place));
-    if (variant === undefined) {
-      variant = makeVariant(virtualService, place, table);
-      variants.push(variant);
-    }
-    return { routes: variant.routes, from: [...virtualService.from, ...rules.flatMap((rule) => rule.from)] };
-  });
+  let source = readsNamespace ? view.proxy.namespace : "";
+  for (const label of labels) source += ` ${JSON.stringify(view.sourceLabels[label] ?? null)}`;
+  const variants = memo(from, `routes|${found}|${source}|${table.key}`, (): Variant[] => []);
+  const known = variants.find((variant) => variant.gateway === place.gateway && fits(variant, place));
+  if (known !== undefined) return known;
+  const elsewhere = variants.find((variant) => fits(variant, place));
+  const made =
+    elsewhere === undefined
+      ? makeVariant(virtualService, hosts, place, table)
+      : { ...elsewhere, gateway: place.gateway };
+  variants.push(made);
+  return made;
 }
 
-/** Routes of a VirtualService, and what they read of the place that they were made for. */
-interface Variant {
-  readonly routes: readonly RouteJson[];
-  readonly read: { port?: number; gateway?: string; terminatesTls?: boolean };
+/** Placed routes, and what they read of the place that they were made for. */
+interface Variant extends PlacedRoutes {
+  readonly gateway: string;
+  readonly read: ReadOfPlace;
+}
+
+interface ReadOfPlace {
+  port?: number;
+  gateway?: string;
+  terminatesTls?: boolean;
 }
 
 /** Most routes read nothing of their place, so that the tables of all ports and gateways share them. */
@@ -120,33 +122,69 @@ function fits({ read }: Variant, place: RoutePlace): boolean {
   );
 }
 
-function makeVariant(virtualService: MeshVirtualService, place: RoutePlace, table: TableContext): Variant {
-  const { view } = table;
-  const read: Variant["read"] = {};
-  const routes = virtualServiceRoutes(virtualService, {
-    get port() {
-      read.port = place.port;
-      return place.port;
-    },
-    get gateway() {
-      read.gateway = place.gateway;
-      return place.gateway;
-    },
-    get terminatesTls() {
-      read.terminatesTls = place.terminatesTls;
-      return place.terminatesTls;
-    },
-    sourceLabels: view.sourceLabels,
-    sourceNamespace: view.proxy.namespace,
-    defaultRetries: view.lookups.mesh.defaultHttpRetryPolicy,
-    appendsForwardedHost: table.headers.forwardedHost,
-    service: (host) => place.service(host),
-    consistentHash: (destination) => {
-      const rule = table.hashRule(destination.host);
-      return rule && destinationHash(rule.config.spec, destination);
-    },
-  });
-  return { routes, read };
+function makeVariant(
+  virtualService: MeshVirtualService,
+  hosts: readonly string[],
+  place: RoutePlace,
+  table: TableContext,
+): Variant {
+  const context = new WatchedContext(place, table);
+  const routes = virtualServiceRoutes(virtualService, context);
+  const rules = hosts.flatMap((host) => table.hashRule(host)?.from ?? []);
+  const from = rules.length === 0 ? virtualService.from : [...virtualService.from, ...rules];
+  return { routes, from, gateway: place.gateway, read: context.read };
+}
+
+/** The context of the routes of one place, that notes what was read of the place. */
+class WatchedContext implements RouteContext {
+  readonly read: ReadOfPlace = {};
+  readonly #place: RoutePlace;
+  readonly #table: TableContext;
+
+  constructor(place: RoutePlace, table: TableContext) {
+    this.#place = place;
+    this.#table = table;
+  }
+
+  get port(): number {
+    this.read.port = this.#place.port;
+    return this.#place.port;
+  }
+
+  get gateway(): string {
+    this.read.gateway = this.#place.gateway;
+    return this.#place.gateway;
+  }
+
+  get terminatesTls(): boolean {
+    this.read.terminatesTls = this.#place.terminatesTls;
+    return this.#place.terminatesTls;
+  }
+
+  get sourceLabels(): Readonly<Record<string, string>> {
+    return this.#table.view.sourceLabels;
+  }
+
+  get sourceNamespace(): string {
+    return this.#table.view.proxy.namespace;
+  }
+
+  get defaultRetries(): HTTPRetry | undefined {
+    return this.#table.view.lookups.mesh.defaultHttpRetryPolicy;
+  }
+
+  get appendsForwardedHost(): boolean {
+    return this.#table.headers.forwardedHost;
+  }
+
+  service(host: string): Pick<Service, "ports" | "attributes"> | undefined {
+    return this.#place.service(host);
+  }
+
+  consistentHash(destination: Destination): ConsistentHashLB | undefined {
+    const rule = this.#table.hashRule(destination.host);
+    return rule && destinationHash(rule.config.spec, destination);
+  }
 }
 
 /** What the routes of a VirtualService depend on beside the object itself. */

@@ -293,6 +293,6 @@ const emptyGateway = {
   serverPorts: [],
   mergedServers: [],
   serversByRouteName: new Map(),
-  portMap: new Map(),
+  portMap: () => new Map(),
   containsAutoPassthrough: false,
 };

@@ -123,7 +123,6 @@ export function gatewayView(
     key: gateway.origin.key,
     gatewayName: "default/gw",
     routeName,
-    sniHosts: [],
   }));
   return {
     merged: {
@@ -131,7 +130,7 @@ export function gatewayView(
       serverPorts: [],
       mergedServers: [],
       serversByRouteName: new Map([[routeName, merged]]),
-      portMap: new Map(),
+      portMap: () => new Map(),
       containsAutoPassthrough: false,
     },
     virtualServices: () => virtualServices,
