@@ -75,9 +75,9 @@ function hasSameEntries<T>(
   return true;
 }
 
-/** A function of one text that works every answer out once. */
-export function remembered<T>(make: (key: string) => T): (key: string) => T {
-  const made = new Map<string, { readonly value: T }>();
+/** A function of one text or number that works every answer out once. */
+export function remembered<K extends string | number, T>(make: (key: K) => T): (key: K) => T {
+  const made = new Map<K, { readonly value: T }>();
   return (key) => {
     let entry = made.get(key);
     if (entry === undefined) {

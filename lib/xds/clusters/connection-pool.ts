@@ -20,6 +20,13 @@ export function circuitBreakers(
   pool: ConnectionPoolSettings | undefined,
   retryBudget: RetryBudget | undefined,
 ): { readonly thresholds: CircuitBreakers_ThresholdsJson[] } {
+  return pool === undefined && retryBudget === undefined ? unlimitedBreakers : breakers(pool, retryBudget);
+}
+
+function breakers(
+  pool: ConnectionPoolSettings | undefined,
+  retryBudget: RetryBudget | undefined,
+): { readonly thresholds: CircuitBreakers_ThresholdsJson[] } {
   return {
     thresholds: [
       {
@@ -33,6 +40,9 @@ export function circuitBreakers(
   };
 }
 
+/** Most clusters have these. */
+const unlimitedBreakers = breakers(undefined, undefined);
+
 function retryBudgetJson(budget: RetryBudget): NonNullable<CircuitBreakers_ThresholdsJson["retryBudget"]> {
   const percent = budget.percent ?? 20;
   const least = budget.minRetryConcurrency ?? 0;
@@ -41,6 +51,8 @@ function retryBudgetJson(budget: RetryBudget): NonNullable<CircuitBreakers_Thres
     minRetryConcurrency: least === 0 ? 3 : least,
   };
 }
+
+const none = {};
 
 /** Seconds of a canonical duration text, without its fraction. */
 function wholeSeconds(duration: string): number {
@@ -55,7 +67,7 @@ export function connectionOptions(
   mesh: MeshConfig,
   rule: TcpKeepalive | undefined,
 ): Pick<ClusterJson, "upstreamConnectionOptions"> {
-  if (mesh.tcpKeepalive === undefined && rule === undefined) return {};
+  if (mesh.tcpKeepalive === undefined && rule === undefined) return none;
   const merged = { ...mesh.tcpKeepalive, ...rule };
   const probes = rule?.probes || (mesh.tcpKeepalive?.probes ?? 0);
   return {

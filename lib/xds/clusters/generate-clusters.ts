@@ -55,9 +55,8 @@ function builtIn(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly
 
 /** Of two clusters of one name the first stays; sorted by name. */
 function uniqueByName(resources: readonly ClusterResource[]): readonly ClusterResource[] {
-  const byName = new Map<string, ClusterResource>();
-  for (const resource of resources) if (!byName.has(resource.name)) byName.set(resource.name, resource);
-  return [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name));
+  const sorted = resources.toSorted((a, b) => byCodePoint(a.name, b.name));
+  return sorted.filter((resource, at) => resource.name !== sorted[at - 1]?.name);
 }
 
 /** Services whose clusters carry endpoints, or look at them for the guess of mTLS. */

@@ -123,7 +123,10 @@ function buildInbound(
   const pool = sidecarPool(inbound, port.port) ?? policy?.connectionPool;
   const http = upstreamHttp(proxies, port.servicePort.protocol, pool, undefined);
   const name = inboundClusterName(port.port);
-  const external = leading?.meshExternal === true;
+  const metadata =
+    leading === undefined || leading.meshExternal
+      ? undefined
+      : clusterMetadata({ services: port.services, rule, subset: "", external: false, originatesTls: false });
   const json = {
     name,
     altStatName: altStatNameOf(port, leading, mesh.inboundClusterStatName),
@@ -134,9 +137,7 @@ function buildInbound(
     ...connectionOptions(mesh, pool?.tcp?.tcpKeepalive),
     ...httpOptions(http, undefined),
     ...(port.endpoint.kind === "loopback" ? {} : { upstreamBindConfig: magicBind(proxies.ipMode) }),
-    ...(leading === undefined || external
-      ? {}
-      : clusterMetadata({ services: port.services, rule, subset: "", external: false, originatesTls: false })),
+    ...(metadata === undefined ? {} : { metadata }),
   };
   return { name, json, from: [...port.services.flatMap(originKeys), ...(rule?.from ?? [])] };
 }

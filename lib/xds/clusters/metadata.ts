@@ -1,3 +1,4 @@
+import type { JsonValue } from "@bufbuild/protobuf";
 import type { MetadataJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
 import type { ClientTLSSettings } from "../../config/kinds/destination-rule.ts";
 import type { MeshDestinationRule } from "../../mesh/mesh.ts";
@@ -20,19 +21,18 @@ export function originatesTls(settings: ClientTLSSettings | undefined): boolean 
   return settings?.mode === "SIMPLE" || settings?.mode === "MUTUAL";
 }
 
-/** `metadata` of a cluster, absent when there is nothing to say. @see xds-clusters 10 */
-export function clusterMetadata(metadata: ClusterMetadata): { readonly metadata?: MetadataJson } {
+/** `metadata` of a cluster, undefined when there is nothing to say. @see xds-clusters 10 */
+export function clusterMetadata(metadata: ClusterMetadata): MetadataJson | undefined {
   const { services, rule, subset, external } = metadata;
-  const istio = {
-    ...(services.length === 0 ? {} : { services: services.map(serviceJson) }),
-    ...(rule === undefined ? {} : { config: configPath(rule.config.meta) }),
-    ...(subset === "" ? {} : { subset }),
-    ...(external ? { external } : {}),
-    ...(metadata.originatesTls ? { alpn_override: "false" } : {}),
-  };
-  return Object.keys(istio).length === 0 ? {} : { metadata: { filterMetadata: { istio } } };
+  const istio: { [key: string]: JsonValue } = {};
+  if (services.length > 0) istio.services = services.map(serviceJson);
+  if (rule !== undefined) istio.config = configPath(rule.config.meta);
+  if (subset !== "") istio.subset = subset;
+  if (external) istio.external = true;
+  if (metadata.originatesTls) istio.alpn_override = "false";
+  return Object.keys(istio).length === 0 ? undefined : { filterMetadata: { istio } };
 }
 
-function serviceJson(service: Service): { readonly host: string; readonly name: string; readonly namespace: string } {
+function serviceJson(service: Service): JsonValue {
   return { host: service.hostname, name: service.attributes.name, namespace: service.attributes.namespace };
 }

@@ -86,31 +86,38 @@ function buildCluster(draft: ClusterDraft, proxies: ClusterClass): ClusterJson |
   const http = upstreamHttp(proxies, port.protocol, policy?.connectionPool, mesh);
   const security =
     draft.mode === "sniDnat" ? { sockets: {}, upstream: undefined } : secureUpstream(draft, proxies, http);
-  return {
+  const dynamic = draft.discovery === "dynamic";
+  const cluster: ClusterJson = {
+    ...found,
     name: draft.name,
     altStatName: altStatNameOf(draft, mesh.outboundClusterStatName),
-    ...found,
-    ...(draft.discovery === "dynamic"
-      ? { clusterType: dynamicForwardProxy(service.hostname, leavesNamesUnchecked(http, security.upstream)) }
-      : { commonLbConfig: commonLbConfig(draft, proxies) }),
     connectTimeout: policy?.connectionPool?.tcp?.connectTimeout ?? mesh.connectTimeout,
     circuitBreakers: circuitBreakers(policy?.connectionPool, policy?.retryBudget),
-    ...connectionOptions(mesh, policy?.connectionPool?.tcp?.tcpKeepalive),
-    ...httpOptions(http, security.upstream),
-    ...outlierDetection(policy?.outlierDetection),
-    ...(originalDestination || draft.discovery === "dynamic"
-      ? { lbPolicy: "CLUSTER_PROVIDED" }
-      : loadBalancer(policy?.loadBalancer)),
-    ...security.sockets,
-    ...clusterMetadata({
-      services: draft.discovery === "dynamic" ? [] : [service],
-      rule,
-      subset: draft.subset?.name ?? "",
-      external: service.meshExternal && draft.subset === undefined,
-      originatesTls: originatesTls(policy?.tls),
-    }),
   };
+  if (dynamic) {
+    cluster.clusterType = dynamicForwardProxy(service.hostname, leavesNamesUnchecked(http, security.upstream));
+  } else cluster.commonLbConfig = commonLbConfig(draft, proxies);
+  const { transportSocket, transportSocketMatches } = security.sockets;
+  if (transportSocket !== undefined) cluster.transportSocket = transportSocket;
+  if (transportSocketMatches !== undefined) cluster.transportSocketMatches = transportSocketMatches;
+  const metadata = clusterMetadata({
+    services: dynamic ? [] : [service],
+    rule,
+    subset: draft.subset?.name ?? "",
+    external: service.meshExternal && draft.subset === undefined,
+    originatesTls: originatesTls(policy?.tls),
+  });
+  if (metadata !== undefined) cluster.metadata = metadata;
+  return Object.assign(
+    cluster,
+    dynamic || originalDestination ? providedByCluster : loadBalancer(policy?.loadBalancer),
+    connectionOptions(mesh, policy?.connectionPool?.tcp?.tcpKeepalive),
+    httpOptions(http, security.upstream),
+    outlierDetection(policy?.outlierDetection),
+  );
 }
+
+const providedByCluster = { lbPolicy: "CLUSTER_PROVIDED" } as const;
 
 function altStatNameOf(draft: ClusterDraft, pattern: string): string {
   // The pattern is for hosts that are known.
@@ -184,16 +191,21 @@ function resolver(
 /** Labels of a service whose clients come back to the endpoint they started with, also while it drains. */
 const sessionLabels = ["istio.io/persistent-session", "istio.io/persistent-session-header"];
 
+/** The same object for all that say nothing. */
+const plainLoadBalancing = {};
+
 function commonLbConfig(draft: ClusterDraft, proxies: ClusterClass): NonNullable<ClusterJson["commonLbConfig"]> {
   const { service, policy } = draft;
-  const routing = localityRouting(service, policy, proxies.lookups.mesh);
+  const panic = panicThreshold(policy?.outlierDetection, sendsUnhealthyEndpoints(service));
+  const weighs = weighsLocalities(localityRouting(service, policy, proxies.lookups.mesh));
   const persistent =
     draft.mode === "default" &&
     draft.subset === undefined &&
     sessionLabels.some((label) => (service.attributes.labels[label] ?? "") !== "");
+  if (panic === undefined && !weighs && !persistent) return plainLoadBalancing;
   return {
-    ...panicThreshold(policy?.outlierDetection, sendsUnhealthyEndpoints(service)),
-    ...(weighsLocalities(routing) ? { localityWeightedLbConfig: {} } : {}),
+    ...panic,
+    ...(weighs ? { localityWeightedLbConfig: {} } : {}),
     ...(persistent ? { overrideHostStatus: { statuses: ["HEALTHY", "DRAINING", "UNKNOWN", "DEGRADED"] } } : {}),
   };
 }

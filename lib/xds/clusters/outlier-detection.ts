@@ -49,9 +49,9 @@ function localOrigin(settings: OutlierDetection): ClusterJson["outlierDetection"
 export function panicThreshold(
   settings: OutlierDetection | undefined,
   sendsUnhealthyEndpoints: boolean,
-): Pick<NonNullable<ClusterJson["commonLbConfig"]>, "healthyPanicThreshold"> {
+): Pick<NonNullable<ClusterJson["commonLbConfig"]>, "healthyPanicThreshold"> | undefined {
   if (sendsUnhealthyEndpoints) return { healthyPanicThreshold: {} };
   const percent = settings === undefined ? -1 : (settings.minHealthPercent ?? 0);
-  if (percent < 0) return {};
+  if (percent < 0) return undefined;
   return { healthyPanicThreshold: percent === 0 ? {} : { value: percent } };
 }

@@ -204,7 +204,7 @@ function defaultHost(service: TableService, port: number, tablePort: number, tab
   const { memo } = table;
   const domains = domainsOf(service, port, tablePort, table);
   const rule = table.hashRule(service.service.hostname);
-  const piece = memo(rule === undefined ? [domains] : [domains, rule], `default|${port}|${table.key}`, () => {
+  const piece = memo(rule === undefined ? [domains] : [domains, rule], table.defaultKey(port), () => {
     const hash = rule && serviceHash(rule.config.spec, port);
     const route = defaultOutboundRoute(service.hostname, port, hash, table.defaultRetry);
     const from = provenanceOf(service.service, rule);
@@ -223,10 +223,10 @@ function hostPiece(
   return { name, json: virtualHost(name, domains, routes, table.headers.attemptCount), from };
 }
 
-function domainsOf({ service }: TableService, port: number, tablePort: number, { memo, view }: TableContext): Domains {
-  const { dnsDomain, clusterId, ipMode, autoAllocatedAddresses } = view.proxy;
+function domainsOf({ service }: TableService, port: number, tablePort: number, table: TableContext): Domains {
+  const { memo, view, domainsKey } = table;
   const portSuffix = tablePort === 0 ? port : undefined;
-  const name = `domains|${portSuffix ?? ""}|${dnsDomain}|${clusterId}|${ipMode}|${autoAllocatedAddresses}`;
+  const name = portSuffix === undefined ? domainsKey : `${domainsKey}|${portSuffix}`;
   return memo([service], name, () => serviceDomains(service, portSuffix, view.proxy));
 }
 

@@ -2,6 +2,7 @@ import type { RetryPolicyJson, RouteJson } from "../../../gen/envoy/config/route
 import type { ConfigKey } from "../../config/diagnostic.ts";
 import type { ConsistentHashLB, DestinationRule, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
 import type { Destination, HTTPRetry } from "../../config/kinds/virtual-service.ts";
+import { remembered } from "../../mesh/identity.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import type { MeshDestinationRule, MeshVirtualService } from "../../mesh/mesh.ts";
 import type { RouteView } from "../../mesh/views.ts";
@@ -20,6 +21,9 @@ export interface TableContext {
   readonly defaultRetry: RetryPolicyJson | undefined;
   /** Plain values that every remembered virtual host depends on, as a text. */
   readonly key: string;
+  /** The same of the domains of services, and of default routes to a port. */
+  readonly domainsKey: string;
+  defaultKey(port: number): string;
   /** The rule that says how requests to a host are hashed; undefined: they are not. */
   hashRule(hostname: string): MeshDestinationRule | undefined;
 }
@@ -36,12 +40,17 @@ export function tableContext(view: RouteView, memo: Memo): TableContext {
     const rule = service && view.destinationRule(service);
     return rule !== undefined && memo([rule], "hashes", () => hashes(rule.config.spec)) ? rule : undefined;
   };
+  const key = `${headers.attemptCount} ${headers.forwardedHost} ${retries === undefined ? "" : JSON.stringify(retries)}`;
+  const { dnsDomain, clusterId, ipMode, autoAllocatedAddresses } = view.proxy;
   return {
     view,
     memo,
     headers,
     defaultRetry: retryPolicy(retries, false),
-    key: `${headers.attemptCount} ${headers.forwardedHost} ${retries === undefined ? "" : JSON.stringify(retries)}`,
+    key,
+    domainsKey: `domains|${dnsDomain}|${clusterId}|${ipMode}|${autoAllocatedAddresses}`,
+    // Thousands of services ask for a few ports.
+    defaultKey: remembered((port) => `default|${port}|${key}`),
     hashRule: ruleOf,
   };
 }

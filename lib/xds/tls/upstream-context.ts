@@ -62,8 +62,7 @@ function exactNames(names: readonly string[]): { matchSubjectAltNames?: { exact:
 function meshContext(input: UpstreamContextInput): UpstreamTlsContextJson {
   const { settings, http2 } = input;
   const sni = (settings.sni ?? "") === "" ? input.defaultSni : (settings.sni ?? "");
-  return {
-    ...(sni === "" ? {} : { sni }),
+  const context: UpstreamTlsContextJson = {
     commonTlsContext: {
       tlsParams: versions,
       alpnProtocols: http2 ? meshAlpnHttp2 : meshAlpn,
@@ -74,6 +73,8 @@ function meshContext(input: UpstreamContextInput): UpstreamTlsContextJson {
       },
     },
   };
+  if (sni !== "") context.sni = sni;
+  return context;
 }
 
 function originationContext(input: UpstreamContextInput): UpstreamTlsContextJson | undefined {

@@ -11,6 +11,9 @@ export type Sockets = Pick<ClusterJson, "transportSocket" | "transportSocketMatc
 const rawBuffer = packAny("envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer", {});
 const plainText: TransportSocketJson = { name: "envoy.transport_sockets.raw_buffer", typedConfig: rawBuffer };
 
+const takesMtls = { tlsMode: "istio" };
+const otherwisePlain = { name: "tlsMode-disabled", match: {}, transportSocket: plainText };
+
 function tlsSocket(context: UpstreamTlsContextJson): TransportSocketJson {
   return {
     name: "envoy.transport_sockets.tls",
@@ -32,12 +35,7 @@ export function tlsSockets(
   if (context === undefined) return {};
   const transportSocket = tlsSocket(context);
   if (!automatic || originalDestination) return { transportSocket };
-  return {
-    transportSocketMatches: [
-      { name: "tlsMode-istio", match: { tlsMode: "istio" }, transportSocket },
-      { name: "tlsMode-disabled", match: {}, transportSocket: plainText },
-    ],
-  };
+  return { transportSocketMatches: [{ name: "tlsMode-istio", match: takesMtls, transportSocket }, otherwisePlain] };
 }
 
 /** Wraps every socket so that it first says, in the PROXY protocol, whom it connects for. */
