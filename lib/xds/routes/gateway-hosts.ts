@@ -19,11 +19,11 @@ export function intersectHosts(a: readonly string[], b: readonly string[]): read
   const result: string[] = [];
   for (const one of a) {
     for (const other of b) {
-      if (isSubsetHost(one, other)) result.push(one);
-      else if (isSubsetHost(other, one)) result.push(other);
+      const common = isSubsetHost(one, other) ? one : isSubsetHost(other, one) ? other : undefined;
+      if (common !== undefined && !result.includes(common)) result.push(common);
     }
   }
-  return result.length < 2 ? result : [...new Set(result)];
+  return result;
 }
 
 /** Exact hosts first, then wildcards; the longer before the shorter, then by code point. */

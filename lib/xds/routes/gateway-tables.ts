@@ -148,7 +148,10 @@ function destinationService(hostname: string, namespace: string, { view }: Table
  * As in Istio, a host is compared only with the last one that had these routes.
  */
 function collapse(hosts: readonly GatewayHost[]): readonly (readonly GatewayHost[])[] {
-  if (hosts.length === 1) return [hosts];
+  const sorted = hosts.toSorted((a, b) => bySpecificity(a.host, b.host));
+  const [first] = sorted;
+  // Where one virtual service has all hosts.
+  if (first !== undefined && hosts.every((host) => isLike(host, first))) return [sorted];
   const identities = new Map<PlacedRoutes, number>();
   const identityOf = (part: PlacedRoutes): number => {
     const id = identities.get(part) ?? identities.size;
@@ -160,7 +163,7 @@ function collapse(hosts: readonly GatewayHost[]): readonly (readonly GatewayHost
     parts.length === 1 && parts[0] !== undefined ? parts[0] : parts.map(identityOf).join(",");
   const groups: GatewayHost[][] = [];
   const last = new Map<PlacedRoutes | string, GatewayHost[]>();
-  for (const host of hosts.toSorted((a, b) => bySpecificity(a.host, b.host))) {
+  for (const host of sorted) {
     const key = keyOfParts(host.parts);
     const group = last.get(key);
     if (group?.[0]?.requiresTls === host.requiresTls) {
@@ -172,6 +175,12 @@ function collapse(hosts: readonly GatewayHost[]): readonly (readonly GatewayHost
     groups.push(opened);
   }
   return groups;
+}
+
+function isLike({ parts, requiresTls }: GatewayHost, other: GatewayHost): boolean {
+  return (
+    requiresTls === other.requiresTls && parts.length === 1 && other.parts.length === 1 && parts[0] === other.parts[0]
+  );
 }
 
 function groupPiece(group: readonly GatewayHost[], { memo, headers }: TableContext): VirtualHostPiece {
@@ -193,8 +202,10 @@ function groupPiece(group: readonly GatewayHost[], { memo, headers }: TableConte
 
 /** One server for each Gateway of the hosts. */
 function serversOf(group: readonly GatewayHost[]): readonly GatewayServer[] {
-  const [first] = group;
-  if (first !== undefined && group.length === 1) return first.servers;
+  const servers = group[0]?.servers ?? [];
+  const [server] = servers;
+  const shared = servers.length === 1 && group.every((host) => host.servers.length === 1 && host.servers[0] === server);
+  if (shared || group.length === 1) return servers;
   const byGateway = new Map(group.flatMap(({ servers }) => servers).map((server) => [server.gateway, server]));
   return [...byGateway.values()];
 }

@@ -84,38 +84,47 @@ export interface PlacedRoutes {
  */
 export function placedRoutes(virtualService: MeshVirtualService, place: RoutePlace, table: TableContext): PlacedRoutes {
   const { memo, view } = table;
-  const { hosts, labels, readsNamespace } = memo([virtualService], "what its routes read", () =>
-    readsOf(virtualService),
-  );
-  const from: object[] = [virtualService];
-  let found = "";
+  const known = memo([virtualService], "routes", () => ({ reads: readsOf(virtualService), variants: [] as Variant[] }));
+  const { hosts, labels, readsNamespace } = known.reads;
+  const rules: MeshDestinationRule[] = [];
+  let key = table.key;
   for (const host of hosts) {
     const service = place.service(host);
     const rule = table.hashRule(host);
-    if (service !== undefined) from.push(service);
-    if (rule !== undefined) from.push(rule);
-    found += `${service === undefined ? "-" : "s"}${rule === undefined ? "-" : "r"}`;
+    if (rule !== undefined) rules.push(rule);
+    key += `|${service === undefined ? "" : destinationText(service)}${rule === undefined ? "" : "#"}`;
   }
-  let source = readsNamespace ? view.proxy.namespace : "";
-  for (const label of labels) source += ` ${JSON.stringify(view.sourceLabels[label] ?? null)}`;
-  const variants = memo(from, `routes|${found}|${source}|${table.key}`, (): Variant[] => []);
-  const known = variants.find((variant) => variant.gateway === place.gateway && fits(variant, place));
-  if (known !== undefined) return known;
-  const elsewhere = variants.find((variant) => fits(variant, place));
+  if (readsNamespace) key += `|${view.proxy.namespace}`;
+  for (const label of labels) key += `|${JSON.stringify(view.sourceLabels[label] ?? null)}`;
+  const variants =
+    rules.length === 0 ? known.variants : memo([virtualService, ...rules], "routes with rules", () => [] as Variant[]);
+  const alike = variants.filter((variant) => variant.key === key && fits(variant, place));
+  const here = alike.find((variant) => variant.gateway === place.gateway);
+  if (here !== undefined) return here;
+  const [elsewhere] = alike;
   const made =
     elsewhere === undefined
-      ? makeVariant(virtualService, hosts, place, table)
+      ? makeVariant(virtualService, { key, rules }, place, table)
       : { ...elsewhere, gateway: place.gateway };
   variants.push(made);
   return made;
 }
 
-/** Placed routes, and what they read of the place that they were made for. */
+/** All that a destination's cluster depends on of its service. */
+function destinationText({ ports, attributes }: Pick<Service, "ports" | "attributes">): string {
+  const onlyPort = ports.length === 1 ? ports[0]?.port : "";
+  return `${onlyPort}/${attributes.externalName ?? ""}`;
+}
+
+/** Placed routes, and what they depend on beside the object itself. */
 interface Variant extends PlacedRoutes {
   readonly gateway: string;
+  /** Destinations, source and settings as they were. */
+  readonly key: string;
   readonly read: ReadOfPlace;
 }
 
+/** What was read of the place that the routes were made for. */
 interface ReadOfPlace {
   port?: number;
   gateway?: string;
@@ -133,15 +142,15 @@ function fits({ read }: Variant, place: RoutePlace): boolean {
 
 function makeVariant(
   virtualService: MeshVirtualService,
-  hosts: readonly string[],
+  { key, rules }: { readonly key: string; readonly rules: readonly MeshDestinationRule[] },
   place: RoutePlace,
   table: TableContext,
 ): Variant {
   const context = new WatchedContext(place, table);
   const routes = virtualServiceRoutes(virtualService, context);
-  const rules = hosts.flatMap((host) => table.hashRule(host)?.from ?? []);
-  const from = rules.length === 0 ? virtualService.from : [...virtualService.from, ...rules];
-  return { routes, from, gateway: place.gateway, read: context.read };
+  const from =
+    rules.length === 0 ? virtualService.from : [...virtualService.from, ...rules.flatMap((rule) => rule.from)];
+  return { routes, from, gateway: place.gateway, key, read: context.read };
 }
 
 /** The context of the routes of one place, that notes what was read of the place. */
