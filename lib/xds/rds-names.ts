@@ -1,4 +1,6 @@
+import type { FilterJson } from "../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
+import type { HttpConnectionManagerJson } from "../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 
 /**
  * Names of the route tables that a listener asks for, wherever in it a connection manager stands.
@@ -7,11 +9,18 @@ import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_p
 export function rdsNames(listener: ListenerJson): readonly string[] {
   const names = new Set<string>();
   const { filterChains = [], defaultFilterChain, ...rest } = listener;
-  // Of a chain only its filters: the listener of a gateway may have thousands, most of each about TLS.
-  for (const { filters } of filterChains) collect(filters, names);
-  collect(defaultFilterChain?.filters, names);
+  // Of a chain only its filters: the listener of a gateway may have thousands of chains, most of each about TLS.
+  for (const { filters = [] } of filterChains) for (const filter of filters) ofFilter(filter, names);
+  for (const filter of defaultFilterChain?.filters ?? []) ofFilter(filter, names);
   collect(rest, names);
   return [...names];
+}
+
+function ofFilter(filter: FilterJson, names: Set<string>): void {
+  // Of whatever type it is: only a connection manager has the field.
+  const name = (filter.typedConfig as HttpConnectionManagerJson | undefined)?.rds?.routeConfigName;
+  if (name === undefined) collect(filter, names);
+  else names.add(name);
 }
 
 /** Walks without making lists of entries: there may be megabytes. */
