@@ -11,7 +11,7 @@ import { editVirtualService } from "./edits.ts";
 import { istioFleet } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-import { elapsedIn, measure, stopwatch, timingRow } from "./yardstick.ts";
+import { elapsedIn, measure, roundsOf, timingRow } from "./yardstick.ts";
 
 const size = 20;
 
@@ -55,23 +55,21 @@ function fleetRows(text: string, scope: keyof typeof istioFleet, { yard, quick }
   const world = worldOfFleet(loaded);
   let resources = 0;
   const cold = measure(
-    () => {
-      const elapsed = stopwatch();
+    (_, start) => {
+      const elapsed = start();
       resources = generateEach(world, createMemo());
       return elapsed();
     },
-    quick ? 1 : 5,
-    quick ? 0 : 2,
+    roundsOf(quick, { measured: 5, warmUp: 2 }),
   );
   let current = loaded;
   const changed = measure(
-    (round) => {
+    (round, start) => {
       current = editVirtualService(current, round);
       const next = worldOfFleet(current);
-      return elapsedIn(() => generateEach(next, memo));
+      return elapsedIn(() => generateEach(next, memo), start);
     },
-    quick ? 1 : 9,
-    3,
+    roundsOf(quick, { measured: 9, warmUp: 3 }),
   );
   const { cold: istioCold, warm = 0 } = istioFleet[scope];
   return [
@@ -92,8 +90,8 @@ export async function fleetBench(options: BenchOptions): Promise<void> {
   const everyone = worldOf(readFiles([{ file: "input.yaml", text }]), defaultWorldOptions, createMemo()).value;
   let classes = 0;
   const all = measure(
-    () => {
-      const elapsed = stopwatch();
+    (_, start) => {
+      const elapsed = start();
       const memo = createMemo();
       const mesh = buildMesh(everyone, memo).value;
       const census = classify(mesh, everyone.proxies, memo).value;
@@ -101,8 +99,7 @@ export async function fleetBench(options: BenchOptions): Promise<void> {
       classes = census.classes.length;
       return elapsed();
     },
-    quick ? 1 : 3,
-    quick ? 0 : 1,
+    roundsOf(quick, { measured: 3, warmUp: 1 }),
   );
   report.table("Every pod of the mesh of 1,000 services", [
     timingRow(`${everyone.proxies.length} sidecars in ${classes} classes, cold`, all, yard),

@@ -9,7 +9,7 @@ import { loadCase } from "../conformance/load-case.ts";
 import { istioCases } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { sharedBench } from "./synthetic-mesh.ts";
-import { measure, stopwatch, timingRow } from "./yardstick.ts";
+import { measure, roundsOf, timingRow } from "./yardstick.ts";
 
 const folder = new URL("istio-cases/", sharedBench);
 
@@ -28,17 +28,13 @@ function caseRows(name: string, { yard, quick }: Pick<BenchOptions, "yard" | "qu
   const [proxy] = world.proxies;
   if (proxy === undefined) return [{ "": `${name}: names no proxy` }];
   let made: ClassResources | undefined;
-  const timing = measure(
-    () => {
-      const memo = createMemo();
-      const mesh = buildMesh(world, memo).value;
-      const elapsed = stopwatch();
-      made = generate(mesh, proxy, memo).value;
-      return elapsed();
-    },
-    quick ? 1 : 15,
-    quick ? 0 : 15,
-  );
+  const timing = measure((_, start) => {
+    const memo = createMemo();
+    const mesh = buildMesh(world, memo).value;
+    const elapsed = start();
+    made = generate(mesh, proxy, memo).value;
+    return elapsed();
+  }, roundsOf(quick));
   const theirs = istioCases.get(name);
   const ours = resourceTypes.map((type) => made?.[type].length ?? 0).join("/");
   const resources = ours === theirs?.resources ? ours : `${ours}, Istio ${theirs?.resources}`;

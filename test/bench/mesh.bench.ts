@@ -16,7 +16,16 @@ import { heapMib } from "./heap.ts";
 import { istioMesh } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-import { type Elapsed, elapsedIn, measure, stopwatch, type Timing, timingOf, timingRow } from "./yardstick.ts";
+import {
+  type Elapsed,
+  elapsedIn,
+  measure,
+  type Rounds,
+  roundsOf,
+  type Timing,
+  timingOf,
+  timingRow,
+} from "./yardstick.ts";
 
 /** The world of a mesh with only these proxies. */
 function worldFor(loaded: LoadedDirectory, named: readonly NamedProxy[], memo: Memo): World {
@@ -36,26 +45,26 @@ interface EditTimings {
 }
 
 /** What one edit after another costs with the memo kept, apart for the registries and for mesh, views and resources. */
-function afterEdits(loaded: LoadedDirectory, named: readonly NamedProxy[], edit: Edit, rounds: number): EditTimings {
+function afterEdits(loaded: LoadedDirectory, named: readonly NamedProxy[], edit: Edit, rounds: Rounds): EditTimings {
   const memo = createMemo();
   let current = loaded;
   generateAll(worldFor(current, named, memo), memo);
   const registry: Elapsed[] = [];
-  const resources = measure((round) => {
+  const resources = measure((round, start) => {
     current = edit(current, round);
-    const elapsed = stopwatch();
+    const elapsed = start();
     const world = worldFor(current, named, memo);
     registry.push(elapsed());
-    return elapsedIn(() => generateAll(world, memo));
+    return elapsedIn(() => generateAll(world, memo), start);
   }, rounds);
-  return { registry: timingOf(registry.slice(-rounds)), resources };
+  return { registry: timingOf(registry.slice(-rounds.measured)), resources };
 }
 
 const counts = ({ clusters, endpoints, listeners, routes }: ClassResources): string =>
   [clusters, endpoints, listeners, routes].map(({ length }) => length).join("/");
 
 export async function meshBench({ report, yard, services, quick }: BenchOptions): Promise<void> {
-  const rounds = quick ? 1 : 15;
+  const rounds = roundsOf(quick);
   for (const size of services) {
     const theirs = istioMesh.get(size);
     const { text, named } = syntheticMesh(size);
@@ -64,17 +73,17 @@ export async function meshBench({ report, yard, services, quick }: BenchOptions)
     const rows: Row[] = [
       timingRow(
         "mesh, from loaded registries",
-        measure(() => elapsedIn(() => buildMesh(world, createMemo())), rounds),
+        measure((_, start) => elapsedIn(() => buildMesh(world, createMemo()), start), rounds),
         yard,
         theirs?.context,
       ),
     ];
     for (const proxy of world.proxies) {
       let made: ClassResources | undefined;
-      const timing = measure(() => {
+      const timing = measure((_, start) => {
         const memo = createMemo();
         const mesh = buildMesh(world, memo).value;
-        const elapsed = stopwatch();
+        const elapsed = start();
         made = generate(mesh, proxy, memo).value;
         return elapsed();
       }, rounds);
@@ -84,7 +93,10 @@ export async function meshBench({ report, yard, services, quick }: BenchOptions)
     rows.push(
       timingRow(
         "both, both shapes, to checked and hashed bytes",
-        measure(() => elapsedIn(() => compile(world, [], createMemo())), quick ? 1 : 5, 1),
+        measure(
+          (_, start) => elapsedIn(() => compile(world, [], createMemo()), start),
+          roundsOf(quick, { measured: 5, warmUp: 1 }),
+        ),
         yard,
       ),
     );

@@ -8,7 +8,7 @@ import type { RegistryInput } from "../../lib/registry/registry-input.ts";
 import { heapMib } from "./heap.ts";
 import type { BenchOptions } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-import { elapsedIn, measure, timingRow } from "./yardstick.ts";
+import { type Elapsed, elapsedIn, measure, roundsOf, timingRow } from "./yardstick.ts";
 
 /** The objects of the synthetic mesh of so many services, parsed. */
 function meshObjects(services: number): readonly KubernetesObject[] {
@@ -40,11 +40,11 @@ function editor(objects: readonly KubernetesObject[]) {
   return (kind: string, edit: (object: KubernetesObject, count: number) => KubernetesObject) => {
     const places = current.flatMap((object, at) => (object.kind === kind ? [at] : []));
     const at = places[Math.floor(places.length / 2)] ?? 0;
-    return () => {
+    return (_: number, start: () => () => Elapsed) => {
       edits += 1;
       current = current.map((object, place) => (place === at ? edit(object, edits) : object));
       const input = inputOf(current);
-      return elapsedIn(() => buildRegistry(input, memo));
+      return elapsedIn(() => buildRegistry(input, memo), start);
     };
   };
 }
@@ -61,17 +61,17 @@ function flapped(slice: KubernetesObject, count: number): KubernetesObject {
 }
 
 export async function registryBench({ report, yard, services, quick }: BenchOptions): Promise<void> {
-  const rounds = quick ? 1 : 15;
+  const rounds = roundsOf(quick, { warmUp: 5 });
   for (const size of services) {
     const objects = meshObjects(size);
     const input = inputOf(objects);
-    const whole = measure(() => elapsedIn(() => buildRegistry(input)), quick ? 1 : 5);
+    const whole = measure((_, start) => elapsedIn(() => buildRegistry(input), start), roundsOf(quick, { measured: 5 }));
     const edit = editor(objects);
     report.table(`Registries of ${size} services, ${objects.length} objects`, [
       timingRow("objects to model", whole, yard),
-      timingRow("one endpoint changed", measure(edit("EndpointSlice", flapped), rounds, 5), yard),
-      timingRow("one pod changed", measure(edit("Pod", relabelled), rounds, 5), yard),
-      timingRow("one service changed", measure(edit("Service", relabelled), rounds, 5), yard),
+      timingRow("one endpoint changed", measure(edit("EndpointSlice", flapped), rounds), yard),
+      timingRow("one pod changed", measure(edit("Pod", relabelled), rounds), yard),
+      timingRow("one service changed", measure(edit("Service", relabelled), rounds), yard),
     ]);
     const before = heapMib();
     const state = buildRegistry(input, createMemo()).value;

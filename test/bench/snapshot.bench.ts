@@ -21,7 +21,7 @@ import { s3Store } from "../../lib/storage/s3.ts";
 import { startS3 } from "../storage/s3-server.ts";
 import type { BenchOptions, Report, Row } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
-import { type Elapsed, measure, stopwatch, timingOf, timingRow } from "./yardstick.ts";
+import { type Elapsed, measure, roundsOf, stopwatch, timingOf, timingRow } from "./yardstick.ts";
 
 interface Published {
   readonly elapsed: Elapsed;
@@ -160,12 +160,12 @@ async function diffTable({ report, yard, quick }: BenchOptions): Promise<void> {
   const reading = elapsed();
   let found = 0;
   const timing = measure(
-    () => {
-      const elapsed = stopwatch();
+    (_, start) => {
+      const elapsed = start();
       found = diffWorlds(before, after).resources.length;
       return elapsed();
     },
-    quick ? 1 : 9,
+    roundsOf(quick, { measured: 9 }),
   );
   report.table(`Two roots with ${size} resources each`, [
     timingRow("read both from the store, nothing cached", timingOf([reading]), yard),
