@@ -196,5 +196,6 @@ function serviceLookups(
     meshNetworks,
     serviceByHostname: services.visibleService,
     servicesOfHost: (hostname) => [...(services.byHostname.get(hostname)?.values() ?? [])],
+    services,
   }));
 }

@@ -6,12 +6,13 @@ export function fingerprint(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 24);
 }
 
-/** Lists and maps made last, by name, in a memo. */
+/** Lists, maps and passes made last, by name, in a memo. */
 interface Slots {
   /** Meshes built with this memo so far. */
   round: number;
   readonly lists: Map<string, Slot<readonly unknown[]>>;
   readonly maps: Map<string, Slot<ReadonlyMap<string, unknown>>>;
+  readonly passes: Map<string, Slot<Pass>>;
 }
 
 interface Slot<T> {
@@ -20,7 +21,7 @@ interface Slot<T> {
 }
 
 const slotsOf = (memo: Memo): Slots =>
-  memo<Slots>([], "slots", () => ({ round: 0, lists: new Map(), maps: new Map() }));
+  memo<Slots>([], "slots", () => ({ round: 0, lists: new Map(), maps: new Map(), passes: new Map() }));
 
 /** Rounds after which a list that nobody asked for again is forgotten. */
 const retainedRounds = 64;
@@ -30,7 +31,7 @@ export function beginRound(memo: Memo): void {
   const slots = slotsOf(memo);
   slots.round += 1;
   if (slots.round % retainedRounds !== 0) return;
-  for (const named of [slots.lists, slots.maps]) {
+  for (const named of [slots.lists, slots.maps, slots.passes]) {
     for (const [name, slot] of named) if (slot.usedInRound < slots.round - retainedRounds) named.delete(name);
   }
 }
@@ -73,6 +74,50 @@ function hasSameEntries<T>(
   if (last.size !== map.size) return false;
   for (const [key, value] of map) if (last.get(key) !== value) return false;
   return true;
+}
+
+/** One pass over a list: what it read, and what it made. */
+interface Pass {
+  readonly context: readonly unknown[];
+  readonly elements: readonly unknown[];
+  readonly inputs: readonly unknown[];
+  readonly made: readonly unknown[];
+}
+
+/** What each element is made from, beside itself. */
+export interface Inputs<E, I> {
+  /** Read for every element: as soon as one is another object, all are made again. */
+  readonly context: readonly unknown[];
+  /** Read for this element. */
+  of(element: E): I;
+}
+
+/**
+ * `elements.map(make)`, remembered under a name: an element in its old place that reads what it read before keeps what was
+ * made of it, for the price of two comparisons, and the whole list stays the same object if all of them do. Whatever
+ * changed goes through `make`, which had better remember by itself.
+ */
+export function mapAgain<E, I, T>(
+  memo: Memo,
+  name: string,
+  elements: readonly E[],
+  { context, of }: Inputs<E, I>,
+  make: (element: E, input: I) => T,
+): readonly T[] {
+  const { passes, round } = slotsOf(memo);
+  const slot = passes.get(name);
+  const last = slot?.current;
+  const known = last !== undefined && isSame(last.context, context) ? last : undefined;
+  const inputs = elements.map(of);
+  const made = elements.map((element, at) =>
+    known !== undefined && known.elements[at] === element && known.inputs[at] === inputs[at]
+      ? // Names hold the type of what is made, as in the memo.
+        (known.made[at] as T)
+      : make(element, inputs[at] as I),
+  );
+  const same = last !== undefined && isSame(last.made, made) ? last.made : made;
+  passes.set(name, { current: { context, elements, inputs, made: same }, usedInRound: round });
+  return same;
 }
 
 /** A function of one text or number that works every answer out once. */

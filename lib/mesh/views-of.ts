@@ -144,7 +144,7 @@ function endpointView({ mesh, memo, scope, rules, perspective }: Selection): End
   return memo([mesh.lookups, services, destinationRules], `endpoint view|${key}`, () => ({
     key,
     lookups: mesh.lookups,
-    scope: { services, serviceByHostname },
+    scope: { services, serviceByHostname, destinationRules },
     destinationRule: rules.destinationRule,
     perspective,
   }));

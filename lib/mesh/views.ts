@@ -45,6 +45,8 @@ export interface ServiceLookups {
   serviceByHostname(hostname: string, namespace: string): Service | undefined;
   /** Every service of a host, whoever may see it: one a namespace. */
   servicesOfHost(hostname: string): readonly Service[];
+  /** Stands for all services among memo keys: another object as soon as one of them changed. */
+  readonly services: object;
 }
 
 /** What listeners may ask. */
@@ -118,7 +120,7 @@ export interface ClusterView extends ClassView {
 export interface EndpointView {
   readonly key: string;
   readonly lookups: MeshLookups;
-  readonly scope: Pick<SidecarScope, "services" | "serviceByHostname">;
+  readonly scope: Pick<SidecarScope, "services" | "serviceByHostname" | "destinationRules">;
   destinationRule(service: Service): MeshDestinationRule | undefined;
   readonly perspective: EndpointPerspective;
 }

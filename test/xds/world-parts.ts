@@ -202,6 +202,7 @@ export function lookups(parts: Parts): MeshLookups {
     authentication: {},
     serviceByHostname: (hostname) => parts.services?.find((candidate) => candidate.hostname === hostname),
     servicesOfHost: () => [],
+    services: {},
     meshNetworks: { networks: {} },
     networkGateways: parts.gateways ?? [],
     gatewaysOfNetwork: (network) => (parts.gateways ?? []).filter((gateway) => gateway.network === network),

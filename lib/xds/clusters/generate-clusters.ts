@@ -1,6 +1,6 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { byCodePoint, type Stage } from "../../config/diagnostic.ts";
-import { sameList } from "../../mesh/identity.ts";
+import { mapAgain, sameList } from "../../mesh/identity.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import type { ClusterView } from "../../mesh/views.ts";
 import type { Service } from "../../registry/service.ts";
@@ -24,7 +24,7 @@ const nothing = {};
  */
 export function generateClusters(view: ClusterView, memo: Memo): Stage<readonly ClusterResource[]> {
   const proxies = clusterClassOf(view, memo);
-  const outbound = memo([view.outbound], "outbound clusters", () => uniqueByName(ofScope(view, proxies, memo)));
+  const outbound = memo([view.outbound], "outbound clusters", () => ofScope(view, proxies, memo));
   const resources = [...outbound, ...inboundClusters(view, proxies, memo)];
   // As long as every cluster is the one of before, so is their list: what is made from it is not made again.
   const list = sameList(memo, `clusters|${view.key}`, resources);
@@ -33,14 +33,30 @@ export function generateClusters(view: ClusterView, memo: Memo): Stage<readonly 
 
 /** Everything but the inbound side. */
 function ofScope(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {
-  const { services } = view.scope;
-  return [
-    ...services.flatMap((service) => ofService(view, proxies, service, "default", memo)),
-    ...(view.gateway?.containsAutoPassthrough === true
-      ? services.flatMap((service) => (service.meshExternal ? [] : ofService(view, proxies, service, "sniDnat", memo)))
-      : []),
-    ...builtIn(view, proxies, memo),
-  ];
+  const plain = ofServices(view, proxies, view.scope.services, "default", memo);
+  const lists = [plain, builtIn(view, proxies, memo)];
+  if (view.gateway?.containsAutoPassthrough === true) {
+    const inMesh = view.scope.services.filter((service) => !service.meshExternal);
+    lists.push(ofServices(view, proxies, inMesh, "sniDnat", memo));
+  }
+  return memo(lists, "outbound clusters", () => uniqueByName(lists.flat()));
+}
+
+/** Most changes touch a few services, so the others are not even asked what they are made from. */
+function ofServices(
+  view: ClusterView,
+  proxies: ClusterClass,
+  services: readonly Service[],
+  mode: OutboundService["mode"],
+  memo: Memo,
+): readonly ClusterResource[] {
+  const { lookups } = proxies;
+  const context = [proxies.keyWithEndpoints, lookups.services, view.scope.destinationRules];
+  const inputs = { context, of: lookups.endpoints };
+  const lists = mapAgain(memo, `clusters of services|${mode}|${view.key}`, services, inputs, (service) =>
+    ofService(view, proxies, service, mode, memo),
+  );
+  return memo([lists], "flat", () => lists.flat());
 }
 
 function builtIn(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {

@@ -1,10 +1,11 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { sameList } from "../../mesh/identity.ts";
+import { mapAgain, sameList } from "../../mesh/identity.ts";
 import type { Memo } from "../../mesh/memo.ts";
 import { streamPort } from "../../mesh/service-port.ts";
 import type { EndpointView } from "../../mesh/views.ts";
+import type { Endpoint } from "../../registry/service.ts";
 import { effectivePolicy } from "../clusters/traffic-policy.ts";
 import { parseClusterName } from "../names.ts";
 import { provenanceOf } from "../provenance.ts";
@@ -16,6 +17,9 @@ import { perspectiveText } from "./perspective-text.ts";
 
 /** Stands for "no rule" among memo keys. */
 const noRule = {};
+
+/** The endpoints of what is not known. */
+const nobody: readonly Endpoint[] = [];
 
 /** What an EDS cluster asks for. */
 interface Question {
@@ -71,13 +75,17 @@ function loadAssignments(
   const context = { perspective, lookups, gateways, localityOf: meshWide.localityOf };
   const seen = memo([meshWide], `sight|${perspectiveText(perspective)}`, () => ({}));
   const questions = memo([clusters, scope.services], "EDS questions", () => questionsOf(scope, clusters));
-  const answers = questions.map(({ name, asked, cluster }): Resource<ClusterLoadAssignmentJson> => {
+  const inputs = {
+    context: [seen, scope.destinationRules],
+    of: ({ asked }: Question) => (asked === undefined ? nobody : lookups.endpoints(asked.service)),
+  };
+  return mapAgain(memo, `endpoints|${view.key}`, questions, inputs, (question, endpoints) => {
+    const { name, asked, cluster } = question;
     // Envoy waits for an answer, so there is one even for what is not known.
     if (asked === undefined) {
       return memo([cluster], "no endpoints", () => ({ name, json: { clusterName: name }, from: cluster.from }));
     }
     const { service } = asked;
-    const endpoints = lookups.endpoints(service);
     const rule = view.destinationRule(service);
     return memo([seen, endpoints, service, rule ?? noRule], name, () => {
       const members = memo([endpoints], "members", () => createMemberPool(endpoints));
@@ -89,5 +97,4 @@ function loadAssignments(
       };
     });
   });
-  return sameList(memo, `endpoints|${view.key}`, answers);
 }
