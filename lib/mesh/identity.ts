@@ -39,20 +39,33 @@ export function beginRound(memo: Memo): void {
 /**
  * The list made last under this name if it had the same elements, else the given list. What is made from a list can be
  * remembered by the list's identity then, and stays as long as its elements do. The result always equals `list`.
+ *
+ * @param alike whether two elements say the same; as a rule only one object does
  */
-export function sameList<T>(memo: Memo, name: string, list: readonly T[]): readonly T[] {
+export function sameList<T>(
+  memo: Memo,
+  name: string,
+  list: readonly T[],
+  alike: (last: T, element: T) => boolean = Object.is,
+): readonly T[] {
   const { lists, round } = slotsOf(memo);
   const slot = lists.get(name);
-  const last = slot?.current;
+  // Names hold the type of their elements, as in the memo.
+  const last = slot?.current as readonly T[] | undefined;
   if (slot !== undefined) slot.usedInRound = round;
-  if (last !== undefined && isSame(last, list)) return last;
+  if (last !== undefined && isSame(last, list, alike)) return last;
   lists.set(name, { current: list, usedInRound: round });
   return list;
 }
 
-/** Elements compared by identity, so that equal ones are of one type. */
-function isSame<T>(last: readonly unknown[], list: readonly T[]): last is readonly T[] {
-  return last === list || (last.length === list.length && list.every((element, at) => element === last[at]));
+function isSame<T>(
+  last: readonly T[],
+  list: readonly T[],
+  alike: (last: T, element: T) => boolean = Object.is,
+): boolean {
+  if (last.length !== list.length) return false;
+  for (let at = 0; at < list.length; at++) if (!alike(last[at] as T, list[at] as T)) return false;
+  return true;
 }
 
 /** As `sameList`, for a map: the one made last under this name if it had the same entries. */
@@ -115,7 +128,7 @@ export function mapAgain<E, I, T>(
         (known.made[at] as T)
       : make(element, inputs[at] as I),
   );
-  const same = last !== undefined && isSame(last.made, made) ? last.made : made;
+  const same = last !== undefined && isSame<unknown>(last.made, made) ? (last.made as readonly T[]) : made;
   passes.set(name, { current: { context, elements, inputs, made: same }, usedInRound: round });
   return same;
 }

@@ -1,13 +1,13 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigKey, Diagnostic, Origin } from "../../config/diagnostic.ts";
 import { hostsOverlap, isWildcard } from "../../mesh/host-name.ts";
-import type { Memo } from "../../mesh/memo.ts";
 import type { EgressListener, MeshVirtualService } from "../../mesh/mesh.ts";
 import { meshGateway } from "../../mesh/short-names.ts";
 import type { Service } from "../../registry/service.ts";
 import { originKeys, provenanceOf } from "../provenance.ts";
 import { defaultOutboundRoute } from "./default-route.ts";
 import { serviceHash } from "./hash-policy.ts";
+import { type Candidate, settledHosts } from "./host-claims.ts";
 import { bracketed, type Domains, serviceDomains, virtualHostName } from "./service-domains.ts";
 import { type PlacedRoutes, placedRoutes, type TableContext } from "./table-context.ts";
 import { type TableService, type TableServices, tableServices } from "./table-services.ts";
@@ -33,15 +33,17 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
     .filter((virtualService) => port === 80 || namesSomeService(virtualService, services))
     .flatMap((virtualService) => hostGroups(virtualService, listener, services, port, table));
   const claimed = new Set(groups.flatMap((group) => group.services.map((service) => service.hostname)));
-  const hosts = claimHosts(port, services, claimed, table.memo);
+  const candidates: Candidate[] = [];
   for (const group of groups) {
-    for (const host of group.plainHosts) hosts.add(plainHost(host, group, table));
-    for (const service of group.services) hosts.add(serviceHost(service, group, port, table));
+    for (const host of group.plainHosts) candidates.push(plainHost(host, group, table));
+    for (const service of group.services) candidates.push(serviceHost(service, group, port, table));
   }
   for (const { hostname, candidate } of defaultHosts(services, port, table)) {
-    if (!claimed.has(hostname)) hosts.add(candidate);
+    if (!claimed.has(hostname)) candidates.push(candidate);
   }
-  return { pieces: hosts.pieces.sort(byName), diagnostics: hosts.diagnostics };
+  const place = `${table.view.key}|${listener.spec?.bind ?? ""}|${port}`;
+  const { pieces, diagnostics } = settledHosts(candidates, { services, port, place }, table.memo);
+  return { pieces: pieces.sort(byName), diagnostics };
 }
 
 /** A virtual service on one port: the hosts that it brings, and its routes. */
@@ -147,15 +149,6 @@ function splitHosts(
   return { matched: [...new Set(matched)], plainHosts };
 }
 
-/** A virtual host before its name and domains are compared with those of the others. */
-interface Candidate {
-  readonly piece: VirtualHostPiece;
-  readonly domains: Domains;
-  readonly port: number;
-  /** Whose fault a conflict is; undefined where only services meet. */
-  readonly origin: Origin | undefined;
-}
-
 function plainHost(host: string, group: HostGroup, table: TableContext): Candidate {
   const { memo, headers } = table;
   const name = virtualHostName(host, group.port);
@@ -163,7 +156,8 @@ function plainHost(host: string, group: HostGroup, table: TableContext): Candida
     domains: { all: [bracketed(host)], keys: [bracketed(host)], derived: notDerived },
     piece: hostPiece(name, [bracketed(host)], group.placed.routes, group.placed.from, table),
   }));
-  return { ...made, port: group.port, origin: group.origin };
+  const claim = { name, domains: made.domains, port: group.port, hostname: "" };
+  return { piece: made.piece, claim, origin: group.origin };
 }
 
 const notDerived = [false];
@@ -174,7 +168,7 @@ function serviceHost(service: TableService, group: HostGroup, tablePort: number,
   const piece = table.memo([group.placed, domains], `${name}|${table.headers.attemptCount}`, () =>
     hostPiece(name, domains.all, group.placed.routes, [...group.placed.from, ...originKeys(service.service)], table),
   );
-  return { piece, domains, port: group.port, origin: group.origin };
+  return { piece, claim: { name, domains, port: group.port, hostname: service.hostname }, origin: group.origin };
 }
 
 interface DefaultHost {
@@ -210,7 +204,7 @@ function defaultHost(service: TableService, port: number, tablePort: number, tab
     const from = provenanceOf(service.service, rule);
     return hostPiece(virtualHostName(service.hostname, port), domains.all, [route], from, table);
   });
-  return { piece, domains, port, origin: undefined };
+  return { piece, claim: { name: piece.name, domains, port, hostname: "" }, origin: undefined };
 }
 
 function hostPiece(
@@ -228,48 +222,4 @@ function domainsOf({ service }: TableService, port: number, tablePort: number, t
   const portSuffix = tablePort === 0 ? port : undefined;
   const name = portSuffix === undefined ? domainsKey : `${domainsKey}|${portSuffix}`;
   return memo([service], name, () => serviceDomains(service, portSuffix, view.proxy));
-}
-
-/** Takes virtual hosts one after the other and gives each the name and the domains that nobody has before it. */
-function claimHosts(tablePort: number, services: TableServices, claimed: ReadonlySet<string>, memo: Memo) {
-  const names = new Set<string>();
-  const taken = new Set<string>();
-  const pieces: VirtualHostPiece[] = [];
-  const diagnostics: Diagnostic[] = [];
-  const isKnown = (domain: string): boolean => services.known.has(domain) || claimed.has(domain);
-  const add = ({ piece, domains, port, origin }: Candidate): void => {
-    if (names.has(piece.name)) {
-      if (origin !== undefined) diagnostics.push(duplicateHost(piece.name, origin));
-      return;
-    }
-    names.add(piece.name);
-    const free = domains.all.filter((domain, index) => {
-      const key = domains.keys[index] ?? domain;
-      if (taken.has(key) || (isKnown(domain) && domains.derived[index] === true)) return false;
-      taken.add(key);
-      return true;
-    });
-    // A table of all ports tells the ports of a host apart by the domains that name one; port 80 needs no name.
-    const kept = tablePort === 0 && port !== 80 ? free.filter((domain) => domain.includes(":")) : free;
-    if (kept.length === domains.all.length) pieces.push(piece);
-    else if (kept.length > 0) {
-      const trimmed = memo([piece], `only|${kept.join(" ")}`, () => ({
-        ...piece,
-        json: { ...piece.json, domains: kept },
-      }));
-      pieces.push(trimmed);
-    }
-  };
-  return { add, pieces, diagnostics };
-}
-
-function duplicateHost(name: string, origin: Origin): Diagnostic {
-  return {
-    code: "duplicate-virtual-host",
-    severity: "warning",
-    origin,
-    path: ["spec", "hosts"],
-    message: `an older VirtualService already has the virtual host ${name}; these routes are not used there`,
-    hint: "give each host to one VirtualService, or let one delegate to the other",
-  };
 }

@@ -1,0 +1,117 @@
+import type { Diagnostic, Origin } from "../../config/diagnostic.ts";
+import { sameList } from "../../mesh/identity.ts";
+import type { Memo } from "../../mesh/memo.ts";
+import type { Domains } from "./service-domains.ts";
+import type { TableServices } from "./table-services.ts";
+import type { VirtualHostPiece } from "./virtual-host.ts";
+
+/** The name and the domains that a virtual host would like to have. */
+export interface Claim {
+  readonly name: string;
+  readonly domains: Domains;
+  readonly port: number;
+  /** Service for which a virtual service stands; "" for other hosts. */
+  readonly hostname: string;
+}
+
+/** A virtual host before its name and domains are compared with those of the others. */
+export interface Candidate {
+  readonly piece: VirtualHostPiece;
+  readonly claim: Claim;
+  /** Whose fault a conflict is; undefined where only services meet. */
+  readonly origin: Origin | undefined;
+}
+
+/** Where virtual hosts meet. */
+interface HostTable {
+  readonly services: TableServices;
+  /** 0: a table of all ports. */
+  readonly port: number;
+  /** Names table and class. */
+  readonly place: string;
+}
+
+/**
+ * The virtual hosts with the names and domains that nobody has before them.
+ * Routes have no say in that, so that a change of routes leaves the decision as it was.
+ */
+export function settledHosts(
+  candidates: readonly Candidate[],
+  { services, port, place }: HostTable,
+  memo: Memo,
+): { readonly pieces: VirtualHostPiece[]; readonly diagnostics: readonly Diagnostic[] } {
+  const wanted = candidates.map((candidate) => candidate.claim);
+  const claims = sameList(memo, `claims|${place}`, wanted, isSameClaim);
+  const { kept, duplicates } = memo([claims, services], `settled|${port}`, () => settle(claims, services, port));
+  const pieces: VirtualHostPiece[] = [];
+  candidates.forEach(({ piece, claim }, at) => {
+    const domains = kept[at] ?? [];
+    if (domains.length === claim.domains.all.length) pieces.push(piece);
+    else if (domains.length > 0) pieces.push(trimmed(piece, domains, memo));
+  });
+  const diagnostics = duplicates.flatMap((at) => {
+    const { piece, origin } = candidates[at] ?? {};
+    return piece === undefined || origin === undefined ? [] : [duplicateHost(piece.name, origin)];
+  });
+  return { pieces, diagnostics };
+}
+
+function isSameClaim(last: Claim, claim: Claim): boolean {
+  if (last === claim) return true;
+  if (last.name !== claim.name || last.port !== claim.port || last.hostname !== claim.hostname) return false;
+  const [a, b] = [last.domains, claim.domains];
+  if (a === b) return true;
+  return (
+    a.all.length === b.all.length &&
+    a.all.every((domain, at) => domain === b.all[at] && a.keys[at] === b.keys[at] && a.derived[at] === b.derived[at])
+  );
+}
+
+interface Settled {
+  /** For each claim the domains that it gets; none: there is no such host. */
+  readonly kept: readonly (readonly string[])[];
+  /** Claims of a name that was taken, in order. */
+  readonly duplicates: readonly number[];
+}
+
+function settle(claims: readonly Claim[], services: TableServices, tablePort: number): Settled {
+  const claimed = new Set(claims.map((claim) => claim.hostname));
+  const isKnown = (domain: string): boolean => services.known.has(domain) || claimed.has(domain);
+  const names = new Set<string>();
+  const taken = new Set<string>();
+  const duplicates: number[] = [];
+  const kept = claims.map(({ name, domains, port }, at) => {
+    if (names.has(name)) {
+      duplicates.push(at);
+      return [];
+    }
+    names.add(name);
+    const free = domains.all.filter((domain, index) => {
+      const key = domains.keys[index] ?? domain;
+      if (taken.has(key) || (isKnown(domain) && domains.derived[index] === true)) return false;
+      taken.add(key);
+      return true;
+    });
+    // A table of all ports tells the ports of a host apart by the domains that name one; port 80 needs no name.
+    return tablePort === 0 && port !== 80 ? free.filter((domain) => domain.includes(":")) : free;
+  });
+  return { kept, duplicates };
+}
+
+function trimmed(piece: VirtualHostPiece, domains: readonly string[], memo: Memo): VirtualHostPiece {
+  return memo([piece], `only|${domains.join(" ")}`, () => ({
+    ...piece,
+    json: { ...piece.json, domains: [...domains] },
+  }));
+}
+
+function duplicateHost(name: string, origin: Origin): Diagnostic {
+  return {
+    code: "duplicate-virtual-host",
+    severity: "warning",
+    origin,
+    path: ["spec", "hosts"],
+    message: `an older VirtualService already has the virtual host ${name}; these routes are not used there`,
+    hint: "give each host to one VirtualService, or let one delegate to the other",
+  };
+}
