@@ -1,8 +1,13 @@
 import type { Config } from "../config/config.ts";
+import type { Stage } from "../config/diagnostic.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import { mapAgain, sameList } from "../mesh/identity.ts";
 import { ingressGatewayLabel } from "../mesh/ingress.ts";
-import type { NamedProxy } from "../mesh/proxy-from-node.ts";
+import type { Memo } from "../mesh/memo.ts";
+import type { Proxy } from "../mesh/proxy.ts";
+import { type NamedProxy, proxyOf } from "../mesh/proxy-from-node.ts";
+import type { World } from "../mesh/world.ts";
 import type { Workload } from "../registry/service.ts";
 
 /** Label by which sidecar injection and gateway templates mark a pod that runs a proxy which takes mTLS. */
@@ -27,14 +32,41 @@ export function proxiesOf(
   configs: readonly Config[],
   meshConfig: MeshConfig,
 ): readonly WorkloadProxy[] {
-  const selectors = configs
-    .filter(isGateway)
-    .flatMap(({ spec }) => (spec.selector === undefined ? [] : [spec.selector]));
-  if (configs.some(({ meta }) => meta.kind === "Ingress")) selectors.push({ istio: ingressGatewayLabel(meshConfig) });
-  return workloads.filter(hasProxy).map((workload) => ({
-    workload,
-    type: selectors.some((selector) => selects(selector, workload.labels)) ? "router" : "sidecar",
+  const typeOf = proxyTypes(configs.filter(isGateway), configs.some(isIngress), meshConfig);
+  return workloads.filter(hasProxy).map((workload) => ({ workload, type: typeOf(workload) }));
+}
+
+/** The same proxies as generators know them. Workloads that are what they were are not asked again. */
+export function censusOf(
+  workloads: readonly Workload[],
+  { configs, meshConfig, domain }: Pick<World, "configs" | "meshConfig" | "domain">,
+  memo: Memo,
+): Stage<readonly Proxy[]> {
+  const gateways = sameList(memo, "gateways of the census", configs.filter(isGateway));
+  const hasIngresses = configs.some(isIngress);
+  const typeOf = proxyTypes(gateways, hasIngresses, meshConfig);
+  const context = [gateways, hasIngresses, meshConfig];
+  const found = mapAgain(memo, `census|${domain}`, workloads, { context, of: () => undefined }, (workload) => {
+    if (!hasProxy(workload)) return undefined;
+    const type = typeOf(workload);
+    return memo([workload, meshConfig], `proxy|${type}|${domain}`, () =>
+      proxyOf(nodeOfWorkload({ workload, type }), { workload: () => workload }, meshConfig, domain),
+    );
+  });
+  return memo([found], "census", () => ({
+    value: found.flatMap((proxy) => proxy?.value ?? []),
+    diagnostics: found.flatMap((proxy) => proxy?.diagnostics ?? []),
   }));
+}
+
+function proxyTypes(
+  gateways: readonly Config<Gateway>[],
+  hasIngresses: boolean,
+  meshConfig: MeshConfig,
+): (workload: Workload) => WorkloadProxy["type"] {
+  const selectors = gateways.flatMap(({ spec }) => (spec.selector === undefined ? [] : [spec.selector]));
+  if (hasIngresses) selectors.push({ istio: ingressGatewayLabel(meshConfig) });
+  return ({ labels }) => (selectors.some((selector) => selects(selector, labels)) ? "router" : "sidecar");
 }
 
 /** The node that the proxy of a workload would send. */
@@ -60,6 +92,8 @@ function hasProxy({ addresses, labels, annotations }: Workload): boolean {
 function isGateway(config: Config): config is Config<Gateway> {
   return config.meta.kind === "Gateway" && config.meta.group === "networking.istio.io";
 }
+
+const isIngress = ({ meta }: Config): boolean => meta.kind === "Ingress";
 
 /** An empty selector would make a gateway of every pod; Istio means "any gateway" by it. */
 function selects(selector: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean {

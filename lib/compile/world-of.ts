@@ -1,11 +1,10 @@
-import type { Diagnostic, Stage } from "../config/diagnostic.ts";
+import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/directory.ts";
 import type { Memo } from "../mesh/memo.ts";
-import type { Proxy } from "../mesh/proxy.ts";
 import { type NamedProxy, proxyOf } from "../mesh/proxy-from-node.ts";
 import type { LegacyRelease, World } from "../mesh/world.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
-import { nodeOfWorkload, proxiesOf } from "./census.ts";
+import { censusOf } from "./census.ts";
 
 export interface WorldOptions {
   /** Domain suffix of Kubernetes services. */
@@ -36,21 +35,8 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
   const { domain, clusterId, compat, named, legacyApi, binaryForms = false, certificates = "sds" } = options;
   const clusters = [{ id: clusterId, objects: loaded.objects }, ...loaded.clusters];
   const registry = buildRegistry({ clusters, configs, meshConfig, meshNetworks, domain }, memo);
-  const diagnostics: Diagnostic[] = [...registry.diagnostics];
-  const proxies: Proxy[] = [];
-  const enter = (proxy: Stage<Proxy | undefined>): void => {
-    diagnostics.push(...proxy.diagnostics);
-    if (proxy.value !== undefined) proxies.push(proxy.value);
-  };
-  for (const found of proxiesOf(registry.value.workloads, configs, meshConfig)) {
-    const { workload, type } = found;
-    enter(
-      memo([workload, meshConfig], `proxy|${type}|${domain}`, () =>
-        proxyOf(nodeOfWorkload(found), { workload: () => workload }, meshConfig, domain),
-      ),
-    );
-  }
-  for (const node of named) enter(proxyOf(node, registry.value, meshConfig, domain));
+  const census = censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo);
+  const besides = named.map((node) => proxyOf(node, registry.value, meshConfig, domain));
   return {
     value: {
       meshConfig,
@@ -58,12 +44,12 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
       domain,
       configs,
       registry: registry.value,
-      proxies,
+      proxies: [...census.value, ...besides.flatMap(({ value }) => value ?? [])],
       compat,
       ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,
       certificates,
     },
-    diagnostics,
+    diagnostics: [registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
   };
 }
