@@ -1,4 +1,5 @@
 import type { AddressJson } from "../../../gen/envoy/config/core/v3/address_pb.ts";
+import type { MetadataJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
 import type { HealthStatusJson } from "../../../gen/envoy/config/core/v3/health_check_pb.ts";
 import type { LbEndpointJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_components_pb.ts";
 import type { NetworkGateway } from "../../registry/registry-state.ts";
@@ -43,6 +44,24 @@ function workloadText(endpoint: Endpoint): string {
   return [workloadName, namespace, service, written, endpoint.locality.clusterId].join(";");
 }
 
+/** Makes the metadata of endpoints: one object for those of a workload that come one after the other. */
+export type MetadataPool = (endpoint: Endpoint, mtls: boolean) => MetadataJson;
+
+export function createMetadataPool(): MetadataPool {
+  let lastWorkload = "";
+  let lastMtls = false;
+  let last: MetadataJson | undefined;
+  return (endpoint, mtls) => {
+    const workload = workloadText(endpoint);
+    if (last !== undefined && workload === lastWorkload && mtls === lastMtls) return last;
+    lastWorkload = workload;
+    lastMtls = mtls;
+    const istio = { workload };
+    last = { filterMetadata: mtls ? { "envoy.transport_socket_match": tlsModeMatch, istio } : { istio } };
+    return last;
+  };
+}
+
 function socketAddress(address: string, port: number): AddressJson {
   return { socketAddress: { address, portValue: port } };
 }
@@ -58,18 +77,15 @@ function addressOf(endpoint: Endpoint): AddressJson {
  *
  * @param mtls whether clients speak Istio's mTLS to it: it then matches the first transport socket of its cluster
  */
-export function lbEndpoint(endpoint: Endpoint, mtls: boolean): LbEndpointJson {
-  const istio = { workload: workloadText(endpoint) };
-  const filterMetadata = mtls ? { "envoy.transport_socket_match": tlsModeMatch, istio } : { istio };
+export function lbEndpoint(endpoint: Endpoint, mtls: boolean, metadataOf: MetadataPool): LbEndpointJson {
+  const metadata = metadataOf(endpoint, mtls);
   const loadBalancingWeight = weightOf(endpoint);
-  if (!endpoint.hasHealth) {
-    return { endpoint: { address: addressOf(endpoint) }, loadBalancingWeight, metadata: { filterMetadata } };
-  }
+  if (!endpoint.hasHealth) return { endpoint: { address: addressOf(endpoint) }, loadBalancingWeight, metadata };
   return {
     endpoint: { address: addressOf(endpoint) },
     healthStatus: isDraining(endpoint) ? "DRAINING" : envoyHealth[endpoint.health],
     loadBalancingWeight,
-    metadata: { filterMetadata },
+    metadata,
   };
 }
 

@@ -5,7 +5,7 @@ import type {
 } from "../../../gen/envoy/config/endpoint/v3/endpoint_components_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { Endpoint } from "../../registry/service.ts";
-import { lbEndpoint } from "./lb-endpoint.ts";
+import { createMetadataPool, lbEndpoint } from "./lb-endpoint.ts";
 
 /** Largest weight that fits Envoy's field. */
 export const maxWeight = 4294967295;
@@ -56,6 +56,7 @@ const byLocalityLabel = (a: Endpoint, b: Endpoint): number => byCodePoint(a.loca
 export function createMemberPool(arrived: readonly Endpoint[]): MemberPool {
   const endpoints = arrived.toSorted(byLocalityLabel);
   const known = new Array<Member | undefined>(endpoints.length);
+  const metadataOf = createMetadataPool();
   return {
     endpoints,
     memberAt: (index, mtls) => {
@@ -63,7 +64,7 @@ export function createMemberPool(arrived: readonly Endpoint[]): MemberPool {
       if (member?.mtls === mtls) return member;
       const endpoint = endpoints[index];
       if (endpoint === undefined) throw new Error(`no endpoint ${index} in this pool`);
-      member = { labels: endpoint.labels, endpoint, mtls, json: lbEndpoint(endpoint, mtls) };
+      member = { labels: endpoint.labels, endpoint, mtls, json: lbEndpoint(endpoint, mtls, metadataOf) };
       known[index] = member;
       return member;
     },
