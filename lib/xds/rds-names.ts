@@ -16,11 +16,18 @@ export function rdsNames(listener: ListenerJson): readonly string[] {
   return [...names];
 }
 
-function ofFilter(filter: FilterJson, names: Set<string>): void {
+/** Filters that hold no other one, by the end of their type: nearly all there are, some of them very large. */
+const plainTypes = [".HttpConnectionManager", ".TcpProxy", ".RBAC"];
+
+function ofFilter({ typedConfig }: FilterJson, names: Set<string>): void {
+  const type = typedConfig?.["@type"];
+  if (typeof type !== "string" || !plainTypes.some((end) => type.endsWith(end))) {
+    collect(typedConfig, names);
+    return;
+  }
   // Of whatever type it is: only a connection manager has the field.
-  const name = (filter.typedConfig as HttpConnectionManagerJson | undefined)?.rds?.routeConfigName;
-  if (name === undefined) collect(filter, names);
-  else names.add(name);
+  const name = (typedConfig as HttpConnectionManagerJson).rds?.routeConfigName;
+  if (name !== undefined) names.add(name);
 }
 
 /** Walks without making lists of entries: there may be megabytes. */

@@ -58,9 +58,11 @@ function contextToken(
 ): object {
   const outbound = scope.outboundTrafficPolicy;
   const secrets = externalSecretServer(lookups);
-  const text = JSON.stringify([proxy, options, outbound, sourceLabels, http, tcp, [...called], telemetry, secrets]);
-  const extensions = [...policies.wasmPlugins, ...policies.trafficExtensions];
-  return memo([lookups.mesh, lookups.meshNetworks, ...extensions], `listeners|${fingerprint(text)}`, () => ({}));
+  // The rest of what policies ask for follows from them and the mesh's settings, and may be very long.
+  const security = [http.custom, http.authentication, tcp.custom, [...called]];
+  const text = JSON.stringify([proxy, options, outbound, sourceLabels, security, telemetry, secrets]);
+  const objects = [...policies.wasmPlugins, ...policies.trafficExtensions, ...policies.authorization];
+  return memo([lookups.mesh, lookups.meshNetworks, ...objects], `listeners|${fingerprint(text)}`, () => ({}));
 }
 
 /** Gateways and the outbound side are clients of what stands behind them. */
