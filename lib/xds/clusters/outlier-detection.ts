@@ -45,6 +45,8 @@ function localOrigin(settings: OutlierDetection): ClusterJson["outlierDetection"
 /**
  * Below which share of healthy hosts Envoy panics. Outlier detection turns Envoy's 50 % into 0 unless a rule states
  * another; where unready endpoints are sent, panic would send traffic to them, so it is off altogether.
+ *
+ * @returns undefined where Envoy's own share holds
  */
 export function panicThreshold(
   settings: OutlierDetection | undefined,

@@ -264,7 +264,7 @@ describe("outlierDetection", () => {
   });
 
   it.each([
-    { settings: undefined, unhealthy: false, want: {} },
+    { settings: undefined, unhealthy: false, want: undefined },
     { settings: {}, unhealthy: false, want: { healthyPanicThreshold: {} } },
     { settings: { minHealthPercent: 20 }, unhealthy: false, want: { healthyPanicThreshold: { value: 20 } } },
     { settings: { minHealthPercent: 20 }, unhealthy: true, want: { healthyPanicThreshold: {} } },
