@@ -4,6 +4,7 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ClassProxy } from "../../mesh/views.ts";
 import type { Protocol, Service } from "../../registry/service.ts";
 import { packAny } from "../any.ts";
+import { overAds } from "../config-source.ts";
 import { dynamicForwardProxyCacheName } from "../names.ts";
 
 /** How Envoy finds the endpoints of a cluster. `dynamic`: by the host of each request. */
@@ -36,11 +37,9 @@ export function carriesHostName(protocol: Protocol): boolean {
   return protocol === "HTTP" || protocol === "HTTP2" || protocol === "GRPC" || protocol === "TLS";
 }
 
-const aggregated = { ads: {}, initialFetchTimeout: "0s", resourceApiVersion: "V3" } as const;
-
-/** Endpoints come over the stream that brought the cluster; without the first answer it does not start. */
+/** Endpoints are asked for by the cluster's own name. */
 export function edsFields(name: string): Pick<ClusterJson, "edsClusterConfig"> {
-  return { edsClusterConfig: { serviceName: name, edsConfig: aggregated } };
+  return { edsClusterConfig: { serviceName: name, edsConfig: overAds } };
 }
 
 /** Both families stay with IPv4 as long as Istio's dual-stack switch is off; a race takes all addresses there are. */

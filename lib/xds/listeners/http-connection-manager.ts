@@ -1,4 +1,3 @@
-import type { ConfigSourceJson } from "../../../gen/envoy/config/core/v3/config_source_pb.ts";
 import type { Http1ProtocolOptionsJson } from "../../../gen/envoy/config/core/v3/protocol_pb.ts";
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
@@ -9,6 +8,7 @@ import type {
 import type { PathNormalization } from "../../config/kinds/mesh-config.ts";
 import type { Protocol } from "../../registry/service.ts";
 import { type PackedJson, packAny } from "../any.ts";
+import { overAds } from "../config-source.ts";
 import { httpFilters } from "./http-filters.ts";
 import { internalAddressField } from "./internal-address.ts";
 import { type ListenerContext, telemetryOf } from "./listener-context.ts";
@@ -29,8 +29,6 @@ export interface ConnectionManagerOptions {
   readonly isHttpProxy?: boolean;
   readonly forwardProxies?: readonly HttpFilterJson[];
 }
-
-const overAds: ConfigSourceJson = { ads: {}, initialFetchTimeout: "0s", resourceApiVersion: "V3" };
 
 /**
  * An HTTP connection manager.

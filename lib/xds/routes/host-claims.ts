@@ -23,7 +23,7 @@ export interface Candidate {
 }
 
 /** Where virtual hosts meet. */
-interface HostTable {
+interface TablePlace {
   readonly services: TableServices;
   /** 0: a table of all ports. */
   readonly port: number;
@@ -37,7 +37,7 @@ interface HostTable {
  */
 export function settledHosts(
   candidates: readonly Candidate[],
-  { services, port, place }: HostTable,
+  { services, port, place }: TablePlace,
   memo: Memo,
 ): { readonly pieces: VirtualHostPiece[]; readonly diagnostics: readonly Diagnostic[] } {
   const wanted = candidates.map((candidate) => candidate.claim);

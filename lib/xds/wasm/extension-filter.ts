@@ -3,6 +3,7 @@ import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_
 import type { LuaJson } from "../../../gen/envoy/extensions/filters/http/lua/v3/lua_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import { packAny } from "../any.ts";
+import { overAds } from "../config-source.ts";
 import type { Extension } from "./traffic-extension.ts";
 
 /**
@@ -24,7 +25,7 @@ export function networkExtension({ resourceName: name, code }: Extension): Filte
 
 function discovery(layer: "http" | "network"): ExtensionConfigSourceJson {
   return {
-    configSource: { ads: {}, initialFetchTimeout: "0s", resourceApiVersion: "V3" },
+    configSource: overAds,
     typeUrls: [
       `type.googleapis.com/envoy.extensions.filters.${layer}.wasm.v3.Wasm`,
       `type.googleapis.com/envoy.extensions.filters.${layer}.rbac.v3.RBAC`,
