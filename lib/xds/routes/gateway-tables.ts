@@ -1,15 +1,15 @@
-import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import { sameList } from "../../mesh/identity.ts";
 import type { GatewayServer, MeshVirtualService } from "../../mesh/mesh.ts";
 import type { GatewayRouteView } from "../../mesh/views.ts";
 import type { Service } from "../../registry/service.ts";
 import type { Resource } from "../resource.ts";
-import { bySpecificity, intersectHosts, serverHostsFor } from "./gateway-hosts.ts";
-import { isCatchAll } from "./route-match.ts";
+import { intersectHosts, serverHostsFor } from "./gateway-hosts.ts";
+import { type GatewayHost, gatewayVirtualHosts } from "./gateway-virtual-hosts.ts";
+import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
 import { virtualHostName } from "./service-domains.ts";
-import { type PlacedRoutes, placedRoutes, type TableContext } from "./table-context.ts";
-import { byName, emptyTable, routeTable, type VirtualHostPiece, virtualHost } from "./virtual-host.ts";
+import type { TableContext } from "./table-context.ts";
+import { emptyTable, routeTable, type VirtualHostPiece } from "./virtual-host.ts";
 
 /**
  * The route tables of a gateway, one for each route name of its servers.
@@ -31,17 +31,6 @@ export function gatewayTables(
   });
 }
 
-/** A host that some server has: the routes of every virtual service for it, joined in order. */
-interface GatewayHost {
-  readonly host: string;
-  readonly port: number;
-  readonly parts: PlacedRoutes[];
-  /** One for each Gateway that has the host. */
-  readonly servers: GatewayServer[];
-  /** Some server of the host redirects to HTTPS. */
-  requiresTls: boolean;
-}
-
 function gatewayPieces(
   servers: readonly GatewayServer[],
   gateway: GatewayRouteView,
@@ -61,9 +50,7 @@ function gatewayPieces(
     if (tls?.httpsRedirect === true) for (const host of serverHosts) addHost(hosts, server, host, undefined);
   }
   if (hosts.size === 0) return [blackHole(servers[0]?.server.port.number ?? 0)];
-  return collapse([...hosts.values()])
-    .map((group) => groupPiece(group, table))
-    .sort(byName);
+  return gatewayVirtualHosts([...hosts.values()], table);
 }
 
 /** Pairs of hosts that are compared again for each change rather than remembered. */
@@ -141,87 +128,6 @@ function destinationService(hostname: string, namespace: string, { view }: Table
   const own = view.lookups.serviceByHostname(hostname, namespace);
   const visible = own?.attributes.namespace === namespace && view.scope.services.includes(own);
   return visible ? own : inScope;
-}
-
-/**
- * Hosts with equal routes share one virtual host, named after the most specific of them.
- * As in Istio, a host is compared only with the last one that had these routes.
- */
-function collapse(hosts: readonly GatewayHost[]): readonly (readonly GatewayHost[])[] {
-  const sorted = hosts.toSorted((a, b) => bySpecificity(a.host, b.host));
-  const [first] = sorted;
-  // Where one virtual service has all hosts.
-  if (first !== undefined && hosts.every((host) => isLike(host, first))) return [sorted];
-  const identities = new Map<PlacedRoutes, number>();
-  const identityOf = (part: PlacedRoutes): number => {
-    const id = identities.get(part) ?? identities.size;
-    identities.set(part, id);
-    return id;
-  };
-  // Mostly one virtual service has the routes of a host, and stands for them itself.
-  const keyOfParts = (parts: readonly PlacedRoutes[]): PlacedRoutes | string =>
-    parts.length === 1 && parts[0] !== undefined ? parts[0] : parts.map(identityOf).join(",");
-  const groups: GatewayHost[][] = [];
-  const last = new Map<PlacedRoutes | string, GatewayHost[]>();
-  for (const host of sorted) {
-    const key = keyOfParts(host.parts);
-    const group = last.get(key);
-    if (group?.[0]?.requiresTls === host.requiresTls) {
-      group.push(host);
-      continue;
-    }
-    const opened = [host];
-    last.set(key, opened);
-    groups.push(opened);
-  }
-  return groups;
-}
-
-function isLike({ parts, requiresTls }: GatewayHost, other: GatewayHost): boolean {
-  return (
-    requiresTls === other.requiresTls && parts.length === 1 && other.parts.length === 1 && parts[0] === other.parts[0]
-  );
-}
-
-function groupPiece(group: readonly GatewayHost[], { memo, headers }: TableContext): VirtualHostPiece {
-  const [first] = group;
-  if (first === undefined) throw new Error("a virtual host has at least one host");
-  const { host, port, parts, requiresTls } = first;
-  const servers = serversOf(group);
-  const domains = group.map((member) => member.host);
-  const text = `gateway host|${port}|${requiresTls}|${headers.attemptCount}|${domains.join(" ")}`;
-  return memo([...parts, ...servers.map((server) => server.gateway)], text, () => {
-    const name = virtualHostName(host, port);
-    const json = virtualHost(name, domains, joined(parts), headers.attemptCount);
-    if (requiresTls) json.requireTls = "ALL";
-    const from = servers.map((server) => server.key);
-    for (const part of parts) from.push(...part.from);
-    return { name, json, from };
-  });
-}
-
-/** One server for each Gateway of the hosts. */
-function serversOf(group: readonly GatewayHost[]): readonly GatewayServer[] {
-  const servers = group[0]?.servers ?? [];
-  const [server] = servers;
-  const shared = servers.length === 1 && group.every((host) => host.servers.length === 1 && host.servers[0] === server);
-  if (shared || group.length === 1) return servers;
-  const byGateway = new Map(group.flatMap(({ servers }) => servers).map((server) => [server.gateway, server]));
-  return [...byGateway.values()];
-}
-
-/** The routes of several virtual services for one host, one after the other. */
-function joined(parts: readonly PlacedRoutes[]): readonly RouteJson[] {
-  const [only] = parts;
-  // The routes of one object end with their own catch-all.
-  return only !== undefined && parts.length === 1 ? only.routes : catchAllLast(parts.flatMap((part) => part.routes));
-}
-
-/** Several virtual services may each end with a route that takes everything: those wait behind all others. */
-function catchAllLast(routes: readonly RouteJson[]): readonly RouteJson[] {
-  const last = (route: RouteJson): boolean => isCatchAll(route.match ?? {});
-  if (!routes.some(last)) return routes;
-  return [...routes.filter((route) => !last(route)), ...routes.filter(last)];
 }
 
 /** Stands in for a table without any host, so that requests are answered with 404. */

@@ -8,8 +8,9 @@ import { originKeys, provenanceOf } from "../provenance.ts";
 import { defaultOutboundRoute } from "./default-route.ts";
 import { serviceHash } from "./hash-policy.ts";
 import { type Candidate, settledHosts } from "./host-claims.ts";
+import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
 import { bracketed, type Domains, serviceDomains, virtualHostName } from "./service-domains.ts";
-import { type PlacedRoutes, placedRoutes, type TableContext } from "./table-context.ts";
+import type { TableContext } from "./table-context.ts";
 import { type TableService, type TableServices, tableServices } from "./table-services.ts";
 import { byName, type VirtualHostPiece, virtualHost } from "./virtual-host.ts";
 
@@ -77,7 +78,7 @@ function hostGroups(
     port,
     gateway: meshGateway,
     terminatesTls: false,
-    service: (hostname: string) => destinationService(hostname, services, port, table),
+    service: (hostname: string) => destinationService(hostname, services, port),
   };
   const placed = placedRoutes(virtualService, place, table);
   if (placed.routes.length === 0) return [];
@@ -110,16 +111,12 @@ function destinationService(
   hostname: string,
   services: TableServices,
   port: number,
-  table: TableContext,
 ): Pick<Service, "ports" | "attributes"> | undefined {
   const found = services.byHostname.get(hostname);
   if (found === undefined) return undefined;
   if (port === 0) return found.service;
   if (found.service.attributes.externalName === undefined) return undefined;
-  return table.memo([found.service], `as destination on ${port}`, () => ({
-    ports: found.ports,
-    attributes: found.service.attributes,
-  }));
+  return { ports: found.ports, attributes: found.service.attributes };
 }
 
 /**

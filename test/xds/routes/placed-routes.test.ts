@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { createMemo, type Memo, noMemo } from "../../../lib/mesh/memo.ts";
 import type { MeshDestinationRule } from "../../../lib/mesh/mesh.ts";
 import type { Service } from "../../../lib/registry/service.ts";
-import { type PlacedRoutes, placedRoutes, tableContext } from "../../../lib/xds/routes/table-context.ts";
+import { type PlacedRoutes, placedRoutes } from "../../../lib/xds/routes/placed-routes.ts";
+import { tableContext } from "../../../lib/xds/routes/table-context.ts";
 import { destinationRule, routeView, service, virtualService } from "./fixture.ts";
 
 const host = "a.ns1.svc.cluster.local";
