@@ -51,7 +51,9 @@ else {
 
 async function runAll(): Promise<void> {
   const report = values.json ? jsonReport() : textReport(console.log);
-  report.line("ms: median of rounds that each begin after a garbage collection; running: of rounds that follow each other");
+  report.line(
+    "ms: median of rounds that each begin after a garbage collection; running: of rounds that follow each other",
+  );
   for (const name of names) {
     // Anew for each: the machine may have become slower in between.
     const yard = await yardstick();
