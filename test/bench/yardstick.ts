@@ -61,8 +61,12 @@ export async function time(run: () => unknown, rounds = 7, warmUp = 2): Promise<
 /** Unmeasured rounds last at least this long, ms: then V8 has compiled what a process that keeps running has compiled. */
 const warmUpMs = 3000;
 
+/** Measured rounds last at least this long, ms: a shared machine has slow moments, and many rounds of a short one fit into them. */
+const measuredMs = 1000;
+
 /** How many rounds `measure` takes; Istio's figures are of 15. */
 export interface Rounds {
+  /** The least number. */
   readonly measured: number;
   /** The least number of unmeasured rounds before. */
   readonly warmUp: number;
@@ -83,11 +87,17 @@ export function measure(
   run: (round: number, start: () => () => Elapsed) => Elapsed,
   { measured, warmUp }: Rounds = roundsOf(false),
 ): Timing {
-  const warm = warmUp === 0 ? 0 : performance.now() + warmUpMs;
+  const quick = warmUp === 0;
   let round = 0;
-  while (round < warmUp || performance.now() < warm) run(round++, stopwatch);
-  const running = Array.from({ length: measured }, () => run(round++, stopwatch));
-  const collected = Array.from({ length: measured }, () => run(round++, stopwatchAfterCollection));
+  const rounds = (least: number, leastMs: number, start: typeof stopwatch): Elapsed[] => {
+    const end = quick ? 0 : performance.now() + leastMs;
+    const found: Elapsed[] = [];
+    while (found.length < least || performance.now() < end) found.push(run(round++, start));
+    return found;
+  };
+  rounds(warmUp, warmUpMs, stopwatch);
+  const running = rounds(measured, measuredMs, stopwatch);
+  const collected = rounds(measured, measuredMs, stopwatchAfterCollection);
   return { ...timingOf(collected), runningMs: timingOf(running).medianMs };
 }
 
