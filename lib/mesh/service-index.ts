@@ -97,6 +97,7 @@ export function serviceAccountsOf(
   const first = endpoints[0]?.serviceAccount ?? "";
   // The endpoints of a service mostly have one account.
   const single = endpoints.every(({ serviceAccount }) => serviceAccount === first);
+  if (single && first === "" && service.serviceAccounts.length === 0) return [];
   const accounts = new Set(service.serviceAccounts);
   for (const { serviceAccount } of single ? endpoints.slice(0, 1) : endpoints) {
     if (serviceAccount !== "") accounts.add(serviceAccount);

@@ -54,7 +54,8 @@ function ofServices(
   const context = [proxies.keyWithEndpoints, lookups.services, view.scope.destinationRules];
   const inputs = { context, of: lookups.endpoints };
   const lists = mapAgain(memo, `clusters of services|${mode}|${view.key}`, services, inputs, (service) =>
-    ofService(view, proxies, service, mode, memo),
+    // Routes to an alias lead to the cluster of what it stands for.
+    service.resolution === "Alias" ? [] : ofService(view, proxies, service, mode, memo),
   );
   return memo([lists], "flat", () => lists.flat());
 }
