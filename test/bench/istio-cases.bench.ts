@@ -1,15 +1,12 @@
 /** The inputs of Istio's own generation benchmarks: one proxy, all four types. */
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
-import { generate } from "../../lib/xds/generate.ts";
-import { type ClassResources, resourceTypes } from "../../lib/xds/resource.ts";
 import { loadCase } from "../conformance/load-case.ts";
+import { measureCold } from "./cold-generation.ts";
 import { istioCases } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { sharedBench } from "./synthetic-mesh.ts";
-import { measure, roundsOf, timingRow } from "./yardstick.ts";
+import { roundsOf, timingRow } from "./yardstick.ts";
 
 const folder = new URL("istio-cases/", sharedBench);
 
@@ -27,16 +24,8 @@ function caseRows(name: string, { yard, quick }: Pick<BenchOptions, "yard" | "qu
   const world = loadCase(fileURLToPath(new URL(name, folder)));
   const [proxy] = world.proxies;
   if (proxy === undefined) return [{ "": `${name}: names no proxy` }];
-  let made: ClassResources | undefined;
-  const timing = measure((_, start) => {
-    const memo = createMemo();
-    const mesh = buildMesh(world, memo).value;
-    const elapsed = start();
-    made = generate(mesh, proxy, memo).value;
-    return elapsed();
-  }, roundsOf(quick));
+  const { timing, counts } = measureCold(world, proxy, roundsOf(quick));
   const theirs = istioCases.get(name);
-  const ours = resourceTypes.map((type) => made?.[type].length ?? 0).join("/");
-  const resources = ours === theirs?.resources ? ours : `${ours}, Istio ${theirs?.resources}`;
+  const resources = counts === theirs?.resources ? counts : `${counts}, Istio ${theirs?.resources}`;
   return [{ ...timingRow(name, timing, yard, theirs), resources }];
 }

@@ -11,6 +11,7 @@ import type { NamedProxy } from "../../lib/mesh/proxy-from-node.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import type { ClassResources } from "../../lib/xds/resource.ts";
+import { measureCold } from "./cold-generation.ts";
 import { type Edit, editEndpoint, editVirtualService } from "./edits.ts";
 import { heapMib } from "./heap.ts";
 import { istioMesh } from "./istio-figures.ts";
@@ -60,9 +61,6 @@ function afterEdits(loaded: LoadedDirectory, named: readonly NamedProxy[], edit:
   return { registry: timingOf(registry.slice(-rounds.measured)), resources };
 }
 
-const counts = ({ clusters, endpoints, listeners, routes }: ClassResources): string =>
-  [clusters, endpoints, listeners, routes].map(({ length }) => length).join("/");
-
 export async function meshBench({ report, yard, services, quick }: BenchOptions): Promise<void> {
   const rounds = roundsOf(quick);
   for (const size of services) {
@@ -79,16 +77,9 @@ export async function meshBench({ report, yard, services, quick }: BenchOptions)
       ),
     ];
     for (const proxy of world.proxies) {
-      let made: ClassResources | undefined;
-      const timing = measure((_, start) => {
-        const memo = createMemo();
-        const mesh = buildMesh(world, memo).value;
-        const elapsed = start();
-        made = generate(mesh, proxy, memo).value;
-        return elapsed();
-      }, rounds);
+      const { timing, counts } = measureCold(world, proxy, rounds);
       const [name, figure] = proxy.type === "router" ? ["gateway", theirs?.gateway] : ["sidecar", theirs?.sidecar];
-      rows.push(timingRow(`one ${name}, all types (${made === undefined ? "" : counts(made)})`, timing, yard, figure));
+      rows.push(timingRow(`one ${name}, all types (${counts})`, timing, yard, figure));
     }
     rows.push(
       timingRow(
