@@ -94,13 +94,12 @@ export function serviceAccountsOf(
   endpoints: readonly Endpoint[],
   trustDomainAliases: readonly string[],
 ): readonly string[] {
-  const first = endpoints[0]?.serviceAccount ?? "";
-  // The endpoints of a service mostly have one account.
-  const single = endpoints.every(({ serviceAccount }) => serviceAccount === first);
-  if (single && first === "" && service.serviceAccounts.length === 0) return [];
   const accounts = new Set(service.serviceAccounts);
-  for (const { serviceAccount } of single ? endpoints.slice(0, 1) : endpoints) {
-    if (serviceAccount !== "") accounts.add(serviceAccount);
+  let last = "";
+  for (const { serviceAccount } of endpoints) {
+    // The endpoints of a service mostly have one account.
+    if (serviceAccount !== last && serviceAccount !== "") accounts.add(serviceAccount);
+    last = serviceAccount;
   }
   if (trustDomainAliases.length === 0) return [...accounts].sort();
   for (const account of [...accounts]) {

@@ -1,3 +1,4 @@
+import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import type { GatewaySelection } from "./gateway-view.ts";
 import type { Labels } from "./label-selector.ts";
 import type { Memo } from "./memo.ts";
@@ -32,14 +33,13 @@ export function sourceLabelKeys(virtualServices: readonly MeshVirtualService[], 
 function keysOf(virtualServices: readonly MeshVirtualService[]): readonly string[] {
   const keys = new Set<string>();
   for (const { config } of virtualServices) {
-    const { http = [], tls = [], tcp = [] } = config.spec;
-    for (const routes of [http, tls, tcp]) {
-      for (const { match = [] } of routes) {
-        for (const { sourceLabels } of match) {
-          if (sourceLabels !== undefined) for (const key of Object.keys(sourceLabels)) keys.add(key);
-        }
-      }
+    for (const { sourceLabels } of matchesOf(config.spec)) {
+      for (const key of Object.keys(sourceLabels ?? {})) keys.add(key);
     }
   }
   return [...keys];
+}
+
+function matchesOf({ http = [], tls = [], tcp = [] }: VirtualService): readonly { readonly sourceLabels?: Labels }[] {
+  return [...http, ...tls, ...tcp].flatMap((route): readonly { readonly sourceLabels?: Labels }[] => route.match ?? []);
 }

@@ -38,9 +38,7 @@ export function indexVirtualServices(
   const forKey = remembered((key: string): readonly MeshVirtualService[] => {
     const [namespace = "", gateway = ""] = key.split("|");
     const shared = everywhere.get(gateway) ?? [];
-    const isConsumers = (service: MeshVirtualService) =>
-      ofGatewayApi(service) && service.config.meta.namespace === namespace;
-    const consumer = shared.some(isConsumers) ? shared.filter(isConsumers) : [];
+    const consumer = shared.filter((service) => ofGatewayApi(service) && service.config.meta.namespace === namespace);
     const rest = consumer.length === 0 ? shared : shared.filter((service) => !consumer.includes(service));
     const first = [...(own.get(key) ?? []), ...(exported.get(key) ?? []), ...consumer];
     const list = first.length === 0 ? rest : [...first, ...rest];

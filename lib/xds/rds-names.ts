@@ -25,7 +25,7 @@ function ofFilter({ typedConfig }: FilterJson, names: Set<string>): void {
     collect(typedConfig, names);
     return;
   }
-  // Of whatever type it is: only a connection manager has the field.
+  // Of these types only a connection manager has the field.
   const name = (typedConfig as HttpConnectionManagerJson).rds?.routeConfigName;
   if (name !== undefined) names.add(name);
 }

@@ -7,6 +7,7 @@ import type { Mesh } from "../../lib/mesh/mesh.ts";
 import type { Proxy } from "../../lib/mesh/proxy.ts";
 import { type NamedProxy, proxyOf } from "../../lib/mesh/proxy-from-node.ts";
 import type { World } from "../../lib/mesh/world.ts";
+import { plainAttributes, plainService } from "../../lib/registry/plain-parts.ts";
 import type { RegistryState } from "../../lib/registry/registry-state.ts";
 import type { Endpoint, Service, ServiceAttributes, ServicePort, ServiceTarget } from "../../lib/registry/service.ts";
 
@@ -62,34 +63,24 @@ export function service({
 }: ServiceParts): Service {
   const [hostname = "", namespace = ""] = at.split("@");
   return {
+    ...plainService,
     attributes: {
+      ...plainAttributes,
       provider,
       name: hostname,
       namespace,
-      labels: {},
       exportTo,
-      selector: undefined,
       type: "ClusterIP",
       objectName: hostname,
-      clusterExternalAddresses: new Map(),
-      clusterExternalPorts: new Map(),
-      trafficDistribution: "Any",
-      nodeLocal: false,
-      publishNotReadyAddresses: false,
-      aliases: [],
       ...attributes,
     },
     hostname,
     ports: ports.map(httpPort),
     defaultAddress: "10.0.0.1",
-    autoAllocatedIPv4: "",
-    autoAllocatedIPv6: "",
-    clusterVips: new Map(),
     resolution: resolution ?? "ClientSideLB",
     meshExternal: false,
     serviceAccounts: [],
     creationTimestampMs: defaultCreationTimeMs - age * 1000,
-    resourceVersion: "",
     origins: [],
   };
 }

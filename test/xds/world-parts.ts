@@ -10,6 +10,7 @@ import type {
   MeshLookups,
   MutualTlsMode,
 } from "../../lib/mesh/views.ts";
+import { plainAttributes, plainService } from "../../lib/registry/plain-parts.ts";
 import type { NetworkGateway } from "../../lib/registry/registry-state.ts";
 import type { Endpoint, Service, ServiceAttributes, ServicePort } from "../../lib/registry/service.ts";
 
@@ -20,34 +21,22 @@ export function service(
 ): Service {
   const { attributes, ...rest } = parts;
   return {
+    ...plainService,
     attributes: {
+      ...plainAttributes,
       provider: "Kubernetes",
       name,
       namespace: "default",
-      labels: {},
-      exportTo: undefined,
-      selector: undefined,
       type: "ClusterIP",
       objectName: name,
-      clusterExternalAddresses: new Map(),
-      clusterExternalPorts: new Map(),
-      trafficDistribution: "Any",
-      nodeLocal: false,
-      publishNotReadyAddresses: false,
-      aliases: [],
       ...attributes,
     },
     hostname: `${name}.default.svc.cluster.local`,
     ports: [port("http", 80, "HTTP")],
     defaultAddress: "10.0.0.1",
-    autoAllocatedIPv4: "",
-    autoAllocatedIPv6: "",
-    clusterVips: new Map(),
     resolution: "ClientSideLB",
     meshExternal: false,
     serviceAccounts: [],
-    creationTimestampMs: defaultCreationTimeMs,
-    resourceVersion: "",
     origins: [
       { key: { kind: "Service", name, namespace: attributes?.namespace ?? "default" }, file: "input.yaml", line: 1 },
     ],

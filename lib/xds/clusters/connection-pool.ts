@@ -52,8 +52,6 @@ function retryBudgetJson(budget: RetryBudget): NonNullable<CircuitBreakers_Thres
   };
 }
 
-const none = {};
-
 /** Seconds of a canonical duration text, without its fraction. */
 function wholeSeconds(duration: string): number {
   return Math.trunc(Number(duration.slice(0, -1)));
@@ -67,7 +65,7 @@ export function connectionOptions(
   mesh: MeshConfig,
   rule: TcpKeepalive | undefined,
 ): Pick<ClusterJson, "upstreamConnectionOptions"> {
-  if (mesh.tcpKeepalive === undefined && rule === undefined) return none;
+  if (mesh.tcpKeepalive === undefined && rule === undefined) return {};
   const merged = { ...mesh.tcpKeepalive, ...rule };
   const probes = rule?.probes || (mesh.tcpKeepalive?.probes ?? 0);
   return {

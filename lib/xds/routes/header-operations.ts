@@ -69,11 +69,6 @@ function mutationsOf(
   return mutations;
 }
 
-/** Writes the operations into what carries them. */
-export function setMutations(target: MutableHeaderMutations, mutations: HeaderMutations | undefined): void {
-  if (mutations !== undefined) Object.assign(target, mutations);
-}
-
 /** Set ones first, then added ones, each sorted by key; undefined for none. */
 function additions(operations: HeaderOperations | undefined): HeaderValueOptionJson[] | undefined {
   if (operations === undefined) return undefined;

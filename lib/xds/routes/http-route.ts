@@ -6,7 +6,7 @@ import type { MeshVirtualService } from "../../mesh/mesh.ts";
 import { configPath, parseClusterName } from "../names.ts";
 import { corsConfig, corsFilter } from "./cors.ts";
 import { faultConfig, faultFilter } from "./fault.ts";
-import { appendMutations, type HeaderMutations, setMutations, translateHeaders } from "./header-operations.ts";
+import { appendMutations, type HeaderMutations, translateHeaders } from "./header-operations.ts";
 import { directResponseAction, type RedirectContext, redirectAction } from "./redirect.ts";
 import { type ForwardingContext, forwarding } from "./route-action.ts";
 import { isCatchAll, routeMatch } from "./route-match.ts";
@@ -102,7 +102,7 @@ function httpRoute(part: RoutePart, match: HTTPMatchRequest | undefined, context
   const name = routeName(http, match);
   const route: RouteJson = { match: envoyMatch, ...outcome.action, metadata, decorator: { operation } };
   if (name !== "") route.name = name;
-  setMutations(route, outcome.mutations);
+  Object.assign(route, outcome.mutations);
   if (filters !== undefined) route.typedPerFilterConfig = filters;
   if (match?.statPrefix !== undefined && match.statPrefix !== "") route.statPrefix = match.statPrefix;
   return route;

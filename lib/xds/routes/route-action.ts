@@ -13,7 +13,7 @@ import type {
 } from "../../config/kinds/virtual-service.ts";
 import { type DestinationContext, destinationCluster } from "./destination-cluster.ts";
 import { hashPolicy } from "./hash-policy.ts";
-import { type HeaderMutations, setMutations, translateHeaders } from "./header-operations.ts";
+import { type HeaderMutations, translateHeaders } from "./header-operations.ts";
 import { mirrorPolicies } from "./mirror-policy.ts";
 import { retryPolicy } from "./retry-policy.ts";
 
@@ -97,7 +97,7 @@ function weightedClusters(
     if (weight === 0) continue;
     const { mutations, authority } = translateHeaders(headers);
     const cluster: WeightedCluster_ClusterWeightJson = { name: destinationCluster(destination, context), weight };
-    setMutations(cluster, mutations);
+    Object.assign(cluster, mutations);
     if (authority !== "") cluster.hostRewriteLiteral = authority;
     clusters.push(cluster);
   }

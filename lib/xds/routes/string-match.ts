@@ -11,6 +11,5 @@ export function stringMatcher(match: StringMatch): StringMatcherJson | undefined
 
 /** True where only presence is asked for: `{}`, or the regular expression `*`, which is no valid one. */
 export function matchesPresence(match: StringMatch): boolean {
-  if (match.regex === "*") return true;
-  return match.exact === undefined && match.prefix === undefined && match.regex === undefined;
+  return match.regex === "*" || stringMatcher(match) === undefined;
 }
