@@ -7,6 +7,8 @@ const root = resolve(import.meta.dirname, "..");
 /** Room → rooms that it may import besides itself: the table in docs/architecture.md. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: [],
+  "config-store": ["config"],
+  analysis: ["config"],
   registry: ["config"],
   mesh: ["config", "registry"],
   xds: ["config", "registry", "mesh"],

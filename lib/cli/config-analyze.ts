@@ -1,6 +1,6 @@
 import { dump } from "js-yaml";
-import { type AnalyzeOptions, analyze, analyzers, originText } from "../config/analysis/analyze.ts";
-import { messageTypes } from "../config/analysis/analyzer.ts";
+import { type AnalyzeOptions, analyze, analyzers, originText } from "../analysis/analyze.ts";
+import { messageTypes } from "../analysis/analyzer.ts";
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
 import { addInputOptions, type InputOptions, inputFiles, read } from "./config-input.ts";
 import { printTable } from "./config-print.ts";

@@ -1,5 +1,5 @@
 import { keyText, PortolanError } from "../config/diagnostic.ts";
-import type { Commit } from "../config/ledger/ledger.ts";
+import type { Commit } from "../config-store/ledger/ledger.ts";
 import { kindNamed } from "./config-kind.ts";
 import { openPlace, type PlaceOptions } from "./config-place.ts";
 import { printTable } from "./config-print.ts";

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { keyOf } from "../config/config.ts";
 import { keyText, PortolanError } from "../config/diagnostic.ts";
 import { storedText } from "../config/object-json.ts";
-import type { WriteResult } from "../config/store/config-store.ts";
+import type { WriteResult } from "../config-store/config-store.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, outputFormat, outputFormats, printConfigs } from "./config-print.ts";

@@ -6,7 +6,7 @@ import type { BootstrapServices } from "../agent/bootstrap.ts";
 import { durationMs } from "../config/duration.ts";
 import type { ClientTLSSettings, TcpKeepalive } from "../config/kinds/destination-rule.ts";
 import type { ProxyConfig, RemoteService } from "../config/kinds/mesh-proxy-config.ts";
-import { ipMode } from "../mesh/ip-address.ts";
+import { ipMode } from "../mesh/hosts/ip-address.ts";
 import { packAny } from "../xds/any.ts";
 import {
   accessLogServiceCluster,

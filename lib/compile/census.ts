@@ -2,11 +2,11 @@ import type { Config } from "../config/config.ts";
 import type { Stage } from "../config/diagnostic.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
-import { mapAgain, sameList } from "../mesh/identity.ts";
-import { ingressGatewayLabel } from "../mesh/ingress.ts";
-import type { Memo } from "../mesh/memo.ts";
-import type { Proxy } from "../mesh/proxy.ts";
-import { type NamedProxy, proxyOf } from "../mesh/proxy-from-node.ts";
+import { ingressGatewayLabel } from "../mesh/index/ingress.ts";
+import { mapAgain, sameList } from "../mesh/memo/identity.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
+import type { Proxy } from "../mesh/proxy/proxy.ts";
+import { type NamedProxy, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import type { World } from "../mesh/world.ts";
 import type { Workload } from "../registry/service.ts";
 

@@ -1,7 +1,7 @@
 import type { Stage } from "../config/diagnostic.ts";
 import type { SourceFile } from "../config/directory.ts";
 import { noFolder, readAgain, wholeFolder } from "../config/last-valid.ts";
-import { createMemo } from "../mesh/memo.ts";
+import { createMemo } from "../mesh/memo/memo.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { compile } from "./compile.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";

@@ -1,7 +1,7 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
-import { classify } from "../mesh/classify.ts";
-import type { Memo } from "../mesh/memo.ts";
+import { classify } from "../mesh/classes/classify.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
 import type { World } from "../mesh/world.ts";
 import type { CompiledResource, CompiledShape, CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { type ResourceType, resourceTypes } from "../snapshot/resource-type.ts";

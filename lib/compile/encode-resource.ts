@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { byCodePoint, keyText } from "../config/diagnostic.ts";
-import type { Memo } from "../mesh/memo.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
 import type { CompiledResource } from "../snapshot/compiled.ts";
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import { binaryForm } from "../xds/descriptors.ts";

@@ -1,7 +1,7 @@
 import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/directory.ts";
-import type { Memo } from "../mesh/memo.ts";
-import { type NamedProxy, proxyOf } from "../mesh/proxy-from-node.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
+import { type NamedProxy, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import type { LegacyRelease, World } from "../mesh/world.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
 import { censusOf } from "./census.ts";

@@ -1,26 +1,26 @@
 import type { Stage } from "../config/diagnostic.ts";
 import { serviceKey } from "../registry/registry-state.ts";
 import type { Endpoint, Service } from "../registry/service.ts";
-import { type ConfigsOf, configsByKind } from "./configs-by-kind.ts";
-import { indexDestinationRules } from "./destination-rule-index.ts";
-import { indexEnvoyFilters } from "./envoy-filter-index.ts";
-import { beginRound, lazily, sameList } from "./identity.ts";
-import { convertIngresses } from "./ingress.ts";
+import { type ConfigsOf, configsByKind } from "./index/configs-by-kind.ts";
+import { indexDestinationRules } from "./index/destination-rule-index.ts";
+import { indexEnvoyFilters } from "./index/envoy-filter-index.ts";
+import { convertIngresses } from "./index/ingress.ts";
+import { indexNetworks, type NetworkIndex } from "./index/network-index.ts";
+import { indexPeerAuthentications, type PeerAuthenticationIndex } from "./index/peer-authentication.ts";
+import { clusterLocalHosts, indexServices, serviceAccountsOf } from "./index/service-index.ts";
+import { indexSidecars } from "./index/sidecar-index.ts";
+import { indexVirtualServices } from "./index/virtual-service-index.ts";
+import { indexPolicies } from "./index/workload-policies.ts";
 import {
   indexLegacyPolicies,
   type LegacyPolicyIndex,
   withLegacyPolicies,
 } from "./legacy-policies/index-legacy-policies.ts";
 import { withLegacyPeers } from "./legacy-policies/legacy-peers.ts";
-import type { Memo } from "./memo.ts";
+import { beginRound, lazily, sameList } from "./memo/identity.ts";
+import type { Memo } from "./memo/memo.ts";
 import type { Mesh, SelectingConfigs, ServiceIndex } from "./mesh.ts";
-import { indexNetworks, type NetworkIndex } from "./network-index.ts";
-import { indexPeerAuthentications, type PeerAuthenticationIndex } from "./peer-authentication.ts";
-import { clusterLocalHosts, indexServices, serviceAccountsOf } from "./service-index.ts";
-import { indexSidecars } from "./sidecar-index.ts";
-import type { MeshLookups, ServiceLookups } from "./views.ts";
-import { indexVirtualServices } from "./virtual-service-index.ts";
-import { indexPolicies } from "./workload-policies.ts";
+import type { MeshLookups, ServiceLookups } from "./views/views.ts";
 import type { World } from "./world.ts";
 
 const noEndpoints: readonly [] = [];

@@ -14,15 +14,15 @@ import type {
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
 import type { Service, ServicePort } from "../registry/service.ts";
-import type { EnvoyFilterIndex } from "./envoy-filter-index.ts";
+import type { EnvoyFilterIndex } from "./index/envoy-filter-index.ts";
+import type { NetworkIndex } from "./index/network-index.ts";
+import type { PeerAuthenticationIndex } from "./index/peer-authentication.ts";
+import type { SidecarIndex } from "./index/sidecar-index.ts";
+import type { PolicySources } from "./index/workload-policies.ts";
 import type { LegacyPolicyIndex } from "./legacy-policies/index-legacy-policies.ts";
 import type { ServedWorkload } from "./legacy-policies/served-port.ts";
-import type { NetworkIndex } from "./network-index.ts";
-import type { PeerAuthenticationIndex } from "./peer-authentication.ts";
-import type { Proxy } from "./proxy.ts";
-import type { SidecarIndex } from "./sidecar-index.ts";
-import type { MeshLookups, ServiceLookups, WorkloadPolicies } from "./views.ts";
-import type { PolicySources } from "./workload-policies.ts";
+import type { Proxy } from "./proxy/proxy.ts";
+import type { MeshLookups, ServiceLookups, WorkloadPolicies } from "./views/views.ts";
 
 /** A virtual service with short names resolved, delegates merged, and the keys of all objects that went into it. */
 export interface MeshVirtualService {

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
-import type { Proxy } from "./proxy.ts";
+import type { Proxy } from "./proxy/proxy.ts";
 
 /** 0.7 served VirtualServices and the like over v1, 0.8 does not. @see v1-api 14 */
 export type LegacyRelease = "0.7" | "0.8";

@@ -5,7 +5,7 @@ import type { EgressRule } from "../config/kinds/egress-rule.ts";
 import type { IstioService } from "../config/kinds/istio-service.ts";
 import type { HTTPAPISpec, QuotaSpec, SpecReference } from "../config/kinds/mixer-client.ts";
 import type { RouteRule } from "../config/kinds/route-rule.ts";
-import { hostsOverlap } from "../mesh/host-name.ts";
+import { hostsOverlap } from "../mesh/hosts/host-name.ts";
 import type { Labels } from "../snapshot/legacy/service-key.ts";
 import { isSubset } from "./instances.ts";
 import type { LegacyConfigs, LegacyInstance } from "./legacy-world.ts";

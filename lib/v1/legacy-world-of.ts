@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Ingress } from "../config/kinds/ingress.ts";
 import type { IngressRule } from "../config/kinds/ingress-rule.ts";
-import { unspecifiedAddress } from "../mesh/service-address.ts";
+import { unspecifiedAddress } from "../mesh/hosts/service-address.ts";
 import type { World } from "../mesh/world.ts";
 import { serviceKey } from "../registry/registry-state.ts";
 import type { Endpoint, Protocol, Service, ServicePort } from "../registry/service.ts";

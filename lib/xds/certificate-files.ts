@@ -1,4 +1,4 @@
-import type { Memo } from "../mesh/memo.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { sdsCluster } from "./names.ts";
 import type { ClassResources, Resource } from "./resource.ts";

@@ -1,8 +1,8 @@
 import { byCodePoint, type Diagnostic, type Stage } from "../config/diagnostic.ts";
-import type { Memo } from "../mesh/memo.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
 import type { Mesh } from "../mesh/mesh.ts";
-import type { Proxy } from "../mesh/proxy.ts";
-import { viewsOf } from "../mesh/views-of.ts";
+import type { Proxy } from "../mesh/proxy/proxy.ts";
+import { viewsOf } from "../mesh/views/views-of.ts";
 import { generateClusters } from "./clusters/generate-clusters.ts";
 import { generateEndpoints } from "./endpoints/generate-endpoints.ts";
 import { applyClusterPatches } from "./envoy-filter/apply-cluster-patches.ts";

@@ -1,7 +1,7 @@
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
-import type { Memo } from "../mesh/memo.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { portolanCluster } from "./names.ts";
 import type { ClassResources, Resource } from "./resource.ts";

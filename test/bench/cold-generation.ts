@@ -1,6 +1,6 @@
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
-import type { Proxy } from "../../lib/mesh/proxy.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ClassResources, resourceTypes } from "../../lib/xds/resource.ts";

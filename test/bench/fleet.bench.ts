@@ -2,9 +2,9 @@
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { classify } from "../../lib/mesh/classify.ts";
-import { createMemo, type Memo } from "../../lib/mesh/memo.ts";
-import type { Proxy } from "../../lib/mesh/proxy.ts";
+import { classify } from "../../lib/mesh/classes/classify.ts";
+import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
+import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { editVirtualService } from "./edits.ts";

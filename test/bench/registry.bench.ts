@@ -1,7 +1,7 @@
 /** The service plane: a mesh from parsed objects to the model, and one endpoint, pod and service changed in it. */
 import { defaultMeshConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../lib/config/kinds/mesh-networks.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import type { RegistryInput } from "../../lib/registry/registry-input.ts";

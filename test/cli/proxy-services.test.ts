@@ -3,8 +3,8 @@ import { bootstrapFor } from "../../lib/cli/bootstrap.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
-import { proxyOf } from "../../lib/mesh/proxy-from-node.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { proxyOf } from "../../lib/mesh/proxy/proxy-from-node.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { envoyComplaint } from "../e2e/envoy.ts";
 

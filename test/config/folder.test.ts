@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readFolder } from "../../lib/config/folder.ts";
-import { createDirectoryStore } from "../../lib/config/store/directory-store.ts";
+import { createDirectoryStore } from "../../lib/config-store/directory-store.ts";
 import { envelope } from "./a-config.ts";
 
 const rule = (name: string) => `${envelope("DestinationRule", name)}spec: {host: ${name}}\n`;

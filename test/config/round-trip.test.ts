@@ -8,8 +8,8 @@ import { keyOf } from "../../lib/config/config.ts";
 import { keyText } from "../../lib/config/diagnostic.ts";
 import { fromStoredText, storedText, toObject } from "../../lib/config/object-json.ts";
 import { splitDocuments } from "../../lib/config/split-documents.ts";
-import { createLedgerStore } from "../../lib/config/store/ledger-store.ts";
-import { createMemoryStore } from "../../lib/config/store/memory-store.ts";
+import { createLedgerStore } from "../../lib/config-store/ledger-store.ts";
+import { createMemoryStore } from "../../lib/config-store/memory-store.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { configsOf } from "./a-config.ts";
 

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
-import type { NamedProxy } from "../../lib/mesh/proxy-from-node.ts";
-import { proxyOf } from "../../lib/mesh/proxy-from-node.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import type { NamedProxy } from "../../lib/mesh/proxy/proxy-from-node.ts";
+import { proxyOf } from "../../lib/mesh/proxy/proxy-from-node.ts";
 import type { World } from "../../lib/mesh/world.ts";
 
 /** The world of a case, with exactly the proxies that it names. */

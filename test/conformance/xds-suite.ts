@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
-import type { Proxy } from "../../lib/mesh/proxy.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ClassResources, type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import { type Difference, fileDifferences } from "./differences.ts";

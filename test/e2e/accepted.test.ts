@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
 import { loadCase } from "../conformance/load-case.ts";

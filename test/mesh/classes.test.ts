@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultProxyConfig } from "../../lib/config/kinds/mesh-config.ts";
-import { claimsOf } from "../../lib/mesh/alike-proxies.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { classify } from "../../lib/mesh/classify.ts";
-import { createMemo, noMemo } from "../../lib/mesh/memo.ts";
-import type { NamedProxy } from "../../lib/mesh/proxy-from-node.ts";
-import { viewsOf } from "../../lib/mesh/views-of.ts";
+import { claimsOf } from "../../lib/mesh/classes/alike-proxies.ts";
+import { classify } from "../../lib/mesh/classes/classify.ts";
+import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
+import type { NamedProxy } from "../../lib/mesh/proxy/proxy-from-node.ts";
+import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import { generate } from "../../lib/xds/generate.ts";

@@ -1,7 +1,7 @@
 /** Envoy's RBAC filters, as a judge of requests. */
 import type { Config } from "../../lib/config/config.ts";
 import type { AuthorizationPolicy } from "../../lib/config/kinds/authorization-policy.ts";
-import type { ServiceLookups } from "../../lib/mesh/views.ts";
+import type { ServiceLookups } from "../../lib/mesh/views/views.ts";
 import { httpAuthorization } from "../../lib/xds/security/authorization.ts";
 
 /** A request as it arrives at a workload. */

@@ -10,8 +10,8 @@ import type {
 import type { PeerAuthentication } from "../../lib/config/kinds/peer-authentication.ts";
 import type { RequestAuthentication } from "../../lib/config/kinds/request-authentication.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
-import { viewsOf } from "../../lib/mesh/views-of.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import type { Endpoint } from "../../lib/registry/service.ts";
 import { tcpAuthorization } from "../../lib/xds/security/authorization.ts";
 import { jwtAuthentication } from "../../lib/xds/security/jwt-authentication.ts";

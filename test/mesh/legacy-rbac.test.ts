@@ -11,8 +11,8 @@ import type {
   Subject,
 } from "../../lib/config/kinds/service-role.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
-import { viewsOf } from "../../lib/mesh/views-of.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import { type Asked, envoyAllows, requestOn } from "./envoy-rbac.ts";
 import { type OldWorkload, oldRbacAllows } from "./old-rbac.ts";
 import { config, service, sidecar, type WorldParts, world } from "./parts.ts";

@@ -3,7 +3,7 @@ import type { Config } from "../../lib/config/config.ts";
 import type { Rule } from "../../lib/config/kinds/authorization-policy.ts";
 import type { TrafficPolicy } from "../../lib/config/kinds/destination-rule.ts";
 import type { Destination, HTTPMatchRequest, HTTPRoute } from "../../lib/config/kinds/virtual-service.ts";
-import type { NamedProxy } from "../../lib/mesh/proxy-from-node.ts";
+import type { NamedProxy } from "../../lib/mesh/proxy/proxy-from-node.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { serviceKey } from "../../lib/registry/registry-state.ts";
 import type { Endpoint, Protocol, Service, ServicePort, ServiceTarget } from "../../lib/registry/service.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { createAggregate } from "../../lib/registry/aggregate.ts";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";
 import { consulContent } from "../../lib/registry/consul/convert.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Config } from "../../lib/config/config.ts";
 import type { ServiceEntry } from "../../lib/config/kinds/service-entry.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";
 import { type ChangeSink, endpointPush, reportChanges } from "../../lib/registry/change-sink.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Config } from "../../lib/config/config.ts";
 import { noMeshNetworks } from "../../lib/config/kinds/mesh-networks.ts";
-import { createMemo } from "../../lib/mesh/memo.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import type { RegistryInput } from "../../lib/registry/registry-input.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ClientTLSSettings } from "../../lib/config/kinds/destination-rule.ts";
-import { noMemo } from "../../lib/mesh/memo.ts";
+import { noMemo } from "../../lib/mesh/memo/memo.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../../lib/xds/certificate-files.ts";
 import { generateClusters } from "../../lib/xds/clusters/generate-clusters.ts";
 import { clusterView, rule, service } from "./world-parts.ts";

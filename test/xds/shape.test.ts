@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemo, noMemo } from "../../lib/mesh/memo.ts";
+import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import type { ClassResources } from "../../lib/xds/resource.ts";
 import { pollShape, restSource } from "../../lib/xds/shape.ts";
 

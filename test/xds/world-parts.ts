@@ -9,7 +9,7 @@ import type {
   InboundView,
   MeshLookups,
   MutualTlsMode,
-} from "../../lib/mesh/views.ts";
+} from "../../lib/mesh/views/views.ts";
 import { plainAttributes, plainService } from "../../lib/registry/plain-parts.ts";
 import type { NetworkGateway } from "../../lib/registry/registry-state.ts";
 import type { Endpoint, Service, ServiceAttributes, ServicePort } from "../../lib/registry/service.ts";

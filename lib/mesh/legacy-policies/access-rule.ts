@@ -1,7 +1,7 @@
 import { error, type Finding, type Path } from "../../config/finding.ts";
 import type { Condition, Operation } from "../../config/kinds/authorization-policy.ts";
 import type { AccessConstraint, AccessRule } from "../../config/kinds/service-role.ts";
-import { isAddressRange } from "../ip-address.ts";
+import { isAddressRange } from "../hosts/ip-address.ts";
 import type { ServedPort, ServedWorkload } from "./served-port.ts";
 import { inBrackets, matchesAny } from "./text-pattern.ts";
 

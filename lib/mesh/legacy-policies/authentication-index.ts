@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { AuthenticationPolicy, TargetSelector } from "../../config/kinds/authentication-policy.ts";
-import { groupBy } from "../identity.ts";
-import type { MutualTlsMode } from "../views.ts";
+import { groupBy } from "../memo/identity.ts";
+import type { MutualTlsMode } from "../views/views.ts";
 import type { ServedPort } from "./served-port.ts";
 
 type Policy = Config<AuthenticationPolicy>;

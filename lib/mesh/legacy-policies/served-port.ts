@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
-import type { PolicyWorkload } from "../policy-attachment.ts";
+import type { PolicyWorkload } from "../index/policy-attachment.ts";
 
 /** A workload as policies of Istio up to 1.5 see it: through the services that it backs. */
 export interface ServedWorkload extends PolicyWorkload {

@@ -1,5 +1,5 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
-import type { ClassProxy } from "../../mesh/views.ts";
+import type { ClassProxy } from "../../mesh/views/views.ts";
 import { altStatName, blackHoleCluster, inboundPassthroughCluster, passthroughCluster } from "../names.ts";
 import type { ClusterClass } from "./cluster-class.ts";
 import { circuitBreakers, connectionOptions } from "./connection-pool.ts";

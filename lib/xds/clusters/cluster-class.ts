@@ -1,5 +1,5 @@
-import type { Memo } from "../../mesh/memo.ts";
-import type { ClassProxy, ClusterView, MeshLookups } from "../../mesh/views.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import type { ClassProxy, ClusterView, MeshLookups } from "../../mesh/views/views.ts";
 import type { AssignmentContext } from "../endpoints/load-assignment.ts";
 import { createLocalityPool } from "../endpoints/locality-group.ts";
 import { indexGateways } from "../endpoints/network-gateways.ts";

@@ -1,8 +1,8 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { byCodePoint, type Stage } from "../../config/diagnostic.ts";
-import { mapAgain, sameList } from "../../mesh/identity.ts";
-import type { Memo } from "../../mesh/memo.ts";
-import type { ClusterView } from "../../mesh/views.ts";
+import { mapAgain, sameList } from "../../mesh/memo/identity.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import type { ClusterView } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import { provenanceOf } from "../provenance.ts";
 import type { Resource } from "../resource.ts";

@@ -2,7 +2,7 @@ import type { HttpProtocolOptionsJson as CommonOptionsJson } from "../../../gen/
 import type { HttpProtocolOptionsJson } from "../../../gen/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts";
 import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { ClassProxy } from "../../mesh/views.ts";
+import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Protocol } from "../../registry/service.ts";
 import { packAny } from "../any.ts";
 

@@ -1,6 +1,6 @@
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { EffectiveTrafficPolicy, MeshDestinationRule } from "../../mesh/mesh.ts";
-import type { EndpointPerspective, MeshLookups } from "../../mesh/views.ts";
+import type { EndpointPerspective, MeshLookups } from "../../mesh/views/views.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { subsetOf } from "../clusters/traffic-policy.ts";
 import { distribute } from "./distribute.ts";

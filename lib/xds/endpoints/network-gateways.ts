@@ -1,6 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { ipFamily, isIpAddress } from "../../mesh/ip-address.ts";
-import type { EndpointPerspective } from "../../mesh/views.ts";
+import { ipFamily, isIpAddress } from "../../mesh/hosts/ip-address.ts";
+import type { EndpointPerspective } from "../../mesh/views/views.ts";
 import type { NetworkGateway } from "../../registry/registry-state.ts";
 import type { Endpoint } from "../../registry/service.ts";
 import { gatewayEndpoint } from "./lb-endpoint.ts";

@@ -1,4 +1,4 @@
-import type { EndpointPerspective } from "../../mesh/views.ts";
+import type { EndpointPerspective } from "../../mesh/views/views.ts";
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 import { isDraining } from "./lb-endpoint.ts";
 import { sendsUnhealthyEndpoints } from "./locality-setting.ts";

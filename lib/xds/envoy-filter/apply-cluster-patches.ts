@@ -3,8 +3,8 @@ import { type ClusterJson, ClusterSchema } from "../../../gen/envoy/config/clust
 import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
-import type { Memo } from "../../mesh/memo.ts";
-import type { ClusterView } from "../../mesh/views.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import type { ClusterView } from "../../mesh/views/views.ts";
 import { inboundPassthroughCluster, parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { leftOut, type Refusal } from "./leave-out.ts";

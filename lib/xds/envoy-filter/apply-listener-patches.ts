@@ -4,8 +4,8 @@ import type { ListenerFilterJson } from "../../../gen/envoy/config/listener/v3/l
 import { type ListenerJson, ListenerSchema } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
-import type { Memo } from "../../mesh/memo.ts";
-import type { ListenerView } from "../../mesh/views.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import type { ListenerView } from "../../mesh/views/views.ts";
 import type { Resource } from "../resource.ts";
 import { applyAcceptable, leftOut, type Refusal, withoutPatches } from "./leave-out.ts";
 import { boundAddresses, listenerRefusals } from "./listener-refusals.ts";

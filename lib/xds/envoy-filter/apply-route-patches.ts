@@ -8,8 +8,8 @@ import {
 import { type RouteConfigurationJson, RouteConfigurationSchema } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
-import type { Memo } from "../../mesh/memo.ts";
-import type { RouteView } from "../../mesh/views.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import type { RouteView } from "../../mesh/views/views.ts";
 import { parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { applyAcceptable } from "./leave-out.ts";

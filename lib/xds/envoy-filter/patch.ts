@@ -27,7 +27,7 @@ import {
 import { keyOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
 import type { ApplyTo, EnvoyConfigObjectMatch, PatchContext, PatchOperation } from "../../config/kinds/envoy-filter.ts";
-import type { EnvoyFilterPatches, SelectedPatch } from "../../mesh/views.ts";
+import type { EnvoyFilterPatches, SelectedPatch } from "../../mesh/views/views.ts";
 import { canonicalMessage } from "../descriptors.ts";
 import type { MergeOptions } from "./merge-message.ts";
 

@@ -1,6 +1,6 @@
 import type { AddressJson } from "../../../gen/envoy/config/core/v3/address_pb.ts";
 import type { AdditionalAddressJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import type { ClassProxy } from "../../mesh/views.ts";
+import type { ClassProxy } from "../../mesh/views/views.ts";
 
 type IpMode = ClassProxy["ipMode"];
 

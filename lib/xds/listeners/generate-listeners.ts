@@ -1,18 +1,18 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../config/config.ts";
 import { byCodePoint, type ConfigKey, type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
-import { sameList } from "../../mesh/identity.ts";
-import type { Memo } from "../../mesh/memo.ts";
-import type { ListenerView } from "../../mesh/views.ts";
+import { sameList } from "../../mesh/memo/identity.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import type { ListenerView } from "../../mesh/views/views.ts";
 import type { Resource } from "../resource.ts";
 import { providerDiagnostics } from "../telemetry/provider-diagnostics.ts";
-import { gatewayListeners } from "./gateway-listeners.ts";
-import { httpProxyListener } from "./http-proxy-listener.ts";
-import { inboundListeners } from "./inbound-listeners.ts";
+import { policyFilters } from "./filters/policy-filters.ts";
+import { gatewayListeners } from "./gateway/gateway-listeners.ts";
+import { inboundListeners } from "./inbound/inbound-listeners.ts";
 import { type ListenerContext, listenerContext } from "./listener-context.ts";
-import { outboundListeners } from "./outbound-listeners.ts";
-import { policyFilters } from "./policy-filters.ts";
-import { virtualOutbound } from "./virtual-outbound.ts";
+import { httpProxyListener } from "./outbound/http-proxy-listener.ts";
+import { outboundListeners } from "./outbound/outbound-listeners.ts";
+import { virtualOutbound } from "./outbound/virtual-outbound.ts";
 
 /**
  * LDS: all listeners of a class of proxies, before EnvoyFilters.

@@ -1,5 +1,5 @@
-import { serviceAddress, serviceAddresses, unspecifiedAddress } from "../../mesh/service-address.ts";
-import type { ClassProxy } from "../../mesh/views.ts";
+import { serviceAddress, serviceAddresses, unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
+import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 
 /**

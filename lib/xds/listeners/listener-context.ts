@@ -1,13 +1,13 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import { fingerprint } from "../../mesh/identity.ts";
-import type { Memo } from "../../mesh/memo.ts";
-import type { ListenerView } from "../../mesh/views.ts";
+import { fingerprint } from "../../mesh/memo/identity.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import type { ListenerView } from "../../mesh/views/views.ts";
 import { type AccessLogs, accessLogs } from "../telemetry/access-logging.ts";
 import type { TelemetrySide } from "../telemetry/telemetry-side.ts";
 import { type ConnectionTracing, connectionTracing } from "../telemetry/tracing.ts";
 import { externalSecretServer } from "../tls/downstream-credential.ts";
 import { loopbackAddresses, wildcardAddresses } from "./bind.ts";
-import type { ListenerClass, PolicyFilters } from "./policy-filters.ts";
+import type { ListenerClass, PolicyFilters } from "./filters/policy-filters.ts";
 
 /** Logs and tracing of one side of a proxy. */
 export interface SideTelemetry extends ConnectionTracing {

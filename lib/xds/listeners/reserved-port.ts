@@ -1,6 +1,6 @@
 import type { ServicePort } from "../../registry/service.ts";
 import type { ListenerContext } from "./listener-context.ts";
-import { type Binding, protocolClass } from "./outbound-entry.ts";
+import { type Binding, protocolClass } from "./outbound/outbound-entry.ts";
 
 /** Below this only privileged processes may bind. */
 const firstUnprivilegedPort = 1024;

@@ -1,5 +1,5 @@
 import type { L4MatchAttributes } from "../../config/kinds/virtual-service.ts";
-import type { ListenerView } from "../../mesh/views.ts";
+import type { ListenerView } from "../../mesh/views/views.ts";
 
 /** The parts of a `tcp` or `tls` match that are decided now, and not by Envoy. */
 export type StaticMatch = Pick<L4MatchAttributes, "gateways" | "sourceLabels" | "sourceNamespace" | "port">;

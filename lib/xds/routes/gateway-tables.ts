@@ -1,7 +1,7 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import { sameList } from "../../mesh/identity.ts";
+import { sameList } from "../../mesh/memo/identity.ts";
 import type { GatewayServer, MeshVirtualService } from "../../mesh/mesh.ts";
-import type { GatewayRouteView } from "../../mesh/views.ts";
+import type { GatewayRouteView } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import type { Resource } from "../resource.ts";
 import { intersectHosts, serverHostsFor } from "./gateway-hosts.ts";

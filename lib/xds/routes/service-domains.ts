@@ -1,5 +1,5 @@
-import { serviceAddresses, unspecifiedAddress } from "../../mesh/service-address.ts";
-import type { ClassProxy } from "../../mesh/views.ts";
+import { serviceAddresses, unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
+import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 
 /** Domains of a virtual host, in order, and which of them are short or otherwise derived forms of a host name. */

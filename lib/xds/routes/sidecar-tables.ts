@@ -1,8 +1,8 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
-import { lazily, sameList } from "../../mesh/identity.ts";
+import { lazily, sameList } from "../../mesh/memo/identity.ts";
 import type { EgressListener } from "../../mesh/mesh.ts";
-import type { RouteView } from "../../mesh/views.ts";
+import type { RouteView } from "../../mesh/views/views.ts";
 import type { Resource } from "../resource.ts";
 import { catchAllVirtualHost } from "./default-route.ts";
 import { type SidecarHosts, sidecarHosts } from "./sidecar-hosts.ts";

@@ -1,6 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { isWildcard } from "../../mesh/host-name.ts";
-import type { Memo } from "../../mesh/memo.ts";
+import { isWildcard } from "../../mesh/hosts/host-name.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
 import { streamPort } from "../../mesh/service-port.ts";
 import type { Protocol, Service, ServicePort } from "../../registry/service.ts";
 import { virtualHostName } from "./service-domains.ts";

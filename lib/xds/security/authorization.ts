@@ -11,8 +11,8 @@ import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/met
 import type { Config } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
-import type { ServiceLookups } from "../../mesh/views.ts";
-import { httpOnlyAnnotation, isDryRun } from "../../mesh/workload-policies.ts";
+import { httpOnlyAnnotation, isDryRun } from "../../mesh/index/workload-policies.ts";
+import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { packAny } from "../any.ts";
 import { type Authorizer, findAuthorizer } from "./ext-authz.ts";
 import { neverMatches, type RuleContext, rbacPolicy } from "./rbac-policy.ts";

@@ -14,7 +14,7 @@ import type {
   EnvoyExternalAuthorizationHttpProvider,
   ExtensionProvider,
 } from "../../config/kinds/extension-provider.ts";
-import type { ServiceLookups } from "../../mesh/views.ts";
+import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { providerCluster } from "../telemetry/provider-cluster.ts";
 
 /** The authorizer's filter config without the part that names a policy; `tcp` only for gRPC, HTTP cannot serve it. */

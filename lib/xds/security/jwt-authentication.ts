@@ -12,7 +12,7 @@ import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/netwo
 import { type Config, writtenPath } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-authentication.ts";
-import type { ServiceLookups } from "../../mesh/views.ts";
+import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { packAny } from "../any.ts";
 import { providerCluster } from "../telemetry/provider-cluster.ts";
 import { jwtFilter, jwtPayload } from "./metadata-match.ts";

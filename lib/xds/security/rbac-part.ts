@@ -6,7 +6,7 @@
 import type { CidrRangeJson } from "../../../gen/envoy/config/core/v3/address_pb.ts";
 import type { PermissionJson, PrincipalJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { StringMatcherJson } from "../../../gen/envoy/type/matcher/v3/string_pb.ts";
-import { isIpAddress } from "../../mesh/ip-address.ts";
+import { isIpAddress } from "../../mesh/hosts/ip-address.ts";
 import { packAny } from "../any.ts";
 import { claimMatch, filterMetadataMatch, listClaimMatch } from "./metadata-match.ts";
 import { anyText, headerMatch, principalMatch, quoteRegex, regexMatch, textMatch } from "./string-match.ts";

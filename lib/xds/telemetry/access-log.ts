@@ -10,7 +10,7 @@ import type { OpenTelemetryAccessLogConfigJson } from "../../../gen/envoy/extens
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { ServiceLookups } from "../../mesh/views.ts";
+import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { packAny } from "../any.ts";
 import { accessLogServiceCluster } from "../names.ts";
 import { defaultLogText, jsonLogFormat, logFormatters, textLogFormat } from "./log-format.ts";

@@ -1,7 +1,7 @@
 import type { AccessLogJson } from "../../../gen/envoy/config/accesslog/v3/accesslog_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { AccessLogging } from "../../config/kinds/telemetry.ts";
-import type { ListenerView, ServiceLookups } from "../../mesh/views.ts";
+import type { ListenerView, ServiceLookups } from "../../mesh/views/views.ts";
 import {
   type AccessLogger,
   expressionFilter,

@@ -1,7 +1,7 @@
 import type { CustomTagJson } from "../../../gen/envoy/type/tracing/v3/custom_tag_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { CustomTag } from "../../config/kinds/telemetry.ts";
-import type { TracingView } from "../../mesh/views.ts";
+import type { TracingView } from "../../mesh/views/views.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";
 
 /** Tags that say what dry-run policies would have decided; empty unless one ran. */

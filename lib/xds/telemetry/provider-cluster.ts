@@ -1,6 +1,6 @@
 import type { GrpcServiceJson } from "../../../gen/envoy/config/core/v3/grpc_service_pb.ts";
 import type { ProviderService } from "../../config/kinds/extension-provider.ts";
-import type { ListenerView, ServiceLookups } from "../../mesh/views.ts";
+import type { ListenerView, ServiceLookups } from "../../mesh/views/views.ts";
 import { outboundClusterName } from "../names.ts";
 
 /** Where an extension provider is reached. */

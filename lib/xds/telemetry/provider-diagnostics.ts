@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ExtensionProvider, ProviderService } from "../../config/kinds/extension-provider.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
-import type { ListenerView } from "../../mesh/views.ts";
+import type { ListenerView } from "../../mesh/views/views.ts";
 import { isInScope, providerCluster } from "./provider-cluster.ts";
 import { findProvider } from "./telemetry-side.ts";
 

@@ -7,7 +7,7 @@ import type { OpenTelemetryConfigJson } from "../../../gen/envoy/config/trace/v3
 import type { SkyWalkingConfigJson } from "../../../gen/envoy/config/trace/v3/skywalking_pb.ts";
 import type { ZipkinConfigJson } from "../../../gen/envoy/config/trace/v3/zipkin_pb.ts";
 import type { ExtensionProvider, HttpHeader, HttpService } from "../../config/kinds/extension-provider.ts";
-import type { ListenerView } from "../../mesh/views.ts";
+import type { ListenerView } from "../../mesh/views/views.ts";
 import { packAny } from "../any.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";
 import { isInScope, type ProviderCluster, providerCluster, providerGrpcService } from "./provider-cluster.ts";

@@ -1,7 +1,7 @@
 import type { HttpConnectionManager_TracingJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts";
 import type { CustomTag, Tracing } from "../../config/kinds/telemetry.ts";
-import type { ListenerView } from "../../mesh/views.ts";
+import type { ListenerView } from "../../mesh/views/views.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";
 import { customTags, knownTags } from "./custom-tags.ts";
 import { appliesTo, findProvider, providerNames, type TelemetrySide } from "./telemetry-side.ts";

@@ -1,5 +1,5 @@
 import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
-import type { ServiceLookups } from "../../mesh/views.ts";
+import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { credentialSecretName, workloadCertificate, workloadRootCa } from "../names.ts";
 import { type ProviderCluster, providerCluster } from "../telemetry/provider-cluster.ts";
 import { credentialSecret, identitySecret, serverSecret } from "./sds-secret.ts";

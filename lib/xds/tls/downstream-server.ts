@@ -11,7 +11,7 @@ import type {
 import type { ServerTLSSettings, TLSProtocol } from "../../config/kinds/gateway.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { isCipherSuite } from "../../config/rules/server-tls.ts";
-import type { ServiceLookups } from "../../mesh/views.ts";
+import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
 import { serverCredential } from "./downstream-credential.ts";
 import { rootCertificate, type ServerFiles, serverCertificate } from "./downstream-mesh.ts";

@@ -1,5 +1,5 @@
 import type { ClientTLSSettings, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
-import type { MeshLookups } from "../../mesh/views.ts";
+import type { MeshLookups } from "../../mesh/views/views.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 
 /** How a client secures connections to a cluster. */

@@ -1,7 +1,7 @@
 import type { ConfigMeta } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { TrafficExtension, TrafficSelector, WasmConfig } from "../../config/kinds/wasm-plugin.ts";
-import type { WorkloadPolicies } from "../../mesh/views.ts";
+import type { WorkloadPolicies } from "../../mesh/views/views.ts";
 
 /** The phases of an extension, in the order of a chain; `UNSPECIFIED` comes last, before the router. */
 export type ExtensionPhase = "AUTHN" | "AUTHZ" | "STATS" | "UNSPECIFIED";

@@ -1,5 +1,5 @@
 import { readFiles, type SourceFile } from "../../../lib/config/directory.ts";
-import type { NamedProxy } from "../../../lib/mesh/proxy-from-node.ts";
+import type { NamedProxy } from "../../../lib/mesh/proxy/proxy-from-node.ts";
 import { randomDestinationRule } from "./destination-rules.ts";
 import { createDice, type Dice } from "./dice.ts";
 import { randomEnvoyFilter } from "./envoy-filters.ts";

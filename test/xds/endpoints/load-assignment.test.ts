@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { noMemo } from "../../../lib/mesh/memo.ts";
+import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Endpoint } from "../../../lib/registry/service.ts";
 import { generateClusters } from "../../../lib/xds/clusters/generate-clusters.ts";
 import { generateEndpoints } from "../../../lib/xds/endpoints/generate-endpoints.ts";

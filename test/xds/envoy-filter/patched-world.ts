@@ -1,8 +1,8 @@
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/directory.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
-import { createMemo } from "../../../lib/mesh/memo.ts";
-import { proxyOf } from "../../../lib/mesh/proxy-from-node.ts";
+import { createMemo } from "../../../lib/mesh/memo/memo.ts";
+import { proxyOf } from "../../../lib/mesh/proxy/proxy-from-node.ts";
 import { generate } from "../../../lib/xds/generate.ts";
 import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
 

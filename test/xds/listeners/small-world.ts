@@ -2,11 +2,11 @@ import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
 import { readFiles } from "../../../lib/config/directory.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
-import { createMemo, type Memo } from "../../../lib/mesh/memo.ts";
-import type { NamedProxy } from "../../../lib/mesh/proxy-from-node.ts";
-import { proxyOf } from "../../../lib/mesh/proxy-from-node.ts";
-import type { ListenerView } from "../../../lib/mesh/views.ts";
-import { viewsOf } from "../../../lib/mesh/views-of.ts";
+import { createMemo, type Memo } from "../../../lib/mesh/memo/memo.ts";
+import type { NamedProxy } from "../../../lib/mesh/proxy/proxy-from-node.ts";
+import { proxyOf } from "../../../lib/mesh/proxy/proxy-from-node.ts";
+import type { ListenerView } from "../../../lib/mesh/views/views.ts";
+import { viewsOf } from "../../../lib/mesh/views/views-of.ts";
 import { generateListeners } from "../../../lib/xds/listeners/generate-listeners.ts";
 import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
 

@@ -4,7 +4,7 @@ import type { Gateway } from "../../../lib/config/kinds/gateway.ts";
 import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import type { IstioEgressListener } from "../../../lib/config/kinds/sidecar.ts";
 import type { VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
-import { isSubsetHost } from "../../../lib/mesh/host-name.ts";
+import { isSubsetHost } from "../../../lib/mesh/hosts/host-name.ts";
 import type {
   EgressListener,
   GatewayServer,
@@ -12,7 +12,7 @@ import type {
   MeshVirtualService,
   SidecarScope,
 } from "../../../lib/mesh/mesh.ts";
-import type { ClassProxy, RouteView } from "../../../lib/mesh/views.ts";
+import type { ClassProxy, RouteView } from "../../../lib/mesh/views/views.ts";
 import type { Protocol, Service } from "../../../lib/registry/service.ts";
 import { service as aService, config, port, proxy, rule, scopeOf } from "../world-parts.ts";
 

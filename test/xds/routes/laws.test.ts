@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createMemo, noMemo } from "../../../lib/mesh/memo.ts";
+import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { MeshVirtualService } from "../../../lib/mesh/mesh.ts";
 import type { Protocol, Service } from "../../../lib/registry/service.ts";
 import { generateRoutes } from "../../../lib/xds/routes/generate-routes.ts";

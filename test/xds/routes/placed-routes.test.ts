@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createMemo, type Memo, noMemo } from "../../../lib/mesh/memo.ts";
+import { createMemo, type Memo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { MeshDestinationRule } from "../../../lib/mesh/mesh.ts";
 import type { Service } from "../../../lib/registry/service.ts";
 import { type PlacedRoutes, placedRoutes } from "../../../lib/xds/routes/placed-routes.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemo, noMemo } from "../../../lib/mesh/memo.ts";
+import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { generateRoutes } from "../../../lib/xds/routes/generate-routes.ts";
 import { destinationRule, routeView, service, type ViewParts, virtualService } from "./fixture.ts";
 

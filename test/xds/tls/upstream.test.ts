@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClientTLSSettings } from "../../../lib/config/kinds/destination-rule.ts";
-import { noMemo } from "../../../lib/mesh/memo.ts";
+import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { generateClusters } from "../../../lib/xds/clusters/generate-clusters.ts";
 import { clusterView, endpoint, externalService, type Parts, port, rule, service } from "../world-parts.ts";
 

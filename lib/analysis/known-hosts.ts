@@ -1,0 +1,65 @@
+import type { Config } from "../config/config.ts";
+import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import type { ServiceEntry } from "../config/kinds/service-entry.ts";
+import type { KubernetesService } from "./analysis-input.ts";
+
+/** A host of the registry, as far as files tell of it. */
+export interface KnownHost {
+  readonly host: string;
+  /** Namespaces that see it; `*` for all. */
+  readonly scopes: readonly string[];
+  readonly ports: readonly number[];
+}
+
+export interface KnownHosts {
+  /** The host that a name means when a rule of the namespace mentions it. @see model-config 12, "Host lookup rule" */
+  find(name: string, namespace: string): KnownHost | undefined;
+}
+
+const domain = "svc.cluster.local";
+
+/** `name` → `name.namespace.svc.cluster.local`; anything with a dot, and `*`, stays. */
+export function fullHost(name: string, namespace: string): string {
+  return name === "*" || name.includes(".") ? name : `${name}.${namespace}.${domain}`;
+}
+
+export function knownHosts(
+  services: readonly KubernetesService[],
+  entries: readonly Config<ServiceEntry>[],
+  mesh: MeshConfig,
+): KnownHosts {
+  const hosts: KnownHost[] = [];
+  for (const service of services) {
+    const exportTo = service.annotations["networking.istio.io/exportTo"]?.split(",").map((scope) => scope.trim());
+    hosts.push({
+      host: fullHost(service.name, service.namespace),
+      scopes: scopesOf(exportTo ?? mesh.defaultServiceExportTo, service.namespace),
+      ports: service.ports.map(({ port }) => port),
+    });
+  }
+  for (const { spec, meta } of entries) {
+    for (const host of spec.hosts) {
+      hosts.push({
+        host: fullHost(host, meta.namespace),
+        scopes: scopesOf(spec.exportTo ?? mesh.defaultServiceExportTo, meta.namespace),
+        ports: (spec.ports ?? []).map(({ number }) => number),
+      });
+    }
+  }
+  const exact = Map.groupBy(hosts, ({ host }) => host);
+  const wildcards = hosts.filter(({ host }) => host.startsWith("*"));
+  const sees = (namespace: string) => (host: KnownHost) => host.scopes.includes("*") || host.scopes.includes(namespace);
+  return {
+    find(name, namespace) {
+      const full = fullHost(name, namespace);
+      return (
+        exact.get(full)?.find(sees(namespace)) ??
+        wildcards.filter(sees(namespace)).find(({ host }) => full.endsWith(host.slice(1)))
+      );
+    },
+  };
+}
+
+function scopesOf(exportTo: readonly string[], namespace: string): readonly string[] {
+  return exportTo.filter((scope) => scope !== "~").map((scope) => (scope === "." ? namespace : scope));
+}

@@ -1,0 +1,230 @@
+/**
+ * All Gateways of one gateway workload as one.
+ * @see Istio 1.30 `pilot/pkg/model/gateway.go`; model-push 7
+ */
+import { type Config, keyOf } from "../../config/config.ts";
+import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { Gateway, Server } from "../../config/kinds/gateway.ts";
+import type { ServiceTarget } from "../../registry/service.ts";
+import { type Labels, selects } from "../label-selector.ts";
+import { lazily } from "../memo/identity.ts";
+import type { GatewayServer, MergedGateway, MergedServers, ServerPort } from "../mesh.ts";
+import {
+  gatewayRouteName,
+  isHttpProtocol,
+  isHttpServer,
+  isTlsServer,
+  parseGatewayRouteName,
+  sanitisedHosts,
+} from "./gateway-port.ts";
+
+/** Gateways whose selector is part of the workload's labels, or that have none; in the order given. */
+export function gatewaysFor(gateways: readonly Config<Gateway>[], labels: Labels): readonly Config<Gateway>[] {
+  return gateways.filter((gateway) => selects(gateway.spec.selector ?? {}, labels));
+}
+
+interface Entry {
+  readonly port: ServerPort;
+  readonly servers: GatewayServer[];
+  routeName: string;
+}
+
+/** What is known while servers are added one after the other. */
+interface Merge {
+  readonly entries: Map<string, Entry>;
+  /** Workload ports that some server is on. */
+  readonly usedPorts: Set<number>;
+  /** Workload port → the latest server without TLS. */
+  readonly plaintext: Map<number, ServerPort>;
+  /** Workload port → host → the latest bind that serves it with TLS. */
+  readonly tlsHosts: Map<number, Map<string, string>>;
+  readonly byRouteName: Map<string, GatewayServer[]>;
+  readonly diagnostics: Diagnostic[];
+  containsAutoPassthrough: boolean;
+}
+
+/** @param gateways those that apply, oldest first: of servers that clash the first stays */
+export function mergeGateways(
+  gateways: readonly Config<Gateway>[],
+  targets: readonly ServiceTarget[],
+): Stage<MergedGateway> {
+  const merge: Merge = {
+    entries: new Map(),
+    usedPorts: new Set(),
+    plaintext: new Map(),
+    tlsHosts: new Map(),
+    byRouteName: new Map(),
+    diagnostics: [],
+    containsAutoPassthrough: false,
+  };
+  for (const gateway of gateways) {
+    const source = { gateway, key: keyOf(gateway), gatewayName: `${gateway.meta.namespace}/${gateway.meta.name}` };
+    gateway.spec.servers.forEach((written, at) => {
+      addServer(merge, source, written, at, targets);
+    });
+  }
+  const entries = [...merge.entries.values()];
+  return {
+    value: {
+      from: gateways.map(keyOf),
+      serverPorts: entries.map((entry) => entry.port),
+      mergedServers: entries.map(({ servers, routeName }): MergedServers => ({ servers, routeName })),
+      serversByRouteName: merge.byRouteName,
+      portMap: lazily(() => declaredPorts(merge.byRouteName)),
+      containsAutoPassthrough: merge.containsAutoPassthrough,
+    },
+    diagnostics: merge.diagnostics,
+  };
+}
+
+function addServer(
+  merge: Merge,
+  source: Pick<GatewayServer, "gateway" | "key" | "gatewayName">,
+  written: Server,
+  at: number,
+  targets: readonly ServiceTarget[],
+): void {
+  const { gateway } = source;
+  const { name, namespace } = gateway.meta;
+  const number = workloadPort(written.port.number, targets);
+  const hosts = sanitisedHosts(written.hosts, namespace);
+  const server: Server = hosts === written.hosts ? written : { ...written, hosts };
+  const added: GatewayServer = {
+    ...source,
+    server,
+    written,
+    routeName: gatewayRouteName(server, number, name, namespace),
+  };
+  const port: ServerPort = { number, protocol: server.port.protocol, bind: server.bind ?? "" };
+  const refusal = duplicateHosts(merge, server, port) ?? place(merge, added, port);
+  if (refusal === undefined) return;
+  merge.diagnostics.push({
+    code: refusal.code,
+    severity: "error",
+    origin: gateway.origin,
+    path: ["spec", "servers", at, ...refusal.path],
+    message: `${refusal.message}; the server is left out`,
+    hint: refusal.hint,
+  });
+}
+
+type Refusal = Pick<Diagnostic, "code" | "path" | "message" | "hint">;
+
+/** The port that the workload listens on for a port of its service; the number itself where no service has it. */
+function workloadPort(declared: number, targets: readonly ServiceTarget[]): number {
+  const target = targets.find(
+    ({ service, servicePort }) =>
+      servicePort.port === declared &&
+      !("experimental.istio.io/disable-gateway-port-translation" in service.attributes.labels),
+  );
+  return target?.targetPort ?? declared;
+}
+
+/** Hosts with TLS become SNI matches, which Envoy wants only once in a listener: one duplicate refuses the whole server. */
+function duplicateHosts(merge: Merge, server: Server, port: ServerPort): Refusal | undefined {
+  if (server.tls === undefined) return undefined;
+  const known = merge.tlsHosts.get(port.number) ?? new Map<string, string>();
+  merge.tlsHosts.set(port.number, known);
+  const duplicate = server.hosts.find((host) => known.get(host) === port.bind);
+  if (duplicate !== undefined) {
+    return {
+      code: "gateway-duplicate-host",
+      path: ["hosts"],
+      message: `host ${duplicate} is served with TLS on port ${port.number} by an older server already`,
+      hint: "name each host in one server of a port",
+    };
+  }
+  for (const host of server.hosts) known.set(host, port.bind);
+  if (server.tls.mode === "AUTO_PASSTHROUGH") merge.containsAutoPassthrough = true;
+  return undefined;
+}
+
+const keyOfPort = (port: ServerPort): string => `${port.number}|${port.protocol}|${port.bind}`;
+
+/** Puts a server beside the others of its port, or says why it cannot be there. */
+function place(merge: Merge, added: GatewayServer, port: ServerPort): Refusal | undefined {
+  const used = merge.usedPorts.has(port.number);
+  merge.usedPorts.add(port.number);
+  const plain = merge.plaintext.get(port.number);
+  if (!used || (plain === undefined && !isTlsServer(added.server))) {
+    start(merge, added, port);
+    return undefined;
+  }
+  return plain === undefined ? placeBesideTls(merge, added, port) : placeBesidePlaintext(merge, added, port, plain);
+}
+
+function placeBesidePlaintext(
+  merge: Merge,
+  added: GatewayServer,
+  port: ServerPort,
+  plain: ServerPort,
+): Refusal | undefined {
+  if (plain.bind !== port.bind) {
+    const entry = merge.entries.get(keyOfPort(port));
+    if (entry === undefined) start(merge, added, port);
+    else {
+      entry.routeName = added.routeName;
+      entry.servers.push(added);
+      register(merge, added);
+    }
+    return undefined;
+  }
+  if (!isHttpProtocol(port.protocol) || !isHttpProtocol(plain.protocol)) {
+    return {
+      code: "gateway-port-conflict",
+      path: ["port"],
+      message: `protocol ${port.protocol} cannot share port ${port.number} with an older ${plain.protocol} server`,
+      hint: "use another port or another bind address",
+    };
+  }
+  register(merge, added);
+  merge.entries.get(keyOfPort(plain))?.servers.push(added);
+  return undefined;
+}
+
+/** Servers with TLS share a port, told apart by SNI; each HTTPS server has a route table of its own. */
+function placeBesideTls(merge: Merge, added: GatewayServer, port: ServerPort): Refusal | undefined {
+  if (isHttpServer(added.server)) {
+    if (merge.byRouteName.has(added.routeName)) {
+      return {
+        code: "gateway-duplicate-port-name",
+        path: ["port", "name"],
+        message: `another HTTPS server of this Gateway has port name ${added.server.port.name}`,
+        hint: "give each HTTPS server a port name of its own",
+      };
+    }
+    register(merge, added);
+  }
+  const entry = merge.entries.get(keyOfPort(port));
+  if (entry === undefined) merge.entries.set(keyOfPort(port), { port, servers: [added], routeName: added.routeName });
+  else entry.servers.push(added);
+  return undefined;
+}
+
+/** The first server of a port, protocol and bind; one without TLS takes the place of any before it. */
+function start(merge: Merge, added: GatewayServer, port: ServerPort): void {
+  if (!isTlsServer(added.server)) merge.plaintext.set(port.number, port);
+  if (isHttpServer(added.server)) merge.byRouteName.set(added.routeName, [added]);
+  merge.entries.set(keyOfPort(port), { port, servers: [added], routeName: added.routeName });
+}
+
+function register(merge: Merge, added: GatewayServer): void {
+  if (added.routeName === "") return;
+  const servers = merge.byRouteName.get(added.routeName);
+  if (servers === undefined) merge.byRouteName.set(added.routeName, [added]);
+  else servers.push(added);
+}
+
+/** Port in the name of a route table → ports that its servers declare. */
+function declaredPorts(
+  byRouteName: ReadonlyMap<string, readonly GatewayServer[]>,
+): ReadonlyMap<number, ReadonlySet<number>> {
+  const ports = new Map<number, Set<number>>();
+  for (const [name, servers] of byRouteName) {
+    const { port } = parseGatewayRouteName(name);
+    const declared = ports.get(port) ?? new Set<number>();
+    ports.set(port, declared);
+    for (const { server } of servers) declared.add(server.port.number);
+  }
+  return ports;
+}

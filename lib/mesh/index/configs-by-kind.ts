@@ -1,0 +1,62 @@
+import { byAge, type Config } from "../../config/config.ts";
+import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
+import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
+import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
+import type { EnvoyFilter } from "../../config/kinds/envoy-filter.ts";
+import type { Gateway } from "../../config/kinds/gateway.ts";
+import type { Ingress, IngressClass } from "../../config/kinds/ingress.ts";
+import type { PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
+import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
+import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
+import type { Sidecar } from "../../config/kinds/sidecar.ts";
+import type { Telemetry } from "../../config/kinds/telemetry.ts";
+import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
+import { sameList } from "../memo/identity.ts";
+import type { Memo } from "../memo/memo.ts";
+
+/** The kinds that the mesh is built from. */
+interface SpecOf {
+  readonly AuthorizationPolicy: AuthorizationPolicy;
+  readonly ClusterRbacConfig: RbacConfig;
+  readonly DestinationRule: DestinationRule;
+  readonly EnvoyFilter: EnvoyFilter;
+  readonly Gateway: Gateway;
+  readonly Ingress: Ingress;
+  readonly IngressClass: IngressClass;
+  readonly MeshPolicy: AuthenticationPolicy;
+  readonly PeerAuthentication: PeerAuthentication;
+  readonly Policy: AuthenticationPolicy;
+  readonly RbacConfig: RbacConfig;
+  readonly RequestAuthentication: RequestAuthentication;
+  readonly ServiceRole: ServiceRole;
+  readonly ServiceRoleBinding: ServiceRoleBinding;
+  readonly Sidecar: Sidecar;
+  readonly Telemetry: Telemetry;
+  readonly TrafficExtension: TrafficExtension;
+  readonly VirtualService: VirtualService;
+  readonly WasmPlugin: WasmPlugin;
+}
+
+type Kind = keyof SpecOf;
+
+/** The schema of its kind has validated every object's spec, so the kind tells the type. */
+function isOfKind<K extends Kind>(config: Config, kind: K): config is Config<SpecOf[K]> {
+  return config.meta.kind === kind;
+}
+
+/** All objects of one kind, oldest first; the same list as last time if none of them changed. */
+export type ConfigsOf = <K extends Kind>(kind: K) => readonly Config<SpecOf[K]>[];
+
+export function configsByKind(configs: readonly Config[], memo: Memo): ConfigsOf {
+  const lists = new Map<string, Config[]>();
+  for (const config of configs) {
+    const list = lists.get(config.meta.kind);
+    if (list === undefined) lists.set(config.meta.kind, [config]);
+    else list.push(config);
+  }
+  return (kind) => {
+    const list = sameList(memo, `configs|${kind}`, lists.get(kind) ?? []);
+    return memo([list], "by age", () => list.filter((config) => isOfKind(config, kind)).sort(byAge));
+  };
+}

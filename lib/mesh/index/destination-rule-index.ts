@@ -1,0 +1,191 @@
+import { byAge, type Config, keyOf } from "../../config/config.ts";
+import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
+import { fullHostName, type HostTable, hostTable, mostSpecific } from "../hosts/host-name.ts";
+import { sameLabels, selects } from "../label-selector.ts";
+import { lazily } from "../memo/identity.ts";
+import type { Memo } from "../memo/memo.ts";
+import type { DestinationRuleIndex, MeshDestinationRule } from "../mesh.ts";
+
+/** Rules of one namespace by host, merged; a host has several where exports or selectors differ. */
+interface Pool {
+  readonly byHost: Map<string, Entry[]>;
+  readonly table: () => HostTable<readonly Entry[]>;
+}
+
+interface Entry {
+  readonly rule: MeshDestinationRule;
+  readonly exportTo: ReadonlySet<string>;
+}
+
+/**
+ * All destination rules, ready for lookup by client namespace and service.
+ * @param configs any order
+ * @see Istio 1.30 `pilot/pkg/model/push_context.go`, `destination_rule.go`; model-push 6.1 to 6.3
+ */
+export function indexDestinationRules(
+  configs: readonly Config<DestinationRule>[],
+  exportDefault: readonly string[],
+  rootNamespace: string,
+  memo: Memo,
+): Stage<DestinationRuleIndex> {
+  const diagnostics: Diagnostic[] = [];
+  const local = new Map<string, Pool>();
+  const exported = new Map<string, Pool>();
+  const rootLocal = createPool();
+  const sorted = [...configs].sort((a, b) => Number(!hasSelector(a)) - Number(!hasSelector(b)) || byAge(a, b));
+  for (const written of sorted) {
+    const { namespace } = written.meta;
+    const exportTo: ReadonlySet<string> = new Set(hasSelector(written) ? ["."] : written.spec.exportTo);
+    const rule = memo([written], "destination rule", () => withFullName(written));
+    const entry: Entry = { rule, exportTo };
+    if (exportTo.size === 0 || exportTo.has("*") || exportTo.has(".") || exportTo.has(namespace)) {
+      merge(poolOf(local, namespace), entry, diagnostics, memo);
+    }
+    if (!isPrivate(exportTo, namespace, exportDefault)) merge(poolOf(exported, namespace), entry, [], memo);
+    else if (namespace === rootNamespace) merge(rootLocal, entry, [], memo);
+  }
+  // Equal answers are one list, so that what is made from them can be remembered.
+  const listOf = (entries: readonly Entry[]): readonly MeshDestinationRule[] => {
+    const rules = entries.map((entry) => entry.rule);
+    return memo(rules, "rules of a host", () => rules);
+  };
+  const lookup = (
+    clientNamespace: string,
+    hostname: string,
+    serviceNamespace: string,
+  ): readonly MeshDestinationRule[] => {
+    const first = clientNamespace === rootNamespace ? rootLocal : local.get(clientNamespace);
+    const own = first && mostSpecific(first.table(), hostname)?.value;
+    if (own !== undefined) return listOf(own);
+    for (const namespace of [serviceNamespace, rootNamespace]) {
+      const pool = exported.get(namespace);
+      const found = pool === undefined ? undefined : mostSpecific(pool.table(), hostname)?.value;
+      const visible = found?.filter(
+        ({ exportTo }) => exportTo.size === 0 || exportTo.has("*") || exportTo.has(clientNamespace),
+      );
+      if (visible !== undefined && visible.length > 0) return listOf(visible);
+    }
+    return [];
+  };
+  return { value: { lookup }, diagnostics };
+}
+
+/** The rule of a scope's candidates that applies: selector rules of the scope's own namespace come first, outbound only. */
+export function destinationRuleFor(
+  candidates: readonly MeshDestinationRule[] | undefined,
+  direction: "outbound" | "inbound",
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+): MeshDestinationRule | undefined {
+  let general: MeshDestinationRule | undefined;
+  for (const rule of candidates ?? []) {
+    if (!hasSelector(rule.config)) general = rule;
+    else if (direction === "outbound" && rule.config.meta.namespace === namespace) {
+      if (selects(rule.config.spec.workloadSelector?.matchLabels ?? {}, labels)) return rule;
+    }
+  }
+  return general;
+}
+
+function withFullName(written: Config<DestinationRule>): MeshDestinationRule {
+  const host = fullHostName(written.spec.host, written.meta.namespace, written.meta.domain);
+  const config = host === written.spec.host ? written : { ...written, spec: { ...written.spec, host } };
+  return { config, from: [keyOf(written)] };
+}
+
+const hasSelector = (config: Config<DestinationRule>): boolean => config.spec.workloadSelector !== undefined;
+
+function isPrivate(exportTo: ReadonlySet<string>, namespace: string, exportDefault: readonly string[]): boolean {
+  if (exportTo.size === 0) return exportDefault.includes(".");
+  return exportTo.size === 1 && (exportTo.has(".") || exportTo.has(namespace));
+}
+
+function createPool(): Pool {
+  const byHost = new Map<string, Entry[]>();
+  return { byHost, table: lazily(() => hostTable<readonly Entry[]>(byHost)) };
+}
+
+function poolOf(pools: Map<string, Pool>, namespace: string): Pool {
+  let pool = pools.get(namespace);
+  if (pool === undefined) {
+    pool = createPool();
+    pools.set(namespace, pool);
+  }
+  return pool;
+}
+
+/** Adds a rule to the rules of its host: into those with the same exports and selector, beside them otherwise. */
+function merge(pool: Pool, added: Entry, diagnostics: Diagnostic[], memo: Memo): void {
+  const { host, workloadSelector: selector } = added.rule.config.spec;
+  const entries = pool.byHost.get(host);
+  if (entries === undefined) {
+    pool.byHost.set(host, [added]);
+    return;
+  }
+  let separately = true;
+  for (const [at, existing] of entries.entries()) {
+    const same = sameSet(existing.exportTo, added.exportTo);
+    separately = !same;
+    const wider =
+      existing.exportTo.size > 0 && [...existing.exportTo].every((namespace) => added.exportTo.has(namespace));
+    if (!same && !wider) continue;
+    const other = existing.rule.config.spec.workloadSelector;
+    if (selector !== undefined && other !== undefined) {
+      if (!sameLabels(selector.matchLabels ?? {}, other.matchLabels ?? {})) {
+        separately = true;
+        continue;
+      }
+      separately = false;
+    }
+    if (selector === undefined && other === undefined) separately = false;
+    const merged = memo([existing.rule, added.rule], "merged", () => mergeRules(existing.rule, added.rule.config));
+    diagnostics.push(...merged.diagnostics);
+    entries[at] = { exportTo: existing.exportTo, rule: merged.value };
+  }
+  if (separately) entries.push(added);
+}
+
+/** Subsets side by side, the older of a name; the older policy if it has one. */
+function mergeRules(into: MeshDestinationRule, added: Config<DestinationRule>): Stage<MeshDestinationRule> {
+  const diagnostics: Diagnostic[] = [];
+  const { spec } = into.config;
+  const names = new Set((spec.subsets ?? []).map((subset) => subset.name));
+  const subsets = [...(spec.subsets ?? [])];
+  for (const [at, subset] of (added.spec.subsets ?? []).entries()) {
+    if (!names.has(subset.name)) subsets.push(subset);
+    else diagnostics.push(ignored(into, added, ["spec", "subsets", at], `subset ${subset.name}`, "duplicate-subset"));
+  }
+  if (spec.trafficPolicy !== undefined && added.spec.trafficPolicy !== undefined) {
+    diagnostics.push(ignored(into, added, ["spec", "trafficPolicy"], "the traffic policy", "duplicate-traffic-policy"));
+  }
+  const trafficPolicy = spec.trafficPolicy ?? added.spec.trafficPolicy;
+  const merged = {
+    ...spec,
+    ...(subsets.length === 0 ? {} : { subsets }),
+    ...(trafficPolicy === undefined ? {} : { trafficPolicy }),
+  };
+  return { value: { config: { ...into.config, spec: merged }, from: [...into.from, keyOf(added)] }, diagnostics };
+}
+
+function ignored(
+  into: MeshDestinationRule,
+  added: Config<DestinationRule>,
+  path: Diagnostic["path"],
+  what: string,
+  code: string,
+): Diagnostic {
+  const { namespace, name } = into.config.meta;
+  return {
+    code,
+    severity: "warning",
+    origin: added.origin,
+    path,
+    message: `${what} for host ${into.config.spec.host} is ignored: DestinationRule ${namespace}/${name} came first`,
+    hint: "merge the two rules into one object",
+  };
+}
+
+function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((element) => b.has(element));
+}

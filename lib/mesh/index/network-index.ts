@@ -1,0 +1,33 @@
+import { byCodePoint } from "../../config/diagnostic.ts";
+import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
+import type { NetworkGateway } from "../../registry/registry-state.ts";
+import { groupBy } from "../memo/identity.ts";
+
+/** Gateways between networks. @see model-push 13.2 */
+export interface NetworkIndex {
+  /** By address, then port; without duplicates. */
+  readonly gateways: readonly NetworkGateway[];
+  /** Gateways of a network in one cluster, else those of the network anywhere. */
+  gatewaysOf(network: string, clusterId: string): readonly NetworkGateway[];
+}
+
+/** Those that registries found and those that MeshNetworks gives an address for, which belong to no cluster. */
+export function indexNetworks(meshNetworks: MeshNetworks, found: readonly NetworkGateway[]): NetworkIndex {
+  const declared = Object.entries(meshNetworks.networks).flatMap(([network, { gateways }]) =>
+    (gateways ?? []).flatMap(({ address, port }): readonly NetworkGateway[] =>
+      // A host name stays: DNS clusters resolve it themselves, the others leave such a gateway out.
+      address === undefined ? [] : [{ network, clusterId: "", address, port }],
+    ),
+  );
+  const unique = new Map<string, NetworkGateway>();
+  for (const gateway of [...declared, ...found]) unique.set(JSON.stringify(Object.values(gateway)), gateway);
+  const gateways = [...unique.values()].sort(
+    (a, b) => byCodePoint(a.address, b.address) || a.port - b.port || byCodePoint(a.clusterId, b.clusterId),
+  );
+  const byNetwork = groupBy(gateways, (gateway) => gateway.network);
+  const byCluster = groupBy(gateways, (gateway) => `${gateway.network}|${gateway.clusterId}`);
+  return {
+    gateways,
+    gatewaysOf: (network, clusterId) => byCluster.get(`${network}|${clusterId}`) ?? byNetwork.get(network) ?? [],
+  };
+}

@@ -1,0 +1,43 @@
+import type { Config } from "../../config/config.ts";
+import type { PolicyTargetReference } from "../../config/kinds/selector.ts";
+import { type Labels, selects } from "../label-selector.ts";
+
+/** A workload as policies see it. */
+export interface PolicyWorkload {
+  readonly namespace: string;
+  readonly labels: Labels;
+  readonly rootNamespace: string;
+  /** Namespace of a service that the workload is about to call: its policies for authorization count as well. */
+  readonly calledNamespace?: string;
+}
+
+/** Label of workloads that a Gateway API Gateway was deployed for. */
+export const gatewayNameLabel = "gateway.networking.k8s.io/gateway-name";
+
+interface Target {
+  readonly targetRef?: PolicyTargetReference;
+  readonly targetRefs?: readonly PolicyTargetReference[];
+}
+
+/**
+ * Does a policy of the workload's own or the root namespace attach to it? References only attach to the Gateway that a
+ * workload was deployed for; without references the selector decides, and no selector selects all.
+ * @see model-push 9.5
+ */
+export function attaches<Spec extends Target>(
+  policy: Config<Spec>,
+  selectorOf: (spec: Spec) => Labels | undefined,
+  workload: PolicyWorkload,
+): boolean {
+  const refs = policy.spec.targetRefs ?? (policy.spec.targetRef === undefined ? [] : [policy.spec.targetRef]);
+  if (refs.length === 0) return selects(selectorOf(policy.spec) ?? {}, workload.labels);
+  const gateway = workload.labels[gatewayNameLabel];
+  return refs.some(
+    (ref) =>
+      gateway !== undefined &&
+      ref.kind === "Gateway" &&
+      ref.group === "gateway.networking.k8s.io" &&
+      ref.name === gateway &&
+      policy.meta.namespace === workload.namespace,
+  );
+}

@@ -1,0 +1,139 @@
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import { serviceKey } from "../../registry/registry-state.ts";
+import type { Endpoint, Service } from "../../registry/service.ts";
+import { hostTable, isSubsetHost, isWildcard, mostSpecific } from "../hosts/host-name.ts";
+import { remembered } from "../memo/identity.ts";
+import type { ServiceIndex } from "../mesh.ts";
+import { isVisibleIn, type Visibility, visibilityOf } from "./export-to.ts";
+
+/** The services of a mesh by host and by who sees them. It reads no endpoint. @see model-push 3 */
+export function indexServices(services: readonly Service[], exportDefault: readonly string[]): ServiceIndex {
+  const everywhere: Service[] = [];
+  const exported = new Map<string, Service[]>();
+  const byHostname = new Map<string, Map<string, Service>>();
+  const visibilities = new Map<Service, Visibility>();
+  const youngest = new Map<string, Service>();
+  const hiding = new Set<string>();
+  for (const service of services) {
+    const visibility = visibilityOf(service.attributes.exportTo, exportDefault, service.attributes.namespace);
+    visibilities.set(service, visibility);
+    if (visibility.everywhere) everywhere.push(service);
+    for (const namespace of visibility.namespaces) {
+      const list = exported.get(namespace);
+      if (list === undefined) exported.set(namespace, [service]);
+      else list.push(service);
+    }
+    if (!isVisibleIn(visibility, service.attributes.namespace)) hiding.add(service.attributes.namespace);
+    if (!enter(byHostname, service)) youngest.set(serviceKey(service), service);
+  }
+  const isVisible = (service: Service, namespace: string): boolean =>
+    isVisibleIn(
+      visibilities.get(service) ??
+        visibilityOf(service.attributes.exportTo, exportDefault, service.attributes.namespace),
+      namespace,
+    );
+  const visibleTo = remembered((namespace: string): readonly Service[] => {
+    const own = exported.get(namespace);
+    return own === undefined ? everywhere : [...own, ...everywhere];
+  });
+  return {
+    all: services,
+    byHostname,
+    isVisible,
+    visibleTo,
+    hidesOwn: (namespace) => hiding.has(namespace),
+    youngest: (service) => (youngest.size === 0 ? service : (youngest.get(serviceKey(service)) ?? service)),
+    visibleService: (hostname, namespace) => {
+      const byNamespace = byHostname.get(hostname);
+      return byNamespace === undefined ? undefined : visibleService(byNamespace, namespace, isVisible);
+    },
+  };
+}
+
+/**
+ * The oldest service of a host and namespace; a Kubernetes service displaces any other kind.
+ * @returns whether it is the first of them
+ */
+function enter(byHostname: Map<string, Map<string, Service>>, service: Service): boolean {
+  const { namespace, provider } = service.attributes;
+  const byNamespace = byHostname.get(service.hostname);
+  if (byNamespace === undefined) {
+    byHostname.set(service.hostname, new Map([[namespace, service]]));
+    return true;
+  }
+  const present = byNamespace.get(namespace);
+  if (present === undefined || (present.attributes.provider !== "Kubernetes" && provider === "Kubernetes")) {
+    byNamespace.set(namespace, service);
+  }
+  return present === undefined;
+}
+
+/** The own namespace's service of a host, else the first Kubernetes one that is visible, else the oldest visible one. */
+function visibleService(
+  byNamespace: ReadonlyMap<string, Service>,
+  namespace: string,
+  isVisible: ServiceIndex["isVisible"],
+): Service | undefined {
+  const own = byNamespace.get(namespace);
+  if (own !== undefined) return own;
+  let oldest: Service | undefined;
+  for (const service of byNamespace.values()) {
+    if (!isVisible(service, namespace)) continue;
+    if (service.attributes.provider === "Kubernetes") return service;
+    if (oldest === undefined || byAge(service, oldest) < 0) oldest = service;
+  }
+  return oldest;
+}
+
+const byAge = (a: Service, b: Service): number =>
+  a.creationTimestampMs - b.creationTimestampMs || (a.attributes.namespace < b.attributes.namespace ? -1 : 1);
+
+/** Identities that may serve: those of the endpoints and the declared ones, in every trust domain of the mesh; sorted. */
+export function serviceAccountsOf(
+  service: Service,
+  endpoints: readonly Endpoint[],
+  trustDomainAliases: readonly string[],
+): readonly string[] {
+  const accounts = new Set(service.serviceAccounts);
+  let last = "";
+  for (const { serviceAccount } of endpoints) {
+    // The endpoints of a service mostly have one account.
+    if (serviceAccount !== last && serviceAccount !== "") accounts.add(serviceAccount);
+    last = serviceAccount;
+  }
+  if (trustDomainAliases.length === 0) return [...accounts].sort();
+  for (const account of [...accounts]) {
+    const path = /^spiffe:\/\/[^/]*(\/ns\/[^/]+\/sa\/[^/]+)$/.exec(account)?.[1];
+    if (path !== undefined) for (const domain of trustDomainAliases) accounts.add(`spiffe://${domain}${path}`);
+  }
+  return [...accounts].sort();
+}
+
+/**
+ * Which hosts are served by endpoints of the client's own cluster only.
+ * @see model-push 13.6
+ */
+export function clusterLocalHosts(meshConfig: MeshConfig, domain: string): (hostname: string) => boolean {
+  const discovery = meshConfig.defaultConfig.discoveryAddress?.split(":")[0] ?? "";
+  const defaults = [
+    `*.kube-system.svc.${domain}`,
+    `kubernetes.default.svc.${domain}`,
+    ...(discovery.endsWith(domain) || discovery === "" ? [discovery] : [`${discovery}.${domain}`]),
+  ].filter((host) => host !== "");
+  const builtIn = new Set(defaults);
+  const hosts = new Map<string, boolean>();
+  for (const { settings, hosts: named = [] } of meshConfig.serviceSettings) {
+    const local = settings?.clusterLocal ?? false;
+    for (const host of named) {
+      hosts.set(host, local);
+      if (local) continue;
+      // A host that is said not to be local takes the built-in default away that it is or falls under.
+      for (const known of builtIn) {
+        if (known === host || (isWildcard(known) && isSubsetHost(host, known))) builtIn.delete(known);
+      }
+    }
+  }
+  for (const known of builtIn) hosts.set(known, true);
+  const table = hostTable(hosts);
+  return (hostname) => mostSpecific(table, hostname)?.value ?? false;
+}

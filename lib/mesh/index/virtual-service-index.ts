@@ -1,0 +1,184 @@
+import { byAge, type Config, keyOf } from "../../config/config.ts";
+import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { HTTPRoute, VirtualService } from "../../config/kinds/virtual-service.ts";
+import { meshGateway, withFullNames } from "../hosts/short-names.ts";
+import { remembered, sameList } from "../memo/identity.ts";
+import type { Memo } from "../memo/memo.ts";
+import type { MeshVirtualService, VirtualServiceIndex } from "../mesh.ts";
+import { mergeDelegateRoutes } from "./delegate.ts";
+import { isVisibleIn, visibilityOf } from "./export-to.ts";
+
+/** Objects made from Kubernetes Ingresses and Gateway API routes carry this annotation with `ingress` or `gateway`. */
+export const routeSemanticsAnnotation = "internal.istio.io/route-semantics";
+
+/**
+ * All virtual services by the gateway they are bound to and the namespaces that see them.
+ * @param configs oldest first
+ * @param exportDefault mesh `defaultVirtualServiceExportTo`
+ * @see model-push 5.1, 5.2, 5.4
+ */
+export function indexVirtualServices(
+  configs: readonly Config<VirtualService>[],
+  exportDefault: readonly string[],
+  memo: Memo,
+): Stage<VirtualServiceIndex> {
+  const diagnostics: Diagnostic[] = [];
+  const all = withDelegates(configs, exportDefault, diagnostics, memo);
+  const everywhere = new Map<string, MeshVirtualService[]>();
+  const own = new Map<string, MeshVirtualService[]>();
+  const exported = new Map<string, MeshVirtualService[]>();
+  for (const service of all) {
+    const { namespace } = service.config.meta;
+    const visibility = visibilityOf(service.config.spec.exportTo, exportDefault, namespace);
+    for (const gateway of service.gateways) {
+      if (visibility.everywhere) add(everywhere, gateway, service);
+      for (const to of visibility.namespaces) add(to === namespace ? own : exported, `${to}|${gateway}`, service);
+    }
+  }
+  const forKey = remembered((key: string): readonly MeshVirtualService[] => {
+    const [namespace = "", gateway = ""] = key.split("|");
+    const shared = everywhere.get(gateway) ?? [];
+    const consumer = shared.filter((service) => ofGatewayApi(service) && service.config.meta.namespace === namespace);
+    const rest = consumer.length === 0 ? shared : shared.filter((service) => !consumer.includes(service));
+    const first = [...(own.get(key) ?? []), ...(exported.get(key) ?? []), ...consumer];
+    const list = first.length === 0 ? rest : [...first, ...rest];
+    return sameList(memo, `virtual services|${key}`, list);
+  });
+  return { value: { all, forGateway: (namespace, gateway) => forKey(`${namespace}|${gateway}`) }, diagnostics };
+}
+
+const ofGatewayApi = (service: MeshVirtualService): boolean =>
+  service.config.meta.annotations[routeSemanticsAnnotation] === "gateway";
+
+function add(map: Map<string, MeshVirtualService[]>, key: string, service: MeshVirtualService): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [service]);
+  // One that names a gateway twice has just been added.
+  else if (list.at(-1) !== service) list.push(service);
+}
+
+/** Roots and ordinary objects with delegates merged in, oldest first; delegates themselves are left out. */
+function withDelegates(
+  configs: readonly Config<VirtualService>[],
+  exportDefault: readonly string[],
+  diagnostics: Diagnostic[],
+  memo: Memo,
+): readonly MeshVirtualService[] {
+  const delegates = new Map<string, Config<VirtualService>>();
+  for (const config of configs) {
+    if (config.spec.hosts.length === 0) delegates.set(`${config.meta.namespace}/${config.meta.name}`, config);
+  }
+  const used = new Set<Config<VirtualService>>();
+  const result: MeshVirtualService[] = [];
+  for (const config of configs) {
+    if (config.spec.hosts.length === 0) continue;
+    if (!config.spec.http?.some((route) => route.delegate !== undefined)) {
+      result.push(memo([config], "virtual service", () => meshVirtualService(withFullNames(config), [keyOf(config)])));
+      continue;
+    }
+    const named = delegatesOf(config, delegates, exportDefault, diagnostics);
+    for (const delegate of named.values()) used.add(delegate);
+    const made = memo([config, ...named.values()], "virtual service", () => mergeRoot(config, named));
+    diagnostics.push(...made.diagnostics);
+    result.push(made.value);
+  }
+  for (const delegate of delegates.values()) {
+    if (!used.has(delegate)) diagnostics.push(unusedDelegate(delegate));
+  }
+  return result.sort((a, b) => byAge(a.config, b.config));
+}
+
+function meshVirtualService(config: Config<VirtualService>, from: readonly ConfigKey[]): MeshVirtualService {
+  const written = config.spec.gateways ?? [];
+  return {
+    config,
+    hosts: config.spec.hosts,
+    gateways: written.length === 0 ? [meshGateway] : [...new Set(written)],
+    from,
+  };
+}
+
+/** The delegates that a root names and may use, by position of the route that names them. */
+function delegatesOf(
+  root: Config<VirtualService>,
+  delegates: ReadonlyMap<string, Config<VirtualService>>,
+  exportDefault: readonly string[],
+  diagnostics: Diagnostic[],
+): ReadonlyMap<number, Config<VirtualService>> {
+  const named = new Map<number, Config<VirtualService>>();
+  for (const [at, route] of (root.spec.http ?? []).entries()) {
+    if (route.delegate === undefined) continue;
+    const key = `${route.delegate.namespace ?? root.meta.namespace}/${route.delegate.name ?? ""}`;
+    const delegate = delegates.get(key);
+    if (delegate === undefined) {
+      diagnostics.push(
+        droppedRoute(
+          root,
+          at,
+          "delegate-not-found",
+          `there is no delegate VirtualService ${key}`,
+          "a delegate has no hosts",
+        ),
+      );
+    } else if (
+      !isVisibleIn(visibilityOf(delegate.spec.exportTo, exportDefault, delegate.meta.namespace), root.meta.namespace)
+    ) {
+      diagnostics.push(
+        droppedRoute(
+          root,
+          at,
+          "delegate-not-exported",
+          `delegate ${key} is not exported to ${root.meta.namespace}`,
+          `add ${root.meta.namespace} to the delegate's exportTo`,
+        ),
+      );
+    } else named.set(at, delegate);
+  }
+  return named;
+}
+
+function mergeRoot(
+  root: Config<VirtualService>,
+  named: ReadonlyMap<number, Config<VirtualService>>,
+): Stage<MeshVirtualService> {
+  const diagnostics: Diagnostic[] = [];
+  const full = withFullNames(root);
+  const http = (full.spec.http ?? []).flatMap((route, at): readonly HTTPRoute[] => {
+    if (route.delegate === undefined) return [route];
+    const delegate = named.get(at);
+    if (delegate === undefined) return [];
+    const routes = withFullNames(delegate).spec.http ?? [];
+    const merged = mergeDelegateRoutes(route, routes);
+    if (merged.length < routes.length) {
+      const message = `${routes.length - merged.length} of ${routes.length} routes of delegate ${delegate.meta.namespace}/${delegate.meta.name} conflict with the root's matches`;
+      diagnostics.push(
+        droppedRoute(root, at, "delegate-match-conflict", message, "let the delegate only narrow the root's matches"),
+      );
+    }
+    return merged;
+  });
+  const from = [root, ...new Set(named.values())].map(keyOf);
+  return { value: meshVirtualService({ ...full, spec: { ...full.spec, http } }, from), diagnostics };
+}
+
+function droppedRoute(root: Config, at: number, code: string, message: string, hint: string): Diagnostic {
+  return {
+    code,
+    severity: "warning",
+    origin: root.origin,
+    path: ["spec", "http", at, "delegate"],
+    message: `${message}; the route is left out`,
+    hint,
+  };
+}
+
+function unusedDelegate(delegate: Config): Diagnostic {
+  return {
+    code: "delegate-unused",
+    severity: "info",
+    origin: delegate.origin,
+    path: [],
+    message: `no VirtualService delegates to ${delegate.meta.namespace}/${delegate.meta.name}`,
+    hint: "name it in the delegate field of a route, or give it hosts",
+  };
+}

@@ -1,0 +1,69 @@
+import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import type { ProxyMetadata } from "./proxy.ts";
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the node metadata that changes what is generated. Booleans come as texts (`"true"`, `"1"`), numbers as texts
+ * or numbers; what cannot be read counts as absent.
+ * @param meshDefault the mesh's ProxyConfig, under the node's own `PROXY_CONFIG`
+ * @see model-push 11.4
+ */
+export function metadataOf(raw: Raw, meshDefault: ProxyConfig): ProxyMetadata {
+  return {
+    interceptionMode: interceptionMode(raw.INTERCEPTION_MODE),
+    routerMode: text(raw.ROUTER_MODE),
+    httpProxyPort: number(raw.HTTP_PROXY_PORT),
+    http10: flag(raw.HTTP10),
+    idleTimeout: text(raw.IDLE_TIMEOUT),
+    dnsCapture: flag(raw.DNS_CAPTURE),
+    dnsAutoAllocate: flag(raw.DNS_AUTO_ALLOCATE),
+    unprivilegedPod: flag(raw.UNPRIVILEGED_POD),
+    istioVersion: text(raw.ISTIO_VERSION),
+    meshId: text(raw.MESH_ID),
+    statusPort: number(raw.ENVOY_STATUS_PORT),
+    prometheusPort: number(raw.ENVOY_PROMETHEUS_PORT),
+    inboundExactBalance: flag(raw.INBOUND_LISTENER_EXACT_BALANCE),
+    outboundExactBalance: flag(raw.OUTBOUND_LISTENER_EXACT_BALANCE),
+    networkView: list(raw.REQUESTED_NETWORK_VIEW),
+    tlsServerFiles: textsWithPrefix(raw, "TLS_SERVER_"),
+    tlsClientFiles: textsWithPrefix(raw, "TLS_CLIENT_"),
+    proxyConfig: raw.PROXY_CONFIG === undefined ? meshDefault : { ...meshDefault, ...record(raw.PROXY_CONFIG) },
+    raw,
+  };
+}
+
+/** The entries of an object that are texts. */
+export function textMap(value: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(record(value)).flatMap(([key, entry]) => (typeof entry === "string" ? [[key, entry] as const] : [])),
+  );
+}
+
+function record(value: unknown): Raw {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const flag = (value: unknown): boolean => value === true || value === "true" || value === "1";
+
+function number(value: unknown): number {
+  const read = typeof value === "number" ? value : typeof value === "string" ? Number.parseInt(value, 10) : 0;
+  return Number.isFinite(read) ? read : 0;
+}
+
+/** A list, or a text with commas. */
+function list(value: unknown): readonly string[] {
+  const parts = Array.isArray(value) ? value.filter((part) => typeof part === "string") : text(value).split(",");
+  return parts.filter((part) => part !== "");
+}
+
+function textsWithPrefix(raw: Raw, prefix: string): Readonly<Record<string, string>> {
+  const entries = Object.entries(raw).filter(([key, value]) => key.startsWith(prefix) && text(value) !== "");
+  return Object.fromEntries(entries.map(([key, value]) => [key, text(value)]));
+}
+
+function interceptionMode(value: unknown): ProxyMetadata["interceptionMode"] {
+  return value === "TPROXY" || value === "NONE" ? value : "REDIRECT";
+}

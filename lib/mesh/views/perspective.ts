@@ -1,0 +1,75 @@
+import { byCodePoint } from "../../config/diagnostic.ts";
+import type {
+  DestinationRule,
+  LocalityLoadBalancerSetting,
+  TrafficPolicy,
+} from "../../config/kinds/destination-rule.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { Service } from "../../registry/service.ts";
+import { ipMode } from "../hosts/ip-address.ts";
+import type { Memo } from "../memo/memo.ts";
+import type { Mesh, SidecarScope } from "../mesh.ts";
+import type { Proxy } from "../proxy/proxy.ts";
+import { distributionLabels } from "../traffic-distribution.ts";
+import type { EndpointPerspective } from "./views.ts";
+
+/** Where a proxy stands, as far as the endpoints of its scope's services depend on it. */
+export function perspectiveOf(mesh: Mesh, proxy: Proxy, scope: SidecarScope, memo: Memo): EndpointPerspective {
+  const { services, destinationRules } = scope;
+  const reads = memo([services, destinationRules, mesh.config], "place reads", () => {
+    const rules = [...destinationRules.values()].flat().map(({ config }) => config.spec);
+    return placeReads(services, rules, mesh.config);
+  });
+  const failoverLabels = reads.labels.flatMap((key) => {
+    const value = proxy.labels[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  const readsNetwork = mesh.networks.gateways.length > 0;
+  return {
+    clusterId: proxy.clusterId,
+    network: readsNetwork ? proxy.network : "",
+    networkView: proxy.metadata.networkView,
+    locality: reads.locality ? proxy.locality : "",
+    nodeName: reads.nodeName ? proxy.nodeName : "",
+    ipMode: ipMode(proxy.addresses),
+    proxyType: proxy.type,
+    failoverLabels: Object.fromEntries(failoverLabels),
+  };
+}
+
+export const perspectiveKey = (perspective: EndpointPerspective): string => JSON.stringify(Object.values(perspective));
+
+/** What of a proxy's place the answers about some services depend on. */
+export interface PlaceReads {
+  readonly locality: boolean;
+  readonly nodeName: boolean;
+  /** Label keys of failover priorities, sorted. */
+  readonly labels: readonly string[];
+}
+
+/** What services and their rules make depend on the place of the client. */
+export function placeReads(
+  services: readonly Service[],
+  rules: readonly DestinationRule[],
+  { localityLbSetting, defaultTrafficPolicy }: MeshConfig,
+): PlaceReads {
+  const policies = rules.flatMap((spec) => [
+    ...levelsOf(spec.trafficPolicy),
+    ...(spec.subsets ?? []).flatMap((subset) => levelsOf(subset.trafficPolicy)),
+  ]);
+  const settings = [localityLbSetting, ...policies.flatMap((policy) => policy.loadBalancer?.localityLbSetting ?? [])];
+  const fails =
+    defaultTrafficPolicy?.outlierDetection !== undefined ||
+    policies.some((policy) => policy.outlierDetection !== undefined);
+  const distributes = settings.some((setting) => (setting.distribute ?? []).length > 0);
+  const nodeName = services.some(({ attributes }) => attributes.nodeLocal);
+  const labels = [...(fails ? settings.flatMap(failoverKeys) : []), ...services.flatMap(distributionLabels)];
+  return { locality: fails || distributes, nodeName, labels: [...new Set(labels)].sort(byCodePoint) };
+}
+
+const levelsOf = (policy: TrafficPolicy | undefined): readonly TrafficPolicy[] =>
+  policy === undefined ? [] : [policy, ...(policy.portLevelSettings ?? [])];
+
+/** Keys of `key` and `key=value` entries. */
+const failoverKeys = ({ failoverPriority = [] }: LocalityLoadBalancerSetting): readonly string[] =>
+  failoverPriority.map((entry) => entry.split("=")[0] ?? entry);

@@ -1,0 +1,45 @@
+import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import type { Labels } from "../label-selector.ts";
+import type { Memo } from "../memo/memo.ts";
+import type { MeshVirtualService, SidecarScope } from "../mesh.ts";
+import type { GatewaySelection } from "./gateway-view.ts";
+
+/** The proxy's labels that some match of a virtual service in scope asks for. */
+export function sourceLabelsOf(
+  scope: SidecarScope,
+  gateway: GatewaySelection | undefined,
+  labels: Labels,
+  memo: Memo,
+): Labels {
+  const lists = new Set(scope.egressListeners.map((listener) => listener.virtualServices));
+  const keys = new Set([...lists].flatMap((list) => sourceLabelKeys(list, memo)));
+  if (gateway !== undefined) {
+    const { bound } = gateway;
+    for (const key of memo([bound], "source labels", () => keysOf(bound.flat()))) keys.add(key);
+  }
+  return Object.fromEntries(
+    [...keys].sort().flatMap((key) => {
+      const value = labels[key];
+      return value === undefined ? [] : [[key, value] as const];
+    }),
+  );
+}
+
+/** Label keys in `sourceLabels` of any match of these virtual services. */
+export function sourceLabelKeys(virtualServices: readonly MeshVirtualService[], memo: Memo): readonly string[] {
+  return memo([virtualServices], "source labels", () => keysOf(virtualServices));
+}
+
+function keysOf(virtualServices: readonly MeshVirtualService[]): readonly string[] {
+  const keys = new Set<string>();
+  for (const { config } of virtualServices) {
+    for (const { sourceLabels } of matchesOf(config.spec)) {
+      for (const key of Object.keys(sourceLabels ?? {})) keys.add(key);
+    }
+  }
+  return [...keys];
+}
+
+function matchesOf({ http = [], tls = [], tcp = [] }: VirtualService): readonly { readonly sourceLabels?: Labels }[] {
+  return [...http, ...tls, ...tcp].flatMap((route): readonly { readonly sourceLabels?: Labels }[] => route.match ?? []);
+}

@@ -1,0 +1,237 @@
+/**
+ * What each generator is handed, and nothing else: the view is the key. `viewsOf(mesh, proxy)` selects what applies to a
+ * proxy, reduces it to these views and gives each a key; proxies with equal keys get one answer.
+ * Nothing proxy-specific is in a view unless something selected really reads it (xds-protocol part H).
+ */
+import type { Config } from "../../config/config.ts";
+import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
+import type { EnvoyConfigObjectPatch, EnvoyFilter } from "../../config/kinds/envoy-filter.ts";
+import type { MeshConfig, ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
+import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
+import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
+import type { Telemetry } from "../../config/kinds/telemetry.ts";
+import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
+import type { NetworkGateway } from "../../registry/registry-state.ts";
+import type { Endpoint, Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
+import type { MergedGateway, MeshDestinationRule, MeshVirtualService, SidecarScope } from "../mesh.ts";
+
+/** What every generator may read of the proxies of a class. */
+export interface ClassProxy {
+  readonly type: "sidecar" | "router";
+  readonly namespace: string;
+  /** `<namespace>.svc.cluster.local`: decides which short names a route table answers to. */
+  readonly dnsDomain: string;
+  readonly clusterId: string;
+  readonly ipMode: "IPv4" | "IPv6" | "dual";
+  /** Family of the first address: decides between VIPs and binds where both are there. */
+  readonly firstFamily: "IPv4" | "IPv6";
+  readonly interceptionMode: "REDIRECT" | "TPROXY" | "NONE";
+  /** Takes automatically allocated addresses (DNS capture and allocation both on). */
+  readonly autoAllocatedAddresses: boolean;
+  /** `sni-dnat` for the older east-west gateways, else "". */
+  readonly routerMode: string;
+  readonly istioVersion: string;
+  /** Mesh default, ProxyConfig objects, annotation and node metadata merged. */
+  readonly proxyConfig: ProxyConfig;
+}
+
+/** Lookups that depend on no proxy, nor on endpoints and policies: all that routes may ask. */
+export interface ServiceLookups {
+  readonly mesh: MeshConfig;
+  readonly domain: string;
+  readonly meshNetworks: MeshNetworks;
+  /** Finds the service a host means when seen from a namespace, whatever a scope imports (extension providers). */
+  serviceByHostname(hostname: string, namespace: string): Service | undefined;
+  /** Every service of a host, whoever may see it: one a namespace. */
+  servicesOfHost(hostname: string): readonly Service[];
+  /** Stands for all services among memo keys: another object as soon as one of them changed. */
+  readonly services: object;
+}
+
+/** What listeners may ask. */
+export interface ListenerLookups extends ServiceLookups {
+  /** Every endpoint of a headless service of the scope, in arrival order; none of any other service. */
+  endpoints(service: Service): readonly Endpoint[];
+}
+
+/** What clusters and endpoints may ask, for services in their scope. */
+export interface MeshLookups extends ServiceLookups {
+  /** Every endpoint of a service, in arrival order. */
+  endpoints(service: Service): readonly Endpoint[];
+  /** Sorted, trust-domain aliases expanded. */
+  serviceAccounts(service: Service): readonly string[];
+  isClusterLocal(service: Service): boolean;
+  /** What clients guess that a port of a service takes; undefined: nothing says. @see model-push 9.1, 9.3 */
+  serviceMtlsMode(service: Service, port: ServicePort): MutualTlsMode | undefined;
+  /** Effective mode on one (target) port of the workload with these labels, also a workload of another class. @see model-push 9.1 */
+  workloadMtlsMode(namespace: string, labels: Readonly<Record<string, string>>, port: number): MutualTlsMode;
+  /** Stands for all PeerAuthentications among memo keys: another object as soon as one of them changed. */
+  readonly authentication: object;
+  readonly networkGateways: readonly NetworkGateway[];
+  /** Gateways of one network (both registry-found and MeshNetworks). */
+  gatewaysOfNetwork(network: string, clusterId: string): readonly NetworkGateway[];
+}
+
+export type MutualTlsMode = "DISABLE" | "PERMISSIVE" | "STRICT";
+
+/** How an endpoint list is seen from where a proxy runs. Parts that nothing reads are empty, so that classes merge. */
+export interface EndpointPerspective {
+  readonly clusterId: string;
+  readonly network: string;
+  /** `REQUESTED_NETWORK_VIEW`; empty: all. */
+  readonly networkView: readonly string[];
+  /** `region/zone/subzone`. */
+  readonly locality: string;
+  readonly nodeName: string;
+  readonly ipMode: "IPv4" | "IPv6" | "dual";
+  readonly proxyType: "sidecar" | "router";
+  /** Labels named by some failoverPriority, cluster and topology labels included. */
+  readonly failoverLabels: Readonly<Record<string, string>>;
+}
+
+/** The services of a scope and their rules; nothing of its virtual services, which clusters and endpoints never read. */
+export type ServiceScope = Omit<SidecarScope, "egressListeners">;
+
+/** What the view of every type but endpoints has. */
+export interface ClassView {
+  readonly key: string;
+  readonly proxy: ClassProxy;
+  /** The rule that applies to a service outbound (selector rules of the own namespace first). */
+  destinationRule(service: Service): MeshDestinationRule | undefined;
+  /** Those that can touch the type. */
+  readonly envoyFilters: EnvoyFilterPatches;
+}
+
+/** CDS. */
+export interface ClusterView extends ClassView {
+  readonly lookups: MeshLookups;
+  readonly scope: ServiceScope;
+  readonly perspective: EndpointPerspective;
+  readonly inbound: ServedView;
+  /** Stands for everything but `inbound` among memo keys: classes that differ in what they serve share it. */
+  readonly outbound: object;
+  readonly gateway: MergedGateway | undefined;
+  /** Files for client certificates (`TLS_CLIENT_*`), by key; empty as a rule. */
+  readonly tlsClientFiles: Readonly<Record<string, string>>;
+}
+
+/** EDS, and the endpoints inlined in the poll shape: the same for all namespaces that see the same services and rules. */
+export interface EndpointView {
+  readonly key: string;
+  readonly lookups: MeshLookups;
+  readonly scope: Pick<SidecarScope, "services" | "serviceByHostname" | "destinationRules">;
+  destinationRule(service: Service): MeshDestinationRule | undefined;
+  readonly perspective: EndpointPerspective;
+}
+
+/** RDS: sidecars by port or `host:port`, gateways by the names of their servers. */
+export interface RouteView extends ClassView {
+  readonly lookups: ServiceLookups;
+  readonly scope: SidecarScope;
+  /** Labels named by some `sourceLabels` of a virtual service in scope. */
+  readonly sourceLabels: Readonly<Record<string, string>>;
+  readonly gateway: GatewayRouteView | undefined;
+  /** `HTTP_PROXY_PORT`, 0 for none. */
+  readonly httpProxyPort: number;
+}
+
+/** What a gateway's route tables are made from. */
+export interface GatewayRouteView {
+  readonly merged: MergedGateway;
+  /** By gateway name `namespace/name`, in order of precedence. */
+  virtualServices(gatewayName: string): readonly MeshVirtualService[];
+}
+
+/** LDS. */
+export interface ListenerView extends ClassView {
+  readonly lookups: ListenerLookups;
+  readonly scope: SidecarScope;
+  /**
+   * Stands among memo keys for all that outbound listeners of a sidecar read: everything but `inbound` and the policies for
+   * authorization and request authentication. The former count where a host is resolved at run time.
+   */
+  readonly outbound: object;
+  readonly inbound: InboundView;
+  readonly gateway: GatewayRouteView | undefined;
+  readonly sourceLabels: Readonly<Record<string, string>>;
+  readonly policies: WorkloadPolicies;
+  /** What authorizes calls of hosts that are resolved at run time, by namespace of their services where it is a third one. */
+  readonly calledPolicies: ReadonlyMap<string, WorkloadPolicies["authorization"]>;
+  readonly tracing: TracingView;
+  readonly options: ListenerOptions;
+  /** Own addresses, only where headless TCP or a Sidecar ingress listener reads them; else empty. */
+  readonly ownAddresses: readonly string[];
+}
+
+/** What the literal tracing tags and the tracer say about the proxy; "" where nothing writes them. */
+export interface TracingView {
+  readonly canonicalName: string;
+  readonly canonicalRevision: string;
+  readonly meshId: string;
+  readonly namespace: string;
+  readonly clusterId: string;
+  /** `node.cluster`, the tracer's service name. */
+  readonly nodeCluster: string;
+  /** The service's name by the conventions of OpenTelemetry, where a provider goes by them. */
+  readonly conventionalName: string;
+}
+
+/** Node metadata that rarely varies. */
+export interface ListenerOptions {
+  readonly httpProxyPort: number;
+  readonly http10: boolean;
+  readonly idleTimeout: string;
+  readonly unprivilegedPod: boolean;
+  readonly inboundExactBalance: boolean;
+  readonly outboundExactBalance: boolean;
+  readonly statusPort: number;
+  readonly prometheusPort: number;
+  /** `TLS_SERVER_*`, by key. */
+  readonly tlsServerFiles: Readonly<Record<string, string>>;
+  /** The proxy fetches the key sets that a `jwksUri` names. Istio's control plane does, which no stage can. */
+  readonly fetchesKeySets: boolean;
+}
+
+/** The inbound side: what the workload serves, and how its ports are secured. */
+export interface InboundView {
+  readonly targets: readonly ServiceTarget[];
+  /** Non-empty: the Sidecar's own listeners replace the targets. */
+  readonly ingressListeners: readonly IstioIngressListener[];
+  /** The rule whose connection pool applies to inbound clusters of a service (selector rules never). */
+  destinationRule(service: Service): MeshDestinationRule | undefined;
+  /** Sidecar's inbound connection pool, if any. */
+  readonly scope: ServiceScope;
+  /** Effective mode of a workload port. @see model-push 9.1 */
+  mtlsMode(port: number): MutualTlsMode;
+  /** Ports named in the chosen workload policy's portLevelMtls: each gets chains of its own. */
+  readonly portLevelPorts: readonly number[];
+  /** Own addresses, only where a Sidecar ingress listener reads them. */
+  readonly ownAddresses: readonly string[];
+}
+
+/** What clusters may read of the inbound side: mTLS is the listeners'. */
+export type ServedView = Omit<InboundView, "mtlsMode" | "portLevelPorts">;
+
+/** Policies that apply to a workload, selected and in the order of their evaluation. */
+export interface WorkloadPolicies {
+  /** Root namespace's first, then the workload's; oldest first within each. */
+  readonly authorization: readonly Config<AuthorizationPolicy>[];
+  readonly requestAuthentication: readonly Config<RequestAuthentication>[];
+  /** Lowest priority first: mesh, namespace, workload. */
+  readonly telemetry: readonly Config<Telemetry>[];
+  /** Highest priority first; the phases are not told apart. */
+  readonly wasmPlugins: readonly Config<WasmPlugin>[];
+  readonly trafficExtensions: readonly Config<TrafficExtension>[];
+}
+
+/** The patches that apply to a class, in order: priority, root namespace first, age, name. */
+export interface EnvoyFilterPatches {
+  readonly key: string;
+  readonly patches: readonly SelectedPatch[];
+}
+
+export interface SelectedPatch {
+  readonly filter: Config<EnvoyFilter>;
+  readonly patch: EnvoyConfigObjectPatch;
+}

@@ -1,0 +1,101 @@
+import type { ConfigMeta } from "../../../config/config.ts";
+import { keyOf } from "../../../config/config.ts";
+import type { ConfigKey } from "../../../config/diagnostic.ts";
+import type { IstioIngressListener } from "../../../config/kinds/sidecar.ts";
+import { parseProtocol } from "../../../registry/protocol.ts";
+import type { Service, ServicePort } from "../../../registry/service.ts";
+import { originKeys } from "../../provenance.ts";
+import type { ListenerContext } from "../listener-context.ts";
+import { canBind } from "../reserved-port.ts";
+
+/** A port that the workload serves. */
+export interface InboundPort {
+  readonly targetPort: number;
+  readonly servicePort: ServicePort;
+  /** Host that traces and statistics name; a Sidecar stands for itself as `name.namespace`. */
+  readonly hostname: string;
+  /** undefined where a Sidecar declares the port. */
+  readonly service: Service | undefined;
+  /** In names, and where the listener binds if it does. */
+  readonly bind: string;
+  readonly bindToPort: boolean;
+  /** The Sidecar that declares the port. */
+  readonly sidecar: ConfigMeta | undefined;
+  readonly from: readonly ConfigKey[];
+}
+
+/**
+ * Ports with chains of their own, by target port: those of the Sidecar's ingress list if it has one, else those of the
+ * services that the workload backs. The first one to name a port wins.
+ *
+ * @see xds-listeners 5.2
+ */
+export function inboundPorts(context: ListenerContext): readonly InboundPort[] {
+  const { inbound, proxy } = context.view;
+  const declared = inbound.ingressListeners.length > 0;
+  // Without redirection the workload holds its ports itself, unless a Sidecar says where else to listen.
+  if (!declared && proxy.interceptionMode === "NONE") return [];
+  const ports = declared
+    ? inbound.ingressListeners.flatMap((listener) => ingressPort(context, listener))
+    : servicePorts(context);
+  const byTarget = new Map<number, InboundPort>();
+  for (const port of ports) {
+    if (!byTarget.has(port.targetPort)) byTarget.set(port.targetPort, port);
+  }
+  return [...byTarget.values()].sort((a, b) => a.targetPort - b.targetPort);
+}
+
+function servicePorts(context: ListenerContext): readonly InboundPort[] {
+  const [bind] = context.wildcards;
+  return context.view.inbound.targets
+    .filter(({ servicePort, targetPort }) => {
+      const port = { port: targetPort, protocol: servicePort.protocol };
+      return canBind(context, { binds: [bind], bindToPort: false }, port, "service");
+    })
+    .map(({ service, servicePort, targetPort }) => ({
+      targetPort,
+      servicePort,
+      hostname: service.hostname,
+      service,
+      bind,
+      bindToPort: false,
+      sidecar: undefined,
+      from: originKeys(service),
+    }));
+}
+
+function ingressPort(context: ListenerContext, listener: IstioIngressListener): readonly InboundPort[] {
+  const { inbound, proxy } = context.view;
+  const { number = 0, name = "", protocol = "" } = listener.port;
+  const servicePort: ServicePort = { name, port: number, protocol: parseProtocol(protocol) };
+  const mode = listener.captureMode ?? "DEFAULT";
+  const bindToPort = mode === "DEFAULT" ? proxy.interceptionMode === "NONE" : mode === "NONE";
+  const declared = listener.bind ?? "";
+  const binds = declared === "" ? [] : [declared];
+  if (!canBind(context, { binds, bindToPort }, servicePort, "sidecar-ingress")) return [];
+  const { sidecar } = inbound.scope;
+  const meta = sidecar?.meta;
+  return [
+    {
+      targetPort: number,
+      servicePort,
+      hostname: meta === undefined ? "" : `${meta.name}.${inbound.scope.namespace}`,
+      service: undefined,
+      bind: declared === "" ? ownAddress(context) : declared,
+      bindToPort,
+      // A root namespace's Sidecar counts as living in the namespace that it takes effect in.
+      sidecar: meta === undefined ? undefined : { ...meta, namespace: inbound.scope.namespace },
+      from: sidecar === undefined ? [] : [keyOf(sidecar)],
+    },
+  ];
+}
+
+/** The proxy's own address, where it has one that others can reach. */
+function ownAddress({ view, wildcards }: ListenerContext): string {
+  return view.inbound.ownAddresses.find(isGlobalUnicast) ?? wildcards[0];
+}
+
+/** Not loopback, link-local, multicast or unspecified. */
+function isGlobalUnicast(address: string): boolean {
+  return !/^(?:0\.0\.0\.0$|127\.|169\.254\.|22[4-9]\.|23\d\.|255\.255\.255\.255$|::1?$|fe[89ab]|ff)/i.test(address);
+}

@@ -1,0 +1,22 @@
+import type { FilterChainJson, FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import { blackHoleCluster, passthroughCluster, passthroughFilterChain } from "../../names.ts";
+import { destinationCluster } from "../../routes/destination-cluster.ts";
+import { catchAllTcpProxy } from "../filters/tcp-proxy.ts";
+import type { ListenerContext } from "../listener-context.ts";
+
+/** Where outbound traffic goes that no service claims. @see xds-listeners 2 */
+export function catchAllFilter(context: ListenerContext): FilterJson {
+  return catchAllTcpProxy(context, catchAllCluster(context));
+}
+
+/** The default chain of an outbound listener in which no chain takes everything. */
+export function passthroughChain(context: ListenerContext): FilterChainJson {
+  return { name: passthroughFilterChain, filterChainMatch: {}, filters: [catchAllFilter(context)] };
+}
+
+function catchAllCluster({ view }: ListenerContext): string {
+  const { mode = "REGISTRY_ONLY", egressProxy } = view.scope.outboundTrafficPolicy;
+  if (mode === "REGISTRY_ONLY") return blackHoleCluster;
+  if (egressProxy === undefined) return passthroughCluster;
+  return destinationCluster(egressProxy, { port: 0, service: () => undefined });
+}

@@ -1,0 +1,38 @@
+import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import { isDynamicWildcard } from "../../../mesh/hosts/dynamic-wildcard.ts";
+import type { Service } from "../../../registry/service.ts";
+import { outboundClusterName } from "../../names.ts";
+import { statName } from "../../stat-name.ts";
+import { tcpChainFilters } from "../filters/network-filters.ts";
+import { tcpProxyFilters } from "../filters/tcp-proxy.ts";
+import type { ListenerContext } from "../listener-context.ts";
+import { sniForwardProxy } from "./dynamic-forward-proxy.ts";
+import type { ChainPort } from "./tcp-destination.ts";
+
+/**
+ * Network filters of a TCP chain that no route claims: straight to the service. The listener's port may be a Sidecar's
+ * own; a service with one port is reached on that.
+ */
+export function defaultTcpFilters(context: ListenerContext, service: Service, listenerPort: ChainPort): FilterJson[] {
+  const { view } = context;
+  const only = service.ports.length === 1 ? service.ports[0] : undefined;
+  const port = only?.port ?? listenerPort.port;
+  const cluster = outboundClusterName(port, "", service.hostname);
+  const pattern = view.lookups.mesh.outboundClusterStatName;
+  const statPrefix =
+    pattern === ""
+      ? cluster
+      : statName(pattern, { hostname: service.hostname, subset: "", port, portName: "", targetPort: 0, service });
+  const terminal = tcpProxyFilters(context, "outbound", {
+    statPrefix,
+    destination: { kind: "cluster", cluster },
+    protocol: listenerPort.protocol,
+    policy: { rule: view.destinationRule(service)?.config.spec, subset: "", tunnels: true },
+  });
+  const place = { class: "outbound", port: listenerPort.port } as const;
+  if (!isDynamicWildcard(service)) return tcpChainFilters(context, place, terminal);
+  // Istio looks up policies anew for these services: those of the client workload and of the service stand in its way out.
+  const { called, tcp } = context.policies;
+  const security = called.get(service.attributes.namespace) ?? tcp;
+  return tcpChainFilters(context, place, [sniForwardProxy(service, listenerPort.port), ...terminal], security);
+}

@@ -1,0 +1,98 @@
+import type { FilterChainJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import { keyOf } from "../../../config/config.ts";
+import { configPath, listenerName } from "../../names.ts";
+import type { Resource } from "../../resource.ts";
+import { additionalAddresses, envoyAddress } from "../bind.ts";
+import { chainOverlap, withoutOverlaps } from "../chain-overlap.ts";
+import { filterChainMatch, isMatchAll } from "../filter-chain-match.ts";
+import { httpInspector, tlsInspector } from "../inspector.ts";
+import type { ListenerContext } from "../listener-context.ts";
+import { connectionLimit, exactBalanceField, transportSocketConnectTimeout } from "../socket-fields.ts";
+import { passthroughChain } from "./catch-all.ts";
+import type { Binding, OutboundChain, OutboundEntry } from "./outbound-entry.ts";
+
+/**
+ * The listener of an entry. A chain that takes everything becomes the default chain, or the only one; where there is none,
+ * what matches nothing goes where unknown traffic goes.
+ *
+ * @see xds-listeners 3.4
+ */
+export function outboundListener(context: ListenerContext, entry: OutboundEntry): Resource<ListenerJson> {
+  const { binding, port } = entry;
+  const name = listenerName(binding.binds[0] ?? "", port);
+  const chains = disjointChains(context, name, entry.chains);
+  const shape = `${binding.binds.join(",")}|${port}|${binding.bindToPort}`;
+  const json = context.stable(chains, `outbound|${shape}`, () => outboundJson(context, binding, port, chains));
+  const routes = chains.flatMap(({ virtualService }) => (virtualService === undefined ? [] : [virtualService]));
+  return {
+    name,
+    json,
+    from: [...entry.from, ...routes.map(keyOf)],
+  };
+}
+
+function disjointChains(
+  context: ListenerContext,
+  listener: string,
+  all: readonly OutboundChain[],
+): readonly OutboundChain[] {
+  // Of several chains that take everything the last one counts, as in Istio.
+  const fallback = all.findLast(({ match }) => isMatchAll(match));
+  const { chains, trimmed } = withoutOverlaps(all.filter(({ match }) => !isMatchAll(match)));
+  for (const { match, virtualService } of trimmed) {
+    if (virtualService !== undefined) context.report(chainOverlap(listener, match, virtualService.origin));
+  }
+  return fallback === undefined ? chains : [...chains, fallback];
+}
+
+function outboundJson(
+  context: ListenerContext,
+  binding: Binding,
+  port: number,
+  chains: readonly OutboundChain[],
+): ListenerJson {
+  const [bind = "", ...extra] = binding.binds;
+  const sniffsHttp = chains.some(({ match }) => match.applicationProtocols.length > 0);
+  return {
+    name: listenerName(bind, port),
+    address: envoyAddress(bind, port),
+    ...additionalAddresses(extra, port),
+    trafficDirection: "OUTBOUND",
+    continueOnListenerFiltersTimeout: true,
+    ...exactBalanceField(context.view.options.outboundExactBalance),
+    ...(binding.bindToPort ? connectionLimit : { bindToPort: false }),
+    ...inspectors(chains, sniffsHttp),
+    listenerFiltersTimeout: sniffsHttp ? context.view.lookups.mesh.protocolDetectionTimeout : "0s",
+    ...chainFields(context, chains),
+  };
+}
+
+function inspectors(chains: readonly OutboundChain[], sniffsHttp: boolean): ListenerJson {
+  const readsServerName = chains.some(
+    ({ match, filters }) =>
+      match.sniHosts.length > 0 || filters.some((filter) => filter.name?.endsWith("sni_dynamic_forward_proxy")),
+  );
+  const listenerFilters = [...(readsServerName ? [tlsInspector] : []), ...(sniffsHttp ? [httpInspector] : [])];
+  return listenerFilters.length === 0 ? {} : { listenerFilters };
+}
+
+function chainFields(context: ListenerContext, chains: readonly OutboundChain[]): ListenerJson {
+  const fallback = chains.find(({ match }) => isMatchAll(match));
+  const others = chains.filter(({ match }) => !isMatchAll(match)).map(filterChain);
+  if (fallback === undefined) return { filterChains: others, defaultFilterChain: passthroughChain(context) };
+  if (others.length === 0) return { filterChains: [filterChain(fallback)] };
+  return { filterChains: others, defaultFilterChain: filterChain(fallback) };
+}
+
+function filterChain({ match, filters, virtualService }: OutboundChain): FilterChainJson {
+  const envoyMatch = filterChainMatch(match);
+  return {
+    ...(envoyMatch === undefined ? {} : { filterChainMatch: envoyMatch }),
+    filters: [...filters],
+    transportSocketConnectTimeout,
+    ...(virtualService === undefined
+      ? {}
+      : { metadata: { filterMetadata: { istio: { config: configPath(virtualService.meta) } } } }),
+  };
+}

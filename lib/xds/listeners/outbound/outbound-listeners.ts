@@ -1,0 +1,80 @@
+import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import { isIpAddress } from "../../../mesh/hosts/ip-address.ts";
+import { serviceAddress, unspecifiedAddress } from "../../../mesh/hosts/service-address.ts";
+import type { EgressListener } from "../../../mesh/mesh.ts";
+import { parseProtocol } from "../../../registry/protocol.ts";
+import type { Service, ServicePort } from "../../../registry/service.ts";
+import type { Resource } from "../../resource.ts";
+import { isUnixBind } from "../bind.ts";
+import type { ListenerContext } from "../listener-context.ts";
+import { canBind } from "../reserved-port.ts";
+import type { Binding } from "./outbound-entry.ts";
+import { protocolClass } from "./outbound-entry.ts";
+import { outboundListener } from "./outbound-listener.ts";
+import { addOutboundService, type OutboundEntries, type OutboundTarget } from "./outbound-service.ts";
+
+/**
+ * The outbound listeners of a sidecar, by the services of its scope. Order of services decides conflicts, so that the oldest
+ * wins.
+ *
+ * @returns in no particular order
+ * @see xds-listeners 3.1
+ */
+export function outboundListeners(context: ListenerContext): readonly Resource<ListenerJson>[] {
+  const entries: OutboundEntries = new Map();
+  for (const egress of context.view.scope.egressListeners) addEgressListener(context, entries, egress);
+  return [...entries.values()].map((entry) => outboundListener(context, entry));
+}
+
+function addEgressListener(context: ListenerContext, entries: OutboundEntries, egress: EgressListener): void {
+  const binding = egressBinding(context, egress);
+  const routed = egress.virtualServices.filter(
+    ({ config: { spec } }) => (spec.tcp ?? []).length > 0 || (spec.tls ?? []).length > 0,
+  );
+  const declared = egress.spec?.port;
+  if (declared !== undefined) {
+    const protocol = parseProtocol(declared.protocol ?? "");
+    const port: ServicePort = { name: declared.name ?? "", port: declared.number ?? 0, protocol };
+    if (!canBind(context, binding, port, "service")) return;
+    for (const service of egress.services) {
+      addOutboundService(context, entries, { service, port, binding, virtualServices: routed });
+    }
+    return;
+  }
+  for (const entry of entries.values()) entry.locked = true;
+  for (const service of egress.services) {
+    for (const port of service.ports) {
+      if (!canBind(context, binding, port, "service")) continue;
+      const target: OutboundTarget = { service, port, binding, virtualServices: routed };
+      for (const bound of withEndpointBinds(context, target)) addOutboundService(context, entries, bound);
+    }
+  }
+}
+
+function egressBinding({ view, loopbacks }: ListenerContext, { spec }: EgressListener): Binding {
+  const bind = spec?.bind ?? "";
+  const bindToPort = view.proxy.interceptionMode === "NONE" || spec?.captureMode === "NONE" || isUnixBind(bind);
+  return { bindToPort, binds: bind !== "" ? [bind] : bindToPort ? loopbacks : [] };
+}
+
+/**
+ * A headless service has no address to listen on: a TCP or sniffed port gets one listener for each endpoint, but not for
+ * the proxy's own, whose traffic does not come this way.
+ */
+function withEndpointBinds({ view }: ListenerContext, target: OutboundTarget): readonly OutboundTarget[] {
+  const { service, port, binding } = target;
+  if (!isHeadless(service, port, binding) || serviceAddress(service, view.proxy) !== unspecifiedAddress)
+    return [target];
+  const endpoints = view.lookups.endpoints(service).filter((endpoint) => endpoint.servicePortName === port.name);
+  const { provider, selector } = service.attributes;
+  // A plain ServiceEntry without resolution: traffic goes where it was going, whatever that is.
+  if (provider !== "Kubernetes" && endpoints.length === 0 && selector === undefined) return [target];
+  return endpoints
+    .filter(({ addresses }) => addresses.every(isIpAddress) && addresses[0] !== view.ownAddresses[0])
+    .map(({ addresses }) => ({ ...target, binding: { ...binding, binds: addresses } }));
+}
+
+function isHeadless(service: Service, port: ServicePort, binding: Binding): boolean {
+  const kind = protocolClass(port.protocol);
+  return binding.binds.length === 0 && service.resolution === "Passthrough" && (kind === "TCP" || kind === "auto");
+}

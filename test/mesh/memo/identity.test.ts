@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { beginRound, mapAgain, sameList, sameMap } from "../../../lib/mesh/memo/identity.ts";
+import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
+
+const a = {};
+const b = {};
+
+describe("a list under a name", () => {
+  it("stays the same object as long as its elements do", () => {
+    const memo = createMemo();
+    const first = sameList(memo, "n", [a, b]);
+    expect(sameList(memo, "n", [a, b])).toBe(first);
+    expect(sameList(memo, "other", [a, b])).not.toBe(first);
+    expect(sameList(memo, "n", [b, a])).toEqual([b, a]);
+    expect(sameList(memo, "n", [a, b])).not.toBe(first);
+  });
+
+  it("is the given one without a memory", () => {
+    const list = [a];
+    sameList(noMemo, "n", [a]);
+    expect(sameList(noMemo, "n", list)).toBe(list);
+  });
+
+  it("is forgotten when it was not asked for in many rounds", () => {
+    const memo = createMemo();
+    const kept = sameList(memo, "kept", [a]);
+    const left = sameList(memo, "left", [a]);
+    for (let round = 0; round < 200; round += 1) {
+      beginRound(memo);
+      expect(sameList(memo, "kept", [a])).toBe(kept);
+    }
+    expect(sameList(memo, "left", [a])).not.toBe(left);
+  });
+});
+
+it("a map under a name stays the same object as long as its entries do", () => {
+  const memo = createMemo();
+  const first = sameMap(memo, "n", new Map([["a", a]]));
+  expect(sameMap(memo, "n", new Map([["a", a]]))).toBe(first);
+  expect(sameMap(memo, "n", new Map([["a", b]]))).toEqual(new Map([["a", b]]));
+  expect(sameMap(memo, "n", new Map())).not.toBe(first);
+});
+
+describe("a pass over a list", () => {
+  const memo = createMemo();
+  let asked: string[] = [];
+  const pass = (
+    elements: readonly { readonly name: string }[],
+    inputs: ReadonlyMap<string, object>,
+    context: object,
+  ) => {
+    asked = [];
+    const of = ({ name }: { readonly name: string }) => inputs.get(name);
+    return mapAgain(memo, "n", elements, { context: [context], of }, ({ name }, input) => {
+      asked.push(name);
+      return { name, input };
+    });
+  };
+  const [x, y, z] = [{ name: "x" }, { name: "y" }, { name: "z" }];
+
+  it("makes again what is another element, or reads another input, and keeps the rest", () => {
+    const first = pass([x, y], new Map([["x", a]]), memo);
+    expect(asked).toEqual(["x", "y"]);
+    expect(pass([x, y], new Map([["x", a]]), memo)).toBe(first);
+    expect(asked).toEqual([]);
+    const second = pass([x, y], new Map([["x", b]]), memo);
+    expect(asked).toEqual(["x"]);
+    expect(second[1]).toBe(first[1]);
+    expect(second[0]).toEqual({ name: "x", input: b });
+    expect(pass([x, z, y], new Map([["x", b]]), memo).map(({ name }) => name)).toEqual(["x", "z", "y"]);
+    expect(asked).toEqual(["z", "y"]);
+  });
+
+  it("makes everything again in another context, and is the same list if that comes to the same", () => {
+    pass([x, y], new Map(), a);
+    pass([x, y], new Map(), b);
+    expect(asked).toEqual(["x", "y"]);
+    const identity = (context: object) => mapAgain(memo, "i", [x, y], { context: [context], of: () => 0 }, (e) => e);
+    expect(identity(a)).toBe(identity(b));
+  });
+
+  it("remembers nothing without a memory", () => {
+    const once = mapAgain(noMemo, "n", [x], { context: [], of: () => 0 }, (e) => ({ e }));
+    expect(mapAgain(noMemo, "n", [x], { context: [], of: () => 0 }, (e) => ({ e }))).not.toBe(once);
+  });
+});
+
+it("a list whose elements only say the same is kept where that is enough", () => {
+  const memo = createMemo();
+  const alike = (last: { n: number }, element: { n: number }) => last.n === element.n;
+  const first = sameList(memo, "n", [{ n: 1 }], alike);
+  expect(sameList(memo, "n", [{ n: 1 }], alike)).toBe(first);
+  expect(sameList(memo, "n", [{ n: 2 }], alike)).toEqual([{ n: 2 }]);
+});
