@@ -1,28 +1,50 @@
 /**
- * Remembers what was made from immutable objects, so that a compile after one change costs what the change touches.
- * Keys are object identities (every stage keeps the identity of what did not change) and a text that names the
- * derivation and any plain values that it depends on. Entries go with their objects.
+ * What a compiler process remembers between one compile and the next: results of steps (`step.ts`, `traced-step.ts`,
+ * `pass.ts`), by what they were made from. Entries go with the objects that they were made from.
+ *
+ * A result never depends on the memo: `noMemo`, which remembers nothing, gives the same answers.
  */
-export type Memo = <T>(from: readonly object[], name: string, make: () => T) => T;
+export interface Memo extends OldMemo {
+  /** Undefined: nothing is remembered. */
+  readonly known: Known | undefined;
+}
+
+/** Goes with the last of its callers. */
+type OldMemo = <T>(from: readonly object[], name: string, make: () => T) => T;
+
+/** The inside of a memo; only the steps look at it. */
+export interface Known {
+  readonly root: KnownNode;
+  /** Lists, maps and passes as they were last, by name. */
+  readonly last: Map<string, LastMade>;
+  /** Compiles begun with this memo. */
+  round: number;
+}
+
+export interface LastMade {
+  readonly value: unknown;
+  usedInRound: number;
+}
 
 /**
  * What is remembered under a chain of objects, and the objects that follow. Most nodes have one value and one object after
  * them, so collections are made only when there is more: they cost the garbage collector far more than the values do, weak
  * ones most of all.
  */
-interface Node {
-  name: string | undefined;
+export interface KnownNode {
+  /** The step, or its name with the text of its plain inputs. */
+  key: unknown;
   value: unknown;
-  others: Map<string, unknown> | undefined;
+  others: Map<unknown, unknown> | undefined;
   /** The one object that follows, as long as there is one. It is held, so it may outlive its owner until a second comes. */
   only: object | undefined;
-  afterOnly: Node | undefined;
+  afterOnly: KnownNode | undefined;
   /** Every object that follows, once there were two. */
-  next: WeakMap<object, Node> | undefined;
+  next: WeakMap<object, KnownNode> | undefined;
 }
 
-const createNode = (): Node => ({
-  name: undefined,
+const createNode = (): KnownNode => ({
+  key: undefined,
   value: undefined,
   others: undefined,
   only: undefined,
@@ -30,7 +52,25 @@ const createNode = (): Node => ({
   next: undefined,
 });
 
-function follow(node: Node, object: object): Node {
+/** A memo that lives as long as its owner: one per compiler process. */
+export function createMemo(): Memo {
+  const root = createNode();
+  // What comes first is many, and goes: never held.
+  root.next = new WeakMap();
+  const old: OldMemo = (from, name, make) => {
+    let node = root;
+    for (const object of from) node = follow(node, object);
+    return valueAt(node, name, make);
+  };
+  return Object.assign(old, { known: { root, last: new Map(), round: 0 } });
+}
+
+/** Remembers nothing: what every remembered result must equal. */
+const forgets: OldMemo = (_from, _name, make) => make();
+export const noMemo: Memo = Object.assign(forgets, { known: undefined });
+
+/** The node behind an object. */
+export function follow(node: KnownNode, object: object): KnownNode {
   if (node.only === object && node.afterOnly !== undefined) return node.afterOnly;
   const known = node.next?.get(object);
   if (known !== undefined) return known;
@@ -48,28 +88,22 @@ function follow(node: Node, object: object): Node {
   return made;
 }
 
-/** A memo that lives as long as its owner: one per compiler process, or none across calls in a function. */
-export function createMemo(): Memo {
-  const root = createNode();
-  // What comes first is many, and goes: never held.
-  root.next = new WeakMap();
-  return <T>(from: readonly object[], name: string, make: () => T): T => {
-    let node = root;
-    for (const object of from) node = follow(node, object);
-    // Names hold the type of their value: whoever derives something chooses a name that nothing else has.
-    if (node.name === name) return node.value as T;
-    if (node.others?.has(name)) return node.others.get(name) as T;
-    const value = make();
-    if (node.name === undefined) {
-      node.name = name;
-      node.value = value;
-    } else {
-      node.others ??= new Map();
-      node.others.set(name, value);
-    }
-    return value;
-  };
-}
+/** Values that one node keeps for plain inputs; beyond it starts anew. */
+const maxOthers = 4096;
 
-/** A memo that forgets everything at once: what a memoised result must equal. */
-export const noMemo: Memo = (_from, _name, make) => make();
+/** The value at a node, made when it is not there. */
+export function valueAt<T>(node: KnownNode, key: unknown, make: () => T): T {
+  // A key belongs to one step, and a step has one type of result.
+  if (node.key === key) return node.value as T;
+  const { others } = node;
+  if (others?.has(key)) return others.get(key) as T;
+  const value = make();
+  if (node.key === undefined) {
+    node.key = key;
+    node.value = value;
+  } else {
+    if (node.others === undefined || node.others.size >= maxOthers) node.others = new Map();
+    node.others.set(key, value);
+  }
+  return value;
+}

@@ -1,0 +1,62 @@
+import type { Memo } from "./memo.ts";
+import { plainText } from "./plain-text.ts";
+import { isSame, keepLast, lastMade } from "./same.ts";
+import { fieldsOf, type InputKinds, inputReader } from "./step.ts";
+
+/**
+ * One pass over a long list. An element that reads what it read before keeps what was made of it, for the price of two
+ * comparisons, and the whole list stays the same object if all of them do; whatever changed goes through `make`, which had
+ * better remember by itself.
+ *
+ * Like a step, a pass stands at the top level of its module: `make` sees the element, what `read` gave for it, and the
+ * context, whose inputs count for every element.
+ */
+export function pass<C extends object, E, I, T>(
+  name: string,
+  kinds: InputKinds<C>,
+  make: (element: E, read: I, context: C, memo: Memo) => T,
+): Pass<C, E, I, T> {
+  const { only } = inputReader(name, kinds);
+  const fields = fieldsOf(kinds);
+  return (memo, slot, elements, context, read) => {
+    const used = only(context);
+    const terms = fields.map((field) => (kinds[field] === "identity" ? used[field] : plainText(used[field])));
+    const reads = elements.map(read);
+    const key = `pass|${name}|${slot}`;
+    const last = lastMade<Made<E, I, T>>(memo, key);
+    const comparable = last !== undefined && isSame<unknown>(last.terms, terms) ? last : undefined;
+    const made = elements.map((element, at) =>
+      comparable !== undefined &&
+      at < comparable.made.length &&
+      comparable.elements[at] === element &&
+      Object.is(comparable.reads[at], reads[at])
+        ? (comparable.made[at] as T)
+        : make(element, reads[at] as I, used, memo),
+    );
+    const same = last !== undefined && isSame(last.made, made) ? last.made : made;
+    keepLast(memo, key, { terms, elements, reads, made: same } satisfies Made<E, I, T>);
+    return same;
+  };
+}
+
+/** One pass: what it read, and what it made. */
+interface Made<E, I, T> {
+  readonly terms: readonly unknown[];
+  readonly elements: readonly E[];
+  readonly reads: readonly I[];
+  readonly made: readonly T[];
+}
+
+/**
+ * @param slot tells passes of one kind over several lists apart (the id of a scope); it decides what is found again, never
+ *   what comes out
+ * @param read what the element is made from beside itself; asked again in every pass, so it may look anywhere
+ * @returns what was made of the elements, in their order
+ */
+export type Pass<C extends object, E, I, T> = (
+  memo: Memo,
+  slot: string,
+  elements: readonly E[],
+  context: C,
+  read: (element: E) => I,
+) => readonly T[];

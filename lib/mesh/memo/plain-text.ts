@@ -1,0 +1,38 @@
+import { byCodePoint } from "../../config/diagnostic.ts";
+
+/**
+ * One text for each plain value, and no other value with the same: texts carry their length, so that nothing in them can look
+ * like a bound between two. Fields in the order of their names; a field that is undefined counts as one that is not there.
+ *
+ * @throws on functions, symbols, maps and other objects that are more than their fields: those count by identity
+ */
+export function plainText(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return `${value.length}"${value}`;
+    case "number":
+      return `${Object.is(value, -0) ? 0 : value};`;
+    case "boolean":
+      return value ? "t" : "f";
+    case "undefined":
+      return "u";
+    case "bigint":
+      return `${value}n`;
+    case "object":
+      return objectText(value);
+    default:
+      throw new TypeError(`no plain value: a ${typeof value}`);
+  }
+}
+
+function objectText(value: object | null): string {
+  if (value === null) return "n";
+  if (Array.isArray(value)) return `[${value.map(plainText).join("")}]`;
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) throw new TypeError("no plain value: an object of a class");
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return `{${fields
+    .sort(([a], [b]) => byCodePoint(a, b))
+    .map(([name, field]) => plainText(name) + plainText(field))
+    .join("")}}`;
+}

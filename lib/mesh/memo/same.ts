@@ -1,0 +1,75 @@
+import type { LastMade, Memo } from "./memo.ts";
+
+/** Compiles after which what nobody asked for again is forgotten. */
+const retainedRounds = 64;
+
+/** Begins a compile: names that went out of use long ago (classes of workloads that are gone) give up what they hold. */
+export function beginRound({ known }: Memo): void {
+  if (known === undefined) return;
+  known.round += 1;
+  if (known.round % retainedRounds !== 0) return;
+  for (const [name, made] of known.last) {
+    if (made.usedInRound < known.round - retainedRounds) known.last.delete(name);
+  }
+}
+
+/** What was made last under a name, which stands for one type of value; marks it as used. */
+export function lastMade<T>({ known }: Memo, name: string): T | undefined {
+  const made: LastMade | undefined = known?.last.get(name);
+  if (known !== undefined && made !== undefined) made.usedInRound = known.round;
+  return made?.value as T | undefined;
+}
+
+export function keepLast({ known }: Memo, name: string, value: unknown): void {
+  known?.last.set(name, { value, usedInRound: known.round });
+}
+
+/**
+ * The list made last under this name if it had the same elements, else the given list. What is made from a list can be
+ * remembered by the list's identity then, and stays as long as its elements do. The result always equals `list`, whatever
+ * the name: two users of one name cost each other their memory and nothing else.
+ *
+ * @param alike whether two elements say the same; as a rule only one object does
+ */
+export function sameList<T>(
+  memo: Memo,
+  name: string,
+  list: readonly T[],
+  alike: (last: T, element: T) => boolean = Object.is,
+): readonly T[] {
+  const last = lastMade<readonly T[]>(memo, `list|${name}`);
+  if (last !== undefined && isSame(last, list, alike)) return last;
+  keepLast(memo, `list|${name}`, list);
+  return list;
+}
+
+/** Whether two lists have the same elements. */
+export function isSame<T>(
+  last: readonly T[],
+  list: readonly T[],
+  alike: (last: T, element: T) => boolean = Object.is,
+): boolean {
+  if (last === list) return true;
+  if (last.length !== list.length) return false;
+  for (let at = 0; at < list.length; at++) if (!alike(last[at] as T, list[at] as T)) return false;
+  return true;
+}
+
+/** As `sameList`, for a map: the one made last under this name if it had the same entries in the same order. */
+export function sameMap<T>(memo: Memo, name: string, map: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
+  const last = lastMade<ReadonlyMap<string, T>>(memo, `map|${name}`);
+  if (last !== undefined && hasSameEntries(last, map)) return last;
+  keepLast(memo, `map|${name}`, map);
+  return map;
+}
+
+function hasSameEntries<T>(last: ReadonlyMap<string, T>, map: ReadonlyMap<string, T>): boolean {
+  if (last === map) return true;
+  if (last.size !== map.size) return false;
+  const before = last.entries();
+  for (const [key, value] of map) {
+    const entry = before.next();
+    if (entry.done === true || entry.value[0] !== key || entry.value[1] !== value) return false;
+  }
+  return true;
+}

@@ -1,0 +1,83 @@
+import { follow, type KnownNode, type Memo, valueAt } from "./memo.ts";
+import { plainText } from "./plain-text.ts";
+
+/**
+ * How each input of a step counts: `identity` for immutable objects, which every stage keeps as they are as long as nothing
+ * changed that they were made from; `value` for plain values, which count by what they say.
+ */
+export type InputKinds<I extends object> = {
+  readonly [K in keyof I]-?: I[K] extends object | undefined ? "identity" | "value" : "value";
+};
+
+/** @returns what `make` makes of the inputs; the same object for the same inputs */
+export type Step<I extends object, T> = (memo: Memo, inputs: I) => T;
+
+/**
+ * A piece of work that is remembered by what it is made from. Steps stand at the top level of their modules (a test holds
+ * them to it), so that `make` can see its inputs and nothing else: what it reads cannot be missing from what it is
+ * remembered by. What it needs of other steps it asks for with the memo that it is handed.
+ *
+ * @param name no other step may have it (a test looks)
+ */
+export function step<I extends object, T>(
+  name: string,
+  kinds: InputKinds<I>,
+  make: (inputs: I, memo: Memo) => T,
+): Step<I, T> {
+  const inputsOf = inputReader(name, kinds);
+  return (memo, inputs) => {
+    if (memo.known === undefined) return make(inputsOf.only(inputs), memo);
+    const node = inputsOf.follow(memo.known.root, inputs);
+    return valueAt(node, inputsOf.keyOf(inputs), () => make(inputsOf.only(inputs), memo));
+  };
+}
+
+/** Stands for an object that is not there. */
+const absent: object = Object.freeze({});
+
+/** How the inputs of one step are found among what is remembered. */
+export interface InputReader<I extends object> {
+  /** The node behind the inputs that count by identity. */
+  follow(root: KnownNode, inputs: I): KnownNode;
+  /** The step, with the inputs that count by value. */
+  keyOf(inputs: I): string;
+  /** The inputs without anything else that the caller's object holds. */
+  only(inputs: I): I;
+}
+
+/** @param name as of `step` */
+export function inputReader<I extends object>(name: string, kinds: InputKinds<I>): InputReader<I> {
+  const fields = fieldsOf(kinds);
+  const identities = fields.filter((field) => kinds[field] === "identity");
+  const values = fields.filter((field) => kinds[field] === "value");
+  return {
+    follow: (root, inputs) => {
+      let node = root;
+      for (const field of identities) node = follow(node, objectOf(inputs[field]));
+      return node;
+    },
+    keyOf: (inputs) => {
+      let key = name;
+      for (const field of values) key += `\u0000${plainText(inputs[field])}`;
+      return key;
+    },
+    only: (inputs) => {
+      const own = { ...inputs };
+      for (const field of fieldsOf(own)) if (!(field in kinds)) delete own[field];
+      return own;
+    },
+  };
+}
+
+/** Undefined stands for an object that is not there; what is no object cannot count by identity. */
+function objectOf(input: unknown): object {
+  if (input === undefined) return absent;
+  if ((typeof input === "object" && input !== null) || typeof input === "function") return input;
+  throw new TypeError(`counts by identity and is no object: ${String(input)}`);
+}
+
+/** Own fields, in the order in which they were written. */
+export function fieldsOf<I extends object>(object: I): readonly (keyof I)[] {
+  // `Object.keys` does not say that they are the object's.
+  return Object.keys(object) as (keyof I)[];
+}

@@ -1,0 +1,179 @@
+import { type Memo, valueAt } from "./memo.ts";
+import { type InputKinds, inputReader } from "./step.ts";
+
+/**
+ * As `step`, for work that reads a little of something large: beside its inputs it is handed a source, and whatever it reads
+ * there (fields, and answers of functions) is recorded. The result stands as long as the source gives the same answers to
+ * the same questions; another source that does so gets the same object.
+ *
+ * The questions form a tree: which one comes next depends on the answers so far and on nothing else, since `make` sees
+ * nothing else. So finding a result costs its questions, however many results there are.
+ *
+ * Answers count as inputs do: objects by identity, everything else by value. A source should answer with plain values or with
+ * objects that stay; functions are called as the source's methods and may have any number of arguments.
+ */
+export function tracedStep<I extends object, S extends object, T>(
+  name: string,
+  kinds: InputKinds<I>,
+  make: (inputs: I, source: S, memo: Memo) => T,
+): TracedStep<I, S, T> {
+  const inputsOf = inputReader(name, kinds);
+  return (memo, inputs, source) => {
+    const node = memo.known === undefined ? undefined : inputsOf.follow(memo.known.root, inputs);
+    const trace = node === undefined ? createTrace<T>() : valueAt(node, inputsOf.keyOf(inputs), () => createTrace<T>());
+    const found = findResult(trace, source);
+    if (found !== undefined) return found;
+    const recorder = record(name, trace, source);
+    return recorder.end(make(inputsOf.only(inputs), recorder.source, memo));
+  };
+}
+
+export type TracedStep<I extends object, S extends object, T> = (memo: Memo, inputs: I, source: S) => Traced<T>;
+
+/** A result, and the questions whose answers it depends on, in the order in which they were asked. */
+export interface Traced<T> {
+  readonly value: T;
+  readonly questions: readonly Question[];
+}
+
+/** A question to a source: a field, or a call of a function. */
+export interface Question {
+  readonly field: PropertyKey;
+  /** Undefined: the field itself. */
+  readonly args: readonly unknown[] | undefined;
+}
+
+/** What is asked after some answers, and where each answer leads. */
+interface Trace<T> {
+  /** Undefined where no further question was asked. */
+  question: Question | undefined;
+  byValue: Map<unknown, Trace<T>> | undefined;
+  byIdentity: WeakMap<object, Trace<T>> | undefined;
+  result: Traced<T> | undefined;
+}
+
+const createTrace = <T>(): Trace<T> => ({
+  question: undefined,
+  byValue: undefined,
+  byIdentity: undefined,
+  result: undefined,
+});
+
+const isObject = (answer: unknown): answer is object =>
+  (typeof answer === "object" && answer !== null) || typeof answer === "function";
+
+/** Answers by value that one question keeps; beyond it starts anew. */
+const maxAnswers = 4096;
+
+function behind<T>(trace: Trace<T>, answer: unknown): Trace<T> | undefined {
+  return isObject(answer) ? trace.byIdentity?.get(answer) : trace.byValue?.get(answer);
+}
+
+function enter<T>(trace: Trace<T>, answer: unknown): Trace<T> {
+  const known = behind(trace, answer);
+  if (known !== undefined) return known;
+  const made = createTrace<T>();
+  if (isObject(answer)) {
+    trace.byIdentity ??= new WeakMap();
+    trace.byIdentity.set(answer, made);
+  } else {
+    if (trace.byValue === undefined || trace.byValue.size >= maxAnswers) trace.byValue = new Map();
+    trace.byValue.set(answer, made);
+  }
+  return made;
+}
+
+/** The value of a field; the source's own word for what nobody else may change. */
+const fieldOf = (source: object, field: PropertyKey): unknown => Reflect.get(source, field);
+
+function ask(source: object, { field, args }: Question): unknown {
+  const value = fieldOf(source, field);
+  return args === undefined || typeof value !== "function" ? value : Reflect.apply(value, source, args);
+}
+
+function findResult<T>(start: Trace<T>, source: object): Traced<T> | undefined {
+  let trace = start;
+  while (trace.result === undefined) {
+    if (trace.question === undefined) return undefined;
+    const next = behind(trace, ask(source, trace.question));
+    if (next === undefined) return undefined;
+    trace = next;
+  }
+  return trace.result;
+}
+
+/** Answers of one run, so that a question is recorded once. */
+interface Asked {
+  answer: { readonly value: unknown } | undefined;
+  readonly byArgument: Map<unknown, Asked>;
+}
+
+const nothingAsked = (): Asked => ({ answer: undefined, byArgument: new Map() });
+
+/** A call without arguments is another question than the field itself. */
+const call = Symbol("call");
+
+function entryAt(start: Asked, path: readonly unknown[]): Asked {
+  let at = start;
+  for (const part of path) {
+    const next = at.byArgument.get(part) ?? nothingAsked();
+    at.byArgument.set(part, next);
+    at = next;
+  }
+  return at;
+}
+
+/** The source as `make` sees it, which notes every question; `end` puts the result behind them. */
+function record<S extends object, T>(
+  name: string,
+  start: Trace<T>,
+  source: S,
+): { readonly source: S; end(value: T): Traced<T> } {
+  let trace = start;
+  const questions: Question[] = [];
+  const asked = nothingAsked();
+  const answerTo = (question: Question): unknown => {
+    const { field, args } = question;
+    const entry = entryAt(asked, args === undefined ? [field] : [field, call, ...args]);
+    if (entry.answer !== undefined) return entry.answer.value;
+    if (trace.result !== undefined || !isSame(trace.question, question)) {
+      throw new Error(`step ${name} asks otherwise after the same answers: ${String(question.field)}`);
+    }
+    trace.question = question;
+    questions.push(question);
+    const value = ask(source, question);
+    entry.answer = { value };
+    trace = enter(trace, value);
+    return value;
+  };
+  const handler: ProxyHandler<S> = {
+    get: (_target, field) => {
+      if (typeof fieldOf(source, field) !== "function") return answerTo({ field, args: undefined });
+      return (...args: readonly unknown[]) => answerTo({ field, args });
+    },
+    ownKeys: () => refuse(name),
+    has: () => refuse(name),
+    getOwnPropertyDescriptor: () => refuse(name),
+    set: () => refuse(name),
+  };
+  return {
+    // An empty target: a frozen one would not let its functions be wrapped.
+    source: new Proxy<S>(Object.create(null), handler),
+    end: (value) => {
+      const result = { value, questions };
+      trace.result = result;
+      return result;
+    },
+  };
+}
+
+/** Whether a question is the one that stands there, or the first one. */
+function isSame(known: Question | undefined, question: Question): boolean {
+  if (known === undefined) return true;
+  if (known.field !== question.field || known.args?.length !== question.args?.length) return false;
+  return (known.args ?? []).every((argument, at) => Object.is(argument, question.args?.[at]));
+}
+
+function refuse(name: string): never {
+  throw new Error(`step ${name}: of a source only fields and functions can be asked`);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { step } from "../../../lib/mesh/memo/step.ts";
+
+interface Inputs {
+  readonly service: { readonly host: string };
+  readonly rule?: object | undefined;
+  readonly ports: readonly number[];
+}
+
+let runs = 0;
+const cluster = step(
+  "test: cluster",
+  { service: "identity", rule: "identity", ports: "value" },
+  (inputs: Inputs): { readonly host: string; readonly fields: readonly string[] } => {
+    runs += 1;
+    return { host: inputs.service.host, fields: Object.keys(inputs) };
+  },
+);
+
+describe("a step", () => {
+  const service = { host: "a" };
+
+  it("gives the same object for the same inputs, whatever the order in which they are written", () => {
+    const memo = createMemo();
+    const first = cluster(memo, { service, ports: [1, 2] });
+    expect(cluster(memo, { ports: [1, 2], service })).toBe(first);
+    expect(cluster(memo, { ports: [1, 2], rule: undefined, service })).toBe(first);
+  });
+
+  it("runs again for another object that says the same, and for another plain value", () => {
+    const memo = createMemo();
+    const first = cluster(memo, { service, ports: [1, 2] });
+    expect(cluster(memo, { service: { host: "a" }, ports: [1, 2] })).not.toBe(first);
+    expect(cluster(memo, { service, ports: [12] })).not.toBe(first);
+    expect(cluster(memo, { service, ports: [2, 1] })).not.toBe(first);
+    expect(cluster(memo, { service, rule: {}, ports: [1, 2] })).not.toBe(first);
+    expect(cluster(memo, { service, ports: [1, 2] })).toBe(first);
+  });
+
+  it("does not mix up two objects that change places", () => {
+    const pair = step("test: pair", { a: "identity", b: "identity" }, ({ a, b }: { a: object; b: object }) => [a, b]);
+    const memo = createMemo();
+    const [x, y] = [{}, {}];
+    pair(memo, { a: x, b: y });
+    expect(pair(memo, { b: x, a: y })).toEqual([y, x]);
+    expect(pair(memo, { b: x, a: y })[0]).toBe(y);
+  });
+
+  it("hands over its inputs and nothing that the caller's object holds beside them", () => {
+    const more = { service, ports: [1], mesh: {} };
+    expect(cluster(createMemo(), more).fields).not.toContain("mesh");
+    expect(cluster(noMemo, more).fields).not.toContain("mesh");
+  });
+
+  it("remembers nothing without a memory, and what is undefined with one", () => {
+    const nothing = step("test: nothing", { service: "identity" }, (_: { service: object }) => {
+      runs += 1;
+      return undefined;
+    });
+    const memo = createMemo();
+    runs = 0;
+    nothing(memo, { service });
+    nothing(memo, { service });
+    expect(runs).toBe(1);
+    nothing(noMemo, { service });
+    nothing(noMemo, { service });
+    expect(runs).toBe(3);
+  });
+});
