@@ -17,8 +17,9 @@ import {
   withLegacyPolicies,
 } from "./legacy-policies/index-legacy-policies.ts";
 import { withLegacyPeers } from "./legacy-policies/legacy-peers.ts";
-import { beginRound, lazily, sameList } from "./memo/identity.ts";
+import { lazily } from "./memo/lazy.ts";
 import type { Memo } from "./memo/memo.ts";
+import { beginRound, sameList } from "./memo/same.ts";
 import type { Mesh, SelectingConfigs, ServiceIndex } from "./mesh.ts";
 import type { MeshLookups, ServiceLookups } from "./views/views.ts";
 import type { World } from "./world.ts";

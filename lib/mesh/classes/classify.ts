@@ -1,8 +1,9 @@
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { Classifier } from "../../snapshot/classifier.ts";
-import { fingerprint, sameList } from "../memo/identity.ts";
+import { fingerprint } from "../memo/fingerprint.ts";
 import type { Memo } from "../memo/memo.ts";
+import { sameList } from "../memo/same.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { type ProxyViews, viewsOf } from "../views/views-of.ts";

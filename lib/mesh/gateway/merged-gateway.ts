@@ -7,7 +7,7 @@ import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Gateway, Server } from "../../config/kinds/gateway.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import { type Labels, selects } from "../label-selector.ts";
-import { lazily } from "../memo/identity.ts";
+import { lazily } from "../memo/lazy.ts";
 import type { GatewayServer, MergedGateway, MergedServers, ServerPort } from "../mesh.ts";
 import {
   gatewayRouteName,

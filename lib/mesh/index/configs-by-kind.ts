@@ -12,8 +12,8 @@ import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
-import { sameList } from "../memo/identity.ts";
 import type { Memo } from "../memo/memo.ts";
+import { sameList } from "../memo/same.ts";
 
 /** The kinds that the mesh is built from. */
 interface SpecOf {

@@ -3,7 +3,7 @@ import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
 import { fullHostName, type HostTable, hostTable, mostSpecific } from "../hosts/host-name.ts";
 import { sameLabels, selects } from "../label-selector.ts";
-import { lazily } from "../memo/identity.ts";
+import { lazily } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import type { DestinationRuleIndex, MeshDestinationRule } from "../mesh.ts";
 

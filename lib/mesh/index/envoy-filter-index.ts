@@ -2,7 +2,8 @@ import { byAge, type Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { EnvoyFilter, PatchContext, ProxyMatch } from "../../config/kinds/envoy-filter.ts";
 import { compileRe2, type Re2 } from "../../config/re2.ts";
-import { groupBy, remembered } from "../memo/identity.ts";
+import { groupBy } from "../group-by.ts";
+import { remembered } from "../memo/lazy.ts";
 import type { SelectedPatch } from "../views/views.ts";
 import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
 

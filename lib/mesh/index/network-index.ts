@@ -1,7 +1,7 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import type { NetworkGateway } from "../../registry/registry-state.ts";
-import { groupBy } from "../memo/identity.ts";
+import { groupBy } from "../group-by.ts";
 
 /** Gateways between networks. @see model-push 13.2 */
 export interface NetworkIndex {

@@ -2,7 +2,7 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { hostTable, isSubsetHost, isWildcard, mostSpecific } from "../hosts/host-name.ts";
-import { remembered } from "../memo/identity.ts";
+import { remembered } from "../memo/lazy.ts";
 import type { ServiceIndex } from "../mesh.ts";
 import { isVisibleIn, type Visibility, visibilityOf } from "./export-to.ts";
 

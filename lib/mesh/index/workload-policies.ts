@@ -5,7 +5,7 @@ import type { RequestAuthentication } from "../../config/kinds/request-authentic
 import type { PolicyTarget } from "../../config/kinds/selector.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
-import { groupBy } from "../memo/identity.ts";
+import { groupBy } from "../group-by.ts";
 import type { WorkloadPolicies } from "../views/views.ts";
 import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
 

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import { fingerprint } from "../memo/identity.ts";
+import { fingerprint } from "../memo/fingerprint.ts";
 
 /** What an object of the old kinds is converted into. */
 export interface ConvertedSpec<Spec> {

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../config/diagnostic.ts";
 import { at } from "../../config/finding.ts";
 import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
 import type { Service } from "../../registry/service.ts";
-import { groupBy } from "../memo/identity.ts";
+import { groupBy } from "../group-by.ts";
 import type { BoundRole } from "./bound-roles.ts";
 import { authenticationFindings, namedService, roleFindings } from "./legacy-findings.ts";
 import { type ChosenRbacConfig, rbacConfigFindings, shadowedFinding } from "./rbac-config.ts";

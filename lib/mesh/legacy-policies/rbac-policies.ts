@@ -6,7 +6,7 @@
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy, Rule } from "../../config/kinds/authorization-policy.ts";
 import type { RbacConfig } from "../../config/kinds/service-role.ts";
-import { groupBy } from "../memo/identity.ts";
+import { groupBy } from "../group-by.ts";
 import { type ConvertedAccess, grantsOn } from "./access-rule.ts";
 import type { BoundRole, NamespaceRoles } from "./bound-roles.ts";
 import { convertedConfig } from "./converted-config.ts";

@@ -1,13 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Memo } from "./memo.ts";
 import { isSame, keepLast, lastMade } from "./same.ts";
-
-/** A short text that stands for a long one among keys. */
-export function fingerprint(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 24);
-}
-
-export { beginRound, sameList, sameMap } from "./same.ts";
 
 /** One pass over a list: what it read, and what it made. */
 interface Pass {
@@ -49,38 +41,4 @@ export function mapAgain<E, I, T>(
   const same = last !== undefined && isSame<unknown>(last.made, made) ? (last.made as readonly T[]) : made;
   keepLast(memo, name, { context, elements, inputs, made: same });
   return same;
-}
-
-/** A function of one text or number that works every answer out once. */
-export function remembered<K extends string | number, T>(make: (key: K) => T): (key: K) => T {
-  const made = new Map<K, { readonly value: T }>();
-  return (key) => {
-    let entry = made.get(key);
-    if (entry === undefined) {
-      entry = { value: make(key) };
-      made.set(key, entry);
-    }
-    return entry.value;
-  };
-}
-
-/** A value that is worked out when it is first asked for. */
-export function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
-/** Elements by a text, in their order. */
-export function groupBy<T>(elements: Iterable<T>, keyOf: (element: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const element of elements) {
-    const key = keyOf(element);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [element]);
-    else group.push(element);
-  }
-  return groups;
 }

@@ -89,7 +89,7 @@ export function follow(node: KnownNode, object: object): KnownNode {
 }
 
 /** Values that one node keeps for plain inputs; beyond it starts anew. */
-const maxOthers = 4096;
+const maxOthers = 16_384;
 
 /** The value at a node, made when it is not there. */
 export function valueAt<T>(node: KnownNode, key: unknown, make: () => T): T {

@@ -1,4 +1,5 @@
-import type { LastMade, Memo } from "./memo.ts";
+import { follow, type LastMade, type Memo, valueAt } from "./memo.ts";
+import { plainText } from "./plain-text.ts";
 
 /** Compiles after which what nobody asked for again is forgotten. */
 const retainedRounds = 64;
@@ -72,4 +73,20 @@ function hasSameEntries<T>(last: ReadonlyMap<string, T>, map: ReadonlyMap<string
     if (entry.done === true || entry.value[0] !== key || entry.value[1] !== value) return false;
   }
   return true;
+}
+
+/**
+ * The one list with these elements: a list that counts by its elements can be an input that counts by identity. For lists
+ * of some dozens; a list of thousands is better kept under a name (`sameList`).
+ */
+export function oneList<T extends object>({ known }: Memo, list: readonly T[]): readonly T[] {
+  if (known === undefined) return list;
+  let node = known.root;
+  for (const element of list) node = follow(node, element);
+  return valueAt(node, "list", () => list);
+}
+
+/** The one object with this value: a plain value that is asked for often can be an input that counts by identity. */
+export function oneValue<T extends object>({ known }: Memo, value: T): T {
+  return known === undefined ? value : valueAt(known.root, `value\u0000${plainText(value)}`, () => value);
 }

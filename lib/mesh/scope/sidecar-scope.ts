@@ -5,8 +5,9 @@ import type { IstioEgressListener, OutboundTrafficPolicy, Sidecar } from "../../
 import type { Service } from "../../registry/service.ts";
 import { hostImports } from "../hosts/host-import.ts";
 import { meshGateway } from "../hosts/short-names.ts";
-import { fingerprint, sameList, sameMap } from "../memo/identity.ts";
+import { fingerprint } from "../memo/fingerprint.ts";
 import type { Memo } from "../memo/memo.ts";
+import { sameList, sameMap } from "../memo/same.ts";
 import type {
   DestinationRuleIndex,
   EgressListener,

@@ -1,7 +1,7 @@
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Service } from "../../registry/service.ts";
-import { sameList } from "../memo/identity.ts";
 import type { Memo } from "../memo/memo.ts";
+import { sameList } from "../memo/same.ts";
 import type { Mesh, SidecarScope } from "../mesh.ts";
 import type { ListenerLookups } from "./views.ts";
 

@@ -1,7 +1,8 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { byCodePoint, type Stage } from "../../config/diagnostic.ts";
-import { mapAgain, sameList } from "../../mesh/memo/identity.ts";
+import { mapAgain } from "../../mesh/memo/identity.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { sameList } from "../../mesh/memo/same.ts";
 import type { ClusterView } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import { provenanceOf } from "../provenance.ts";

@@ -1,8 +1,9 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { mapAgain, sameList } from "../../mesh/memo/identity.ts";
+import { mapAgain } from "../../mesh/memo/identity.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { sameList } from "../../mesh/memo/same.ts";
 import { streamPort } from "../../mesh/service-port.ts";
 import type { EndpointView } from "../../mesh/views/views.ts";
 import type { Endpoint } from "../../registry/service.ts";

@@ -1,8 +1,8 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../config/config.ts";
 import { byCodePoint, type ConfigKey, type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
-import { sameList } from "../../mesh/memo/identity.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { sameList } from "../../mesh/memo/same.ts";
 import type { ListenerView } from "../../mesh/views/views.ts";
 import type { Resource } from "../resource.ts";
 import { providerDiagnostics } from "../telemetry/provider-diagnostics.ts";

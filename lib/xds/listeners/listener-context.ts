@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import { fingerprint } from "../../mesh/memo/identity.ts";
+import { fingerprint } from "../../mesh/memo/fingerprint.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import type { ListenerView } from "../../mesh/views/views.ts";
 import { type AccessLogs, accessLogs } from "../telemetry/access-logging.ts";

@@ -1,5 +1,5 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import { sameList } from "../../mesh/memo/identity.ts";
+import { sameList } from "../../mesh/memo/same.ts";
 import type { GatewayServer, MeshVirtualService } from "../../mesh/mesh.ts";
 import type { GatewayRouteView } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";

@@ -1,6 +1,6 @@
 import type { Diagnostic, Origin } from "../../config/diagnostic.ts";
-import { sameList } from "../../mesh/memo/identity.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { sameList } from "../../mesh/memo/same.ts";
 import type { Domains } from "./service-domains.ts";
 import type { TableServices } from "./table-services.ts";
 import type { VirtualHostPiece } from "./virtual-host.ts";

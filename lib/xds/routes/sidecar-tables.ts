@@ -1,6 +1,7 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
-import { lazily, sameList } from "../../mesh/memo/identity.ts";
+import { lazily } from "../../mesh/memo/lazy.ts";
+import { sameList } from "../../mesh/memo/same.ts";
 import type { EgressListener } from "../../mesh/mesh.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import type { Resource } from "../resource.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { beginRound, mapAgain, sameList, sameMap } from "../../../lib/mesh/memo/identity.ts";
+import { mapAgain } from "../../../lib/mesh/memo/identity.ts";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { beginRound, sameList, sameMap } from "../../../lib/mesh/memo/same.ts";
 
 const a = {};
 const b = {};

@@ -1,5 +1,5 @@
 import type { FilterChainJson, FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import { lazily } from "../../../mesh/memo/identity.ts";
+import { lazily } from "../../../mesh/memo/lazy.ts";
 import type { MutualTlsMode } from "../../../mesh/views/views.ts";
 import type { Protocol } from "../../../registry/service.ts";
 import {
