@@ -1,30 +1,25 @@
+import type { Config } from "../config/config.ts";
 import type { Stage } from "../config/diagnostic.ts";
-import { serviceKey } from "../registry/registry-state.ts";
-import type { Endpoint, Service } from "../registry/service.ts";
+import type { Ingress, IngressClass } from "../config/kinds/ingress.ts";
+import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import { type ConfigsOf, configsByKind } from "./index/configs-by-kind.ts";
-import { indexDestinationRules } from "./index/destination-rule-index.ts";
-import { indexEnvoyFilters } from "./index/envoy-filter-index.ts";
-import { convertIngresses } from "./index/ingress.ts";
-import { indexNetworks, type NetworkIndex } from "./index/network-index.ts";
-import { indexPeerAuthentications, type PeerAuthenticationIndex } from "./index/peer-authentication.ts";
-import { clusterLocalHosts, indexServices, serviceAccountsOf } from "./index/service-index.ts";
-import { indexSidecars } from "./index/sidecar-index.ts";
-import { indexVirtualServices } from "./index/virtual-service-index.ts";
-import { indexPolicies } from "./index/workload-policies.ts";
-import {
-  indexLegacyPolicies,
-  type LegacyPolicyIndex,
-  withLegacyPolicies,
-} from "./legacy-policies/index-legacy-policies.ts";
+import { destinationRuleIndex } from "./index/destination-rule-index.ts";
+import { envoyFilterIndex } from "./index/envoy-filter-index.ts";
+import { type ConvertedIngresses, convertIngresses } from "./index/ingress.ts";
+import { meshLookups, serviceLookups } from "./index/mesh-lookups.ts";
+import { networkIndex } from "./index/network-index.ts";
+import { peerAuthenticationIndex } from "./index/peer-authentication.ts";
+import { serviceIndex } from "./index/service-index.ts";
+import { sidecarIndex } from "./index/sidecar-index.ts";
+import { virtualServiceIndex } from "./index/virtual-service-index.ts";
+import { policyIndex } from "./index/workload-policies.ts";
+import { indexLegacyPolicies, withLegacyPolicies } from "./legacy-policies/index-legacy-policies.ts";
 import { withLegacyPeers } from "./legacy-policies/legacy-peers.ts";
-import { lazily } from "./memo/lazy.ts";
 import type { Memo } from "./memo/memo.ts";
 import { beginRound, sameList } from "./memo/same.ts";
-import type { Mesh, SelectingConfigs, ServiceIndex } from "./mesh.ts";
-import type { MeshLookups, ServiceLookups } from "./views/views.ts";
+import { step } from "./memo/step.ts";
+import type { Mesh, ServiceIndex } from "./mesh.ts";
 import type { World } from "./world.ts";
-
-const noEndpoints: readonly [] = [];
 
 /**
  * Everything that depends on no single proxy, indexed. What the scopes of namespaces and the gateways of workloads
@@ -35,34 +30,27 @@ const noEndpoints: readonly [] = [];
  */
 export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
   beginRound(memo);
-  const { meshConfig, domain, registry } = world;
+  const { meshConfig, meshNetworks, domain, registry } = world;
   const { rootNamespace } = meshConfig;
   const of = configsByKind(world.configs, memo);
-  const allServices = sameList(memo, "services", registry.services);
-  const services = memo([allServices, meshConfig], "service index", () =>
-    indexServices(allServices, meshConfig.defaultServiceExportTo),
-  );
-  const ingress = ingressesOf(of, world, services, memo);
-  const gateways = mergedByAge(of("Gateway"), ingress.value.gateways, memo, "gateways");
-  const writtenVirtualServices = mergedByAge(
-    of("VirtualService"),
-    ingress.value.virtualServices,
-    memo,
-    "virtual services",
-  );
-  const virtualServices = memo([writtenVirtualServices, meshConfig], "virtual service index", () =>
-    indexVirtualServices(writtenVirtualServices, meshConfig.defaultVirtualServiceExportTo, memo),
-  );
-  const destinationRules = memo([of("DestinationRule"), meshConfig], "destination rule index", () =>
-    indexDestinationRules(of("DestinationRule"), meshConfig.defaultDestinationRuleExportTo, rootNamespace, memo),
-  );
-  const sidecars = memo([of("Sidecar"), meshConfig], "sidecar index", () =>
-    indexSidecars(of("Sidecar"), rootNamespace),
-  );
+  const services = serviceIndex(memo, {
+    services: sameList(memo, "services", registry.services),
+    exportDefault: meshConfig.defaultServiceExportTo,
+  });
+  const ingress = ingressesOf(of, meshConfig, domain, services, memo);
+  const gateways = byAgeTogether(memo, { written: of("Gateway"), converted: ingress.value.gateways });
+  const virtualServices = virtualServiceIndex(memo, {
+    configs: byAgeTogether(memo, { written: of("VirtualService"), converted: ingress.value.virtualServices }),
+    exportDefault: meshConfig.defaultVirtualServiceExportTo,
+  });
+  const destinationRules = destinationRuleIndex(memo, {
+    configs: of("DestinationRule"),
+    exportDefault: meshConfig.defaultDestinationRuleExportTo,
+    rootNamespace,
+  });
+  const sidecars = sidecarIndex(memo, { configs: of("Sidecar"), rootNamespace });
   const legacy = indexLegacyPolicies(of, services, meshConfig, domain, memo);
-  const writtenPeers = memo([of("PeerAuthentication"), meshConfig], "peer authentication index", () =>
-    indexPeerAuthentications(of("PeerAuthentication"), rootNamespace),
-  );
+  const writtenPeers = peerAuthenticationIndex(memo, { configs: of("PeerAuthentication"), rootNamespace });
   const peerAuthentication = withLegacyPeers(
     writtenPeers.value,
     legacy.value?.authentication,
@@ -70,16 +58,20 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     registry.endpoints,
     memo,
   );
-  const selecting = selectingConfigs(of, legacy.value);
-  const sources = selecting.policies;
-  const policies = memo(Object.values(sources), "policy index", () => indexPolicies(sources));
-  const envoyFilters = memo([of("EnvoyFilter"), meshConfig], "envoy filter index", () =>
-    indexEnvoyFilters(of("EnvoyFilter"), rootNamespace),
-  );
-  const networkGateways = sameList(memo, "network gateways", registry.networkGateways);
-  const networks = memo([networkGateways, world.meshNetworks], "network index", () =>
-    indexNetworks(world.meshNetworks, networkGateways),
-  );
+  const policies = policyIndex(memo, {
+    authorization: of("AuthorizationPolicy"),
+    requestAuthentication: of("RequestAuthentication"),
+    telemetry: of("Telemetry"),
+    wasmPlugins: of("WasmPlugin"),
+    trafficExtensions: of("TrafficExtension"),
+  });
+  const envoyFilters = envoyFilterIndex(memo, { configs: of("EnvoyFilter"), rootNamespace });
+  const networks = networkIndex(memo, {
+    meshNetworks,
+    found: sameList(memo, "network gateways", registry.networkGateways),
+  });
+  const general = serviceLookups(memo, { services, meshConfig, meshNetworks, domain });
+  const { endpoints } = registry;
   const mesh: Mesh = {
     config: meshConfig,
     domain,
@@ -94,109 +86,53 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     policies: withLegacyPolicies(policies.value, legacy.value),
     envoyFilters,
     networks,
-    lookups: lookupsOf(world, services, peerAuthentication, networks, memo),
-    serviceLookups: serviceLookups(world, services, memo),
-    proxies: world.proxies,
-    selecting,
+    lookups: meshLookups(memo, { general, services, endpoints, meshConfig, domain, peerAuthentication, networks }),
+    serviceLookups: general,
   };
   const stages = [ingress, virtualServices, destinationRules, sidecars, writtenPeers, legacy, policies];
   return { value: mesh, diagnostics: stages.flatMap((stage) => stage.diagnostics) };
 }
 
-function ingressesOf(of: ConfigsOf, { meshConfig, domain }: World, services: ServiceIndex, memo: Memo) {
+interface IngressInputs {
+  readonly ingresses: readonly Config<Ingress>[];
+  readonly classes: readonly Config<IngressClass>[];
+  readonly meshConfig: MeshConfig;
+  readonly domain: string;
+  readonly services: ServiceIndex;
+}
+
+const convertedIngresses = step(
+  "converted ingresses",
+  { ingresses: "identity", classes: "identity", meshConfig: "identity", domain: "value", services: "identity" },
+  ({ ingresses, classes, meshConfig, domain, services }: IngressInputs) =>
+    convertIngresses(ingresses, classes, meshConfig, domain, services),
+);
+
+const noIngresses: Stage<ConvertedIngresses> = { value: { gateways: [], virtualServices: [] }, diagnostics: [] };
+
+/** Where there are none, a change of a service is nothing to them. */
+function ingressesOf(
+  of: ConfigsOf,
+  meshConfig: MeshConfig,
+  domain: string,
+  services: ServiceIndex,
+  memo: Memo,
+): Stage<ConvertedIngresses> {
   const ingresses = of("Ingress");
-  const classes = of("IngressClass");
-  const from = ingresses.length === 0 ? [ingresses] : [ingresses, classes, meshConfig, services];
-  return memo(from, `ingresses|${domain}`, () => convertIngresses(ingresses, classes, meshConfig, domain, services));
+  if (ingresses.length === 0) return noIngresses;
+  return convertedIngresses(memo, { ingresses, classes: of("IngressClass"), meshConfig, domain, services });
 }
 
 /** Written and converted objects in one list, oldest first. */
-function mergedByAge<T extends { readonly meta: { readonly creationTimestampMs: number; readonly name: string } }>(
-  written: readonly T[],
-  converted: readonly T[],
+function byAgeTogether<Spec>(
   memo: Memo,
-  name: string,
-): readonly T[] {
+  { written, converted }: { readonly written: readonly Config<Spec>[]; readonly converted: readonly Config<Spec>[] },
+): readonly Config<Spec>[] {
   if (converted.length === 0) return written;
-  return memo([written, converted], name, () =>
-    [...written, ...converted].sort(
-      (a, b) =>
-        a.meta.creationTimestampMs - b.meta.creationTimestampMs ||
-        (a.meta.name === b.meta.name ? 0 : a.meta.name < b.meta.name ? -1 : 1),
-    ),
+  const sorted = [...written, ...converted].sort(
+    (a, b) =>
+      a.meta.creationTimestampMs - b.meta.creationTimestampMs ||
+      (a.meta.name === b.meta.name ? 0 : a.meta.name < b.meta.name ? -1 : 1),
   );
-}
-
-function selectingConfigs(of: ConfigsOf, legacy: LegacyPolicyIndex | undefined): SelectingConfigs {
-  return {
-    policies: {
-      authorization: of("AuthorizationPolicy"),
-      requestAuthentication: of("RequestAuthentication"),
-      telemetry: of("Telemetry"),
-      wasmPlugins: of("WasmPlugin"),
-      trafficExtensions: of("TrafficExtension"),
-    },
-    peerAuthentications: of("PeerAuthentication"),
-    envoyFilters: of("EnvoyFilter"),
-    sidecars: of("Sidecar"),
-    destinationRules: of("DestinationRule"),
-    legacy,
-  };
-}
-
-function lookupsOf(
-  world: World,
-  services: ServiceIndex,
-  peerAuthentication: PeerAuthenticationIndex,
-  networks: NetworkIndex,
-  memo: Memo,
-): MeshLookups {
-  const { meshConfig, meshNetworks, domain, registry } = world;
-  const { endpoints } = registry;
-  const general = serviceLookups(world, services, memo);
-  return memo([general, endpoints, meshConfig, meshNetworks, peerAuthentication, networks], "lookups", () => {
-    const clusterLocal = lazily(() => clusterLocalHosts(meshConfig, domain));
-    // Every generator asks for the endpoints of every service: looked up once by its name, by its identity then.
-    const known = new Map<Service, readonly Endpoint[]>();
-    const endpointsOf = (service: Service): readonly Endpoint[] => {
-      let found = known.get(service);
-      if (found === undefined) {
-        found = endpoints.get(serviceKey(service)) ?? noEndpoints;
-        known.set(service, found);
-      }
-      return found;
-    };
-    return {
-      ...general,
-      endpoints: endpointsOf,
-      serviceAccounts: (service) => {
-        const of = endpointsOf(service);
-        const youngest = services.youngest(service);
-        return memo([youngest, of, meshConfig], "accounts", () =>
-          serviceAccountsOf(youngest, of, meshConfig.trustDomainAliases),
-        );
-      },
-      isClusterLocal: (service) => clusterLocal()(service.hostname),
-      authentication: peerAuthentication,
-      serviceMtlsMode: peerAuthentication.serviceMode,
-      workloadMtlsMode: peerAuthentication.workloadMode,
-      networkGateways: networks.gateways,
-      gatewaysOfNetwork: networks.gatewaysOf,
-    };
-  });
-}
-
-function serviceLookups(
-  { meshConfig, meshNetworks, domain }: World,
-  services: ServiceIndex,
-  memo: Memo,
-): ServiceLookups {
-  return memo([services, meshConfig, meshNetworks], `service lookups|${domain}`, () => ({
-    mesh: meshConfig,
-    domain,
-    meshNetworks,
-    serviceByHostname: services.visibleService,
-    servicesOfHost: (hostname) => [...(services.byHostname.get(hostname)?.values() ?? [])],
-    services,
-  }));
+  return sameList(memo, `with converted ${written[0]?.meta.kind ?? converted[0]?.meta.kind}`, sorted);
 }

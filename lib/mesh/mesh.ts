@@ -1,10 +1,8 @@
 import type { Config } from "../config/config.ts";
 import type { ConfigKey } from "../config/diagnostic.ts";
 import type { DestinationRule, TrafficPolicy } from "../config/kinds/destination-rule.ts";
-import type { EnvoyFilter } from "../config/kinds/envoy-filter.ts";
 import type { Gateway, Server } from "../config/kinds/gateway.ts";
 import type { MeshConfig, ProxyConfig } from "../config/kinds/mesh-config.ts";
-import type { PeerAuthentication } from "../config/kinds/peer-authentication.ts";
 import type {
   IstioEgressListener,
   IstioIngressListener,
@@ -18,10 +16,7 @@ import type { EnvoyFilterIndex } from "./index/envoy-filter-index.ts";
 import type { NetworkIndex } from "./index/network-index.ts";
 import type { PeerAuthenticationIndex } from "./index/peer-authentication.ts";
 import type { SidecarIndex } from "./index/sidecar-index.ts";
-import type { PolicySources } from "./index/workload-policies.ts";
-import type { LegacyPolicyIndex } from "./legacy-policies/index-legacy-policies.ts";
 import type { ServedWorkload } from "./legacy-policies/served-port.ts";
-import type { Proxy } from "./proxy/proxy.ts";
 import type { MeshLookups, ServiceLookups, WorkloadPolicies } from "./views/views.ts";
 
 /** A virtual service with short names resolved, delegates merged, and the keys of all objects that went into it. */
@@ -167,21 +162,6 @@ export interface Mesh {
   readonly lookups: MeshLookups;
   /** Those of them that neither endpoints nor policies can change. */
   readonly serviceLookups: ServiceLookups;
-  /** The proxies to compile for. */
-  readonly proxies: readonly Proxy[];
-  /** Objects of the kinds whose selectors read workload labels. */
-  readonly selecting: SelectingConfigs;
-}
-
-/** What a classifier must know of: every object that reads labels or metadata of proxies. */
-export interface SelectingConfigs {
-  readonly policies: PolicySources;
-  readonly peerAuthentications: readonly Config<PeerAuthentication>[];
-  readonly envoyFilters: readonly Config<EnvoyFilter>[];
-  readonly sidecars: readonly Config<Sidecar>[];
-  readonly destinationRules: readonly Config<DestinationRule>[];
-  /** Reads labels and accounts of workloads as well. */
-  readonly legacy: Pick<LegacyPolicyIndex, "labelReads" | "readsServiceAccount"> | undefined;
 }
 
 /** Effective policy of one subset and port. @see model-push 6.4 */

@@ -1,83 +1,117 @@
-import { type Classifier, type NodeClaims, project } from "../../snapshot/classifier.ts";
 import type { Memo } from "../memo/memo.ts";
+import { pass } from "../memo/pass.ts";
+import { plainText } from "../memo/plain-text.ts";
+import { keepLast, lastMade } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import { type ClassReads, serviceAccountAttribute } from "./class-reads.ts";
+import { answersOf, type ProxyAnswers } from "../views/proxy-answers.ts";
+import { tracedViewsOf } from "../views/views-of.ts";
+import { type AskedOfProxies, answerTo, nothingAsked, withQuestions } from "./asked.ts";
+import { type ClassReads, classReads } from "./class-reads.ts";
 
-/** Proxies that nothing in a mesh can tell apart: what is selected for the first is selected for all. */
+/** Proxies that give the same answers to all that is asked: what is selected for the first is selected for all. */
 export interface AlikeProxies {
   readonly first: Proxy;
-  /** Projections of the members, each once. */
-  readonly projections: ReadonlySet<string>;
-  readonly members: readonly AlikeProxy[];
+  /** Positions in the census, the first one's among them. */
+  readonly members: readonly number[];
 }
 
-export interface AlikeProxy {
-  /** In the census. */
-  readonly position: number;
-  /** `podName.namespace` and addresses. */
-  readonly keys: readonly string[];
+export interface GroupedByAnswers {
+  readonly groups: readonly AlikeProxies[];
+  readonly reads: ClassReads;
 }
 
-/** Groups a census by all that is read of a proxy, in the order of the first members. It may tell apart too much, never too little. */
-export function alikeProxies(
-  mesh: Mesh,
-  proxies: readonly Proxy[],
-  reads: ClassReads,
+/**
+ * Groups a census by the answers to all that selecting asks of its proxies.
+ *
+ * What is asked is only known once the views were selected, and that is to be done once a group. So proxies are grouped by what
+ * is known to be asked, the views of one of each group are selected, and this goes on until they ask nothing new. Then
+ * all members of a group give the same answers to all that their first was asked, so each would have been asked just that: the
+ * questions to the firsts are the questions to all, wherever the search began. It begins with what was asked last time.
+ */
+export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo): GroupedByAnswers {
+  let known = lastMade<AskedOfProxies>(memo, "asked of proxies") ?? nothingAsked;
+  for (;;) {
+    const groups = alikeProxies(mesh, census, known, memo);
+    const questions = groups.map(({ first }) => ({
+      namespace: first.namespace,
+      questions: tracedViewsOf(mesh, first, memo).questions,
+    }));
+    const next = withQuestions(known, questions);
+    if (next !== known) {
+      known = next;
+      continue;
+    }
+    // What nobody asks any more is forgotten.
+    const asked = withQuestions(nothingAsked, questions);
+    const isSame = asked.size === known.size;
+    const exact = isSame ? known : asked;
+    keepLast(memo, "asked of proxies", exact);
+    return { groups: isSame ? groups : alikeProxies(mesh, census, exact, memo), reads: readsOf(memo, { asked: exact }) };
+  }
+}
+
+const readsOf = step("class reads", { asked: "identity" }, ({ asked }: { readonly asked: AskedOfProxies }) =>
+  classReads(asked),
+);
+
+/** In the order of the first members. */
+function alikeProxies(
+  { registry }: Mesh,
+  census: readonly Proxy[],
+  asked: AskedOfProxies,
   memo: Memo,
 ): readonly AlikeProxies[] {
-  const classifier: Classifier = { ...reads, classes: {}, defaults: {} };
-  const readsAddresses = addressesMatter(mesh);
-  const groups = new Map<string, { first: Proxy; projections: Set<string>; members: AlikeProxy[] }>();
-  for (const [position, proxy] of proxies.entries()) {
-    const claimed = memo([proxy, reads], "signature", () => signatureOf(proxy, classifier));
-    const targets = mesh.registry.serviceTargets(proxy);
-    const served = targets.map(({ service, servicePort, targetPort }) => [
-      service.attributes.namespace,
-      service.hostname,
-      servicePort.port,
-      targetPort,
-    ]);
-    const key = `${claimed.signature}|${served.join("|")}|${readsAddresses ? proxy.addresses.join(",") : ""}`;
-    const group = groups.get(key) ?? { first: proxy, projections: new Set(), members: [] };
-    groups.set(key, group);
-    if (claimed.projection !== undefined) group.projections.add(claimed.projection);
-    group.members.push({ position, keys: [proxy.id, ...proxy.addresses] });
-  }
-  return [...groups.values()];
+  const answers = answersOfAll(memo, "census", census, { asked }, (proxy) => answersOf(proxy, registry, memo).targets);
+  return groups(memo, { census, answers });
 }
 
-/** Istio's forms leave out a proxy's own address among headless endpoints; Sidecar ingress listeners may carry it in any form. */
-function addressesMatter(mesh: Mesh): boolean {
-  return (
-    mesh.selecting.sidecars.some(({ spec }) => (spec.ingress ?? []).length > 0) ||
-    (mesh.compat === "istio" && mesh.services.all.some((service) => service.resolution === "Passthrough"))
-  );
+interface Answers {
+  readonly namespace: string;
+  readonly answers: readonly unknown[];
 }
 
-interface Signature {
-  readonly projection: string | undefined;
-  readonly signature: string;
+/** The answers of each proxy. What a proxy serves is the registry's answer, so it is looked up anew each time. */
+const answersOfAll = pass(
+  "answers of proxies",
+  { asked: "identity" },
+  (
+    proxy: Proxy,
+    targets: ProxyAnswers["targets"],
+    { asked }: { readonly asked: AskedOfProxies },
+    memo: Memo,
+  ): Answers => {
+    const questions = asked.byNamespace.get(proxy.namespace)?.values() ?? [];
+    const node = answersOf(proxy, { serviceTargets: () => targets }, memo);
+    return { namespace: proxy.namespace, answers: [...questions].map((question) => answerTo(node, question)) };
+  },
+);
+
+interface GroupInputs {
+  readonly census: readonly Proxy[];
+  readonly answers: readonly Answers[];
 }
 
-/** The projection by what the node claims, and the same by what the registries know. */
-function signatureOf(proxy: Proxy, classifier: Classifier): Signature {
-  const projection = project(classifier, claimsOf(proxy));
-  const keys = [...(classifier.labels["*"]?.keys ?? []), ...(classifier.labels[proxy.namespace]?.keys ?? [])];
-  const place = [proxy.locality, proxy.network, proxy.nodeName].filter((_, at) =>
-    classifier.attributes.includes(["locality", "network", "nodeName"][at] ?? ""),
-  );
-  const account = classifier.attributes.includes(serviceAccountAttribute) ? proxy.serviceAccount : "";
-  const known = [keys.map((key) => proxy.labels[key] ?? null), place, proxy.nodeCluster, account];
-  return { projection, signature: `${projection ?? proxy.id}|${JSON.stringify(known)}` };
-}
-
-/** What a node would send for a proxy. */
-export function claimsOf(proxy: Proxy): NodeClaims {
-  return {
-    id: [proxy.type, proxy.addresses[0] ?? "", proxy.id, proxy.dnsDomain].join("~"),
-    cluster: proxy.nodeCluster,
-    metadata: proxy.metadata.raw,
-    locality: proxy.locality,
-  };
-}
+const groups = step(
+  "alike proxies",
+  { census: "identity", answers: "identity" },
+  ({ census, answers }: GroupInputs): readonly AlikeProxies[] => {
+    const numbers = new Map<object, number>();
+    const textOf = (answer: unknown): string => {
+      if (typeof answer !== "object" || answer === null) return plainText(answer);
+      const number = numbers.get(answer) ?? numbers.size;
+      numbers.set(answer, number);
+      return `#${number}`;
+    };
+    const found = new Map<string, { readonly first: Proxy; readonly members: number[] }>();
+    for (const [position, proxy] of census.entries()) {
+      const of = answers[position];
+      const key = `${of?.namespace} ${of?.answers.map(textOf).join()}`;
+      const group = found.get(key);
+      if (group === undefined) found.set(key, { first: proxy, members: [position] });
+      else group.members.push(position);
+    }
+    return [...found.values()];
+  },
+);

@@ -1,15 +1,8 @@
-import type { Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
-import type { PolicyTarget } from "../../config/kinds/selector.ts";
 import type { LabelKeys } from "../../snapshot/classifier.ts";
-import { groupBy } from "../group-by.ts";
-import { isDynamicWildcard } from "../hosts/dynamic-wildcard.ts";
-import { gatewayNameLabel } from "../index/policy-attachment.ts";
-import type { Memo } from "../memo/memo.ts";
-import type { Mesh } from "../mesh.ts";
-import { namesByConvention, serviceNameAnnotation, serviceNameLabels } from "../views/conventional-name.ts";
-import { placeReads } from "../views/perspective.ts";
-import { sourceLabelKeys } from "../views/source-labels.ts";
+import type { Question } from "../memo/traced-step.ts";
+import type { ProxyAnswers } from "../views/proxy-answers.ts";
+import type { AskedOfProxies } from "./asked.ts";
 
 /** Which attributes of nodes can tell classes apart in a mesh, in the terms of the classifier. */
 export interface ClassReads {
@@ -17,39 +10,7 @@ export interface ClassReads {
   readonly labels: Readonly<Record<string, LabelKeys>>;
 }
 
-/** Read of every node: they select configuration in any mesh. */
-const alwaysRead = [
-  "type",
-  "namespace",
-  "dnsDomain",
-  "clusterId",
-  "families",
-  "interceptionMode",
-  ...[
-    "DNS_CAPTURE",
-    "ENVOY_PROMETHEUS_PORT",
-    "ENVOY_STATUS_PORT",
-    "HTTP10",
-    "HTTP_PROXY_PORT",
-    "IDLE_TIMEOUT",
-    "INBOUND_LISTENER_EXACT_BALANCE",
-    "OUTBOUND_LISTENER_EXACT_BALANCE",
-    "PROXY_CONFIG",
-    "ROUTER_MODE",
-    "REQUESTED_NETWORK_VIEW",
-    "TLS_CLIENT_CERT_CHAIN",
-    "TLS_CLIENT_KEY",
-    "TLS_CLIENT_ROOT_CERT",
-    "TLS_SERVER_CERT_CHAIN",
-    "TLS_SERVER_KEY",
-    "TLS_SERVER_ROOT_CERT",
-    "UNPRIVILEGED_POD",
-  ].map((key) => `metadata:${key}`),
-];
-
-const canonicalLabels = ["service.istio.io/canonical-name", "service.istio.io/canonical-revision"];
-
-/** Labels that stand for an attribute of the node, which sends no such labels itself. */
+/** Labels that stand for an attribute of the node, which as a rule sends no such labels itself. */
 const topologyAttributes: ReadonlyMap<string, string> = new Map([
   ["topology.kubernetes.io/region", "locality"],
   ["topology.kubernetes.io/zone", "locality"],
@@ -58,120 +19,75 @@ const topologyAttributes: ReadonlyMap<string, string> = new Map([
   ["kubernetes.io/hostname", "nodeName"],
 ]);
 
-/** What a node says of its account; of a known workload the registry's word counts. */
-export const serviceAccountAttribute = "metadata:SERVICE_ACCOUNT";
-
-/** The same object for the same reads. */
-export function classReads(mesh: Mesh, memo: Memo): ClassReads {
-  const { selecting, services, config } = mesh;
-  const writesTracing = mesh.compat === "istio" || canTrace(mesh);
-  const namesServices = namesByConvention(config) && canTrace(mesh);
-  const patches = selecting.envoyFilters.flatMap(({ spec }) => spec.configPatches ?? []);
-  const readsVersion = mesh.compat === "istio" || patches.some(({ match }) => match?.proxy?.proxyVersion !== undefined);
-  const metadataKeys = patches.flatMap(({ match }) => Object.keys(match?.proxy?.metadata ?? {}));
-  const place = memo([services, selecting.destinationRules, config], "place reads", () =>
-    placeReads(
-      services.all,
-      selecting.destinationRules.map(({ spec }) => spec),
-      config,
-    ),
-  );
-  const attributes = new Set([
-    ...alwaysRead,
-    ...metadataKeys.map((key) => `metadata:${key}`),
-    ...(readsVersion ? ["metadata:ISTIO_VERSION"] : []),
-    ...(writesTracing ? ["metadata:MESH_ID"] : []),
-    ...(namesServices ? ["metadata:WORKLOAD_NAME", `annotation:${serviceNameAnnotation}`] : []),
-    ...(namesServices && mesh.compat === "istio" ? ["name"] : []),
-    ...(mesh.networks.gateways.length > 0 ? ["network"] : []),
-    ...(place.locality ? ["locality"] : []),
-    ...(place.nodeName ? ["nodeName"] : []),
-    ...(selecting.legacy?.readsServiceAccount === true ? [serviceAccountAttribute] : []),
-    ...place.labels.flatMap((key) => topologyAttributes.get(key) ?? []),
-  ]);
-  const besides = [
-    ...place.labels,
-    ...(writesTracing ? canonicalLabels : []),
-    ...(namesServices ? serviceNameLabels : []),
-    ...(hasTargetRefs(mesh) ? [gatewayNameLabel] : []),
-  ];
-  const labels = labelReads(mesh, besides, memo);
-  const reads = { attributes: [...attributes].sort(byCodePoint), labels };
-  return memo([config], `class reads|${JSON.stringify(reads)}`, () => reads);
-}
-
-/** May the tracing tags of any proxy say who it is? */
-function canTrace({ config, selecting, proxies }: Mesh): boolean {
-  return (
-    (config.defaultProviders.tracing ?? []).length > 0 ||
-    selecting.policies.telemetry.some(({ spec }) => spec.tracing !== undefined) ||
-    proxies.some(({ metadata }) => metadata.proxyConfig.tracing !== undefined)
-  );
-}
-
-/** Policies that name a Gateway attach to the workloads of its name. */
-function hasTargetRefs({ selecting }: Mesh): boolean {
-  const policies: readonly Config<Omit<PolicyTarget, "selector">>[] = [
-    ...Object.values(selecting.policies).flat(),
-    ...selecting.envoyFilters,
-  ];
-  return policies.some(({ spec }) => spec.targetRef !== undefined || (spec.targetRefs ?? []).length > 0);
-}
-
-/** @param besides keys that are read whatever the objects say */
-function labelReads(mesh: Mesh, besides: readonly string[], memo: Memo): Readonly<Record<string, LabelKeys>> {
-  const { selecting, config, services } = mesh;
-  const everywhere = new Set<string>([...sourceLabelKeys(mesh.virtualServices.all, memo), ...besides]);
-  const byNamespace = new Map<string, Set<string>>();
-  const read = (namespace: string, keys: Iterable<string>): void => {
-    const known = byNamespace.get(namespace) ?? new Set<string>();
-    byNamespace.set(namespace, known);
-    for (const key of keys) known.add(key);
-  };
-  const policies: readonly Config<PolicyTarget>[] = Object.values(selecting.policies).flat();
-  for (const { meta, spec } of [...policies, ...selecting.peerAuthentications]) {
-    const keys = Object.keys(spec.selector?.matchLabels ?? {});
-    read(meta.namespace, keys);
-    if (meta.namespace === config.rootNamespace) for (const key of keys) everywhere.add(key);
-  }
-  // In front of hosts that are resolved at run time, the policies of their namespace select callers from anywhere.
-  if (services.all.some(isDynamicWildcard)) {
-    for (const { spec } of selecting.policies.authorization) {
-      for (const key of Object.keys(spec.selector?.matchLabels ?? {})) everywhere.add(key);
+/**
+ * What the front has to look at, in the classifier's words. The registry's own facts (what a workload serves, its addresses)
+ * are no claims of a node: nodes that differ in those alone are told apart by their names.
+ *
+ * Every node's namespace is read: it says which labels are.
+ */
+export function classReads(asked: AskedOfProxies): ClassReads {
+  const attributes = new Set(["namespace"]);
+  const labels = new Map<string, Set<string>>();
+  for (const [namespace, questions] of asked.byNamespace) {
+    const keys = new Set<string>();
+    labels.set(namespace, keys);
+    for (const question of questions.values()) {
+      const { attribute, label } = claimOf(question);
+      if (attribute !== undefined) attributes.add(attribute);
+      if (label !== undefined) keys.add(label);
     }
   }
-  for (const { meta, spec } of [...selecting.envoyFilters, ...selecting.sidecars]) {
-    const keys = Object.keys(spec.workloadSelector?.labels ?? {});
-    read(meta.namespace, keys);
-    if (meta.namespace === config.rootNamespace) for (const key of keys) everywhere.add(key);
-  }
-  for (const { meta, spec } of selecting.destinationRules) {
-    read(meta.namespace, Object.keys(spec.workloadSelector?.matchLabels ?? {}));
-  }
-  for (const [namespace, keys] of selecting.legacy?.labelReads ?? []) read(namespace, keys);
-  for (const [namespace, keys] of memo([services], "selector labels", () => serviceSelectorKeys(mesh)))
-    read(namespace, keys);
-  const routerNamespaces = new Set(
-    mesh.proxies.filter(({ type }) => type === "router").map(({ namespace }) => namespace),
-  );
-  for (const { spec } of mesh.gateways) {
-    for (const namespace of routerNamespaces) read(namespace, Object.keys(spec.selector ?? {}));
-  }
-  const own = [...byNamespace].map(([namespace, keys]): [string, LabelKeys] => [
-    namespace,
-    { keys: [...keys].filter((key) => !everywhere.has(key)).sort() },
-  ]);
-  const entries: [string, LabelKeys][] = [["*", { keys: [...everywhere].sort() }], ...own];
-  return Object.fromEntries(entries.filter(([, { keys }]) => keys.length > 0).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { attributes: [...attributes].sort(byCodePoint), labels: labelKeys(labels) };
 }
 
-/** Workloads back services by their labels. */
-function serviceSelectorKeys(mesh: Mesh): ReadonlyMap<string, ReadonlySet<string>> {
-  const grouped = groupBy(mesh.services.all, (service) => service.attributes.namespace);
-  return new Map(
-    [...grouped].map(([namespace, services]) => [
-      namespace,
-      new Set(services.flatMap((service) => Object.keys(service.attributes.selector ?? {}))),
-    ]),
-  );
+type QuestionField = keyof ProxyAnswers;
+
+/** Questions without an argument, by the attribute that answers them; undefined: no claim does. */
+const attributeOfField: Readonly<Record<Exclude<QuestionField, "label" | "annotation" | "metadata">, string | undefined>> =
+  {
+    type: "type",
+    namespace: "namespace",
+    dnsDomain: "dnsDomain",
+    clusterId: "clusterId",
+    network: "network",
+    locality: "locality",
+    nodeName: "nodeName",
+    name: "name",
+    // A node's cluster is what its operator calls it; the registry's word counts.
+    nodeCluster: undefined,
+    serviceAccount: "metadata:SERVICE_ACCOUNT",
+    interceptionMode: "interceptionMode",
+    families: "families",
+    addresses: undefined,
+    targets: undefined,
+    proxyConfig: "metadata:PROXY_CONFIG",
+  };
+
+const isField = (field: string): field is keyof typeof attributeOfField => Object.hasOwn(attributeOfField, field);
+
+function claimOf({ field, args }: Question): { readonly attribute?: string | undefined; readonly label?: string } {
+  const name = String(field);
+  const key = String(args?.[0]);
+  switch (name) {
+    case "label":
+      return { label: key, attribute: topologyAttributes.get(key) };
+    case "annotation":
+    case "metadata":
+      return { attribute: `${name}:${key}` };
+    default:
+      if (!isField(name)) throw new Error(`a question that no claim answers: ${name}`);
+      return { attribute: attributeOfField[name] };
+  }
+}
+
+/** Keys that are read in every namespace stand under "*", once. */
+function labelKeys(byNamespace: ReadonlyMap<string, ReadonlySet<string>>): Readonly<Record<string, LabelKeys>> {
+  const [first, ...others] = [...byNamespace.values()];
+  const everywhere = [...(first ?? [])].filter((key) => others.every((keys) => keys.has(key)));
+  const own = [...byNamespace].map(([namespace, keys]): [string, LabelKeys] => [
+    namespace,
+    { keys: [...keys].filter((key) => !everywhere.includes(key)).sort(byCodePoint) },
+  ]);
+  const all: readonly [string, LabelKeys][] = [["*", { keys: everywhere.sort(byCodePoint) }], ...own];
+  return Object.fromEntries(all.filter(([, { keys }]) => keys.length > 0).sort(([a], [b]) => byCodePoint(a, b)));
 }

@@ -1,14 +1,18 @@
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
-import type { Classifier } from "../../snapshot/classifier.ts";
+import { type Classifier, project } from "../../snapshot/classifier.ts";
 import { fingerprint } from "../memo/fingerprint.ts";
-import type { Memo } from "../memo/memo.ts";
+import { createMemo, type Memo } from "../memo/memo.ts";
+import { plainText } from "../memo/plain-text.ts";
 import { sameList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { type ProxyViews, viewsOf } from "../views/views-of.ts";
-import { alikeProxies } from "./alike-proxies.ts";
-import { classReads } from "./class-reads.ts";
+import { type AlikeProxies, groupByAnswers } from "./alike-proxies.ts";
+import type { ClassReads } from "./class-reads.ts";
+import { claimsOf } from "./claims.ts";
+import { defaultSidecars } from "./default-sidecars.ts";
 
 /** Proxies that get the same answers. */
 export interface ProxyClass {
@@ -42,69 +46,99 @@ export interface CensusNode {
  * without labels which serves nothing; a gateway that nobody compiled for has none.
  */
 export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<Census> {
+  // Views are told apart by identity, so at least this one pass has to remember.
+  const remembering = memo.known === undefined ? createMemo() : memo;
+  const census = sameList(remembering, "census", proxies);
+  const entries = createEntries(mesh, remembering);
+  const { groups, reads } = groupByAnswers(mesh, census, remembering);
+  const ids = groups.map((group) => entries.enter(group.first).id);
+  const defaults = new Map<string, string>();
+  for (const proxy of defaultsOf(remembering, { census })) {
+    defaults.set(`sidecar/${proxy.namespace}`, entries.enter(proxy).id);
+  }
+  return {
+    value: {
+      classes: [...entries.classes.values()].sort((a, b) => byCodePoint(a.id, b.id)),
+      classifier: { ...reads, classes: projectionTable(census, groups, ids, reads, remembering), defaults: sortedRecord(defaults) },
+      nodes: nodesOf(census, groups, ids),
+    },
+    diagnostics: [...entries.diagnostics],
+  };
+}
+
+interface Entries {
+  readonly classes: ReadonlyMap<string, ProxyClass>;
+  readonly diagnostics: ReadonlySet<Diagnostic>;
+  enter(proxy: Proxy): ProxyClass;
+}
+
+function createEntries(mesh: Mesh, memo: Memo): Entries {
   const classes = new Map<string, ProxyClass>();
   const diagnostics = new Set<Diagnostic>();
   const enter = (proxy: Proxy): ProxyClass => {
     const views = viewsOf(mesh, proxy, memo);
     for (const diagnostic of views.diagnostics) diagnostics.add(diagnostic);
-    const id = classId(proxy, views);
-    const known = classes.get(id);
-    if (known !== undefined) return known;
-    const added: ProxyClass = { id, proxy, views };
-    classes.set(id, added);
-    return added;
-  };
-  const census = sameList(memo, "census", proxies);
-  const reads = classReads(mesh, memo);
-  const groups = memo([census, mesh.registry, reads], `alike proxies|${mesh.compat}`, () =>
-    alikeProxies(mesh, census, reads, memo),
-  );
-  const table = new Map<string, string | undefined>();
-  const nodes: CensusNode[] = [];
-  for (const group of groups) {
-    const { id } = enter(group.first);
-    for (const projection of group.projections) {
-      const known = table.get(projection);
-      table.set(projection, !table.has(projection) || known === id ? id : undefined);
+    const name = classId(proxy, views);
+    // Keys name what was selected. Should two selections ever have one name, neither may get the other's answers.
+    for (let id = name, turn = 2; ; id = `${name}-${turn}`, turn += 1) {
+      const known = classes.get(id);
+      if (known !== undefined && !areSame(known.views, views)) continue;
+      if (known !== undefined) return known;
+      const added: ProxyClass = { id, proxy, views };
+      classes.set(id, added);
+      return added;
     }
-    for (const { position, keys } of group.members) nodes[position] = { keys, classId: id };
-  }
-  const defaults = new Map<string, string>();
-  for (const proxy of memo([census], "default sidecars", () => defaultSidecars(census))) {
-    defaults.set(`sidecar/${proxy.namespace}`, enter(proxy).id);
-  }
-  return {
-    value: {
-      classes: [...classes.values()].sort((a, b) => byCodePoint(a.id, b.id)),
-      classifier: { ...reads, classes: sortedRecord(table), defaults: sortedRecord(defaults) },
-      nodes,
-    },
-    diagnostics: [...diagnostics],
   };
+  return { classes, diagnostics, enter };
 }
+
+const areSame = (a: ProxyViews, b: ProxyViews): boolean =>
+  a.clusters === b.clusters && a.endpoints === b.endpoints && a.listeners === b.listeners && a.routes === b.routes;
 
 function classId(proxy: Proxy, { clusters, endpoints, listeners, routes }: ProxyViews): string {
-  return `${proxy.type}-${fingerprint(JSON.stringify([clusters.key, endpoints.key, listeners.key, routes.key]))}`;
+  return `${proxy.type}-${fingerprint(plainText([clusters.key, endpoints.key, listeners.key, routes.key]))}`;
 }
 
-/** One sidecar for each namespace that has any: like its first, but without labels and address of a workload. */
-function defaultSidecars(proxies: readonly Proxy[]): readonly Proxy[] {
-  const byNamespace = new Map<string, Proxy>();
-  for (const proxy of proxies) {
-    if (proxy.type !== "sidecar" || byNamespace.has(proxy.namespace)) continue;
-    const ipv6 = proxy.addresses[0]?.includes(":") === true;
-    byNamespace.set(proxy.namespace, {
-      ...proxy,
-      id: `.${proxy.namespace}`,
-      // Documentation ranges: no workload has these addresses.
-      addresses: [ipv6 ? "2001:db8::1" : "192.0.2.1"],
-      labels: {},
-      nodeName: "",
-      locality: "",
-    });
+/** Projection of what each node would send → class; without those that stand for several. */
+function projectionTable(
+  census: readonly Proxy[],
+  groups: readonly AlikeProxies[],
+  ids: readonly string[],
+  reads: ClassReads,
+  memo: Memo,
+): Readonly<Record<string, string>> {
+  const table = new Map<string, string | undefined>();
+  for (const [at, { members }] of groups.entries()) {
+    for (const position of members) {
+      const proxy = census[position];
+      const projection = proxy && projectionOf(memo, { proxy, reads });
+      if (projection === undefined) continue;
+      table.set(projection, !table.has(projection) || table.get(projection) === ids[at] ? ids[at] : undefined);
+    }
   }
-  return [...byNamespace.values()];
+  return sortedRecord(table);
 }
+
+const projectionOf = step(
+  "projection of a proxy",
+  { proxy: "identity", reads: "identity" },
+  ({ proxy, reads }: { readonly proxy: Proxy; readonly reads: ClassReads }) =>
+    project({ ...reads, classes: {}, defaults: {} }, claimsOf(proxy)),
+);
+
+function nodesOf(
+  census: readonly Proxy[],
+  groups: readonly AlikeProxies[],
+  ids: readonly string[],
+): readonly CensusNode[] {
+  const idOf = new Map<number, string>();
+  for (const [at, { members }] of groups.entries()) for (const position of members) idOf.set(position, ids[at] ?? "");
+  return census.map((proxy, position) => ({ keys: [proxy.id, ...proxy.addresses], classId: idOf.get(position) ?? "" }));
+}
+
+const defaultsOf = step("default sidecars", { census: "identity" }, ({ census }: { readonly census: readonly Proxy[] }) =>
+  defaultSidecars(census),
+);
 
 /** By key, without those whose value is undefined. */
 function sortedRecord(map: ReadonlyMap<string, string | undefined>): Readonly<Record<string, string>> {

@@ -46,7 +46,7 @@ interface Merge {
 /** @param gateways those that apply, oldest first: of servers that clash the first stays */
 export function mergeGateways(
   gateways: readonly Config<Gateway>[],
-  targets: readonly ServiceTarget[],
+  translations: readonly PortTranslation[],
 ): Stage<MergedGateway> {
   const merge: Merge = {
     entries: new Map(),
@@ -60,7 +60,7 @@ export function mergeGateways(
   for (const gateway of gateways) {
     const source = { gateway, key: keyOf(gateway), gatewayName: `${gateway.meta.namespace}/${gateway.meta.name}` };
     gateway.spec.servers.forEach((written, at) => {
-      addServer(merge, source, written, at, targets);
+      addServer(merge, source, written, at, translations);
     });
   }
   const entries = [...merge.entries.values()];
@@ -82,11 +82,11 @@ function addServer(
   source: Pick<GatewayServer, "gateway" | "key" | "gatewayName">,
   written: Server,
   at: number,
-  targets: readonly ServiceTarget[],
+  translations: readonly PortTranslation[],
 ): void {
   const { gateway } = source;
   const { name, namespace } = gateway.meta;
-  const number = workloadPort(written.port.number, targets);
+  const number = workloadPort(written.port.number, translations);
   const hosts = sanitisedHosts(written.hosts, namespace);
   const server: Server = hosts === written.hosts ? written : { ...written, hosts };
   const added: GatewayServer = {
@@ -110,14 +110,31 @@ function addServer(
 
 type Refusal = Pick<Diagnostic, "code" | "path" | "message" | "hint">;
 
+/** A port of a service in front of a gateway workload, and the port that the workload listens on for it. */
+export interface PortTranslation {
+  readonly port: number;
+  readonly targetPort: number;
+}
+
+/** The translations of the ports that servers of these Gateways declare; a service may be labelled to have none. */
+export function portTranslations(
+  gateways: readonly Config<Gateway>[],
+  targets: readonly ServiceTarget[],
+): readonly PortTranslation[] {
+  const declared = new Set(gateways.flatMap(({ spec }) => spec.servers.map((server) => server.port.number)));
+  const first = new Map<number, number>();
+  for (const { service, servicePort, targetPort } of targets) {
+    if (!declared.has(servicePort.port) || first.has(servicePort.port)) continue;
+    if (!("experimental.istio.io/disable-gateway-port-translation" in service.attributes.labels)) {
+      first.set(servicePort.port, targetPort);
+    }
+  }
+  return [...first].map(([port, targetPort]) => ({ port, targetPort })).sort((a, b) => a.port - b.port);
+}
+
 /** The port that the workload listens on for a port of its service; the number itself where no service has it. */
-function workloadPort(declared: number, targets: readonly ServiceTarget[]): number {
-  const target = targets.find(
-    ({ service, servicePort }) =>
-      servicePort.port === declared &&
-      !("experimental.istio.io/disable-gateway-port-translation" in service.attributes.labels),
-  );
-  return target?.targetPort ?? declared;
+function workloadPort(declared: number, translations: readonly PortTranslation[]): number {
+  return translations.find(({ port }) => port === declared)?.targetPort ?? declared;
 }
 
 /** Hosts with TLS become SNI matches, which Envoy wants only once in a listener: one duplicate refuses the whole server. */

@@ -14,6 +14,7 @@ import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
 import type { Memo } from "../memo/memo.ts";
 import { sameList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 
 /** The kinds that the mesh is built from. */
 interface SpecOf {
@@ -45,6 +46,9 @@ function isOfKind<K extends Kind>(config: Config, kind: K): config is Config<Spe
   return config.meta.kind === kind;
 }
 
+const areOfKind = <K extends Kind>(configs: readonly Config[], kind: K): configs is readonly Config<SpecOf[K]>[] =>
+  configs.every((config) => isOfKind(config, kind));
+
 /** All objects of one kind, oldest first; the same list as last time if none of them changed. */
 export type ConfigsOf = <K extends Kind>(kind: K) => readonly Config<SpecOf[K]>[];
 
@@ -57,6 +61,12 @@ export function configsByKind(configs: readonly Config[], memo: Memo): ConfigsOf
   }
   return (kind) => {
     const list = sameList(memo, `configs|${kind}`, lists.get(kind) ?? []);
-    return memo([list], "by age", () => list.filter((config) => isOfKind(config, kind)).sort(byAge));
+    const sorted = sortedByAge(memo, { list });
+    if (!areOfKind(sorted, kind)) throw new Error(`not all of kind ${kind}`);
+    return sorted;
   };
 }
+
+const sortedByAge = step("configs by age", { list: "identity" }, ({ list }: { readonly list: readonly Config[] }) =>
+  list.toSorted(byAge),
+);

@@ -5,6 +5,8 @@ import { fullHostName, type HostTable, hostTable, mostSpecific } from "../hosts/
 import { sameLabels, selects } from "../label-selector.ts";
 import { lazily } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
+import { oneList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { DestinationRuleIndex, MeshDestinationRule } from "../mesh.ts";
 
 /** Rules of one namespace by host, merged; a host has several where exports or selectors differ. */
@@ -17,6 +19,20 @@ interface Entry {
   readonly rule: MeshDestinationRule;
   readonly exportTo: ReadonlySet<string>;
 }
+
+interface IndexInputs {
+  readonly configs: readonly Config<DestinationRule>[];
+  readonly exportDefault: readonly string[];
+  readonly rootNamespace: string;
+}
+
+/** The index, remembered. */
+export const destinationRuleIndex = step(
+  "destination rule index",
+  { configs: "identity", exportDefault: "value", rootNamespace: "value" },
+  ({ configs, exportDefault, rootNamespace }: IndexInputs, memo: Memo) =>
+    indexDestinationRules(configs, exportDefault, rootNamespace, memo),
+);
 
 /**
  * All destination rules, ready for lookup by client namespace and service.
@@ -37,7 +53,7 @@ export function indexDestinationRules(
   for (const written of sorted) {
     const { namespace } = written.meta;
     const exportTo: ReadonlySet<string> = new Set(hasSelector(written) ? ["."] : written.spec.exportTo);
-    const rule = memo([written], "destination rule", () => withFullName(written));
+    const rule = ruleOfHost(memo, { written });
     const entry: Entry = { rule, exportTo };
     if (exportTo.size === 0 || exportTo.has("*") || exportTo.has(".") || exportTo.has(namespace)) {
       merge(poolOf(local, namespace), entry, diagnostics, memo);
@@ -46,10 +62,11 @@ export function indexDestinationRules(
     else if (namespace === rootNamespace) merge(rootLocal, entry, [], memo);
   }
   // Equal answers are one list, so that what is made from them can be remembered.
-  const listOf = (entries: readonly Entry[]): readonly MeshDestinationRule[] => {
-    const rules = entries.map((entry) => entry.rule);
-    return memo(rules, "rules of a host", () => rules);
-  };
+  const listOf = (entries: readonly Entry[]): readonly MeshDestinationRule[] =>
+    oneList(
+      memo,
+      entries.map((entry) => entry.rule),
+    );
   const lookup = (
     clientNamespace: string,
     hostname: string,
@@ -87,6 +104,12 @@ export function destinationRuleFor(
   }
   return general;
 }
+
+const ruleOfHost = step(
+  "destination rule",
+  { written: "identity" },
+  ({ written }: { readonly written: Config<DestinationRule> }) => withFullName(written),
+);
 
 function withFullName(written: Config<DestinationRule>): MeshDestinationRule {
   const host = fullHostName(written.spec.host, written.meta.namespace, written.meta.domain);
@@ -139,12 +162,19 @@ function merge(pool: Pool, added: Entry, diagnostics: Diagnostic[], memo: Memo):
       separately = false;
     }
     if (selector === undefined && other === undefined) separately = false;
-    const merged = memo([existing.rule, added.rule], "merged", () => mergeRules(existing.rule, added.rule.config));
+    const merged = mergedRules(memo, { into: existing.rule, added: added.rule });
     diagnostics.push(...merged.diagnostics);
     entries[at] = { exportTo: existing.exportTo, rule: merged.value };
   }
   if (separately) entries.push(added);
 }
+
+const mergedRules = step(
+  "merged destination rules",
+  { into: "identity", added: "identity" },
+  ({ into, added }: { readonly into: MeshDestinationRule; readonly added: MeshDestinationRule }) =>
+    mergeRules(into, added.config),
+);
 
 /** Subsets side by side, the older of a name; the older policy if it has one. */
 function mergeRules(into: MeshDestinationRule, added: Config<DestinationRule>): Stage<MeshDestinationRule> {

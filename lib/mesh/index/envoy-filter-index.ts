@@ -4,6 +4,7 @@ import type { EnvoyFilter, PatchContext, ProxyMatch } from "../../config/kinds/e
 import { compileRe2, type Re2 } from "../../config/re2.ts";
 import { groupBy } from "../group-by.ts";
 import { remembered } from "../memo/lazy.ts";
+import { step } from "../memo/step.ts";
 import type { SelectedPatch } from "../views/views.ts";
 import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
 
@@ -17,6 +18,14 @@ export interface PatchedProxy extends PolicyWorkload {
 
 /** Chooses the patches of a proxy, in the order in which they apply. @see model-push 8.1, 8.2 */
 export type EnvoyFilterIndex = (proxy: PatchedProxy) => readonly SelectedPatch[];
+
+/** The index, remembered. */
+export const envoyFilterIndex = step(
+  "envoy filter index",
+  { configs: "identity", rootNamespace: "value" },
+  ({ configs, rootNamespace }: { readonly configs: readonly Config<EnvoyFilter>[]; readonly rootNamespace: string }) =>
+    indexEnvoyFilters(configs, rootNamespace),
+);
 
 export function indexEnvoyFilters(configs: readonly Config<EnvoyFilter>[], rootNamespace: string): EnvoyFilterIndex {
   const byNamespace = groupBy(configs, (config) => config.meta.namespace);

@@ -2,6 +2,7 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import type { NetworkGateway } from "../../registry/registry-state.ts";
 import { groupBy } from "../group-by.ts";
+import { step } from "../memo/step.ts";
 
 /** Gateways between networks. @see model-push 13.2 */
 export interface NetworkIndex {
@@ -10,6 +11,14 @@ export interface NetworkIndex {
   /** Gateways of a network in one cluster, else those of the network anywhere. */
   gatewaysOf(network: string, clusterId: string): readonly NetworkGateway[];
 }
+
+/** The index, remembered. */
+export const networkIndex = step(
+  "network index",
+  { meshNetworks: "identity", found: "identity" },
+  ({ meshNetworks, found }: { readonly meshNetworks: MeshNetworks; readonly found: readonly NetworkGateway[] }) =>
+    indexNetworks(meshNetworks, found),
+);
 
 /** Those that registries found and those that MeshNetworks gives an address for, which belong to no cluster. */
 export function indexNetworks(meshNetworks: MeshNetworks, found: readonly NetworkGateway[]): NetworkIndex {

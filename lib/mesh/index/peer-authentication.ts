@@ -4,6 +4,7 @@ import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-auth
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { type Labels, selects } from "../label-selector.ts";
 import type { ServedWorkload } from "../legacy-policies/served-port.ts";
+import { step } from "../memo/step.ts";
 import type { MutualTlsMode } from "../views/views.ts";
 
 /** Which mode of mutual TLS holds where. @see model-push 9.1, 9.3 */
@@ -27,6 +28,19 @@ export interface ServedModes {
   /** What holds where that says nothing; undefined: nothing says. */
   readonly general: MutualTlsMode | undefined;
 }
+
+/** The index, remembered. */
+export const peerAuthenticationIndex = step(
+  "peer authentication index",
+  { configs: "identity", rootNamespace: "value" },
+  ({
+    configs,
+    rootNamespace,
+  }: {
+    readonly configs: readonly Config<PeerAuthentication>[];
+    readonly rootNamespace: string;
+  }) => indexPeerAuthentications(configs, rootNamespace),
+);
 
 /** @param configs oldest first; only the oldest policy of a namespace without selector counts */
 export function indexPeerAuthentications(

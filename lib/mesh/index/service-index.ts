@@ -3,10 +3,18 @@ import { serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { hostTable, isSubsetHost, isWildcard, mostSpecific } from "../hosts/host-name.ts";
 import { remembered } from "../memo/lazy.ts";
+import { step } from "../memo/step.ts";
 import type { ServiceIndex } from "../mesh.ts";
 import { isVisibleIn, type Visibility, visibilityOf } from "./export-to.ts";
 
 /** The services of a mesh by host and by who sees them. It reads no endpoint. @see model-push 3 */
+export const serviceIndex = step(
+  "service index",
+  { services: "identity", exportDefault: "value" },
+  ({ services, exportDefault }: { readonly services: readonly Service[]; readonly exportDefault: readonly string[] }) =>
+    indexServices(services, exportDefault),
+);
+
 export function indexServices(services: readonly Service[], exportDefault: readonly string[]): ServiceIndex {
   const everywhere: Service[] = [];
   const exported = new Map<string, Service[]>();

@@ -2,6 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import { groupBy } from "../group-by.ts";
+import { step } from "../memo/step.ts";
 import { type Labels, selects } from "../label-selector.ts";
 
 /** Which Sidecar a workload has. @see model-push 4.1, 4.2 */
@@ -11,6 +12,14 @@ export interface SidecarIndex {
   /** The Sidecars that can apply in a namespace, most preferred first. */
   candidates(namespace: string): readonly Config<Sidecar>[];
 }
+
+/** The index, remembered. */
+export const sidecarIndex = step(
+  "sidecar index",
+  { configs: "identity", rootNamespace: "value" },
+  ({ configs, rootNamespace }: { readonly configs: readonly Config<Sidecar>[]; readonly rootNamespace: string }) =>
+    indexSidecars(configs, rootNamespace),
+);
 
 /** @param configs oldest first */
 export function indexSidecars(configs: readonly Config<Sidecar>[], rootNamespace: string): Stage<SidecarIndex> {

@@ -4,13 +4,27 @@ import type { HTTPRoute, VirtualService } from "../../config/kinds/virtual-servi
 import { meshGateway, withFullNames } from "../hosts/short-names.ts";
 import { remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
-import { sameList } from "../memo/same.ts";
+import { oneList, sameList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { MeshVirtualService, VirtualServiceIndex } from "../mesh.ts";
 import { mergeDelegateRoutes } from "./delegate.ts";
 import { isVisibleIn, visibilityOf } from "./export-to.ts";
 
 /** Objects made from Kubernetes Ingresses and Gateway API routes carry this annotation with `ingress` or `gateway`. */
 export const routeSemanticsAnnotation = "internal.istio.io/route-semantics";
+
+/** The index, remembered. */
+export const virtualServiceIndex = step(
+  "virtual service index",
+  { configs: "identity", exportDefault: "value" },
+  (
+    {
+      configs,
+      exportDefault,
+    }: { readonly configs: readonly Config<VirtualService>[]; readonly exportDefault: readonly string[] },
+    memo: Memo,
+  ) => indexVirtualServices(configs, exportDefault, memo),
+);
 
 /**
  * All virtual services by the gateway they are bound to and the namespaces that see them.
@@ -74,12 +88,16 @@ function withDelegates(
   for (const config of configs) {
     if (config.spec.hosts.length === 0) continue;
     if (!config.spec.http?.some((route) => route.delegate !== undefined)) {
-      result.push(memo([config], "virtual service", () => meshVirtualService(withFullNames(config), [keyOf(config)])));
+      result.push(plainVirtualService(memo, { config }));
       continue;
     }
     const named = delegatesOf(config, delegates, exportDefault, diagnostics);
     for (const delegate of named.values()) used.add(delegate);
-    const made = memo([config, ...named.values()], "virtual service", () => mergeRoot(config, named));
+    const made = rootVirtualService(memo, {
+      root: config,
+      positions: [...named.keys()],
+      delegates: oneList(memo, [...named.values()]),
+    });
     diagnostics.push(...made.diagnostics);
     result.push(made.value);
   }
@@ -88,6 +106,30 @@ function withDelegates(
   }
   return result.sort((a, b) => byAge(a.config, b.config));
 }
+
+const plainVirtualService = step(
+  "virtual service",
+  { config: "identity" },
+  ({ config }: { readonly config: Config<VirtualService> }) =>
+    meshVirtualService(withFullNames(config), [keyOf(config)]),
+);
+
+interface RootInputs {
+  readonly root: Config<VirtualService>;
+  /** Of the routes that name a delegate, and the delegates that they name. */
+  readonly positions: readonly number[];
+  readonly delegates: readonly Config<VirtualService>[];
+}
+
+const rootVirtualService = step(
+  "virtual service with delegates",
+  { root: "identity", positions: "value", delegates: "identity" },
+  ({ root, positions, delegates }: RootInputs) =>
+    mergeRoot(
+      root,
+      new Map(delegates.map((delegate, at): [number, Config<VirtualService>] => [positions[at] ?? 0, delegate])),
+    ),
+);
 
 function meshVirtualService(config: Config<VirtualService>, from: readonly ConfigKey[]): MeshVirtualService {
   const written = config.spec.gateways ?? [];

@@ -6,6 +6,7 @@ import type { PolicyTarget } from "../../config/kinds/selector.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
 import { groupBy } from "../group-by.ts";
+import { step } from "../memo/step.ts";
 import type { WorkloadPolicies } from "../views/views.ts";
 import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
 
@@ -31,6 +32,19 @@ export interface PolicySources {
 }
 
 type Grouped<Spec> = ReadonlyMap<string, readonly Config<Spec>[]>;
+
+/** The index, remembered. */
+export const policyIndex = step(
+  "policy index",
+  {
+    authorization: "identity",
+    requestAuthentication: "identity",
+    telemetry: "identity",
+    wasmPlugins: "identity",
+    trafficExtensions: "identity",
+  },
+  (sources: PolicySources) => indexPolicies(sources),
+);
 
 export function indexPolicies(sources: PolicySources): Stage<PolicyIndex> {
   const byNamespace = <Spec>(configs: readonly Config<Spec>[]): Grouped<Spec> =>

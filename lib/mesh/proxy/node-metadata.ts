@@ -12,20 +12,20 @@ type Raw = Readonly<Record<string, unknown>>;
 export function metadataOf(raw: Raw, meshDefault: ProxyConfig): ProxyMetadata {
   return {
     interceptionMode: interceptionMode(raw.INTERCEPTION_MODE),
-    routerMode: text(raw.ROUTER_MODE),
-    httpProxyPort: number(raw.HTTP_PROXY_PORT),
-    http10: flag(raw.HTTP10),
-    idleTimeout: text(raw.IDLE_TIMEOUT),
-    dnsCapture: flag(raw.DNS_CAPTURE),
-    dnsAutoAllocate: flag(raw.DNS_AUTO_ALLOCATE),
-    unprivilegedPod: flag(raw.UNPRIVILEGED_POD),
-    istioVersion: text(raw.ISTIO_VERSION),
-    meshId: text(raw.MESH_ID),
-    statusPort: number(raw.ENVOY_STATUS_PORT),
-    prometheusPort: number(raw.ENVOY_PROMETHEUS_PORT),
-    inboundExactBalance: flag(raw.INBOUND_LISTENER_EXACT_BALANCE),
-    outboundExactBalance: flag(raw.OUTBOUND_LISTENER_EXACT_BALANCE),
-    networkView: list(raw.REQUESTED_NETWORK_VIEW),
+    routerMode: textOf(raw.ROUTER_MODE),
+    httpProxyPort: numberOf(raw.HTTP_PROXY_PORT),
+    http10: isFlagSet(raw.HTTP10),
+    idleTimeout: textOf(raw.IDLE_TIMEOUT),
+    dnsCapture: isFlagSet(raw.DNS_CAPTURE),
+    dnsAutoAllocate: isFlagSet(raw.DNS_AUTO_ALLOCATE),
+    unprivilegedPod: isFlagSet(raw.UNPRIVILEGED_POD),
+    istioVersion: textOf(raw.ISTIO_VERSION),
+    meshId: textOf(raw.MESH_ID),
+    statusPort: numberOf(raw.ENVOY_STATUS_PORT),
+    prometheusPort: numberOf(raw.ENVOY_PROMETHEUS_PORT),
+    inboundExactBalance: isFlagSet(raw.INBOUND_LISTENER_EXACT_BALANCE),
+    outboundExactBalance: isFlagSet(raw.OUTBOUND_LISTENER_EXACT_BALANCE),
+    networkView: listOf(raw.REQUESTED_NETWORK_VIEW),
     tlsServerFiles: textsWithPrefix(raw, "TLS_SERVER_"),
     tlsClientFiles: textsWithPrefix(raw, "TLS_CLIENT_"),
     proxyConfig: raw.PROXY_CONFIG === undefined ? meshDefault : { ...meshDefault, ...record(raw.PROXY_CONFIG) },
@@ -44,24 +44,27 @@ function record(value: unknown): Raw {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
+/** A text; "" where there is none. */
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const flag = (value: unknown): boolean => value === true || value === "true" || value === "1";
+/** Booleans come as texts. */
+export const isFlagSet = (value: unknown): boolean => value === true || value === "true" || value === "1";
 
-function number(value: unknown): number {
+/** A number or its text; 0 for anything else. */
+export function numberOf(value: unknown): number {
   const read = typeof value === "number" ? value : typeof value === "string" ? Number.parseInt(value, 10) : 0;
   return Number.isFinite(read) ? read : 0;
 }
 
 /** A list, or a text with commas. */
-function list(value: unknown): readonly string[] {
-  const parts = Array.isArray(value) ? value.filter((part) => typeof part === "string") : text(value).split(",");
+export function listOf(value: unknown): readonly string[] {
+  const parts = Array.isArray(value) ? value.filter((part) => typeof part === "string") : textOf(value).split(",");
   return parts.filter((part) => part !== "");
 }
 
 function textsWithPrefix(raw: Raw, prefix: string): Readonly<Record<string, string>> {
-  const entries = Object.entries(raw).filter(([key, value]) => key.startsWith(prefix) && text(value) !== "");
-  return Object.fromEntries(entries.map(([key, value]) => [key, text(value)]));
+  const entries = Object.entries(raw).filter(([key, value]) => key.startsWith(prefix) && textOf(value) !== "");
+  return Object.fromEntries(entries.map(([key, value]) => [key, textOf(value)]));
 }
 
 function interceptionMode(value: unknown): ProxyMetadata["interceptionMode"] {

@@ -2,6 +2,7 @@ import type { Service, ServicePort } from "../../registry/service.ts";
 import type { HostImports } from "../hosts/host-import.ts";
 import { sameLabels } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
+import { step } from "../memo/step.ts";
 import type { ServiceIndex } from "../mesh.ts";
 
 /**
@@ -55,27 +56,47 @@ function importedAliases(service: Service, imports: (host: string) => boolean, m
   const { aliases } = service.attributes;
   const kept = aliases.filter((alias) => imports(alias.hostname));
   if (kept.length === aliases.length) return service;
-  const names = kept.map((alias) => `${alias.namespace}/${alias.hostname}`).join(",");
-  return memo([service], `aliases|${names}`, () => ({
-    ...service,
-    attributes: { ...service.attributes, aliases: kept },
-  }));
+  return withAliases(memo, { service, aliases: kept });
 }
+
+const withAliases = step(
+  "service with aliases",
+  { service: "identity", aliases: "value" },
+  ({ service, aliases }: { readonly service: Service; readonly aliases: Service["attributes"]["aliases"] }): Service => ({
+    ...service,
+    attributes: { ...service.attributes, aliases },
+  }),
+);
 
 /** The service with only these ports; undefined when it has none of them, itself when it has no others. */
 export function withPorts(service: Service, numbers: readonly number[], memo: Memo): Service | undefined {
   const ports = service.ports.filter((port) => numbers.includes(port.port));
   if (ports.length === 0) return undefined;
   if (ports.length === service.ports.length) return service;
-  return memo([service], `ports|${ports.map((port) => port.port).join(",")}`, () => ({ ...service, ports }));
+  return portsOnly(memo, { service, numbers: ports.map((port) => port.port) });
 }
+
+const portsOnly = step(
+  "service with some ports",
+  { service: "identity", numbers: "value" },
+  ({ service, numbers }: { readonly service: Service; readonly numbers: readonly number[] }): Service => ({
+    ...service,
+    ports: service.ports.filter((port) => numbers.includes(port.port)),
+  }),
+);
 
 /** The same for the one port of a listener: where a UDP port shares its number, the first of the two is taken. */
 export function withListenerPort(service: Service, number: number, memo: Memo): Service | undefined {
   const reduced = withPorts(service, [number], memo);
   if (reduced === undefined || reduced.ports.length === 1) return reduced;
-  return memo([reduced], "first port", () => ({ ...reduced, ports: reduced.ports.slice(0, 1) }));
+  return firstPortOnly(memo, { service: reduced });
 }
+
+const firstPortOnly = step(
+  "service with its first port",
+  { service: "identity" },
+  ({ service }: { readonly service: Service }): Service => ({ ...service, ports: service.ports.slice(0, 1) }),
+);
 
 /** The services of a whole scope: one per host, whatever listener it came from. @see model-push 4.7 */
 export interface ServiceUnion {
@@ -111,11 +132,17 @@ function unite(present: Service, added: Service, memo: Memo): Service {
   if (present === added) return present;
   if (isKubernetes(present) !== isKubernetes(added)) return isKubernetes(present) ? present : added;
   if (samePorts(present.ports, added.ports) || !canShare(present, added)) return present;
-  return memo([present, added], "united ports", () => {
+  return withBothPorts(memo, { present, added });
+}
+
+const withBothPorts = step(
+  "service with the ports of two",
+  { present: "identity", added: "identity" },
+  ({ present, added }: { readonly present: Service; readonly added: Service }): Service => {
     const numbers = new Set(present.ports.map((port) => port.port));
     return { ...present, ports: [...present.ports, ...added.ports.filter((port) => !numbers.has(port.port))] };
-  });
-}
+  },
+);
 
 const samePorts = (a: readonly ServicePort[], b: readonly ServicePort[]): boolean =>
   a.length === b.length &&

@@ -1,13 +1,14 @@
 import { type Config, keyOf } from "../../config/config.ts";
 import { keyText } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { IstioEgressListener, OutboundTrafficPolicy, Sidecar } from "../../config/kinds/sidecar.ts";
+import type { IstioEgressListener, Sidecar } from "../../config/kinds/sidecar.ts";
+import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { Service } from "../../registry/service.ts";
-import { hostImports } from "../hosts/host-import.ts";
+import { type HostImports, hostImports } from "../hosts/host-import.ts";
 import { meshGateway } from "../hosts/short-names.ts";
-import { fingerprint } from "../memo/fingerprint.ts";
 import type { Memo } from "../memo/memo.ts";
-import { sameList, sameMap } from "../memo/same.ts";
+import { oneList, sameList, sameMap } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type {
   DestinationRuleIndex,
   EgressListener,
@@ -49,19 +50,43 @@ export function sidecarScope(
   const egressListeners = specs.map((spec, at) => egressListener(spec, `${id}|${at}`, namespace, index, bound, memo));
   const { services, serviceByHostname } = scopeServices(index, egressListeners, id, namespace, memo);
   const destinationRules = destinationRulesOf(services, id, namespace, sources, memo);
-  const from = [...egressListeners, services, destinationRules, sources.meshConfig];
-  return memo(sidecar === undefined ? from : [...from, sidecar], `scope|${id}`, () => ({
+  return scopeOfParts(memo, {
     id,
     namespace,
     sidecar,
-    egressListeners,
+    egressListeners: oneList(memo, egressListeners),
     services,
     serviceByHostname,
     destinationRules,
-    outboundTrafficPolicy: sidecar?.spec.outboundTrafficPolicy ?? meshOutboundPolicy(sources.meshConfig),
-    ingressListeners: sidecar?.spec.ingress ?? [],
-  }));
+    outboundMode: sources.meshConfig.outboundTrafficPolicy.mode,
+  });
 }
+
+interface ScopeParts extends Omit<SidecarScope, "outboundTrafficPolicy" | "ingressListeners"> {
+  /** The mesh's, for a scope that says nothing of its own. */
+  readonly outboundMode: MeshConfig["outboundTrafficPolicy"]["mode"];
+}
+
+const scopeOfParts = step(
+  "sidecar scope",
+  {
+    id: "value",
+    namespace: "value",
+    sidecar: "identity",
+    egressListeners: "identity",
+    services: "identity",
+    serviceByHostname: "identity",
+    destinationRules: "identity",
+    outboundMode: "value",
+  },
+  ({ outboundMode, ...parts }: ScopeParts): SidecarScope => ({
+    ...parts,
+    outboundTrafficPolicy: parts.sidecar?.spec.outboundTrafficPolicy ?? { mode: outboundMode },
+    ingressListeners: parts.sidecar?.spec.ingress ?? noListeners,
+  }),
+);
+
+const noListeners: readonly [] = [];
 
 /** @param spec undefined: everything */
 function egressListener(
@@ -72,60 +97,92 @@ function egressListener(
   bound: readonly MeshVirtualService[],
   memo: Memo,
 ): EgressListener {
-  const imports = hostImports(spec?.hosts ?? ["*/*"], namespace);
-  const port = trimmingPort(spec);
-  const own = spec === undefined ? [] : [spec];
-  const found = memo([index, ...own], `services|${namespace}`, () =>
-    listenerServices(index, imports, namespace, port, memo),
-  );
-  const services = sameList(memo, `imported services|${name}`, found);
-  const overlapping = memo([bound, ...own], `virtual services|${namespace}`, () =>
-    importedVirtualServices(bound, imports),
-  );
-  const virtualServices = sameList(memo, `imported virtual services|${name}`, overlapping);
-  return memo([services, virtualServices, ...own], "egress listener", () => ({
+  return egressListenerOf(memo, {
     spec,
-    matchPort: port !== undefined,
-    importsEverything: imports.everything && port === undefined,
+    namespace,
+    services: sameList(memo, `imported services|${name}`, importedServices(memo, { index, spec, namespace })),
+    virtualServices: sameList(
+      memo,
+      `imported virtual services|${name}`,
+      importedByListener(memo, { bound, spec, namespace }),
+    ),
+  });
+}
+
+const importsOf = (spec: IstioEgressListener | undefined, namespace: string): HostImports =>
+  hostImports(spec?.hosts ?? ["*/*"], namespace);
+
+interface Importing {
+  readonly spec: IstioEgressListener | undefined;
+  readonly namespace: string;
+}
+
+const importedServices = step(
+  "services of an egress listener",
+  { index: "identity", spec: "identity", namespace: "value" },
+  ({ index, spec, namespace }: Importing & { readonly index: ServiceIndex }, memo: Memo) =>
+    listenerServices(index, importsOf(spec, namespace), namespace, trimmingPort(spec), memo),
+);
+
+const importedByListener = step(
+  "virtual services of an egress listener",
+  { bound: "identity", spec: "identity", namespace: "value" },
+  ({ bound, spec, namespace }: Importing & { readonly bound: readonly MeshVirtualService[] }) =>
+    importedVirtualServices(bound, importsOf(spec, namespace)),
+);
+
+const egressListenerOf = step(
+  "egress listener",
+  { spec: "identity", namespace: "value", services: "identity", virtualServices: "identity" },
+  ({
+    spec,
+    namespace,
     services,
     virtualServices,
-    virtualServiceByHost: virtualServiceByHost(virtualServices, services),
-  }));
-}
+  }: Importing & Pick<EgressListener, "services" | "virtualServices">): EgressListener => {
+    const port = trimmingPort(spec);
+    return {
+      spec,
+      matchPort: port !== undefined,
+      importsEverything: importsOf(spec, namespace).everything && port === undefined,
+      services,
+      virtualServices,
+      virtualServiceByHost: virtualServiceByHost(virtualServices, services),
+    };
+  },
+);
 
 /** What a gateway workload sees: all that is exported to its namespace; Sidecar objects mean nothing to it. */
 export function gatewayScope(sources: ScopeSources, namespace: string, memo: Memo): SidecarScope {
   const { services: index, virtualServices } = sources;
   const id = `gateway:${namespace}`;
   const visible = sameList(memo, `visible services|${namespace}`, index.visibleTo(namespace));
-  const { services, serviceByHostname } = unitedServices(visible, memo);
+  const { services, serviceByHostname } = unitedServices(memo, { services: visible });
   const bound = virtualServices.forGateway(namespace, meshGateway);
   const destinationRules = destinationRulesOf(services, id, namespace, sources, memo);
-  return memo([services, bound, destinationRules, sources.meshConfig], `scope|${id}`, () => ({
+  return scopeOfParts(memo, {
     id,
     namespace,
     sidecar: undefined,
-    egressListeners: [
-      {
-        spec: undefined,
-        matchPort: false,
-        importsEverything: true,
-        services,
-        virtualServices: bound,
-        virtualServiceByHost: new Map(),
-      },
-    ],
+    egressListeners: oneList(memo, [gatewayListener(memo, { services, virtualServices: bound })]),
     services,
     serviceByHostname,
     destinationRules,
-    outboundTrafficPolicy: meshOutboundPolicy(sources.meshConfig),
-    ingressListeners: [],
-  }));
+    outboundMode: sources.meshConfig.outboundTrafficPolicy.mode,
+  });
 }
 
-const meshOutboundPolicy = (meshConfig: MeshConfig): OutboundTrafficPolicy => ({
-  mode: meshConfig.outboundTrafficPolicy.mode,
-});
+const gatewayListener = step(
+  "egress listener of a gateway",
+  { services: "identity", virtualServices: "identity" },
+  (imported: Pick<EgressListener, "services" | "virtualServices">): EgressListener => ({
+    ...imported,
+    spec: undefined,
+    matchPort: false,
+    importsEverything: true,
+    virtualServiceByHost: new Map(),
+  }),
+);
 
 /** The listener's port when it trims services to it: any number, unless the listener is an HTTP proxy. */
 function trimmingPort(spec: IstioEgressListener | undefined): number | undefined {
@@ -136,14 +193,16 @@ function trimmingPort(spec: IstioEgressListener | undefined): number | undefined
 type Union = Pick<SidecarScope, "services" | "serviceByHostname">;
 
 /** One service a host. */
-function unitedServices(services: readonly Service[], memo: Memo): Union {
-  return memo([services], "united services", () => {
+const unitedServices = step(
+  "united services",
+  { services: "identity" },
+  ({ services }: { readonly services: readonly Service[] }, memo: Memo): Union => {
     const union = serviceUnion(memo);
     for (const service of services) union.add(service);
     const same = union.services.length === services.length && union.services.every((of, at) => of === services[at]);
     return { services: same ? services : union.services, serviceByHostname: union.byHostname };
-  });
-}
+  },
+);
 
 /** Services of all listeners, and the destinations of their virtual services, one per host. */
 function scopeServices(
@@ -156,13 +215,13 @@ function scopeServices(
   const first = listeners[0];
   // Destinations add nothing to a listener that imports every visible service already, but for hidden ones next to it.
   if (first !== undefined && listeners.length === 1 && first.importsEverything && !index.hidesOwn(namespace))
-    return unitedServices(first.services, memo);
+    return unitedServices(memo, { services: first.services });
   const union = serviceUnion(memo);
   for (const listener of listeners) {
     for (const service of listener.services) union.add(service);
     addDestinations(union, index, listener, namespace, memo);
   }
-  return unitedServices(sameList(memo, `services|${id}`, union.services), memo);
+  return unitedServices(memo, { services: sameList(memo, `services|${id}`, union.services) });
 }
 
 function addDestinations(
@@ -174,7 +233,7 @@ function addDestinations(
 ): void {
   const port = trimmingPort(listener.spec);
   for (const { config } of listener.virtualServices) {
-    const destinations = memo([config], `destinations|${namespace}`, () => destinationsOf(config.spec, namespace));
+    const destinations = destinationsFrom(memo, { config, namespace });
     for (const [hostname, ports] of destinations) {
       const service = index.visibleService(hostname, namespace);
       if (service === undefined) continue;
@@ -185,34 +244,54 @@ function addDestinations(
   }
 }
 
+const destinationsFrom = step(
+  "destinations of a virtual service",
+  { config: "identity", namespace: "value" },
+  ({ config, namespace }: { readonly config: Config<VirtualService>; readonly namespace: string }) =>
+    destinationsOf(config.spec, namespace),
+);
+
 /** Rules of the services by host; namespaces for which all of them are the same share the map. */
 function destinationRulesOf(
   services: readonly Service[],
   id: string,
   namespace: string,
-  sources: ScopeSources,
+  { destinationRules: index }: ScopeSources,
   memo: Memo,
-): ReadonlyMap<string, readonly MeshDestinationRule[]> {
-  const { destinationRules: index } = sources;
-  const found = memo([services, index], `destination rules|${namespace}`, () => {
+): SidecarScope["destinationRules"] {
+  return sameMap(memo, `destination rules|${id}`, rulesOfServices(memo, { services, index, namespace }));
+}
+
+interface RuleInputs {
+  readonly services: readonly Service[];
+  readonly index: DestinationRuleIndex;
+  readonly namespace: string;
+}
+
+const rulesOfServices = step(
+  "destination rules of services",
+  { services: "identity", index: "identity", namespace: "value" },
+  ({ services, index, namespace }: RuleInputs, memo: Memo) => {
     const rules = new Map<string, readonly MeshDestinationRule[]>();
     for (const service of services) {
       const candidates = index.lookup(namespace, service.hostname, service.attributes.namespace);
       if (candidates.length > 0) rules.set(service.hostname, candidates);
     }
-    return memo([services, index], `destination rules|${fingerprint(ruleNames(rules))}`, () => rules);
-  });
-  return sameMap(memo, `destination rules|${id}`, found);
-}
+    return rulesByHost(memo, { hosts: [...rules.keys()], candidates: oneList(memo, [...rules.values()]) });
+  },
+);
 
-/** Names the rules of every host that has any: equal texts mean equal maps, within one mesh. */
-export function ruleNames(rules: SidecarScope["destinationRules"]): string {
-  const names = [...rules].map(([hostname, candidates]) => {
-    const of = candidates.map(({ from }) => from.map((key) => `${key.namespace}/${key.name}`).join("&"));
-    return `${hostname}=${of.join("+")}`;
-  });
-  return names.join(",");
-}
+const rulesByHost = step(
+  "destination rules by host",
+  { hosts: "value", candidates: "identity" },
+  ({
+    hosts,
+    candidates,
+  }: {
+    readonly hosts: readonly string[];
+    readonly candidates: readonly (readonly MeshDestinationRule[])[];
+  }): SidecarScope["destinationRules"] => new Map(candidates.map((rules, at) => [hosts[at] ?? "", rules])),
+);
 
 /**
  * Keys of every object that the scope was made from, as `kind/namespace/name`; services stand as `ServiceEntry/namespace/host`.

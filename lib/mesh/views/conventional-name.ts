@@ -1,13 +1,13 @@
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { Mesh } from "../mesh.ts";
-import { textMap } from "../proxy/node-metadata.ts";
-import type { Proxy } from "../proxy/proxy.ts";
+import { textOf } from "../proxy/node-metadata.ts";
+import type { ProxyAnswers } from "./proxy-answers.ts";
 
 /** Annotation of a pod that names its service. */
-export const serviceNameAnnotation = "resource.opentelemetry.io/service.name";
+const serviceNameAnnotation = "resource.opentelemetry.io/service.name";
 
 /** Labels of a workload that name its service, the first that is there. */
-export const serviceNameLabels = ["app.kubernetes.io/instance", "app.kubernetes.io/name"] as const;
+const serviceNameLabels = ["app.kubernetes.io/instance", "app.kubernetes.io/name"] as const;
 
 /** Does any provider name services by the conventions of OpenTelemetry? */
 export function namesByConvention({ extensionProviders }: MeshConfig): boolean {
@@ -22,13 +22,13 @@ export function namesByConvention({ extensionProviders }: MeshConfig): boolean {
  *
  * @see Istio 1.30 `pilot/pkg/networking/core/tracing.go`, otelServiceName
  */
-export function conventionalName(mesh: Mesh, { id, labels, metadata }: Proxy): string {
-  const { WORKLOAD_NAME: workload } = metadata.raw;
-  const named = [
-    textMap(metadata.raw.ANNOTATIONS)[serviceNameAnnotation],
-    ...serviceNameLabels.map((key) => labels[key]),
-    typeof workload === "string" ? workload : "",
-    mesh.compat === "istio" ? id.split(".")[0] : labels["service.istio.io/canonical-name"],
-  ];
-  return named.find((name) => name !== undefined && name !== "") ?? "unknown_service";
+export function conventionalName(mesh: Mesh, node: ProxyAnswers): string {
+  // Asked one after the other: what stands behind the first that is there does not matter.
+  return (
+    node.annotation(serviceNameAnnotation) ||
+    serviceNameLabels.reduce((found, key) => found || (node.label(key) ?? ""), "") ||
+    textOf(node.metadata("WORKLOAD_NAME")) ||
+    (mesh.compat === "istio" ? node.name : node.label("service.istio.io/canonical-name")) ||
+    "unknown_service"
+  );
 }

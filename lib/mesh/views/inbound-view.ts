@@ -1,65 +1,107 @@
+import type { Config } from "../../config/config.ts";
+import type { PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
+import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import { destinationRuleFor } from "../index/destination-rule-index.ts";
 import { workloadModeOf } from "../index/peer-authentication.ts";
 import type { ServedWorkload } from "../legacy-policies/served-port.ts";
-import type { Mesh, SidecarScope } from "../mesh.ts";
-import type { Proxy } from "../proxy/proxy.ts";
-import type { InboundView, ServedView, ServiceScope } from "./views.ts";
+import type { Memo } from "../memo/memo.ts";
+import { step } from "../memo/step.ts";
+import type { Mesh } from "../mesh.ts";
+import { objectName } from "./object-names.ts";
+import type { ProxyAnswers } from "./proxy-answers.ts";
+import { type InputNames, itself, viewKey } from "./view-key.ts";
+import type { InboundView, MutualTlsMode, ServedView, ServiceScope, View } from "./views.ts";
 
-/** What a workload serves, and how. */
+/** What a workload serves, and how; each with a key. */
 export interface InboundSelection {
-  readonly served: ServedView;
-  readonly view: InboundView;
-  /** Names what clusters read of it. */
-  readonly servedKey: string;
-  /** Names what listeners read of it: mutual TLS as well. */
-  readonly key: string;
-  readonly from: readonly object[];
+  readonly served: ServedView & View;
+  readonly view: InboundView & View;
 }
 
 /** Gateways serve nothing of their own this way. */
 export function selectInbound(
   mesh: Mesh,
-  proxy: Proxy,
-  scope: SidecarScope,
-  services: ServiceScope,
+  node: ProxyAnswers,
+  scope: ServiceScope,
   workload: ServedWorkload,
+  memo: Memo,
 ): InboundSelection {
-  const { labels } = proxy;
-  const targets = proxy.type === "router" ? [] : workload.targets;
-  const ownAddresses = readsOwnAddresses(mesh, scope) ? proxy.addresses : [];
-  const view: ServedView = {
-    targets,
+  const served = servedView(memo, {
+    targets: node.type === "router" ? noTargets : node.targets,
     ingressListeners: scope.ingressListeners,
-    destinationRule: (service) =>
-      destinationRuleFor(services.destinationRules.get(service.hostname), "inbound", services.namespace, labels),
-    scope: services,
-    ownAddresses,
-  };
-  const { policy, general } = mesh.peerAuthentication.servedModes(workload);
-  const ports = Object.keys(policy?.spec.portLevelMtls ?? {}).map(Number);
-  const servedKey = `${targets.map(targetName).join(",")}@${ownAddresses.join(",")}`;
-  const policyName = policy === undefined ? "" : `${policy.meta.namespace}/${policy.meta.name}`;
-  return {
-    served: view,
-    view: {
-      ...view,
+    scope,
+    ownAddresses: readsOwnAddresses(mesh, scope) ? node.addresses : [],
+  });
+  return { served, view: inboundView(memo, { served, ...mesh.peerAuthentication.servedModes(workload) }) };
+}
+
+const noTargets: readonly [] = [];
+
+interface ServedInputs {
+  readonly targets: readonly ServiceTarget[];
+  readonly ingressListeners: readonly IstioIngressListener[];
+  readonly scope: ServiceScope;
+  readonly ownAddresses: readonly string[];
+}
+
+const servedNames: InputNames<ServedInputs> = {
+  // Their order is their age, which decides between services on one port.
+  targets: (targets) =>
+    targets.map(({ service, servicePort, targetPort }) => [
+      service.attributes.namespace,
+      service.hostname,
+      servicePort.port,
+      targetPort,
+    ]),
+  ingressListeners: (listeners) => listeners.length,
+  scope: ({ id }) => id,
+  ownAddresses: itself,
+};
+
+const servedView = step(
+  "served view",
+  { targets: "identity", ingressListeners: "identity", scope: "identity", ownAddresses: "value" },
+  (inputs: ServedInputs): ServedView & View => {
+    const { scope } = inputs;
+    return {
+      ...inputs,
+      key: viewKey(servedNames, inputs),
+      destinationRule: (service) =>
+        destinationRuleFor(scope.destinationRules.get(service.hostname), "inbound", scope.namespace, {}),
+    };
+  },
+);
+
+interface InboundInputs {
+  readonly served: ServedView & View;
+  readonly policy: Config<PeerAuthentication> | undefined;
+  readonly general: MutualTlsMode | undefined;
+}
+
+const inboundNames: InputNames<InboundInputs> = {
+  served: ({ key }) => key,
+  policy: (policy) => policy && objectName(policy),
+  general: itself,
+};
+
+const inboundView = step(
+  "inbound view",
+  { served: "identity", policy: "identity", general: "value" },
+  (inputs: InboundInputs): InboundView & View => {
+    const { served, policy, general } = inputs;
+    const ports = Object.keys(policy?.spec.portLevelMtls ?? {}).map(Number);
+    return {
+      ...served,
+      key: viewKey(inboundNames, inputs),
       mtlsMode: (port) => workloadModeOf(policy, general, port),
       portLevelPorts: ports.sort((a, b) => a - b),
-    },
-    servedKey,
-    key: `${servedKey}@${policyName}@${general ?? ""}`,
-    from: [...targets.map((target) => target.service), ...(policy === undefined ? [] : [policy])],
-  };
-}
-
-/** The order of the targets is their age, which decides between services on one port. */
-function targetName({ service, servicePort, targetPort }: ServiceTarget): string {
-  return `${service.attributes.namespace}/${service.hostname}:${servicePort.port}:${targetPort}`;
-}
+    };
+  },
+);
 
 /** A Sidecar ingress listener without bind carries the proxy's own address in names; one to `0.0.0.0` sends there. */
-function readsOwnAddresses(mesh: Mesh, scope: SidecarScope): boolean {
+function readsOwnAddresses(mesh: Mesh, scope: ServiceScope): boolean {
   return scope.ingressListeners.some(
     ({ bind, defaultEndpoint = "" }) =>
       (mesh.compat === "istio" && (bind === undefined || bind === "")) || /^(0\.0\.0\.0|\[::\]):/.test(defaultEndpoint),

@@ -1,27 +1,50 @@
 import { serviceKey } from "../../registry/registry-state.ts";
-import type { Service } from "../../registry/service.ts";
+import type { Endpoint, Service } from "../../registry/service.ts";
 import type { Memo } from "../memo/memo.ts";
-import { sameList } from "../memo/same.ts";
-import type { Mesh, SidecarScope } from "../mesh.ts";
-import type { ListenerLookups } from "./views.ts";
+import { oneList, sameList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
+import type { EgressListener, Mesh, SidecarScope } from "../mesh.ts";
+import type { ListenerLookups, ServiceLookups } from "./views.ts";
 
 const noEndpoints: readonly [] = [];
 
 /** What the listeners of a scope may ask: of endpoints only those of headless services, which have no other address. */
 export function listenerLookupsOf(mesh: Mesh, scope: SidecarScope, memo: Memo): ListenerLookups {
   const headless = headlessServices(scope, memo);
-  const lists = sameList(memo, `headless|${scope.id}`, headless.map(mesh.lookups.endpoints));
-  return memo([mesh.serviceLookups, headless, lists], "listener lookups", () => {
-    const endpoints = new Map(headless.map((service, at) => [serviceKey(service), lists[at] ?? noEndpoints]));
-    return { ...mesh.serviceLookups, endpoints: (service) => endpoints.get(serviceKey(service)) ?? noEndpoints };
+  const endpoints = sameList(memo, `headless|${scope.id}`, headless.map(mesh.lookups.endpoints));
+  return listenerLookups(memo, { general: mesh.serviceLookups, headless, endpoints });
+}
+
+interface LookupInputs {
+  readonly general: ServiceLookups;
+  readonly headless: readonly Service[];
+  readonly endpoints: readonly (readonly Endpoint[])[];
+}
+
+const listenerLookups = step(
+  "listener lookups",
+  { general: "identity", headless: "identity", endpoints: "identity" },
+  ({ general, headless, endpoints }: LookupInputs): ListenerLookups => {
+    const byService = new Map(headless.map((service, at) => [serviceKey(service), endpoints[at] ?? noEndpoints]));
+    return { ...general, endpoints: (service) => byService.get(serviceKey(service)) ?? noEndpoints };
+  },
+);
+
+/** The same list for the same services; one of each, although each listener may have it with other ports. */
+export function headlessServices({ egressListeners }: Pick<SidecarScope, "egressListeners">, memo: Memo): readonly Service[] {
+  return headlessOf(memo, {
+    lists: oneList(
+      memo,
+      egressListeners.map(({ services }) => services),
+    ),
   });
 }
 
-/** The same list for the same services; one of each, although each listener may have it with other ports. */
-export function headlessServices({ egressListeners }: SidecarScope, memo: Memo): readonly Service[] {
-  const lists = egressListeners.map(({ services }) => services);
-  return memo(lists, "headless", () => {
+const headlessOf = step(
+  "headless services",
+  { lists: "identity" },
+  ({ lists }: { readonly lists: readonly EgressListener["services"][] }) => {
     const headless = lists.flat().filter((service) => service.resolution === "Passthrough");
     return [...new Map(headless.map((service) => [serviceKey(service), service])).values()];
-  });
-}
+  },
+);

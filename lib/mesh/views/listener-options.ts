@@ -1,38 +1,49 @@
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Memo } from "../memo/memo.ts";
+import { oneValue } from "../memo/same.ts";
 import type { Mesh, SidecarScope } from "../mesh.ts";
-import type { Proxy } from "../proxy/proxy.ts";
+import { isFlagSet, numberOf, textOf } from "../proxy/node-metadata.ts";
 import { headlessServices } from "./listener-lookups.ts";
+import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { ListenerOptions } from "./views.ts";
 
-export function listenerOptionsOf(mesh: Mesh, { metadata }: Proxy): ListenerOptions {
-  return {
-    httpProxyPort: metadata.httpProxyPort,
-    http10: metadata.http10,
-    idleTimeout: metadata.idleTimeout,
-    unprivilegedPod: metadata.unprivilegedPod,
-    inboundExactBalance: metadata.inboundExactBalance,
-    outboundExactBalance: metadata.outboundExactBalance,
-    statusPort: metadata.statusPort,
-    prometheusPort: metadata.prometheusPort,
-    tlsServerFiles: metadata.tlsServerFiles,
+export function listenerOptionsOf(mesh: Mesh, node: ProxyAnswers, memo: Memo): ListenerOptions {
+  return oneValue(memo, {
+    httpProxyPort: numberOf(node.metadata("HTTP_PROXY_PORT")),
+    http10: isFlagSet(node.metadata("HTTP10")),
+    idleTimeout: textOf(node.metadata("IDLE_TIMEOUT")),
+    unprivilegedPod: isFlagSet(node.metadata("UNPRIVILEGED_POD")),
+    inboundExactBalance: isFlagSet(node.metadata("INBOUND_LISTENER_EXACT_BALANCE")),
+    outboundExactBalance: isFlagSet(node.metadata("OUTBOUND_LISTENER_EXACT_BALANCE")),
+    statusPort: numberOf(node.metadata("ENVOY_STATUS_PORT")),
+    prometheusPort: numberOf(node.metadata("ENVOY_PROMETHEUS_PORT")),
+    tlsServerFiles: tlsFilesOf(node, "TLS_SERVER"),
     fetchesKeySets: mesh.compat === "shared",
-  };
+  });
 }
 
-export const listenerOptionsKey = (options: ListenerOptions): string => JSON.stringify(Object.values(options));
+/** Files of a proxy's own certificates that are set, by metadata key. */
+export function tlsFilesOf(node: ProxyAnswers, prefix: "TLS_SERVER" | "TLS_CLIENT"): Readonly<Record<string, string>> {
+  const keys = ["CERT_CHAIN", "KEY", "ROOT_CERT"].map((part) => `${prefix}_${part}`);
+  const files = keys.map((key): [string, string] => [key, textOf(node.metadata(key))]);
+  return Object.fromEntries(files.filter(([, file]) => file !== ""));
+}
 
 /**
  * The proxy's addresses that outbound listeners leave out: those of its own among the endpoints of headless services
  * with ports that are not HTTP. Leaving them out makes a class per pod, so only Istio's form does.
  */
-export function ownAddressesFor(mesh: Mesh, proxy: Proxy, scope: SidecarScope, memo: Memo): readonly string[] {
-  if (mesh.compat !== "istio" || proxy.type === "router") return [];
+export function ownAddressesFor(mesh: Mesh, node: ProxyAnswers, scope: SidecarScope, memo: Memo): readonly string[] {
+  if (mesh.compat !== "istio" || node.type === "router") return none;
   const headless = headlessServices(scope, memo);
+  if (headless.length === 0) return none;
+  const { addresses } = node;
   const served = headless.some((service) =>
     mesh.registry.endpoints
       .get(serviceKey(service))
-      ?.some((endpoint) => endpoint.addresses.some((address) => proxy.addresses.includes(address))),
+      ?.some((endpoint) => endpoint.addresses.some((address) => addresses.includes(address))),
   );
-  return served ? proxy.addresses : [];
+  return served ? addresses : none;
 }
+
+const none: readonly [] = [];

@@ -1,19 +1,14 @@
 import type { ApplyTo } from "../../config/kinds/envoy-filter.ts";
+import type { Memo } from "../memo/memo.ts";
+import { oneList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { EnvoyFilterPatches, SelectedPatch } from "./views.ts";
 
-/** The patches of a proxy that can touch one type of resource. */
-export interface SelectedPatches {
-  readonly selected: EnvoyFilterPatches;
-  /** Names them by object and position. */
-  readonly key: string;
-  /** The objects that they stand in. */
-  readonly from: readonly object[];
-}
-
+/** The patches of a proxy that can touch each type of resource. */
 export interface PatchSelection {
-  readonly clusters: SelectedPatches;
-  readonly listeners: SelectedPatches;
-  readonly routes: SelectedPatches;
+  readonly clusters: EnvoyFilterPatches;
+  readonly listeners: EnvoyFilterPatches;
+  readonly routes: EnvoyFilterPatches;
 }
 
 const routeTargets: readonly ApplyTo[] = ["ROUTE_CONFIGURATION", "VIRTUAL_HOST", "HTTP_ROUTE"];
@@ -31,25 +26,41 @@ const listeners: ReadonlySet<ApplyTo> = new Set([
   ...routeTargets,
 ]);
 
-const none: SelectedPatches = { selected: { key: "", patches: [] }, key: "", from: [] };
-
 /** @param patches those of a proxy, in the order in which they apply */
-export function selectPatches(patches: readonly SelectedPatch[]): PatchSelection {
+export function selectPatches(patches: readonly SelectedPatch[], memo: Memo): PatchSelection {
   return {
-    clusters: ofTargets(patches, clusters),
-    listeners: ofTargets(patches, listeners),
-    routes: ofTargets(patches, routes),
+    clusters: ofTargets(patches, clusters, memo),
+    listeners: ofTargets(patches, listeners, memo),
+    routes: ofTargets(patches, routes, memo),
   };
 }
 
-function ofTargets(patches: readonly SelectedPatch[], targets: ReadonlySet<ApplyTo>): SelectedPatches {
+function ofTargets(
+  patches: readonly SelectedPatch[],
+  targets: ReadonlySet<ApplyTo>,
+  memo: Memo,
+): EnvoyFilterPatches {
   const kept = patches.filter(({ patch }) => targets.has(patch.applyTo));
-  if (kept.length === 0) return none;
-  const key = kept.map(patchName).join(",");
-  return { selected: { key, patches: kept }, key, from: [...new Set(kept.map(({ filter }) => filter))] };
+  return envoyFilterPatches(memo, {
+    patches: oneList(
+      memo,
+      kept.map((selected) => selectedPatch(memo, selected)),
+    ),
+  });
 }
 
-function patchName({ filter, patch }: SelectedPatch): string {
-  const { namespace, name } = filter.meta;
-  return `${namespace}/${name}#${(filter.spec.configPatches ?? []).indexOf(patch)}`;
+const selectedPatch = step(
+  "selected patch",
+  { filter: "identity", patch: "identity" },
+  (selected: SelectedPatch) => selected,
+);
+
+const envoyFilterPatches = step("patches of a type", { patches: "identity" }, (of: EnvoyFilterPatches) => of);
+
+/** Objects and positions in them. */
+export function patchNames({ patches }: EnvoyFilterPatches): readonly string[] {
+  return patches.map(({ filter, patch }) => {
+    const { namespace, name } = filter.meta;
+    return `${namespace}/${name}#${(filter.spec.configPatches ?? []).indexOf(patch)}`;
+  });
 }

@@ -6,41 +6,52 @@ import type {
 } from "../../config/kinds/destination-rule.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { Service } from "../../registry/service.ts";
-import { ipMode } from "../hosts/ip-address.ts";
 import type { Memo } from "../memo/memo.ts";
+import { oneValue } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { Mesh, SidecarScope } from "../mesh.ts";
-import type { Proxy } from "../proxy/proxy.ts";
+import { listOf } from "../proxy/node-metadata.ts";
 import { distributionLabels } from "../traffic-distribution.ts";
+import { ipModeOf } from "./class-proxy.ts";
+import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { EndpointPerspective } from "./views.ts";
 
 /** Where a proxy stands, as far as the endpoints of its scope's services depend on it. */
-export function perspectiveOf(mesh: Mesh, proxy: Proxy, scope: SidecarScope, memo: Memo): EndpointPerspective {
+export function perspectiveOf(mesh: Mesh, node: ProxyAnswers, scope: SidecarScope, memo: Memo): EndpointPerspective {
   const { services, destinationRules } = scope;
-  const reads = memo([services, destinationRules, mesh.config], "place reads", () => {
-    const rules = [...destinationRules.values()].flat().map(({ config }) => config.spec);
-    return placeReads(services, rules, mesh.config);
-  });
+  const reads = placeReadsOf(memo, { services, destinationRules, meshConfig: mesh.config });
   const failoverLabels = reads.labels.flatMap((key) => {
-    const value = proxy.labels[key];
+    const value = node.label(key);
     return value === undefined ? [] : [[key, value] as const];
   });
   const readsNetwork = mesh.networks.gateways.length > 0;
-  return {
-    clusterId: proxy.clusterId,
-    network: readsNetwork ? proxy.network : "",
-    networkView: proxy.metadata.networkView,
-    locality: reads.locality ? proxy.locality : "",
-    nodeName: reads.nodeName ? proxy.nodeName : "",
-    ipMode: ipMode(proxy.addresses),
-    proxyType: proxy.type,
+  return oneValue(memo, {
+    clusterId: node.clusterId,
+    network: readsNetwork ? node.network : "",
+    networkView: listOf(node.metadata("REQUESTED_NETWORK_VIEW")),
+    locality: reads.locality ? node.locality : "",
+    nodeName: reads.nodeName ? node.nodeName : "",
+    ipMode: ipModeOf(node.families),
+    proxyType: node.type,
     failoverLabels: Object.fromEntries(failoverLabels),
-  };
+  });
 }
 
-export const perspectiveKey = (perspective: EndpointPerspective): string => JSON.stringify(Object.values(perspective));
+interface PlaceInputs extends Pick<SidecarScope, "services" | "destinationRules"> {
+  readonly meshConfig: MeshConfig;
+}
+
+const placeReadsOf = step(
+  "place reads",
+  { services: "identity", destinationRules: "identity", meshConfig: "identity" },
+  ({ services, destinationRules, meshConfig }: PlaceInputs) => {
+    const rules = [...destinationRules.values()].flat().map(({ config }) => config.spec);
+    return placeReads(services, rules, meshConfig);
+  },
+);
 
 /** What of a proxy's place the answers about some services depend on. */
-export interface PlaceReads {
+interface PlaceReads {
   readonly locality: boolean;
   readonly nodeName: boolean;
   /** Label keys of failover priorities, sorted. */
@@ -48,7 +59,7 @@ export interface PlaceReads {
 }
 
 /** What services and their rules make depend on the place of the client. */
-export function placeReads(
+function placeReads(
   services: readonly Service[],
   rules: readonly DestinationRule[],
   { localityLbSetting, defaultTrafficPolicy }: MeshConfig,

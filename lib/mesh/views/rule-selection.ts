@@ -2,28 +2,59 @@ import type { Service } from "../../registry/service.ts";
 import { destinationRuleFor } from "../index/destination-rule-index.ts";
 import type { Labels } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
+import { oneList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { MeshDestinationRule, SidecarScope } from "../mesh.ts";
+import type { RuleLookup } from "./views.ts";
 
 /** The rules of a scope that apply to a proxy. */
 export interface RuleSelection {
-  destinationRule(service: Service): MeshDestinationRule | undefined;
-  /** Names those among them that select workloads. */
-  readonly key: string;
+  readonly destinationRule: RuleLookup;
+  /** Hosts and names of those among them that select workloads. */
+  readonly names: readonly string[];
 }
 
 export function selectRules(scope: SidecarScope, labels: Labels, memo: Memo): RuleSelection {
   const { destinationRules: rules, namespace } = scope;
-  const selecting = memo([rules], "hosts of selector rules", () =>
-    [...rules].filter(([, candidates]) => candidates.some(hasSelector)).map(([hostname]) => hostname),
-  );
-  const ruleOf = (hostname: string) => destinationRuleFor(rules.get(hostname), "outbound", namespace, labels);
-  const selected = selecting.flatMap((hostname) => {
-    const rule = ruleOf(hostname);
-    return rule !== undefined && hasSelector(rule)
-      ? [`${hostname}=${rule.config.meta.namespace}/${rule.config.meta.name}`]
-      : [];
+  const chosen = hostsOfSelectorRules(memo, { rules }).flatMap((hostname): readonly (readonly [string, MeshDestinationRule])[] => {
+    const rule = destinationRuleFor(rules.get(hostname), "outbound", namespace, labels);
+    return rule !== undefined && hasSelector(rule) ? [[hostname, rule]] : [];
   });
-  return { destinationRule: (service) => ruleOf(service.hostname), key: selected.join(",") };
+  return ruleSelection(memo, {
+    rules,
+    hosts: chosen.map(([hostname]) => hostname),
+    chosen: oneList(
+      memo,
+      chosen.map(([, rule]) => rule),
+    ),
+  });
 }
+
+const hostsOfSelectorRules = step(
+  "hosts of selector rules",
+  { rules: "identity" },
+  ({ rules }: Pick<SelectionInputs, "rules">) =>
+    [...rules].filter(([, candidates]) => candidates.some(hasSelector)).map(([hostname]) => hostname),
+);
+
+interface SelectionInputs {
+  readonly rules: SidecarScope["destinationRules"];
+  /** Where a rule with a selector applies, and those rules. */
+  readonly hosts: readonly string[];
+  readonly chosen: readonly MeshDestinationRule[];
+}
+
+const ruleSelection = step(
+  "rule selection",
+  { rules: "identity", hosts: "value", chosen: "identity" },
+  ({ rules, hosts, chosen }: SelectionInputs): RuleSelection => {
+    const selected = new Map(chosen.map((rule, at): [string, MeshDestinationRule] => [hosts[at] ?? "", rule]));
+    return {
+      destinationRule: ({ hostname }: Service) =>
+        selected.get(hostname) ?? rules.get(hostname)?.findLast((rule) => !hasSelector(rule)),
+      names: [...selected].map(([host, { config }]) => `${host}=${config.meta.namespace}/${config.meta.name}`),
+    };
+  },
+);
 
 const hasSelector = ({ config }: MeshDestinationRule): boolean => config.spec.workloadSelector !== undefined;

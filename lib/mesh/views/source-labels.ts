@@ -1,6 +1,8 @@
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { Labels } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
+import { oneValue } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { MeshVirtualService, SidecarScope } from "../mesh.ts";
 import type { GatewaySelection } from "./gateway-view.ts";
 
@@ -11,24 +13,28 @@ export function sourceLabelsOf(
   labels: Labels,
   memo: Memo,
 ): Labels {
-  const lists = new Set(scope.egressListeners.map((listener) => listener.virtualServices));
-  const keys = new Set([...lists].flatMap((list) => sourceLabelKeys(list, memo)));
-  if (gateway !== undefined) {
-    const { bound } = gateway;
-    for (const key of memo([bound], "source labels", () => keysOf(bound.flat()))) keys.add(key);
-  }
-  return Object.fromEntries(
-    [...keys].sort().flatMap((key) => {
-      const value = labels[key];
-      return value === undefined ? [] : [[key, value] as const];
-    }),
+  const lists = new Set([
+    ...scope.egressListeners.map((listener) => listener.virtualServices),
+    ...(gateway?.bound ?? []),
+  ]);
+  const keys = new Set([...lists].flatMap((virtualServices) => sourceLabelKeys(memo, { virtualServices })));
+  return oneValue(
+    memo,
+    Object.fromEntries(
+      [...keys].sort().flatMap((key) => {
+        const value = labels[key];
+        return value === undefined ? [] : [[key, value] as const];
+      }),
+    ),
   );
 }
 
 /** Label keys in `sourceLabels` of any match of these virtual services. */
-export function sourceLabelKeys(virtualServices: readonly MeshVirtualService[], memo: Memo): readonly string[] {
-  return memo([virtualServices], "source labels", () => keysOf(virtualServices));
-}
+const sourceLabelKeys = step(
+  "source label keys",
+  { virtualServices: "identity" },
+  ({ virtualServices }: { readonly virtualServices: readonly MeshVirtualService[] }) => keysOf(virtualServices),
+);
 
 function keysOf(virtualServices: readonly MeshVirtualService[]): readonly string[] {
   const keys = new Set<string>();

@@ -1,6 +1,9 @@
+import type { Memo } from "../memo/memo.ts";
+import { oneValue } from "../memo/same.ts";
 import type { Mesh } from "../mesh.ts";
-import type { Proxy } from "../proxy/proxy.ts";
+import { textOf } from "../proxy/node-metadata.ts";
 import { conventionalName, namesByConvention } from "./conventional-name.ts";
+import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { TracingView, WorkloadPolicies } from "./views.ts";
 
 const noTracing: TracingView = {
@@ -17,25 +20,30 @@ const noTracing: TracingView = {
  * What tracing tags say about a proxy. Istio writes them even where nothing is traced, which tells apart every
  * canonical service; the shared form leaves them empty without a tracer.
  */
-export function tracingViewOf(mesh: Mesh, proxy: Proxy, policies: WorkloadPolicies): TracingView {
-  const traced = traces(mesh, proxy, policies);
+export function tracingViewOf(
+  mesh: Mesh,
+  node: ProxyAnswers,
+  telemetry: WorkloadPolicies["telemetry"],
+  memo: Memo,
+): TracingView {
+  const traced = traces(mesh, node, telemetry);
   if (!traced && (mesh.compat === "shared" || !mesh.config.enableTracing)) return noTracing;
-  return {
-    canonicalName: proxy.labels["service.istio.io/canonical-name"] ?? "",
-    canonicalRevision: proxy.labels["service.istio.io/canonical-revision"] ?? "",
-    meshId: proxy.metadata.meshId,
-    namespace: proxy.namespace,
-    clusterId: proxy.clusterId,
-    nodeCluster: traced ? proxy.nodeCluster : "",
-    conventionalName: traced && namesByConvention(mesh.config) ? conventionalName(mesh, proxy) : "",
-  };
+  return oneValue(memo, {
+    canonicalName: node.label("service.istio.io/canonical-name") ?? "",
+    canonicalRevision: node.label("service.istio.io/canonical-revision") ?? "",
+    meshId: textOf(node.metadata("MESH_ID")),
+    namespace: node.namespace,
+    clusterId: node.clusterId,
+    nodeCluster: traced ? node.nodeCluster : "",
+    conventionalName: traced && namesByConvention(mesh.config) ? conventionalName(mesh, node) : "",
+  });
 }
 
 /** Can any span be sent: is there a provider by Telemetry, by default, or in the proxy's own settings? */
-function traces(mesh: Mesh, proxy: Proxy, policies: WorkloadPolicies): boolean {
+function traces(mesh: Mesh, node: ProxyAnswers, telemetry: WorkloadPolicies["telemetry"]): boolean {
   return (
     (mesh.config.defaultProviders.tracing ?? []).length > 0 ||
-    policies.telemetry.some((telemetry) => telemetry.spec.tracing !== undefined) ||
-    proxy.metadata.proxyConfig.tracing !== undefined
+    telemetry.some(({ spec }) => spec.tracing !== undefined) ||
+    node.proxyConfig("tracing") !== undefined
   );
 }

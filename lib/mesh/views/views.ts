@@ -1,6 +1,6 @@
 /**
- * What each generator is handed, and nothing else: the view is the key. `viewsOf(mesh, proxy)` selects what applies to a
- * proxy, reduces it to these views and gives each a key; proxies with equal keys get one answer.
+ * What each generator is handed, and nothing else. `viewsOf(mesh, proxy)` selects what applies to a proxy and reduces it to
+ * these views, each made by a step: proxies for which the same was selected have one view object, and so get one answer.
  * Nothing proxy-specific is in a view unless something selected really reads it (xds-protocol part H).
  */
 import type { Config } from "../../config/config.ts";
@@ -14,7 +14,8 @@ import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
 import type { NetworkGateway } from "../../registry/registry-state.ts";
 import type { Endpoint, Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
-import type { MergedGateway, MeshDestinationRule, MeshVirtualService, SidecarScope } from "../mesh.ts";
+import type { PeerAuthenticationIndex } from "../index/peer-authentication.ts";
+import type { MergedGateway, MeshDestinationRule, MeshVirtualService, ServiceIndex, SidecarScope } from "../mesh.ts";
 
 /** What every generator may read of the proxies of a class. */
 export interface ClassProxy {
@@ -32,9 +33,12 @@ export interface ClassProxy {
   /** `sni-dnat` for the older east-west gateways, else "". */
   readonly routerMode: string;
   readonly istioVersion: string;
-  /** Mesh default, ProxyConfig objects, annotation and node metadata merged. */
-  readonly proxyConfig: ProxyConfig;
+  /** Mesh default, ProxyConfig objects, annotation and node metadata merged: what some generator reads of it. */
+  readonly proxyConfig: ClassProxyConfig;
 }
+
+/** A generator that reads another setting adds it here, and `classProxyOf` asks the proxies for it. */
+export type ClassProxyConfig = Pick<ProxyConfig, "tracing" | "serviceCluster" | "proxyHeaders" | "gatewayTopology">;
 
 /** Lookups that depend on no proxy, nor on endpoints and policies: all that routes may ask. */
 export interface ServiceLookups {
@@ -45,8 +49,7 @@ export interface ServiceLookups {
   serviceByHostname(hostname: string, namespace: string): Service | undefined;
   /** Every service of a host, whoever may see it: one a namespace. */
   servicesOfHost(hostname: string): readonly Service[];
-  /** Stands for all services among memo keys: another object as soon as one of them changed. */
-  readonly services: object;
+  readonly services: ServiceIndex;
 }
 
 /** What listeners may ask. */
@@ -66,8 +69,7 @@ export interface MeshLookups extends ServiceLookups {
   serviceMtlsMode(service: Service, port: ServicePort): MutualTlsMode | undefined;
   /** Effective mode on one (target) port of the workload with these labels, also a workload of another class. @see model-push 9.1 */
   workloadMtlsMode(namespace: string, labels: Readonly<Record<string, string>>, port: number): MutualTlsMode;
-  /** Stands for all PeerAuthentications among memo keys: another object as soon as one of them changed. */
-  readonly authentication: object;
+  readonly authentication: PeerAuthenticationIndex;
   readonly networkGateways: readonly NetworkGateway[];
   /** Gateways of one network (both registry-found and MeshNetworks). */
   gatewaysOfNetwork(network: string, clusterId: string): readonly NetworkGateway[];
@@ -93,35 +95,49 @@ export interface EndpointPerspective {
 /** The services of a scope and their rules; nothing of its virtual services, which clusters and endpoints never read. */
 export type ServiceScope = Omit<SidecarScope, "egressListeners">;
 
-/** What the view of every type but endpoints has. */
-export interface ClassView {
+/** What every view has. */
+export interface View {
+  /** Names what was selected: the same in every process, and for no two views of one mesh. Made from the view's inputs. */
   readonly key: string;
+}
+
+/** What the view of every type but endpoints has. */
+export interface ClassView extends View {
   readonly proxy: ClassProxy;
   /** The rule that applies to a service outbound (selector rules of the own namespace first). */
-  destinationRule(service: Service): MeshDestinationRule | undefined;
+  readonly destinationRule: RuleLookup;
   /** Those that can touch the type. */
   readonly envoyFilters: EnvoyFilterPatches;
 }
 
-/** CDS. */
-export interface ClusterView extends ClassView {
+/** The same function as long as its answers are the same. */
+export type RuleLookup = (service: Service) => MeshDestinationRule | undefined;
+
+/** What clusters of services read: classes that differ in what they serve share it. */
+export interface OutboundClusterView extends View {
+  readonly proxy: ClassProxy;
+  readonly destinationRule: RuleLookup;
   readonly lookups: MeshLookups;
   readonly scope: ServiceScope;
   readonly perspective: EndpointPerspective;
-  readonly inbound: ServedView;
-  /** Stands for everything but `inbound` among memo keys: classes that differ in what they serve share it. */
-  readonly outbound: object;
-  readonly gateway: MergedGateway | undefined;
+  /** Of the merged gateway nothing else is read. */
+  readonly containsAutoPassthrough: boolean;
   /** Files for client certificates (`TLS_CLIENT_*`), by key; empty as a rule. */
   readonly tlsClientFiles: Readonly<Record<string, string>>;
 }
 
+/** CDS. */
+export interface ClusterView extends ClassView, OutboundClusterView {
+  readonly outbound: OutboundClusterView;
+  readonly inbound: ServedView;
+  readonly gateway: MergedGateway | undefined;
+}
+
 /** EDS, and the endpoints inlined in the poll shape: the same for all namespaces that see the same services and rules. */
-export interface EndpointView {
-  readonly key: string;
+export interface EndpointView extends View {
   readonly lookups: MeshLookups;
   readonly scope: Pick<SidecarScope, "services" | "serviceByHostname" | "destinationRules">;
-  destinationRule(service: Service): MeshDestinationRule | undefined;
+  readonly destinationRule: RuleLookup;
   readonly perspective: EndpointPerspective;
 }
 
@@ -143,18 +159,14 @@ export interface GatewayRouteView {
   virtualServices(gatewayName: string): readonly MeshVirtualService[];
 }
 
-/** LDS. */
-export interface ListenerView extends ClassView {
+/** What outbound listeners of a sidecar read: classes that differ in what they serve, and how, share it. */
+export interface OutboundListenerView extends View {
+  readonly proxy: ClassProxy;
+  readonly destinationRule: RuleLookup;
   readonly lookups: ListenerLookups;
   readonly scope: SidecarScope;
-  /**
-   * Stands among memo keys for all that outbound listeners of a sidecar read: everything but `inbound` and the policies for
-   * authorization and request authentication. The former count where a host is resolved at run time.
-   */
-  readonly outbound: object;
-  readonly inbound: InboundView;
-  readonly gateway: GatewayRouteView | undefined;
   readonly sourceLabels: Readonly<Record<string, string>>;
+  /** Without what is about callers, but for authorization in front of hosts that are resolved at run time. */
   readonly policies: WorkloadPolicies;
   /** What authorizes calls of hosts that are resolved at run time, by namespace of their services where it is a third one. */
   readonly calledPolicies: ReadonlyMap<string, WorkloadPolicies["authorization"]>;
@@ -162,6 +174,15 @@ export interface ListenerView extends ClassView {
   readonly options: ListenerOptions;
   /** Own addresses, only where headless TCP or a Sidecar ingress listener reads them; else empty. */
   readonly ownAddresses: readonly string[];
+}
+
+/** LDS. */
+export interface ListenerView extends ClassView, OutboundListenerView {
+  readonly outbound: OutboundListenerView;
+  readonly inbound: InboundView;
+  readonly gateway: GatewayRouteView | undefined;
+  /** All of them. */
+  readonly policies: WorkloadPolicies;
 }
 
 /** What the literal tracing tags and the tracer say about the proxy; "" where nothing writes them. */
@@ -199,7 +220,7 @@ export interface InboundView {
   /** Non-empty: the Sidecar's own listeners replace the targets. */
   readonly ingressListeners: readonly IstioIngressListener[];
   /** The rule whose connection pool applies to inbound clusters of a service (selector rules never). */
-  destinationRule(service: Service): MeshDestinationRule | undefined;
+  readonly destinationRule: RuleLookup;
   /** Sidecar's inbound connection pool, if any. */
   readonly scope: ServiceScope;
   /** Effective mode of a workload port. @see model-push 9.1 */
@@ -227,7 +248,6 @@ export interface WorkloadPolicies {
 
 /** The patches that apply to a class, in order: priority, root namespace first, age, name. */
 export interface EnvoyFilterPatches {
-  readonly key: string;
   readonly patches: readonly SelectedPatch[];
 }
 

@@ -1,0 +1,105 @@
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
+import { type RegistryState, serviceKey } from "../../registry/registry-state.ts";
+import type { Endpoint, Service } from "../../registry/service.ts";
+import { lazily } from "../memo/lazy.ts";
+import type { Memo } from "../memo/memo.ts";
+import { step } from "../memo/step.ts";
+import type { ServiceIndex } from "../mesh.ts";
+import type { MeshLookups, ServiceLookups } from "../views/views.ts";
+import type { NetworkIndex } from "./network-index.ts";
+import type { PeerAuthenticationIndex } from "./peer-authentication.ts";
+import { clusterLocalHosts, serviceAccountsOf } from "./service-index.ts";
+
+interface ServiceLookupInputs {
+  readonly services: ServiceIndex;
+  readonly meshConfig: MeshConfig;
+  readonly meshNetworks: MeshNetworks;
+  readonly domain: string;
+}
+
+/** Answers that neither endpoints nor policies can change. */
+export const serviceLookups = step(
+  "service lookups",
+  { services: "identity", meshConfig: "identity", meshNetworks: "identity", domain: "value" },
+  ({ services, meshConfig, meshNetworks, domain }: ServiceLookupInputs): ServiceLookups => ({
+    mesh: meshConfig,
+    domain,
+    meshNetworks,
+    serviceByHostname: services.visibleService,
+    servicesOfHost: (hostname) => [...(services.byHostname.get(hostname)?.values() ?? [])],
+    services,
+  }),
+);
+
+interface MeshLookupInputs {
+  readonly general: ServiceLookups;
+  readonly services: ServiceIndex;
+  readonly endpoints: RegistryState["endpoints"];
+  readonly meshConfig: MeshConfig;
+  readonly domain: string;
+  readonly peerAuthentication: PeerAuthenticationIndex;
+  readonly networks: NetworkIndex;
+}
+
+/** Answers that depend on no proxy. */
+export const meshLookups = step(
+  "mesh lookups",
+  {
+    general: "identity",
+    services: "identity",
+    endpoints: "identity",
+    meshConfig: "identity",
+    domain: "value",
+    peerAuthentication: "identity",
+    networks: "identity",
+  },
+  (
+    { general, services, endpoints, meshConfig, domain, peerAuthentication, networks }: MeshLookupInputs,
+    memo: Memo,
+  ): MeshLookups => {
+    const clusterLocal = lazily(() => clusterLocalHosts(meshConfig, domain));
+    // Every generator asks for the endpoints of every service: looked up once by its name, by its identity then.
+    const known = new Map<Service, readonly Endpoint[]>();
+    const endpointsOf = (service: Service): readonly Endpoint[] => {
+      let found = known.get(service);
+      if (found === undefined) {
+        found = endpoints.get(serviceKey(service)) ?? noEndpoints;
+        known.set(service, found);
+      }
+      return found;
+    };
+    return {
+      ...general,
+      endpoints: endpointsOf,
+      serviceAccounts: (service) =>
+        serviceAccounts(memo, {
+          service: services.youngest(service),
+          endpoints: endpointsOf(service),
+          aliases: meshConfig.trustDomainAliases,
+        }),
+      isClusterLocal: (service) => clusterLocal()(service.hostname),
+      authentication: peerAuthentication,
+      serviceMtlsMode: peerAuthentication.serviceMode,
+      workloadMtlsMode: peerAuthentication.workloadMode,
+      networkGateways: networks.gateways,
+      gatewaysOfNetwork: networks.gatewaysOf,
+    };
+  },
+);
+
+const noEndpoints: readonly [] = [];
+
+const serviceAccounts = step(
+  "service accounts",
+  { service: "identity", endpoints: "identity", aliases: "identity" },
+  ({
+    service,
+    endpoints,
+    aliases,
+  }: {
+    readonly service: Service;
+    readonly endpoints: readonly Endpoint[];
+    readonly aliases: MeshConfig["trustDomainAliases"];
+  }) => serviceAccountsOf(service, endpoints, aliases),
+);

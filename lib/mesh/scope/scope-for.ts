@@ -1,0 +1,63 @@
+import type { Labels } from "../label-selector.ts";
+import type { Memo } from "../memo/memo.ts";
+import { step } from "../memo/step.ts";
+import type { Mesh, SidecarScope } from "../mesh.ts";
+import type { Proxy } from "../proxy/proxy.ts";
+import type { ServiceScope } from "../views/views.ts";
+import { gatewayScope, type ScopeSources, sidecarScope } from "./sidecar-scope.ts";
+
+/** The scope of a proxy, shared by all proxies of the namespace that the same Sidecar selects. */
+export function scopeFor(
+  mesh: Mesh,
+  { type, namespace }: Pick<Proxy, "type" | "namespace">,
+  labels: Labels,
+  memo: Memo,
+): SidecarScope {
+  const { services, virtualServices, destinationRules, config: meshConfig } = mesh;
+  const sources = { services, virtualServices, destinationRules, meshConfig };
+  if (type === "router") return scopeOfGateway(memo, { ...sources, namespace });
+  return scopeOfSidecar(memo, { ...sources, namespace, sidecar: mesh.sidecars.sidecarFor(namespace, labels) });
+}
+
+interface ScopeInputs extends ScopeSources {
+  readonly namespace: string;
+}
+
+const sourceKinds = {
+  services: "identity",
+  virtualServices: "identity",
+  destinationRules: "identity",
+  meshConfig: "identity",
+  namespace: "value",
+} as const;
+
+const scopeOfGateway = step("scope of a gateway", sourceKinds, ({ namespace, ...sources }: ScopeInputs, memo: Memo) =>
+  gatewayScope(sources, namespace, memo),
+);
+
+const scopeOfSidecar = step(
+  "scope of a sidecar",
+  { ...sourceKinds, sidecar: "identity" },
+  ({ namespace, sidecar, ...sources }: ScopeInputs & Pick<SidecarScope, "sidecar">, memo: Memo) =>
+    sidecarScope(sources, namespace, sidecar, memo),
+);
+
+/** The part of a scope that virtual services only change by the services they bring in. */
+export function serviceScopeOf({ egressListeners: _listeners, ...scope }: SidecarScope, memo: Memo): ServiceScope {
+  return serviceScope(memo, scope);
+}
+
+const serviceScope = step(
+  "service scope",
+  {
+    id: "value",
+    namespace: "value",
+    sidecar: "identity",
+    services: "identity",
+    serviceByHostname: "identity",
+    destinationRules: "identity",
+    outboundTrafficPolicy: "value",
+    ingressListeners: "identity",
+  },
+  (scope: ServiceScope): ServiceScope => scope,
+);

@@ -1,0 +1,76 @@
+import type { Config } from "../../config/config.ts";
+import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
+import type { Service } from "../../registry/service.ts";
+import { isDynamicWildcard } from "../hosts/dynamic-wildcard.ts";
+import type { ServedWorkload } from "../legacy-policies/served-port.ts";
+import type { Memo } from "../memo/memo.ts";
+import { oneList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
+import type { Mesh, SidecarScope } from "../mesh.ts";
+import { objectNames } from "./object-names.ts";
+import { type InputNames, itself, viewKey } from "./view-key.ts";
+import type { View } from "./views.ts";
+
+/** Policies that stand in the workload's own way out: in front of hosts that are resolved at run time, nowhere else. */
+export interface CalledPolicies extends View {
+  /** Whether there are such hosts in scope: the workload's own policies count for them too. */
+  readonly any: boolean;
+  /** Those of other namespaces that such hosts are of. */
+  readonly byNamespace: ReadonlyMap<string, readonly Config<AuthorizationPolicy>[]>;
+}
+
+export function selectCalledPolicies(
+  mesh: Mesh,
+  workload: ServedWorkload,
+  scope: SidecarScope,
+  memo: Memo,
+): CalledPolicies {
+  // Not the services of the scope, which are one for each host: several on one host may all have listeners.
+  const namespaces = [
+    ...new Set(scope.egressListeners.flatMap(({ services }) => namespacesOfDynamicHosts(memo, { services }))),
+  ];
+  const { namespace, rootNamespace } = workload;
+  const others = namespaces.filter((other) => other !== namespace && other !== rootNamespace);
+  const policiesIn = (calledNamespace: string): readonly Config<AuthorizationPolicy>[] => {
+    // The workload itself, whose answers are asked for only when they are read.
+    const calling: ServedWorkload = Object.create(workload, { calledNamespace: { value: calledNamespace } });
+    return oneList(memo, mesh.policies(calling).authorization);
+  };
+  return calledPolicies(memo, {
+    any: namespaces.length > 0,
+    namespaces: others,
+    policies: oneList(memo, others.map(policiesIn)),
+  });
+}
+
+interface CalledInputs {
+  readonly any: boolean;
+  readonly namespaces: readonly string[];
+  readonly policies: readonly (readonly Config<AuthorizationPolicy>[])[];
+}
+
+const calledNames: InputNames<CalledInputs> = {
+  any: itself,
+  namespaces: itself,
+  policies: (lists) => lists.map(objectNames),
+};
+
+const calledPolicies = step(
+  "called policies",
+  { any: "value", namespaces: "value", policies: "identity" },
+  (inputs: CalledInputs): CalledPolicies => ({
+    key: viewKey(calledNames, inputs),
+    any: inputs.any,
+    byNamespace: new Map(inputs.namespaces.map((namespace, at) => [namespace, inputs.policies[at] ?? []])),
+  }),
+);
+
+/** Namespaces of services that are resolved at run time. */
+const namespacesOfDynamicHosts = step(
+  "namespaces of dynamic hosts",
+  { services: "identity" },
+  ({ services }: { readonly services: readonly Service[] }) => {
+    const dynamic = services.filter(isDynamicWildcard);
+    return [...new Set(dynamic.map(({ attributes }) => attributes.namespace))];
+  },
+);

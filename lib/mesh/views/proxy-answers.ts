@@ -1,0 +1,111 @@
+import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import type { RegistryState } from "../../registry/registry-state.ts";
+import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
+import type { Labels } from "../label-selector.ts";
+import type { Memo } from "../memo/memo.ts";
+import { oneList, oneValue } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
+import { textMap } from "../proxy/node-metadata.ts";
+import type { Proxy as MeshProxy } from "../proxy/proxy.ts";
+
+/**
+ * A proxy as questions: selecting what applies to it may ask these and nothing else, and every answer that it got is
+ * recorded. So which attributes of nodes matter follows from what was asked (`classes/class-reads.ts`), and proxies with the
+ * same answers are of one class. Answers are plain values, or objects that are the same as long as they say the same.
+ */
+export interface ProxyAnswers {
+  readonly type: MeshProxy["type"];
+  readonly namespace: string;
+  readonly dnsDomain: string;
+  readonly clusterId: string;
+  readonly network: string;
+  /** `region/zone/subzone`. */
+  readonly locality: string;
+  readonly nodeName: string;
+  /** Name of the pod. */
+  readonly name: string;
+  readonly nodeCluster: string;
+  readonly serviceAccount: string;
+  readonly interceptionMode: MeshProxy["metadata"]["interceptionMode"];
+  /** `4`, `6`, or both in the order in which they come first: `46`, `64`. */
+  readonly families: string;
+  readonly addresses: readonly string[];
+  /** What the registries say that the workload serves. */
+  readonly targets: readonly ServiceTarget[];
+  label(key: string): string | undefined;
+  annotation(key: string): string | undefined;
+  /** Node metadata as sent. */
+  metadata(key: string): unknown;
+  /** One setting of its ProxyConfig. */
+  proxyConfig<K extends keyof ProxyConfig>(setting: K): ProxyConfig[K];
+}
+
+/** @param memo gives equal answers one object */
+export function answersOf(proxy: MeshProxy, registry: Pick<RegistryState, "serviceTargets">, memo: Memo): ProxyAnswers {
+  const { metadata, addresses } = proxy;
+  return {
+    type: proxy.type,
+    namespace: proxy.namespace,
+    dnsDomain: proxy.dnsDomain,
+    clusterId: proxy.clusterId,
+    network: proxy.network,
+    locality: proxy.locality,
+    nodeName: proxy.nodeName,
+    name: proxy.id.split(".")[0] ?? "",
+    nodeCluster: proxy.nodeCluster,
+    serviceAccount: proxy.serviceAccount,
+    interceptionMode: metadata.interceptionMode,
+    get families() {
+      return [...new Set(addresses.map((address) => (address.includes(":") ? "6" : "4")))].join("");
+    },
+    get addresses() {
+      return oneValue(memo, addresses);
+    },
+    get targets() {
+      const targets = registry.serviceTargets(proxy);
+      return oneList(
+        memo,
+        targets.map((target) => oneTarget(memo, target)),
+      );
+    },
+    label: (key) => (Object.hasOwn(proxy.labels, key) ? proxy.labels[key] : undefined),
+    annotation: (key) => textMap(metadata.raw.ANNOTATIONS)[key],
+    metadata: (key) => plain(memo, Object.hasOwn(metadata.raw, key) ? metadata.raw[key] : undefined),
+    proxyConfig: (setting) => plain(memo, metadata.proxyConfig[setting]),
+  };
+}
+
+const plain = <T>(memo: Memo, value: T): T => (typeof value === "object" && value !== null ? oneValue(memo, value) : value);
+
+const oneTarget = step(
+  "service target",
+  { service: "identity", servicePort: "identity", targetPort: "value" },
+  (target: { readonly service: Service; readonly servicePort: ServicePort; readonly targetPort: number }): ServiceTarget =>
+    target,
+);
+
+/** The labels of a proxy as a record to look keys up in; nothing can list it, since that would read all of them. */
+export function labelsOf(node: Pick<ProxyAnswers, "label">): Labels {
+  // A record's type says nothing of keys that are not there.
+  return lookUps((key) => node.label(key) as string);
+}
+
+/** Its metadata likewise. */
+export function metadataOf(node: Pick<ProxyAnswers, "metadata">): Readonly<Record<string, unknown>> {
+  return lookUps((key) => node.metadata(key));
+}
+
+function lookUps<T>(answer: (key: string) => T): Readonly<Record<string, T>> {
+  const refuse = (): never => {
+    throw new Error("what a proxy says can be asked by key only");
+  };
+  return new Proxy<Record<string, T>>(
+    {},
+    {
+      get: (_target, key) => (typeof key === "string" ? answer(key) : undefined),
+      ownKeys: refuse,
+      has: refuse,
+      getOwnPropertyDescriptor: refuse,
+    },
+  );
+}

@@ -1,0 +1,19 @@
+import { fingerprint } from "../memo/fingerprint.ts";
+import { plainText } from "../memo/plain-text.ts";
+import { fieldsOf } from "../memo/step.ts";
+
+/**
+ * What each input of a view is called, as a plain value. Every input has a name, so that none can be missing from the key;
+ * inputs that are the same for all proxies of a mesh are called nothing (`sameForAll`).
+ */
+export type InputNames<I extends object> = { readonly [K in keyof I]-?: (input: I[K]) => unknown };
+
+/** The key of a view: 24 characters, the same in every process. It changes when other things are selected, not when they change. */
+export function viewKey<I extends object>(names: InputNames<I>, inputs: I): string {
+  return fingerprint(fieldsOf(names).map((field) => plainText(names[field](inputs[field]))).join(""));
+}
+
+export const sameForAll = (): string => "";
+
+/** A plain value is its own name. */
+export const itself = <T>(input: T): T => input;
