@@ -1,7 +1,7 @@
 import type { Memo } from "./memo.ts";
 import { plainText } from "./plain-text.ts";
 import { isSame, keepLast, lastMade } from "./same.ts";
-import { fieldsOf, type InputKinds, inputReader } from "./step.ts";
+import { elementsOf, fieldsOf, type InputKinds, inputReader } from "./step.ts";
 
 /**
  * One pass over a long list. An element that reads what it read before keeps what was made of it, for the price of two
@@ -20,7 +20,7 @@ export function pass<C extends object, E, I, T>(
   const fields = fieldsOf(kinds);
   return (memo, slot, elements, context, read) => {
     const used = only(context);
-    const terms = fields.map((field) => (kinds[field] === "identity" ? used[field] : plainText(used[field])));
+    const terms = fields.flatMap((field) => termsOf(kinds[field], used[field]));
     const reads = elements.map(read);
     const key = `pass|${name}|${slot}`;
     const last = lastMade<Made<E, I, T>>(memo, key);
@@ -37,6 +37,18 @@ export function pass<C extends object, E, I, T>(
     keepLast(memo, key, { terms, elements, reads, made: same } satisfies Made<E, I, T>);
     return same;
   };
+}
+
+/** What an input is compared by. */
+function termsOf(kind: "identity" | "elements" | "value", input: unknown): readonly unknown[] {
+  switch (kind) {
+    case "identity":
+      return [input];
+    case "elements":
+      return [elementsOf(input).length, ...elementsOf(input)];
+    default:
+      return [plainText(input)];
+  }
 }
 
 /** One pass: what it read, and what it made. */

@@ -3,10 +3,15 @@ import { plainText } from "./plain-text.ts";
 
 /**
  * How each input of a step counts: `identity` for immutable objects, which every stage keeps as they are as long as nothing
- * changed that they were made from; `value` for plain values, which count by what they say.
+ * changed that they were made from; `elements` for lists that are made anew each time, of such objects; `value` for plain
+ * values, which count by what they say.
  */
 export type InputKinds<I extends object> = {
-  readonly [K in keyof I]-?: I[K] extends object | undefined ? "identity" | "value" : "value";
+  readonly [K in keyof I]-?: I[K] extends readonly object[] | undefined
+    ? "identity" | "elements" | "value"
+    : I[K] extends object | undefined
+      ? "identity" | "value"
+      : "value";
 };
 
 /** @returns what `make` makes of the inputs; the same object for the same inputs */
@@ -37,7 +42,7 @@ const absent: object = Object.freeze({});
 
 /** How the inputs of one step are found among what is remembered. */
 export interface InputReader<I extends object> {
-  /** The node behind the inputs that count by identity. */
+  /** The node behind the inputs that count by identity, their own or that of their elements. */
   follow(root: KnownNode, inputs: I): KnownNode;
   /** The step, with the inputs that count by value. */
   keyOf(inputs: I): string;
@@ -48,17 +53,23 @@ export interface InputReader<I extends object> {
 /** @param name as of `step` */
 export function inputReader<I extends object>(name: string, kinds: InputKinds<I>): InputReader<I> {
   const fields = fieldsOf(kinds);
-  const identities = fields.filter((field) => kinds[field] === "identity");
+  const held = fields.filter((field) => kinds[field] !== "value");
   const values = fields.filter((field) => kinds[field] === "value");
+  const lists = fields.filter((field) => kinds[field] === "elements");
   return {
     follow: (root, inputs) => {
       let node = root;
-      for (const field of identities) node = follow(node, objectOf(inputs[field]));
+      for (const field of held) {
+        if (kinds[field] === "identity") node = follow(node, objectOf(inputs[field]));
+        else for (const element of elementsOf(inputs[field])) node = follow(node, objectOf(element));
+      }
       return node;
     },
     keyOf: (inputs) => {
       let key = name;
       for (const field of values) key += `\u0000${plainText(inputs[field])}`;
+      // How long a single list is follows from how far its elements led.
+      if (lists.length > 1) for (const field of lists) key += `\u0000${elementsOf(inputs[field]).length}`;
       return key;
     },
     only: (inputs) => {
@@ -74,6 +85,15 @@ function objectOf(input: unknown): object {
   if (input === undefined) return absent;
   if ((typeof input === "object" && input !== null) || typeof input === "function") return input;
   throw new TypeError(`counts by identity and is no object: ${String(input)}`);
+}
+
+const absentList: readonly unknown[] = [absent];
+
+/** The elements of a list; undefined stands for a list that is not there, which is not an empty one. */
+export function elementsOf(input: unknown): readonly unknown[] {
+  if (input === undefined) return absentList;
+  if (Array.isArray(input)) return input;
+  throw new TypeError(`counts by its elements and is no list: ${String(input)}`);
 }
 
 /** Own fields, in the order in which they were written. */

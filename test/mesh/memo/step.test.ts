@@ -47,6 +47,25 @@ describe("a step", () => {
     expect(pair(memo, { b: x, a: y })[0]).toBe(y);
   });
 
+  it("counts a list by its elements where it is told to, however the list came about", () => {
+    const pairs = step(
+      "test: pairs",
+      { left: "elements", right: "elements" },
+      ({ left, right }: { readonly left: readonly object[] | undefined; readonly right: readonly object[] }) => [
+        left?.length,
+        right.length,
+      ],
+    );
+    const memo = createMemo();
+    const [x, y, z] = [{}, {}, {}];
+    const first = pairs(memo, { left: [x], right: [y, z] });
+    expect(pairs(memo, { left: [x], right: [y, z] })).toBe(first);
+    expect(pairs(memo, { left: [x, y], right: [z] })).toEqual([2, 1]);
+    expect(pairs(memo, { left: [x], right: [z, y] })).not.toBe(first);
+    expect(pairs(memo, { left: [], right: [] })).toEqual([0, 0]);
+    expect(pairs(memo, { left: undefined, right: [] })).toEqual([undefined, 0]);
+  });
+
   it("hands over its inputs and nothing that the caller's object holds beside them", () => {
     const more = { service, ports: [1], mesh: {} };
     expect(cluster(createMemo(), more).fields).not.toContain("mesh");
