@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultProxyConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
-import { claimsOf } from "../../lib/mesh/classes/alike-proxies.ts";
+import { claimsOf } from "../../lib/mesh/classes/claims.ts";
 import { classify } from "../../lib/mesh/classes/classify.ts";
 import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import type { NamedProxy } from "../../lib/mesh/proxy/proxy-from-node.ts";

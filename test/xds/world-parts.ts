@@ -9,6 +9,7 @@ import type {
   InboundView,
   MeshLookups,
   MutualTlsMode,
+  OutboundClusterView,
 } from "../../lib/mesh/views/views.ts";
 import { plainAttributes, plainService } from "../../lib/registry/plain-parts.ts";
 import type { NetworkGateway } from "../../lib/registry/registry-state.ts";
@@ -202,15 +203,20 @@ export function clusterView(parts: Parts): ClusterView {
   const services = parts.services ?? [];
   const scope = scopeOf(services, { sidecar: parts.sidecar });
   const destinationRule = (of: Service): MeshDestinationRule | undefined => parts.rules?.[of.hostname];
-  return {
+  const outbound: OutboundClusterView = {
     key: "",
-    outbound: {},
     proxy: { ...proxy, ...parts.proxy },
     lookups: lookups(parts),
     scope,
     destinationRule,
-    envoyFilters: { key: "", patches: [] },
     perspective: { ...here, ...parts.perspective },
+    containsAutoPassthrough: false,
+    tlsClientFiles: parts.clientFiles ?? {},
+  };
+  return {
+    ...outbound,
+    outbound,
+    envoyFilters: { patches: [] },
     inbound: {
       targets: [],
       ingressListeners: parts.sidecar?.spec.ingress ?? [],
@@ -222,6 +228,5 @@ export function clusterView(parts: Parts): ClusterView {
       ...parts.inbound,
     },
     gateway: undefined,
-    tlsClientFiles: parts.clientFiles ?? {},
   };
 }

@@ -48,7 +48,10 @@ export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo)
     const isSame = asked.size === known.size;
     const exact = isSame ? known : asked;
     keepLast(memo, "asked of proxies", exact);
-    return { groups: isSame ? groups : alikeProxies(mesh, census, exact, memo), reads: readsOf(memo, { asked: exact }) };
+    return {
+      groups: isSame ? groups : alikeProxies(mesh, census, exact, memo),
+      reads: readsOf(memo, { asked: exact }),
+    };
   }
 }
 

@@ -43,25 +43,26 @@ export function classReads(asked: AskedOfProxies): ClassReads {
 type QuestionField = keyof ProxyAnswers;
 
 /** Questions without an argument, by the attribute that answers them; undefined: no claim does. */
-const attributeOfField: Readonly<Record<Exclude<QuestionField, "label" | "annotation" | "metadata">, string | undefined>> =
-  {
-    type: "type",
-    namespace: "namespace",
-    dnsDomain: "dnsDomain",
-    clusterId: "clusterId",
-    network: "network",
-    locality: "locality",
-    nodeName: "nodeName",
-    name: "name",
-    // A node's cluster is what its operator calls it; the registry's word counts.
-    nodeCluster: undefined,
-    serviceAccount: "metadata:SERVICE_ACCOUNT",
-    interceptionMode: "interceptionMode",
-    families: "families",
-    addresses: undefined,
-    targets: undefined,
-    proxyConfig: "metadata:PROXY_CONFIG",
-  };
+const attributeOfField: Readonly<
+  Record<Exclude<QuestionField, "label" | "annotation" | "metadata">, string | undefined>
+> = {
+  type: "type",
+  namespace: "namespace",
+  dnsDomain: "dnsDomain",
+  clusterId: "clusterId",
+  network: "network",
+  locality: "locality",
+  nodeName: "nodeName",
+  name: "name",
+  // A node's cluster is what its operator calls it; the registry's word counts.
+  nodeCluster: undefined,
+  serviceAccount: "metadata:SERVICE_ACCOUNT",
+  interceptionMode: "interceptionMode",
+  families: "families",
+  addresses: undefined,
+  targets: undefined,
+  proxyConfig: "metadata:PROXY_CONFIG",
+};
 
 const isField = (field: string): field is keyof typeof attributeOfField => Object.hasOwn(attributeOfField, field);
 

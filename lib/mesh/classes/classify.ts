@@ -10,8 +10,8 @@ import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { type ProxyViews, viewsOf } from "../views/views-of.ts";
 import { type AlikeProxies, groupByAnswers } from "./alike-proxies.ts";
-import type { ClassReads } from "./class-reads.ts";
 import { claimsOf } from "./claims.ts";
+import type { ClassReads } from "./class-reads.ts";
 import { defaultSidecars } from "./default-sidecars.ts";
 
 /** Proxies that get the same answers. */
@@ -59,7 +59,11 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
   return {
     value: {
       classes: [...entries.classes.values()].sort((a, b) => byCodePoint(a.id, b.id)),
-      classifier: { ...reads, classes: projectionTable(census, groups, ids, reads, remembering), defaults: sortedRecord(defaults) },
+      classifier: {
+        ...reads,
+        classes: projectionTable(census, groups, ids, reads, remembering),
+        defaults: sortedRecord(defaults),
+      },
       nodes: nodesOf(census, groups, ids),
     },
     diagnostics: [...entries.diagnostics],
@@ -136,8 +140,10 @@ function nodesOf(
   return census.map((proxy, position) => ({ keys: [proxy.id, ...proxy.addresses], classId: idOf.get(position) ?? "" }));
 }
 
-const defaultsOf = step("default sidecars", { census: "identity" }, ({ census }: { readonly census: readonly Proxy[] }) =>
-  defaultSidecars(census),
+const defaultsOf = step(
+  "default sidecars",
+  { census: "identity" },
+  ({ census }: { readonly census: readonly Proxy[] }) => defaultSidecars(census),
 );
 
 /** By key, without those whose value is undefined. */

@@ -2,8 +2,8 @@ import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import { groupBy } from "../group-by.ts";
-import { step } from "../memo/step.ts";
 import { type Labels, selects } from "../label-selector.ts";
+import { step } from "../memo/step.ts";
 
 /** Which Sidecar a workload has. @see model-push 4.1, 4.2 */
 export interface SidecarIndex {

@@ -62,7 +62,13 @@ function importedAliases(service: Service, imports: (host: string) => boolean, m
 const withAliases = step(
   "service with aliases",
   { service: "identity", aliases: "value" },
-  ({ service, aliases }: { readonly service: Service; readonly aliases: Service["attributes"]["aliases"] }): Service => ({
+  ({
+    service,
+    aliases,
+  }: {
+    readonly service: Service;
+    readonly aliases: Service["attributes"]["aliases"];
+  }): Service => ({
     ...service,
     attributes: { ...service.attributes, aliases },
   }),

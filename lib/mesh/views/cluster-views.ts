@@ -103,7 +103,11 @@ interface EndpointInputs {
 const endpointNames: InputNames<EndpointInputs> = {
   lookups: sameForAll,
   services: (services) =>
-    services.map(({ hostname, attributes, ports }) => [attributes.namespace, hostname, ...ports.map(({ port }) => port)]),
+    services.map(({ hostname, attributes, ports }) => [
+      attributes.namespace,
+      hostname,
+      ...ports.map(({ port }) => port),
+    ]),
   // Follows from the services.
   serviceByHostname: () => "",
   destinationRules: (rules) => [...rules].map(([host, candidates]) => [host, ...candidates.map(ruleName)]),

@@ -22,7 +22,12 @@ export interface GatewaySelection {
 }
 
 /** @returns undefined when no Gateway applies */
-export function selectGateways(mesh: Mesh, node: ProxyAnswers, labels: Labels, memo: Memo): GatewaySelection | undefined {
+export function selectGateways(
+  mesh: Mesh,
+  node: ProxyAnswers,
+  labels: Labels,
+  memo: Memo,
+): GatewaySelection | undefined {
   const gateways = oneList(memo, gatewaysFor(mesh.gateways, labels));
   if (gateways.length === 0) return undefined;
   const merged = mergedGateway(memo, { gateways, translations: portTranslations(gateways, node.targets) });

@@ -31,7 +31,10 @@ const listenerLookups = step(
 );
 
 /** The same list for the same services; one of each, although each listener may have it with other ports. */
-export function headlessServices({ egressListeners }: Pick<SidecarScope, "egressListeners">, memo: Memo): readonly Service[] {
+export function headlessServices(
+  { egressListeners }: Pick<SidecarScope, "egressListeners">,
+  memo: Memo,
+): readonly Service[] {
   return headlessOf(memo, {
     lists: oneList(
       memo,

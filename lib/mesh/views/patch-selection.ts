@@ -35,11 +35,7 @@ export function selectPatches(patches: readonly SelectedPatch[], memo: Memo): Pa
   };
 }
 
-function ofTargets(
-  patches: readonly SelectedPatch[],
-  targets: ReadonlySet<ApplyTo>,
-  memo: Memo,
-): EnvoyFilterPatches {
+function ofTargets(patches: readonly SelectedPatch[], targets: ReadonlySet<ApplyTo>, memo: Memo): EnvoyFilterPatches {
   const kept = patches.filter(({ patch }) => targets.has(patch.applyTo));
   return envoyFilterPatches(memo, {
     patches: oneList(

@@ -75,13 +75,17 @@ export function answersOf(proxy: MeshProxy, registry: Pick<RegistryState, "servi
   };
 }
 
-const plain = <T>(memo: Memo, value: T): T => (typeof value === "object" && value !== null ? oneValue(memo, value) : value);
+const plain = <T>(memo: Memo, value: T): T =>
+  typeof value === "object" && value !== null ? oneValue(memo, value) : value;
 
 const oneTarget = step(
   "service target",
   { service: "identity", servicePort: "identity", targetPort: "value" },
-  (target: { readonly service: Service; readonly servicePort: ServicePort; readonly targetPort: number }): ServiceTarget =>
-    target,
+  (target: {
+    readonly service: Service;
+    readonly servicePort: ServicePort;
+    readonly targetPort: number;
+  }): ServiceTarget => target,
 );
 
 /** The labels of a proxy as a record to look keys up in; nothing can list it, since that would read all of them. */

@@ -16,10 +16,12 @@ export interface RuleSelection {
 
 export function selectRules(scope: SidecarScope, labels: Labels, memo: Memo): RuleSelection {
   const { destinationRules: rules, namespace } = scope;
-  const chosen = hostsOfSelectorRules(memo, { rules }).flatMap((hostname): readonly (readonly [string, MeshDestinationRule])[] => {
-    const rule = destinationRuleFor(rules.get(hostname), "outbound", namespace, labels);
-    return rule !== undefined && hasSelector(rule) ? [[hostname, rule]] : [];
-  });
+  const chosen = hostsOfSelectorRules(memo, { rules }).flatMap(
+    (hostname): readonly (readonly [string, MeshDestinationRule])[] => {
+      const rule = destinationRuleFor(rules.get(hostname), "outbound", namespace, labels);
+      return rule !== undefined && hasSelector(rule) ? [[hostname, rule]] : [];
+    },
+  );
   return ruleSelection(memo, {
     rules,
     hosts: chosen.map(([hostname]) => hostname),

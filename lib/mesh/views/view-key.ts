@@ -10,7 +10,11 @@ export type InputNames<I extends object> = { readonly [K in keyof I]-?: (input: 
 
 /** The key of a view: 24 characters, the same in every process. It changes when other things are selected, not when they change. */
 export function viewKey<I extends object>(names: InputNames<I>, inputs: I): string {
-  return fingerprint(fieldsOf(names).map((field) => plainText(names[field](inputs[field]))).join(""));
+  return fingerprint(
+    fieldsOf(names)
+      .map((field) => plainText(names[field](inputs[field])))
+      .join(""),
+  );
 }
 
 export const sameForAll = (): string => "";

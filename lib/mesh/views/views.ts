@@ -14,8 +14,7 @@ import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
 import type { NetworkGateway } from "../../registry/registry-state.ts";
 import type { Endpoint, Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
-import type { PeerAuthenticationIndex } from "../index/peer-authentication.ts";
-import type { MergedGateway, MeshDestinationRule, MeshVirtualService, ServiceIndex, SidecarScope } from "../mesh.ts";
+import type { MergedGateway, MeshDestinationRule, MeshVirtualService, SidecarScope } from "../mesh.ts";
 
 /** What every generator may read of the proxies of a class. */
 export interface ClassProxy {
@@ -49,7 +48,8 @@ export interface ServiceLookups {
   serviceByHostname(hostname: string, namespace: string): Service | undefined;
   /** Every service of a host, whoever may see it: one a namespace. */
   servicesOfHost(hostname: string): readonly Service[];
-  readonly services: ServiceIndex;
+  /** Stands for all services among inputs: another object as soon as one of them changed. */
+  readonly services: object;
 }
 
 /** What listeners may ask. */
@@ -69,7 +69,8 @@ export interface MeshLookups extends ServiceLookups {
   serviceMtlsMode(service: Service, port: ServicePort): MutualTlsMode | undefined;
   /** Effective mode on one (target) port of the workload with these labels, also a workload of another class. @see model-push 9.1 */
   workloadMtlsMode(namespace: string, labels: Readonly<Record<string, string>>, port: number): MutualTlsMode;
-  readonly authentication: PeerAuthenticationIndex;
+  /** Stands for all PeerAuthentications among inputs: another object as soon as one of them changed. */
+  readonly authentication: object;
   readonly networkGateways: readonly NetworkGateway[];
   /** Gateways of one network (both registry-found and MeshNetworks). */
   gatewaysOfNetwork(network: string, clusterId: string): readonly NetworkGateway[];

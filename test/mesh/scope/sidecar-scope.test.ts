@@ -3,8 +3,8 @@ import type { IstioEgressListener } from "../../../lib/config/kinds/sidecar.ts";
 import type { VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { SidecarScope } from "../../../lib/mesh/mesh.ts";
+import { scopeFor } from "../../../lib/mesh/scope/scope-for.ts";
 import { scopeDependencies } from "../../../lib/mesh/scope/sidecar-scope.ts";
-import { scopeOf } from "../../../lib/mesh/views/views-of.ts";
 import type { Service } from "../../../lib/registry/service.ts";
 import { config, mesh, router, service, sidecar, type WorldParts, world } from "../parts.ts";
 
@@ -21,7 +21,7 @@ function scope(parts: WorldParts & { readonly egress?: readonly IstioEgressListe
   const complete = { services, proxies: [sidecar("p.ns1")], ...parts, configs };
   const proxy = world(complete).proxies[0];
   if (proxy === undefined) throw new Error("no proxy");
-  return scopeOf(mesh(complete), proxy, createMemo());
+  return scopeFor(mesh(complete), proxy, proxy.labels, createMemo());
 }
 
 const named = (of: readonly Service[]) =>

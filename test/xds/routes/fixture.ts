@@ -91,7 +91,7 @@ export function routeView(parts: ViewParts): RouteView {
       outboundTrafficPolicy: parts.policy ?? { mode: "ALLOW_ANY" },
     }),
     destinationRule: (of) => rules.get(of.hostname),
-    envoyFilters: { key: "", patches: [] },
+    envoyFilters: { patches: [] },
     sourceLabels: parts.sourceLabels ?? {},
     gateway: parts.gateway,
     httpProxyPort: 0,

@@ -3,14 +3,15 @@ import type {
   HttpConnectionManager_SetCurrentClientCertDetailsJson,
   HttpConnectionManagerJson,
 } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import type { ForwardClientCertDetails, ProxyConfig, ProxyHeaders } from "../../../config/kinds/mesh-proxy-config.ts";
+import type { ForwardClientCertDetails, ProxyHeaders } from "../../../config/kinds/mesh-proxy-config.ts";
+import type { ClassProxyConfig } from "../../../mesh/views/views.ts";
 import type { ListenerClass } from "./policy-filters.ts";
 
 /** Name that Istio's proxies answer with; the outbound side keeps Envoy's own. */
 const serverName = "istio-envoy";
 
 /** Who the proxy says it is, and whether it makes request ids. @see xds-listeners 7.2 */
-export function serverFields(config: ProxyConfig, listenerClass: ListenerClass): HttpConnectionManagerJson {
+export function serverFields(config: ClassProxyConfig, listenerClass: ListenerClass): HttpConnectionManagerJson {
   const { server, requestId } = config.proxyHeaders ?? {};
   const defaultName = listenerClass === "outbound" ? "" : serverName;
   const name = server?.value === undefined || server.value === "" ? defaultName : server.value;
@@ -23,7 +24,7 @@ export function serverFields(config: ProxyConfig, listenerClass: ListenerClass):
 }
 
 /** What an inbound listener tells the workload about the client's certificate. */
-export function inboundCertificateFields(config: ProxyConfig): HttpConnectionManagerJson {
+export function inboundCertificateFields(config: ClassProxyConfig): HttpConnectionManagerJson {
   const headers = config.proxyHeaders ?? {};
   return {
     ...forwardField(chosen(headers.forwardedClientCert) ?? "APPEND_FORWARD"),
@@ -32,7 +33,7 @@ export function inboundCertificateFields(config: ProxyConfig): HttpConnectionMan
 }
 
 /** What a gateway tells about the client's certificate: gateways ask the topology, not the proxy headers. */
-export function gatewayCertificateFields(config: ProxyConfig): HttpConnectionManagerJson {
+export function gatewayCertificateFields(config: ClassProxyConfig): HttpConnectionManagerJson {
   const details = chosen(config.gatewayTopology?.forwardClientCertDetails) ?? "SANITIZE_SET";
   const forwards = details === "APPEND_FORWARD" || details === "SANITIZE_SET";
   return {
