@@ -2,7 +2,7 @@ import { error, type Finding, type Path } from "../../config/finding.ts";
 import type { Condition, Operation } from "../../config/kinds/authorization-policy.ts";
 import type { AccessConstraint, AccessRule } from "../../config/kinds/service-role.ts";
 import { isAddressRange } from "../hosts/ip-address.ts";
-import type { ServedPort, ServedWorkload } from "./served-port.ts";
+import type { ConstrainedWorkload, ServedPort } from "./served-port.ts";
 import { inBrackets, matchesAny } from "./text-pattern.ts";
 
 /** One rule of a ServiceRole in the words of AuthorizationPolicy, besides what only a workload can answer. */
@@ -48,7 +48,11 @@ export function convertAccess(rule: AccessRule, path: Path): Conversion<Converte
 }
 
 /** Does the rule grant something on a port of a workload? */
-export function grantsOn(access: ConvertedAccess, { service, number }: ServedPort, workload: ServedWorkload): boolean {
+export function grantsOn(
+  access: ConvertedAccess,
+  { service, number }: ServedPort,
+  workload: ConstrainedWorkload,
+): boolean {
   if (!matchesAny(service.hostname, access.services)) return false;
   if (access.ports?.includes(number) === false || access.notPorts.includes(number)) return false;
   return access.destination.every(({ key, values }) => {
@@ -72,7 +76,7 @@ function isAboutWorkload(key: string): boolean {
   return /^destination\.(name|namespace|user|labels\[.+\])$/.test(key);
 }
 
-function aboutWorkload(key: string, service: ServedPort["service"], workload: ServedWorkload): string | undefined {
+function aboutWorkload(key: string, service: ServedPort["service"], workload: ConstrainedWorkload): string | undefined {
   switch (key) {
     case "destination.name":
       return service.name;

@@ -8,14 +8,18 @@
  * @see Istio 1.5 `pilot/pkg/security/{authn/v1beta1,authz/builder}`; model-push 9.4
  */
 import type { Config } from "../../config/config.ts";
-import type { Stage } from "../../config/diagnostic.ts";
+import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
+import type { Service } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
 import type { ConfigsOf } from "../index/configs-by-kind.ts";
 import { isDryRun, type PolicyIndex } from "../index/workload-policies.ts";
+import type { Labels } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
-import { sameList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
+import { tracedStep } from "../memo/traced-step.ts";
 import type { ServiceIndex } from "../mesh.ts";
 import type { WorkloadPolicies } from "../views/views.ts";
 import { type AuthenticationIndex, indexAuthentication } from "./authentication-index.ts";
@@ -24,7 +28,7 @@ import { diagnoseLegacyPolicies } from "./diagnose.ts";
 import { chooseRbacConfig } from "./rbac-config.ts";
 import { rbacPolicies } from "./rbac-policies.ts";
 import { type ServedPort, type ServedWorkload, servedPorts } from "./served-port.ts";
-import { tokenPolicies } from "./token-policies.ts";
+import { type TokenSources, tokenPolicies } from "./token-policies.ts";
 import { anyToken } from "./token-scope.ts";
 
 /** What the old kinds add to the policies of a workload. */
@@ -32,10 +36,6 @@ export interface LegacyPolicyIndex {
   readonly authentication: AuthenticationIndex;
   /** @param newer what the newer kinds say for the workload */
   policiesOf(workload: ServedWorkload, newer: WorkloadPolicies): ConvertedPolicies;
-  /** Label keys that constraints read, by the namespace of the workloads. */
-  readonly labelReads: ReadonlyMap<string, readonly string[]>;
-  /** True when a constraint reads the service account. */
-  readonly readsServiceAccount: boolean;
 }
 
 export type ConvertedPolicies = Pick<WorkloadPolicies, "authorization" | "requestAuthentication">;
@@ -53,30 +53,68 @@ export function indexLegacyPolicies(
   const [roles, bindings] = [of("ServiceRole"), of("ServiceRoleBinding")];
   const sources = [policies, meshPolicies, cluster, namespaced, roles, bindings];
   if (sources.every((list) => list.length === 0)) return { value: undefined, diagnostics: [] };
-  const authentication = memo([policies, meshPolicies], `legacy authentication|${domain}`, () =>
-    indexAuthentication(policies, meshPolicies, domain),
-  );
+  const authentication = authenticationIndex(memo, { policies, meshPolicies, domain });
   const { chosen, shadowed } = chooseRbacConfig(cluster, namespaced, rootNamespace);
   const bound = boundRoles(roles, bindings, memo);
-  const diagnostics = memo([...sources, services], `legacy diagnostics|${domain}|${rootNamespace}`, () => {
-    const { meshPolicy } = authentication;
-    const objects = { policies, meshPolicy, chosen, shadowed, roles: bound.flatMap(({ value }) => value.roles) };
-    const unconverted = bound.flatMap((stage) => stage.diagnostics);
-    return [...unconverted, ...diagnoseLegacyPolicies(objects, services, domain)];
+  const diagnostics = legacyDiagnostics(memo, {
+    policies,
+    meshPolicy: authentication.meshPolicy,
+    chosen,
+    shadowed,
+    bound: bound.map(({ stage }) => stage),
+    services,
+    domain,
   });
-  const rolesIn = new Map(bound.map(({ namespace, value }) => [namespace, value]));
-  const policiesIn = byNamespace("Policy", policies, memo);
-  const conversion: ConversionSources = { authentication, chosen, rolesIn, policiesIn, rootNamespace, memo };
+  const rolesIn = new Map(bound.map(({ namespace, stage }) => [namespace, stage.value]));
+  const conversion: ConversionSources = { authentication, chosen, rolesIn, rootNamespace, memo };
   return {
     value: {
       authentication,
       policiesOf: (workload, newer) => convert(workload, newer, conversion),
-      labelReads: new Map(bound.map(({ namespace, value }) => [namespace, value.labels])),
-      readsServiceAccount: bound.some(({ value }) => value.serviceAccount),
     },
     diagnostics,
   };
 }
+
+interface AuthenticationInputs {
+  readonly policies: readonly Config<AuthenticationPolicy>[];
+  readonly meshPolicies: readonly Config<AuthenticationPolicy>[];
+  readonly domain: string;
+}
+
+const authenticationIndex = step(
+  "legacy authentication index",
+  { policies: "identity", meshPolicies: "identity", domain: "value" },
+  ({ policies, meshPolicies, domain }: AuthenticationInputs) => indexAuthentication(policies, meshPolicies, domain),
+);
+
+interface DiagnosticInputs {
+  readonly policies: readonly Config<AuthenticationPolicy>[];
+  readonly meshPolicy: Config<AuthenticationPolicy> | undefined;
+  readonly chosen: Config<RbacConfig> | undefined;
+  readonly shadowed: readonly Config<RbacConfig>[];
+  readonly bound: readonly Stage<NamespaceRoles>[];
+  readonly services: readonly Service[];
+  readonly domain: string;
+}
+
+const legacyDiagnostics = step(
+  "legacy diagnostics",
+  {
+    policies: "identity",
+    meshPolicy: "identity",
+    chosen: "identity",
+    shadowed: "elements",
+    bound: "elements",
+    services: "identity",
+    domain: "value",
+  },
+  ({ bound, services, domain, ...objects }: DiagnosticInputs): readonly Diagnostic[] => {
+    const roles = bound.flatMap(({ value }) => value.roles);
+    const unconverted = bound.flatMap((stage) => stage.diagnostics);
+    return [...unconverted, ...diagnoseLegacyPolicies({ ...objects, roles }, services, domain)];
+  },
+);
 
 /** The newer kinds' policies, and beside them what the old kinds say. */
 export function withLegacyPolicies(
@@ -100,44 +138,92 @@ interface ConversionSources {
   readonly authentication: AuthenticationIndex;
   readonly chosen: Config<RbacConfig> | undefined;
   readonly rolesIn: ReadonlyMap<string, NamespaceRoles>;
-  readonly policiesIn: ReadonlyMap<string, readonly Config[]>;
   readonly rootNamespace: string;
   readonly memo: Memo;
 }
 
 /** Made once for all workloads that back the same services and are alike in what constraints read. */
 function convert(workload: ServedWorkload, newer: WorkloadPolicies, conversion: ConversionSources): ConvertedPolicies {
-  const { authentication, chosen, rolesIn, policiesIn, rootNamespace, memo } = conversion;
+  const { authentication, chosen, rolesIn, rootNamespace, memo } = conversion;
   const ports = servedPorts(workload);
   const takesRbac = chosen !== undefined && newer.authorization.every(isDryRun);
-  const takesTokens = newer.requestAuthentication.every(({ spec }) => (spec.jwtRules ?? []).length === 0);
-  const there = [...new Set(ports.map(({ service }) => service.namespace))];
-  const rolesOf = (namespace: string): NamespaceRoles => rolesIn.get(namespace) ?? noRoles;
-  const read = there.map(rolesOf);
-  const from = [
-    ...(takesRbac ? [chosen] : []),
-    ...(authentication.meshPolicy === undefined ? [] : [authentication.meshPolicy]),
-    ...there.flatMap((namespace) => [rolesOf(namespace), policiesIn.get(namespace) ?? nothing]),
-    ...new Set(workload.targets.map(({ service }) => service)),
-  ];
-  const key = [
-    takesRbac,
-    takesTokens,
+  const namespaces = [...new Set(ports.map(({ service }) => service.namespace))];
+  const roles = namespaces.map((namespace) => rolesIn.get(namespace) ?? noRoles);
+  const labels = [...new Set(roles.flatMap((of) => of.labels))].flatMap(
+    (key): readonly (readonly [string, string])[] => {
+      const value = takesRbac ? workload.labels[key] : undefined;
+      return value === undefined ? [] : [[key, value]];
+    },
+  );
+  const inputs = {
+    chosen: takesRbac ? chosen : undefined,
+    takesTokens: newer.requestAuthentication.every(({ spec }) => (spec.jwtRules ?? []).length === 0),
+    namespaces,
+    roles,
     rootNamespace,
     ports,
-    read.flatMap(({ labels }) => labels.map((label) => workload.labels[label] ?? null)),
-    read.some(({ serviceAccount }) => serviceAccount) ? workload.serviceAccount : null,
-  ];
-  return memo(from, `legacy policies|${JSON.stringify(key)}`, () => {
+    labels: Object.fromEntries(labels),
+    serviceAccount: takesRbac && roles.some((of) => of.serviceAccount) ? workload.serviceAccount : "",
+  };
+  return convertedPolicies(memo, inputs, answersOf(authentication)).value;
+}
+
+/** What policies of workloads ask of authentication policies: most of those hold elsewhere. */
+interface AuthenticationAnswers {
+  policyOfPort(
+    hostname: string,
+    namespace: string,
+    port: number,
+    name: string,
+  ): Config<AuthenticationPolicy> | undefined;
+}
+
+const answersOf = ({ policyFor }: AuthenticationIndex): AuthenticationAnswers => ({
+  policyOfPort: (hostname, namespace, port, name) => policyFor({ hostname, namespace }, { port, name }),
+});
+
+interface ConversionInputs {
+  /** Undefined: the workload takes no RBAC. */
+  readonly chosen: Config<RbacConfig> | undefined;
+  readonly takesTokens: boolean;
+  /** Of the services behind the ports, and the roles in them. */
+  readonly namespaces: readonly string[];
+  readonly roles: readonly NamespaceRoles[];
+  readonly rootNamespace: string;
+  readonly ports: readonly ServedPort[];
+  /** Those that constraints read. */
+  readonly labels: Labels;
+  /** "" where no constraint reads it. */
+  readonly serviceAccount: string;
+}
+
+const convertedPolicies = tracedStep(
+  "converted legacy policies",
+  {
+    chosen: "identity",
+    takesTokens: "value",
+    namespaces: "value",
+    roles: "elements",
+    rootNamespace: "value",
+    ports: "value",
+    labels: "value",
+    serviceAccount: "value",
+  },
+  (inputs: ConversionInputs, answers: AuthenticationAnswers): ConvertedPolicies => {
+    const { chosen, takesTokens, namespaces, roles, rootNamespace, ports } = inputs;
+    const authentication: TokenSources = {
+      policyFor: ({ hostname, namespace }, { port, name }) => answers.policyOfPort(hostname, namespace, port, name),
+    };
+    const rolesOf = (namespace: string): NamespaceRoles => roles[namespaces.indexOf(namespace)] ?? noRoles;
     const tokens = takesTokens ? tokenPolicies(ports, authentication, rootNamespace) : undefined;
     const tokensOn = (port: ServedPort) => tokens?.tokensOn(port) ?? anyToken;
-    const rbac = takesRbac ? rbacPolicies(workload, ports, { config: chosen, rolesOf, tokensOn }) : [];
+    const rbac = chosen === undefined ? [] : rbacPolicies(inputs, ports, { config: chosen, rolesOf, tokensOn });
     return {
       authorization: [...rbac, ...(tokens?.authorization ?? [])],
       requestAuthentication: tokens?.requestAuthentication ?? [],
     };
-  });
-}
+  },
+);
 
 const nothing: readonly [] = [];
 
@@ -146,23 +232,26 @@ function boundRoles(
   roles: readonly Config<ServiceRole>[],
   bindings: readonly Config<ServiceRoleBinding>[],
   memo: Memo,
-): readonly (Stage<NamespaceRoles> & { readonly namespace: string })[] {
-  const rolesIn = byNamespace("ServiceRole", roles, memo);
-  const bindingsIn = byNamespace("ServiceRoleBinding", bindings, memo);
-  return [...new Set([...rolesIn.keys(), ...bindingsIn.keys()])].sort().map((namespace) => {
-    const [own, given] = [rolesIn.get(namespace) ?? nothing, bindingsIn.get(namespace) ?? nothing];
-    return { namespace, ...memo([own, given], "bound roles", () => bindRoles(own, given)) };
-  });
+): readonly { readonly namespace: string; readonly stage: Stage<NamespaceRoles> }[] {
+  const rolesIn = groupBy(roles, ({ meta }) => meta.namespace);
+  const bindingsIn = groupBy(bindings, ({ meta }) => meta.namespace);
+  return [...new Set([...rolesIn.keys(), ...bindingsIn.keys()])].sort().map((namespace) => ({
+    namespace,
+    stage: rolesOfNamespace(memo, {
+      roles: rolesIn.get(namespace) ?? nothing,
+      bindings: bindingsIn.get(namespace) ?? nothing,
+    }),
+  }));
 }
 
-/** Lists that stay the same as long as their elements do. */
-function byNamespace<Spec>(
-  kind: string,
-  configs: readonly Config<Spec>[],
-  memo: Memo,
-): ReadonlyMap<string, readonly Config<Spec>[]> {
-  return memo([configs], "legacy by namespace", () => {
-    const grouped = groupBy(configs, ({ meta }) => meta.namespace);
-    return new Map([...grouped].map(([namespace, list]) => [namespace, sameList(memo, `${kind}|${namespace}`, list)]));
-  });
-}
+const rolesOfNamespace = step(
+  "bound roles",
+  { roles: "elements", bindings: "elements" },
+  ({
+    roles,
+    bindings,
+  }: {
+    readonly roles: readonly Config<ServiceRole>[];
+    readonly bindings: readonly Config<ServiceRoleBinding>[];
+  }) => bindRoles(roles, bindings),
+);

@@ -1,12 +1,14 @@
 import type { Config } from "../../config/config.ts";
+import { byCodePoint } from "../../config/diagnostic.ts";
 import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
 import { type RegistryState, serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
 import type { PeerAuthenticationIndex } from "../index/peer-authentication.ts";
 import { type Labels, selects } from "../label-selector.ts";
-import { fingerprint } from "../memo/fingerprint.ts";
 import type { Memo } from "../memo/memo.ts";
+import { oneValue } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import type { MutualTlsMode } from "../views/views.ts";
 import { type AuthenticationIndex, mutualTlsMode } from "./authentication-index.ts";
 import { convertedConfig } from "./converted-config.ts";
@@ -27,30 +29,43 @@ export function withLegacyPeers(
 ): PeerAuthenticationIndex {
   if (authentication === undefined) return newer;
   const governed = services.filter(({ attributes }) => authentication.targetsIn(attributes.namespace).size > 0);
-  const ports = new Map(governed.map((service) => [service, targetPortsOf(endpoints.get(serviceKey(service)), memo)]));
-  const text = [...ports].map(([service, known]) => `${serviceKey(service)}=${known.text}`).join();
-  return memo([newer, authentication, services], `legacy peers|${fingerprint(text)}`, () =>
-    joined(newer, authentication, ports, memo),
-  );
-}
-
-/** Workload ports behind the ports of a service. */
-interface TargetPorts {
-  readonly byName: ReadonlyMap<string, ReadonlySet<number>>;
-  readonly text: string;
-}
-
-const noPorts: TargetPorts = { byName: new Map(), text: "" };
-
-function targetPortsOf(endpoints: readonly Endpoint[] | undefined, memo: Memo): TargetPorts {
-  if (endpoints === undefined) return noPorts;
-  return memo([endpoints], "target ports", () => {
-    const grouped = groupBy(endpoints, ({ servicePortName }) => servicePortName);
-    const byName = new Map([...grouped].map(([name, list]) => [name, new Set(list.map(({ port }) => port))]));
-    const text = JSON.stringify([...byName].map(([name, numbers]) => [name, ...[...numbers].sort()]).sort());
-    return { byName, text };
+  const ports = governed.map((service) => {
+    const known = endpoints.get(serviceKey(service));
+    return known === undefined ? noPorts : targetPorts(memo, { endpoints: known });
   });
+  return joinedIndex(memo, { newer, authentication, governed, ports });
 }
+
+/** Workload ports behind the ports of a service: name and numbers, sorted; the same object for the same ports. */
+type TargetPorts = readonly (readonly [string, readonly number[]])[];
+
+const noPorts: TargetPorts = [];
+
+const targetPorts = step(
+  "target ports of a service",
+  { endpoints: "identity" },
+  ({ endpoints }: { readonly endpoints: readonly Endpoint[] }, memo: Memo): TargetPorts => {
+    const grouped = groupBy(endpoints, ({ servicePortName }) => servicePortName);
+    const sorted = [...grouped]
+      .map(([name, list]) => [name, [...new Set(list.map(({ port }) => port))].sort((a, b) => a - b)] as const)
+      .sort(([a], [b]) => byCodePoint(a, b));
+    return oneValue(memo, sorted);
+  },
+);
+
+interface JoinInputs {
+  readonly newer: PeerAuthenticationIndex;
+  readonly authentication: AuthenticationIndex;
+  /** Services of namespaces with policies for targets, and the workload ports of each. */
+  readonly governed: readonly Service[];
+  readonly ports: readonly TargetPorts[];
+}
+
+const joinedIndex = step(
+  "legacy and newer peer authentication",
+  { newer: "identity", authentication: "identity", governed: "elements", ports: "elements" },
+  (inputs: JoinInputs, memo: Memo) => joined(inputs, memo),
+);
 
 /** A service on whose workload ports policies of a namespace with targets hold. */
 interface Governed {
@@ -61,18 +76,14 @@ interface Governed {
   modeOn(port: ServicePort): MutualTlsMode | undefined;
 }
 
-function joined(
-  newer: PeerAuthenticationIndex,
-  authentication: AuthenticationIndex,
-  ports: ReadonlyMap<Service, TargetPorts>,
-  memo: Memo,
-): PeerAuthenticationIndex {
+function joined({ newer, authentication, governed: services, ports }: JoinInputs, memo: Memo): PeerAuthenticationIndex {
   const modeOf = (policy: ReturnType<AuthenticationIndex["policyFor"]>): MutualTlsMode | undefined =>
     policy === undefined ? undefined : mutualTlsMode(policy);
   const generalMode = (namespace: string): MutualTlsMode | undefined =>
     modeOf(authentication.namespacePolicy(namespace) ?? authentication.meshPolicy);
   const governed = groupBy(
-    [...ports].flatMap(([service, { byName }]): readonly (Governed & { readonly namespace: string })[] => {
+    services.flatMap((service, at): readonly (Governed & { readonly namespace: string })[] => {
+      const byName = new Map(ports[at]);
       const { selector, namespace } = service.attributes;
       if (selector === undefined) return [];
       const named = { hostname: service.hostname, namespace };
@@ -81,7 +92,7 @@ function joined(
           namespace,
           selector,
           isTarget: authentication.targetsIn(namespace).has(service.hostname),
-          portTo: (number) => service.ports.find(({ name }) => byName.get(name)?.has(number) === true),
+          portTo: (number) => service.ports.find(({ name }) => byName.get(name)?.includes(number) === true),
           modeOn: (port) => modeOf(authentication.policyFor(named, port)),
         },
       ];
@@ -135,12 +146,25 @@ function portPolicy(
   const name = `authentication-policy-${own.map(({ number, mode }) => `${number}-${mode}`).join("-")}`;
   const modes = own.map(({ number, mode }): [string, MutualTLS] => [String(number), { mode }]);
   const { namespace } = workload;
-  return memo([policy], `port policy|${namespace}|${name}`, () =>
+  return convertedPortPolicy(memo, { policy, name, namespace, modes });
+}
+
+interface PortPolicyInputs {
+  readonly policy: Config;
+  readonly name: string;
+  readonly namespace: string;
+  /** By port. */
+  readonly modes: readonly (readonly [string, MutualTLS])[];
+}
+
+const convertedPortPolicy = step(
+  "converted port policy",
+  { policy: "identity", name: "value", namespace: "value", modes: "value" },
+  ({ policy, name, namespace, modes }: PortPolicyInputs): Config<PeerAuthentication> =>
     convertedConfig(policy, {
       kind: "PeerAuthentication",
       name,
       namespace,
       spec: { portLevelMtls: Object.fromEntries(modes) },
     }),
-  );
-}
+);

@@ -11,7 +11,7 @@ import { type ConvertedAccess, grantsOn } from "./access-rule.ts";
 import type { BoundRole, NamespaceRoles } from "./bound-roles.ts";
 import { convertedConfig } from "./converted-config.ts";
 import { isEnforced } from "./rbac-config.ts";
-import type { ServedPort, ServedWorkload } from "./served-port.ts";
+import type { ConstrainedWorkload, ServedPort } from "./served-port.ts";
 import type { ConvertedSubject } from "./subject.ts";
 import { scopedConditions, type TokenScope } from "./token-scope.ts";
 
@@ -24,7 +24,7 @@ export interface RbacSources {
 
 /** Empty where no port of the workload is governed. */
 export function rbacPolicies(
-  workload: ServedWorkload,
+  workload: ConstrainedWorkload,
   ports: readonly ServedPort[],
   sources: RbacSources,
 ): readonly Config<AuthorizationPolicy>[] {
@@ -47,7 +47,7 @@ export function rbacPolicies(
 /** What a role allows, and what it would allow if the bindings that are only tried out counted. */
 function rolePolicies(
   { role, rules, enforced, permissive }: BoundRole,
-  workload: ServedWorkload,
+  workload: ConstrainedWorkload,
   ports: readonly ServedPort[],
   dryRunOfAll: boolean,
   sources: RbacSources,

@@ -13,6 +13,9 @@ export interface ServedWorkload extends PolicyWorkload {
   readonly sidecar: Config<Sidecar> | undefined;
 }
 
+/** What constraints and names of old policies read of a workload. */
+export type ConstrainedWorkload = Pick<ServedWorkload, "labels" | "serviceAccount" | "rootNamespace">;
+
 /** A service by the names that policies know it by. */
 export interface NamedService {
   readonly hostname: string;

@@ -24,12 +24,10 @@ export interface TokenPolicies {
   tokensOn(port: ServedPort): TokenScope;
 }
 
+export type TokenSources = Pick<AuthenticationIndex, "policyFor">;
+
 /** @param rootNamespace namespace of what a MeshPolicy becomes */
-export function tokenPolicies(
-  ports: readonly ServedPort[],
-  index: AuthenticationIndex,
-  rootNamespace: string,
-): TokenPolicies {
+export function tokenPolicies(ports: readonly ServedPort[], index: TokenSources, rootNamespace: string): TokenPolicies {
   const effective = new Map(ports.map((port) => [port, index.policyFor(port.service, port.servicePort)]));
   const byPolicy = new Map<Policy, ServedPort[]>();
   for (const [port, policy] of effective) {
