@@ -17,6 +17,11 @@ import { type RandomWorld, randomWorld, worldOf } from "./random-world.ts";
 const compat = fc.constantFrom<World["compat"]>("istio", "shared");
 const runs = { numRuns: 60 };
 
+function censusOf(of: World) {
+  const memo = createMemo();
+  return classify(buildMesh(of, memo).value, of.proxies, memo);
+}
+
 /** Every answer for every proxy, each proxy alone: proxy → type → name → bytes. */
 type Answers = ReadonlyMap<string, Readonly<Record<ResourceType, ReadonlyMap<string, string>>>>;
 
@@ -73,8 +78,9 @@ describe("views of a proxy", () => {
         const noisy = parts.proxies.map((proxy) => ({ ...proxy, labels: { ...proxy.labels, noise: proxy.name } }));
         const keys = (named: RandomWorld["proxies"]) => {
           const of = worldOf({ ...parts, proxies: named }, form);
-          const mesh = buildMesh(of, noMemo).value;
-          const census = classify(mesh, of.proxies, createMemo()).value;
+          const memo = createMemo();
+          const mesh = buildMesh(of, memo).value;
+          const census = classify(mesh, of.proxies, memo).value;
           return { classes: census.nodes.map(({ classId }) => classId), table: census.classifier.classes };
         };
         expect(keys(noisy)).toEqual(keys(parts.proxies));
@@ -125,9 +131,7 @@ describe("tracing tags", () => {
       compat: form,
       ...(meshConfig === undefined ? {} : { meshConfig }),
     });
-    return new Set(
-      classify(buildMesh(of, noMemo).value, of.proxies, createMemo()).value.nodes.map(({ classId }) => classId),
-    );
+    return new Set(censusOf(of).value.nodes.map(({ classId }) => classId));
   };
   const tracing = {
     defaultProviders: { tracing: ["t"] },
@@ -171,11 +175,12 @@ describe("the class of a proxy", () => {
     fc.assert(
       fc.property(randomWorld, compat, (parts, form) => {
         const of = worldOf({ ...parts, proxies: [...parts.proxies, ...parts.proxies.map(twin)] }, form);
-        const mesh = buildMesh(of, noMemo).value;
-        const { classes, nodes } = classify(mesh, of.proxies, createMemo()).value;
+        const memo = createMemo();
+        const mesh = buildMesh(of, memo).value;
+        const { classes, nodes } = classify(mesh, of.proxies, memo).value;
         for (const [at, proxy] of of.proxies.entries()) {
           const found = classes.find(({ id }) => id === nodes[at]?.classId);
-          const own = viewsOf(mesh, proxy, createMemo());
+          const own = viewsOf(mesh, proxy, memo);
           for (const type of resourceTypes) expect(found?.views[type].key).toBe(own[type].key);
         }
       }),
@@ -196,7 +201,7 @@ describe("the classifier", () => {
     fc.assert(
       fc.property(randomWorld, compat, (parts, form) => {
         const of = worldOf(parts, form);
-        const { classifier, nodes, classes } = classify(buildMesh(of, noMemo).value, of.proxies, createMemo()).value;
+        const { classifier, nodes, classes } = censusOf(of).value;
         for (const [at, proxy] of of.proxies.entries()) {
           const found = classifier.classes[project(classifier, claimsOf(proxy)) ?? ""];
           expect(found ?? nodes[at]?.classId).toBe(nodes[at]?.classId);
@@ -214,7 +219,7 @@ describe("the classifier", () => {
         const turned = { ...parts, configs: [...parts.configs].reverse(), proxies: [...parts.proxies].reverse() };
         const [one, two] = [parts, turned].map((each) => {
           const of = worldOf(each, "shared");
-          return classify(buildMesh(of, noMemo).value, of.proxies, createMemo()).value;
+          return censusOf(of).value;
         });
         expect(two?.classifier.classes).toEqual(one?.classifier.classes);
         expect(two?.classes.map(({ id }) => id)).toEqual(one?.classes.map(({ id }) => id));
@@ -228,7 +233,7 @@ describe("the classifier", () => {
       { services: [], configs: [], proxies: [sidecar("p.ns1", { app: "x" }), sidecar("q.ns2")] },
       "shared",
     );
-    const { classifier } = classify(buildMesh(of, noMemo).value, of.proxies, createMemo()).value;
+    const { classifier } = censusOf(of).value;
     expect(Object.keys(classifier.defaults)).toEqual(["sidecar/ns1", "sidecar/ns2"]);
   });
 });

@@ -2,7 +2,7 @@ import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Classifier, project } from "../../snapshot/classifier.ts";
 import { fingerprint } from "../memo/fingerprint.ts";
-import { createMemo, type Memo } from "../memo/memo.ts";
+import type { Memo } from "../memo/memo.ts";
 import { plainText } from "../memo/plain-text.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
@@ -44,16 +44,16 @@ export interface CensusNode {
  * A projection that stands for several classes (two pods alike, one of them named by an EndpointSlice of its own) is not in the
  * classifier's table: such nodes are found by name. Each namespace with sidecars has a default class, that of a sidecar
  * without labels which serves nothing; a gateway that nobody compiled for has none.
+ *
+ * @param memo the one that the mesh was built with: selections are told apart by identity
  */
 export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<Census> {
-  // Views are told apart by identity, so at least this one pass has to remember.
-  const remembering = memo.known === undefined ? createMemo() : memo;
-  const census = sameList(remembering, "census", proxies);
-  const entries = createEntries(mesh, remembering);
-  const { groups, reads } = groupByAnswers(mesh, census, remembering);
+  const census = sameList(memo, "census", proxies);
+  const entries = createEntries(mesh, memo);
+  const { groups, reads } = groupByAnswers(mesh, census, memo);
   const ids = groups.map((group) => entries.enter(group.first).id);
   const defaults = new Map<string, string>();
-  for (const proxy of defaultsOf(remembering, { census })) {
+  for (const proxy of defaultsOf(memo, { census })) {
     defaults.set(`sidecar/${proxy.namespace}`, entries.enter(proxy).id);
   }
   return {
@@ -61,7 +61,7 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
       classes: [...entries.classes.values()].sort((a, b) => byCodePoint(a.id, b.id)),
       classifier: {
         ...reads,
-        classes: projectionTable(census, groups, ids, reads, remembering),
+        classes: projectionTable(census, groups, ids, reads, memo),
         defaults: sortedRecord(defaults),
       },
       nodes: nodesOf(census, groups, ids),

@@ -18,6 +18,7 @@ import type { ConfigsOf } from "../index/configs-by-kind.ts";
 import { isDryRun, type PolicyIndex } from "../index/workload-policies.ts";
 import type { Labels } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
+import { oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import { tracedStep } from "../memo/traced-step.ts";
 import type { ServiceIndex } from "../mesh.ts";
@@ -209,7 +210,7 @@ const convertedPolicies = tracedStep(
     labels: "value",
     serviceAccount: "value",
   },
-  (inputs: ConversionInputs, answers: AuthenticationAnswers): ConvertedPolicies => {
+  (inputs: ConversionInputs, answers: AuthenticationAnswers, memo: Memo): ConvertedPolicies => {
     const { chosen, takesTokens, namespaces, roles, rootNamespace, ports } = inputs;
     const authentication: TokenSources = {
       policyFor: ({ hostname, namespace }, { port, name }) => answers.policyOfPort(hostname, namespace, port, name),
@@ -218,9 +219,10 @@ const convertedPolicies = tracedStep(
     const tokens = takesTokens ? tokenPolicies(ports, authentication, rootNamespace) : undefined;
     const tokensOn = (port: ServedPort) => tokens?.tokensOn(port) ?? anyToken;
     const rbac = chosen === undefined ? [] : rbacPolicies(inputs, ports, { config: chosen, rolesOf, tokensOn });
+    // Workloads that differ in what constraints read may be allowed the same: then they have the same objects.
     return {
-      authorization: [...rbac, ...(tokens?.authorization ?? [])],
-      requestAuthentication: tokens?.requestAuthentication ?? [],
+      authorization: [...rbac, ...(tokens?.authorization ?? [])].map((policy) => oneValue(memo, policy)),
+      requestAuthentication: (tokens?.requestAuthentication ?? []).map((policy) => oneValue(memo, policy)),
     };
   },
 );
