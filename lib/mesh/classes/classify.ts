@@ -45,7 +45,7 @@ export interface CensusNode {
  * classifier's table: such nodes are found by name. Each namespace with sidecars has a default class, that of a sidecar
  * without labels which serves nothing; a gateway that nobody compiled for has none.
  *
- * @param memo the one that the mesh was built with: selections are told apart by identity
+ * @param memo the one that the mesh was built with: selections are told apart by identity; without one, by their names
  */
 export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<Census> {
   const census = sameList(memo, "census", proxies);
@@ -86,7 +86,7 @@ function createEntries(mesh: Mesh, memo: Memo): Entries {
     // Keys name what was selected. Should two selections ever have one name, neither may get the other's answers.
     for (let id = name, turn = 2; ; id = `${name}-${turn}`, turn += 1) {
       const known = classes.get(id);
-      if (known !== undefined && !areSame(known.views, views)) continue;
+      if (known !== undefined && memo.known !== undefined && !areSame(known.views, views)) continue;
       if (known !== undefined) return known;
       const added: ProxyClass = { id, proxy, views };
       classes.set(id, added);
