@@ -1,10 +1,11 @@
 import type { Config } from "../config/config.ts";
 import { byCodePoint, type Diagnostic } from "../config/diagnostic.ts";
+import type { AnalysisCode } from "../config/diagnostic-codes.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";
 import { ineffectiveMatch, unreachableRoute } from "../config/rules/unreachable-routes.ts";
 import { type AnalysisInput, analysisOf } from "./analysis-input.ts";
-import { type Analyzer, found, type MessageCode, messageTypes } from "./analyzer.ts";
+import { type Analyzer, found, messageTypes } from "./analyzer.ts";
 import { gatewayAnalyzers } from "./gateway-analyzers.ts";
 import { serviceAnalyzers } from "./service-analyzers.ts";
 import { virtualServiceAnalyzers } from "./virtual-service-analyzers.ts";
@@ -43,7 +44,7 @@ function validationAnalyzer(kind: string): Analyzer {
   };
 }
 
-function validationCode({ code, severity }: Diagnostic): MessageCode {
+function validationCode({ code, severity }: Diagnostic): AnalysisCode {
   if (severity === "error") return "IST0106";
   if (code === unreachableRoute) return "IST0130";
   return code === ineffectiveMatch ? "IST0131" : "IST0133";
@@ -77,7 +78,7 @@ export function analyze(input: AnalysisInput, options: AnalyzeOptions = {}): rea
   const unreadable = input.diagnostics.filter(({ origin, severity }) => origin.key.kind === "" && severity === "error");
   const suppressed = suppressions(options.suppress ?? []);
   const annotated = suppressedByAnnotation(input.configs);
-  return [...messages, ...unreadable.map((one) => ({ ...one, code: "IST0106" }))]
+  return [...messages, ...unreadable.map((one): Diagnostic => ({ ...one, code: "IST0106" }))]
     .filter((one) => !suppressed(one) && !annotated(one))
     .sort(
       (a, b) =>

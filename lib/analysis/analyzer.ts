@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { Diagnostic, Origin } from "../config/diagnostic.ts";
+import type { AnalysisCode } from "../config/diagnostic-codes.ts";
 import { at, type Path } from "../config/finding.ts";
 import type { Analysis } from "./analysis-input.ts";
 
@@ -55,13 +56,11 @@ export const messageTypes = {
   IST0173: ["DestinationRuleSubsetNotSelectPods", "error"],
   IST0174: ["UnknownDestinationRuleHost", "warning"],
   IST0177: ["ConflictingServiceEntryProtocol", "warning"],
-} as const satisfies Readonly<Record<string, readonly [string, Diagnostic["severity"]]>>;
-
-export type MessageCode = keyof typeof messageTypes;
+} as const satisfies Readonly<Record<AnalysisCode, readonly [string, Diagnostic["severity"]]>>;
 
 /** A message about a config, or about anything else with an origin. */
 export function found(
-  code: MessageCode,
+  code: AnalysisCode,
   about: Config | { readonly origin: Origin },
   path: Path,
   message: string,

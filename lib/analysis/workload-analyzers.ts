@@ -1,10 +1,11 @@
 import type { Config } from "../config/config.ts";
+import type { AnalysisCode } from "../config/diagnostic-codes.ts";
 import type { AuthorizationPolicy } from "../config/kinds/authorization-policy.ts";
 import type { EnvoyConfigObjectPatch, EnvoyFilter } from "../config/kinds/envoy-filter.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";
 import type { Telemetry } from "../config/kinds/telemetry.ts";
 import { type Analysis, fieldsOf, type Labels, listOf, selects, type Workload } from "./analysis-input.ts";
-import { type Analyzer, found, type MessageCode, notFound } from "./analyzer.ts";
+import { type Analyzer, found, notFound } from "./analyzer.ts";
 import { labelText } from "./gateway-analyzers.ts";
 
 /** At most one object of a kind may select a pod, and at most one of a namespace may have no selector. */
@@ -15,7 +16,7 @@ function* selectorConflicts(
     readonly selector: Labels | undefined;
     readonly path: readonly string[];
   }[],
-  codes: { readonly several: MessageCode; readonly withoutSelector: MessageCode },
+  codes: { readonly several: AnalysisCode; readonly withoutSelector: AnalysisCode },
 ) {
   for (const [namespace, here] of Map.groupBy(configs, ({ config }) => config.meta.namespace)) {
     const plain = here.filter(({ selector }) => selector === undefined);

@@ -1,10 +1,12 @@
+import type { DiagnosticCode } from "./diagnostic-codes.ts";
+
 /**
  * What a stage has to say about its input, as data: collected, sorted, shown together.
  * Severity `info` is for things that are right but have no effect; only `error` leaves something out.
  */
 export interface Diagnostic {
-  /** Kebab-case, public API, never reused; or one of istioctl's message codes (`IST0101`). */
-  readonly code: string;
+  /** Kebab-case, or one of istioctl's message codes (`IST0101`); declared in `diagnostic-codes.ts`, explained in `docs/diagnostics/`. */
+  readonly code: DiagnosticCode;
   readonly severity: "error" | "warning" | "info";
   readonly origin: Origin;
   /** From the object's root: `["spec", "http", 0, "route"]`. Empty when the whole object is meant. */

@@ -1,5 +1,6 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
+import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import { itemLines } from "./list-lines.ts";
 import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
 
@@ -56,7 +57,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   const sources = new Map<ParsedObject, ObjectSource>();
   const objects: ParsedObject[] = [];
   const diagnostics: Diagnostic[] = [];
-  const refuse = (line: number, code: string, message: string, hint: string) => {
+  const refuse = (line: number, code: DiagnosticCode, message: string, hint: string) => {
     const origin = { key: { kind: "", name: "", namespace: "" }, file: options.file, line };
     diagnostics.push({ code, severity: "error", origin, path: [], message, hint });
   };

@@ -1,5 +1,6 @@
 import { byAge, type Config, keyOf } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
 import { fullHostName, type HostTable, hostTable, mostSpecific } from "../hosts/host-name.ts";
 import { sameLabels, selects } from "../label-selector.ts";
@@ -203,7 +204,7 @@ function ignored(
   added: Config<DestinationRule>,
   path: Diagnostic["path"],
   what: string,
-  code: string,
+  code: DiagnosticCode,
 ): Diagnostic {
   const { namespace, name } = into.config.meta;
   return {

@@ -1,5 +1,6 @@
 import { byAge, type Config, keyOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
 import type { HTTPRoute, VirtualService } from "../../config/kinds/virtual-service.ts";
 import { meshGateway, withFullNames } from "../hosts/short-names.ts";
 import { remembered } from "../memo/lazy.ts";
@@ -204,7 +205,7 @@ function mergeRoot(
   return { value: meshVirtualService({ ...full, spec: { ...full.spec, http } }, from), diagnostics };
 }
 
-function droppedRoute(root: Config, at: number, code: string, message: string, hint: string): Diagnostic {
+function droppedRoute(root: Config, at: number, code: DiagnosticCode, message: string, hint: string): Diagnostic {
   return {
     code,
     severity: "warning",

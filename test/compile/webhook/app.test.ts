@@ -93,13 +93,13 @@ describe("POST /hooks/recompile", () => {
 
   it("says 422 with the diagnostics when the sources hold no configuration", async () => {
     const origin = { key: { kind: "", name: "", namespace: "" }, file: "a.yaml", line: 1 };
-    const diagnostic = { code: "x", severity: "error", origin, path: [], message: "m", hint: "" } as const;
+    const diagnostic = { code: "invalid-value", severity: "error", origin, path: [], message: "m", hint: "" } as const;
     const { post } = testApp(async () => {
       throw new PortolanError("nothing can be read", [diagnostic]);
     });
     const response = await post("/hooks/recompile", await signed());
     expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ diagnostics: [{ code: "x" }] });
+    expect(await response.json()).toMatchObject({ diagnostics: [{ code: "invalid-value" }] });
   });
 });
 
