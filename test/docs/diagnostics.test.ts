@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { analyze } from "../../lib/analysis/analyze.ts";
+import { createFileCompiler } from "../../lib/compile/compile-files.ts";
+import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import type { Diagnostic } from "../../lib/config/diagnostic.ts";
+import { diagnosticCodes } from "../../lib/config/diagnostic-codes.ts";
+import { readFiles, type SourceFile } from "../../lib/config/directory.ts";
+import { type Entry, entriesOf, worldOfExamples } from "./diagnostic-pages.ts";
+
+const lib = resolve(import.meta.dirname, "../../lib");
+const world = worldOfExamples();
+
+/** What is said of a folder at the last of some moments: by the compiler, and by `portolan analyze`. */
+function saidOf(steps: readonly (readonly SourceFile[])[]): readonly Diagnostic[] {
+  const compileFiles = createFileCompiler(defaultWorldOptions);
+  let said: readonly Diagnostic[] = [];
+  for (const files of steps) {
+    const all = [world, ...files];
+    said = [
+      ...compileFiles(all, []).diagnostics,
+      ...analyze({ ...readFiles(all), clusterIds: [defaultWorldOptions.clusterId] }),
+    ];
+  }
+  return said;
+}
+
+describe("the reference of messages", () => {
+  it("gives each declared code one entry, on the page of its room, in order", () => {
+    for (const [page, codes] of Object.entries(diagnosticCodes)) {
+      expect({ page, codes: entriesOf(page).map(({ code }) => code) }).toEqual({ page, codes });
+    }
+  });
+
+  it("says of each code how bad it is and what to do", () => {
+    const incomplete = entries.filter(
+      ({ severities, remedy }) =>
+        remedy === "" || severities.length === 0 || !severities.every((one) => /^(?:error|warning|info)$/.test(one)),
+    );
+    expect(incomplete.map(({ code }) => code)).toEqual([]);
+  });
+
+  it("explains each code that no folder can provoke, and gives an example of every other", () => {
+    const without = entries.filter(({ steps }) => steps.length === 0);
+    expect(without.filter(({ whyNot }) => whyNot === undefined).map(({ code }) => code)).toEqual([]);
+    expect(without.map(({ code }) => code)).toEqual([
+      "other-namespace",
+      "unreadable-source",
+      "consul-port-protocols-differ",
+      "registry-stale",
+      "registry-unread",
+      "service-entry-without-valid-address",
+      "gateway-duplicate-port-name",
+      "node-id-invalid",
+      "resource-refused",
+    ]);
+  });
+
+  it("has a world for its examples of which there is nothing to say", () => {
+    expect(saidOf([[]])).toEqual([]);
+  });
+
+  it("declares no code that nothing says", () => {
+    const sources = readdirSync(lib, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts") && !file.endsWith("diagnostic-codes.ts"))
+      .map((file) => readFileSync(join(lib, file), "utf8"))
+      .join("\n");
+    expect(entries.filter(({ code }) => !sources.includes(code)).map(({ code }) => code)).toEqual([]);
+  });
+});
+
+const entries: readonly Entry[] = Object.keys(diagnosticCodes).flatMap((page) => entriesOf(page));
+
+describe("the examples of messages", () => {
+  it.each(entries.filter(({ steps }) => steps.length > 0))("provoke $code", ({ code, severities, steps }) => {
+    const said = saidOf(steps);
+    const found = said.filter((one) => one.code === code);
+    expect(found.length, said.map((one) => `${one.code} ${one.message}`).join("\n")).toBeGreaterThan(0);
+    expect(severities).toContain(found[0]?.severity);
+  });
+});
