@@ -95,7 +95,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-export function labelsOf(value: unknown): Labels {
+function labelsOf(value: unknown): Labels {
   return Object.fromEntries(
     Object.entries(fieldsOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );

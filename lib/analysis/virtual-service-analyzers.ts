@@ -15,7 +15,7 @@ interface Target {
 }
 
 /** Every destination that a VirtualService names. */
-export function* destinationsOf({ spec }: Config<VirtualService>): Generator<Target> {
+function* destinationsOf({ spec }: Config<VirtualService>): Generator<Target> {
   for (const [index, route] of (spec.http ?? []).entries()) yield* httpDestinations(route, ["spec", "http", index]);
   for (const kind of ["tls", "tcp"] as const) {
     for (const [index, route] of (spec[kind] ?? []).entries()) {
@@ -83,7 +83,7 @@ const destinationSubsets: Analyzer = {
 };
 
 /** `namespace/name` of a gateway that a VirtualService names. @see model-config 1.7 */
-export function gatewayName(written: string, namespace: string): string {
+function gatewayName(written: string, namespace: string): string {
   if (written.includes("/")) return written.startsWith("./") ? `${namespace}/${written.slice(2)}` : written;
   const [name = "", space] = written.split(".");
   return `${space ?? namespace}/${name}`;

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import { registerBootstrap } from "./bootstrap.ts";
+import { registerBootstrapV1 } from "./bootstrap-v1.ts";
 import { registerAnalyze } from "./config-analyze.ts";
 import { registerApply } from "./config-apply.ts";
 import { registerCreate } from "./config-create.ts";
@@ -15,7 +16,7 @@ import { registerSnapshots } from "./snapshots/commands.ts";
 import { printDiagnostics, type Terminal } from "./terminal.ts";
 
 /** Exit codes of every command; `docs/cli.md` lists them for users. */
-export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
+const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
 
 /** A command adds itself to the program; what it fails with is thrown as `PortolanError`. */
 export type Register = (program: Command, terminal: Terminal) => void;
@@ -24,6 +25,7 @@ export type Register = (program: Command, terminal: Terminal) => void;
 const commands: readonly Register[] = [
   registerDev,
   registerBootstrap,
+  registerBootstrapV1,
   registerValidate,
   registerAnalyze,
   registerApply,
@@ -36,7 +38,7 @@ const commands: readonly Register[] = [
   registerSnapshots,
 ];
 
-export function createProgram(terminal: Terminal): Command {
+function createProgram(terminal: Terminal): Command {
   const program = new Command("portolan")
     .description(
       "Compiles Istio's configuration once per change into immutable xDS snapshots, and serves them to Envoy.",

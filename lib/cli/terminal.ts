@@ -24,7 +24,7 @@ export function pathText(path: Diagnostic["path"]): string {
 }
 
 /** Two lines: where and what, then what to do next. Severity comes first so that a log can be searched for it. */
-export function diagnosticLines(diagnostic: Diagnostic, colours: Terminal["colours"]): readonly string[] {
+function diagnosticLines(diagnostic: Diagnostic, colours: Terminal["colours"]): readonly string[] {
   const { severity, origin, path, code, message, hint } = diagnostic;
   const paint = severity === "error" ? colours.red : severity === "warning" ? colours.yellow : colours.cyan;
   const place = origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file;

@@ -16,7 +16,7 @@ import { encodeResource } from "./encode-resource.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 
 /** Part of every root: another compiler may write other bytes for the same world. */
-export const compilerVersion = "portolan 0.1.0";
+const compilerVersion = "portolan 0.1.0";
 
 /**
  * The whole job: a world in, every answer of every class of proxies out.

@@ -66,7 +66,7 @@ export interface IstioConfigStore {
 }
 
 /** Full name of a service that an object mentions, completed with the object's namespace and domain. @see model-config 1.6 */
-export function resolveIstioService(service: IstioService, config: Config): string {
+function resolveIstioService(service: IstioService, config: Config): string {
   if (service.service !== undefined) return service.service;
   const { name = "", namespace = config.meta.namespace, domain } = service;
   const rest = domain ?? (config.meta.domain === "" ? "" : `svc.${config.meta.domain}`);
@@ -74,7 +74,7 @@ export function resolveIstioService(service: IstioService, config: Config): stri
 }
 
 /** Full name of a short host. @see model-config 1.6 */
-export function resolveShortHost(host: string, config: Config): string {
+function resolveShortHost(host: string, config: Config): string {
   if (host === "*" || host === "" || host.includes(".") || host.includes(":")) return host;
   const { namespace, domain } = config.meta;
   return `${host}${namespace === "" ? "" : `.${namespace}`}${domain === "" ? "" : `.svc.${domain}`}`;

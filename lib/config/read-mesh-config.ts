@@ -58,7 +58,7 @@ export function mergeMeshConfig(base: MeshConfig, written: WrittenMeshConfig): M
 }
 
 /** Fields replace; `proxyMetadata` merges key by key; a tracing service name replaces the fixed service cluster. */
-export function mergeProxyConfig(base: ProxyConfig, written: Partial<ProxyConfig>): ProxyConfig {
+function mergeProxyConfig(base: ProxyConfig, written: Partial<ProxyConfig>): ProxyConfig {
   const { serviceCluster, ...rest } = base;
   return {
     ...rest,

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { ConfigKey } from "../config/diagnostic.ts";
 import type { DestinationRule, TrafficPolicy } from "../config/kinds/destination-rule.ts";
 import type { Gateway, Server } from "../config/kinds/gateway.ts";
-import type { MeshConfig, ProxyConfig } from "../config/kinds/mesh-config.ts";
+import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type {
   IstioEgressListener,
   IstioIngressListener,
@@ -11,7 +11,7 @@ import type {
 } from "../config/kinds/sidecar.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
-import type { Service, ServicePort } from "../registry/service.ts";
+import type { Service } from "../registry/service.ts";
 import type { EnvoyFilterIndex } from "./index/envoy-filter-index.ts";
 import type { NetworkIndex } from "./index/network-index.ts";
 import type { PeerAuthenticationIndex } from "./index/peer-authentication.ts";
@@ -166,8 +166,3 @@ export interface Mesh {
 
 /** Effective policy of one subset and port. @see model-push 6.4 */
 export type EffectiveTrafficPolicy = Omit<TrafficPolicy, "portLevelSettings">;
-
-/** ProxyConfig with all layers applied. */
-export type EffectiveProxyConfig = ProxyConfig;
-
-export type { ServicePort };

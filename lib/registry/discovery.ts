@@ -58,7 +58,7 @@ export interface RegistryHealth {
 }
 
 /** Service port that an endpoint is behind: joined by number where the endpoint says one, else by name. */
-export function portOfEndpoint(service: Service, endpoint: Endpoint): ServicePort | undefined {
+function portOfEndpoint(service: Service, endpoint: Endpoint): ServicePort | undefined {
   const { servicePortNumber, servicePortName } = endpoint;
   return service.ports.find((port) =>
     servicePortNumber === undefined ? port.name === servicePortName : port.port === servicePortNumber,

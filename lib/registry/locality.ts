@@ -12,12 +12,12 @@ export function splitLocality(label: string): LocalityParts {
 }
 
 /** Locality text of an `istio-locality` label, whose value cannot hold slashes and so may use dots instead. */
-export function localityOfLabel(value: string): string {
+function localityOfLabel(value: string): string {
   return value.includes("/") ? value : value.replaceAll(".", "/");
 }
 
 /** Pod and endpoint labels that state a locality, the stronger first. */
-export const localityLabels = ["topology.istio.io/locality", "istio-locality"] as const;
+const localityLabels = ["topology.istio.io/locality", "istio-locality"] as const;
 
 /** Locality stated by workload labels; "" when none does. */
 export function statedLocality(labels: Readonly<Record<string, string>>): string {

@@ -49,7 +49,7 @@ export function parseNodeId(id: string): NodeId | undefined {
 }
 
 /** Namespace whose configuration applies to a node: `NAMESPACE` of its metadata, else the first part of its DNS domain. */
-export function namespaceOf(claims: NodeClaims, nodeId: NodeId): string {
+function namespaceOf(claims: NodeClaims, nodeId: NodeId): string {
   return textOf(claims.metadata.NAMESPACE) || (nodeId.dnsDomain.split(".")[0] ?? "");
 }
 
@@ -81,7 +81,7 @@ export function defaultKey(claims: NodeClaims): string | undefined {
 }
 
 /** Value of one attribute, as it goes into the projection. */
-export function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unknown {
+function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unknown {
   const { metadata } = claims;
   if (attribute.startsWith("metadata:")) return metadata[attribute.slice("metadata:".length)] ?? null;
   if (attribute.startsWith("annotation:")) {

@@ -25,7 +25,7 @@ export interface ReadLedger {
 
 const ledgerKey = "gc/ledger";
 
-export async function readLedger(store: ObjectStore): Promise<ReadLedger | undefined> {
+async function readLedger(store: ObjectStore): Promise<ReadLedger | undefined> {
   const found = await store.get(ledgerKey);
   if (found.kind !== "found") return undefined;
   // Written below only.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { RouteRule } from "../../lib/config/kinds/route-rule.ts";
-import { answer } from "../../lib/v1/answer.ts";
 import { compileLegacy } from "../../lib/v1/compile-legacy.ts";
 import type { LegacyWorld } from "../../lib/v1/legacy-world.ts";
 import { worldOf } from "../snapshot/worlds.ts";
+import { answer } from "../v1/oracle/answer.ts";
 import { config, legacyConfigs, shop } from "../v1/worlds.ts";
 import { type TestFront, testFront } from "./fixtures.ts";
 

@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { V1Request } from "../../lib/snapshot/legacy/question.ts";
-import { answer } from "../../lib/v1/answer.ts";
 import { bootstrapDocument, defaultBootstrapSettings } from "../../lib/v1/bootstrap.ts";
 import { readV1World, type V1Inputs } from "../conformance/v1-world.ts";
+import { answer } from "./oracle/answer.ts";
 
 const suite = new URL("../../../shared/conformance/v1/", import.meta.url);
 

@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import { answerCompiled, type CompiledLegacy, legacyClassKey } from "../../lib/snapshot/legacy/compiled-legacy.ts";
 import { type NodeId, parseNodeId } from "../../lib/snapshot/legacy/node-id.ts";
 import { readQuestion, type V1Question, type V1Request } from "../../lib/snapshot/legacy/question.ts";
-import { answer } from "../../lib/v1/answer.ts";
 import { compileLegacy } from "../../lib/v1/compile-legacy.ts";
 import { defaultLegacyMeshConfig, type LegacyWorld } from "../../lib/v1/legacy-world.ts";
 import { readV1World, type V1Inputs } from "../conformance/v1-world.ts";
+import { answer } from "./oracle/answer.ts";
 
 const suite = new URL("../../../shared/conformance/v1/", import.meta.url);
 

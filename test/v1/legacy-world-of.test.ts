@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { noMemo } from "../../lib/mesh/memo/memo.ts";
-import { answer } from "../../lib/v1/answer.ts";
 import { legacyWorldOf } from "../../lib/v1/legacy-world-of.ts";
+import { answer } from "./oracle/answer.ts";
 
 const text = `
 apiVersion: v1

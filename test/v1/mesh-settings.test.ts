@@ -3,8 +3,8 @@ import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { noMemo } from "../../lib/mesh/memo/memo.ts";
 import type { LegacyRelease } from "../../lib/mesh/world.ts";
-import { answer } from "../../lib/v1/answer.ts";
 import { legacyWorldOf } from "../../lib/v1/legacy-world-of.ts";
+import { answer } from "./oracle/answer.ts";
 
 const shop = (annotations = "{}") => `
 apiVersion: v1

@@ -20,7 +20,7 @@ export type TreeEntry = readonly [key: string, hash: string];
 /** A leaf of more entries is split. */
 const leafSize = 16;
 
-export const emptyTree: TreeNode = { kind: "leaf", entries: [] };
+const emptyTree: TreeNode = { kind: "leaf", entries: [] };
 
 /** Where nodes lie; `load` gets any node that `save` was given, here or in a former life. */
 export interface NodeSource {
@@ -31,7 +31,7 @@ export function encodeNode(node: TreeNode): string {
   return canonicalJson(node);
 }
 
-export function hashOfNode(node: TreeNode): string {
+function hashOfNode(node: TreeNode): string {
   return sha256(encodeNode(node));
 }
 

@@ -28,13 +28,3 @@ export interface ServicePort {
   /** Absent: `number`. */
   readonly targetPort?: number;
 }
-
-/** Written by the address allocator; found in `Config.status`. */
-export interface ServiceEntryStatus {
-  readonly addresses?: readonly ServiceEntryAddress[];
-}
-
-export interface ServiceEntryAddress {
-  readonly value?: string;
-  readonly host?: string;
-}

@@ -70,7 +70,7 @@ function* serverPortRules(server: Server, path: Path): Generator<Finding> {
 }
 
 /** `dns`, `ns/dns`, `./dns`, `*\/dns`: hosts of Gateways and, always with a namespace, of Sidecars. */
-export function* namespacedHostRules(host: string, path: Path, addressAllowed: boolean): Generator<Finding> {
+function* namespacedHostRules(host: string, path: Path, addressAllowed: boolean): Generator<Finding> {
   const parts = host.split("/");
   const name = parts.at(-1) ?? "";
   if (parts.length > 2 || parts.includes("")) {

@@ -99,7 +99,7 @@ function* oneofRules(match: StringMatch | undefined, path: Path): Generator<Find
 }
 
 /** Full check of a text match; an absent one is right. */
-export function* stringMatchRules(match: StringMatch | undefined, path: Path): Generator<Finding> {
+function* stringMatchRules(match: StringMatch | undefined, path: Path): Generator<Finding> {
   if (match?.prefix === "") yield error([...path, "prefix"], "must not be empty");
   if (match?.regex !== undefined) yield* regexRules(match.regex, [...path, "regex"]);
 }

@@ -17,8 +17,3 @@ export function isHttpProtocol(name: string): boolean {
 export function isTlsProtocol(name: string): boolean {
   return tls.has(name.toLowerCase());
 }
-
-/** What a TCP proxy carries, TLS included. */
-export function isTcpProtocol(name: string): boolean {
-  return tcp.has(name.toLowerCase());
-}

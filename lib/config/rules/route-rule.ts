@@ -83,7 +83,7 @@ function* matchConditionRules(match: MatchCondition | undefined, path: Path): Ge
   }
 }
 
-export function* lowerCaseNameRules(name: string, path: Path): Generator<Finding> {
+function* lowerCaseNameRules(name: string, path: Path): Generator<Finding> {
   if (name === "") yield error(path, "a header name must not be empty");
   else if (!/^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/.test(name)) {
     yield error(path, `${JSON.stringify(name)} is not a header name in lower case`);

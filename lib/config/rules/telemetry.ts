@@ -52,7 +52,7 @@ function* providerRules(providers: readonly ProviderRef[] | undefined, path: Pat
   });
 }
 
-export function* customTagRules(name: string, tag: CustomTag, path: Path): Generator<Finding> {
+function* customTagRules(name: string, tag: CustomTag, path: Path): Generator<Finding> {
   if (name === "") yield error(path, "a tag needs a name", "", "missing-field");
   const kinds = Object.keys(tag);
   if (kinds.length !== 1) {

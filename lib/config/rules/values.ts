@@ -1,14 +1,5 @@
 import { error, type Finding, type Path } from "../finding.ts";
-import {
-  isDns1123Label,
-  isFqdn,
-  isIp,
-  isIpOrCidr,
-  isLabelKey,
-  isLabelValue,
-  isPortNumber,
-  isWildcardDomain,
-} from "./names.ts";
+import { isDns1123Label, isIp, isIpOrCidr, isLabelKey, isLabelValue, isPortNumber, isWildcardDomain } from "./names.ts";
 
 /** Checks of single values that many kinds share; each yields at most one finding. @see model-config 5.2 */
 export function* portRules(port: number, path: Path): Generator<Finding> {
@@ -20,10 +11,6 @@ export function* dnsLabelRules(text: string, path: Path): Generator<Finding> {
     const hint = "use letters, digits and -, at most 63, alphanumeric at both ends";
     yield error(path, `${JSON.stringify(text)} is not a DNS label`, hint);
   }
-}
-
-export function* fqdnRules(text: string, path: Path): Generator<Finding> {
-  if (!isFqdn(text)) yield error(path, `${JSON.stringify(text)} is not a domain name`);
 }
 
 export function* wildcardDomainRules(text: string, path: Path): Generator<Finding> {

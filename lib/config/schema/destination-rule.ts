@@ -101,7 +101,7 @@ const consistentHash = message({
   },
 });
 
-export const loadBalancer: z.ZodType<LoadBalancerSettings> = message({
+const loadBalancer: z.ZodType<LoadBalancerSettings> = message({
   kept: {
     simple: z.enum(["UNSPECIFIED", "LEAST_CONN", "RANDOM", "PASSTHROUGH", "ROUND_ROBIN", "LEAST_REQUEST"]),
     consistentHash,
@@ -128,7 +128,7 @@ export const clientTls: z.ZodType<ClientTLSSettings> = message({
 
 const level = { loadBalancer, connectionPool, outlierDetection, tls: clientTls };
 
-export const trafficPolicy: z.ZodType<TrafficPolicy> = message({
+const trafficPolicy: z.ZodType<TrafficPolicy> = message({
   plain: { portLevelSettings: message({ required: { port: portSelector }, kept: level }).array() },
   kept: {
     ...level,

@@ -34,8 +34,6 @@ export const double = z.union([
     .transform(Number),
 ]);
 
-export const port = numeric(1, 65535, "a port, 1 to 65535");
-
 /** Canonical text of any duration. */
 export const anyDuration = z.string().transform((value, context) => {
   const nanos = parseDuration(value);

@@ -7,7 +7,7 @@ const httpProtocols: ReadonlySet<string> = new Set(["HTTP", "HTTP2", "GRPC", "GR
 export const isHttpProtocol = (protocol: string): boolean => httpProtocols.has(protocol.toUpperCase());
 
 /** Does the server hand TLS on instead of ending it? TLS settings without mode pass it through. */
-export function isPassthrough(server: Server): boolean {
+function isPassthrough(server: Server): boolean {
   const mode = server.tls === undefined ? undefined : (server.tls.mode ?? "PASSTHROUGH");
   return mode === "PASSTHROUGH" || mode === "AUTO_PASSTHROUGH";
 }

@@ -50,7 +50,7 @@ function ofReachableFamily(addresses: readonly string[], proxy: AddressPerspecti
 }
 
 /** Family of an address or range; undefined for anything else, such as a host name. */
-export function familyOf(address: string): "IPv4" | "IPv6" | undefined {
+function familyOf(address: string): "IPv4" | "IPv6" | undefined {
   if (address.includes(":")) return "IPv6";
   return /^\d+\.\d+\.\d+\.\d+(?:\/\d+)?$/.test(address) ? "IPv4" : undefined;
 }

@@ -22,7 +22,7 @@ export interface ConsulOptions {
 /** Consul has no namespaces; Istio puts everything into this one. */
 const namespace = "default";
 
-export function consulHostname(name: string): string {
+function consulHostname(name: string): string {
   return `${name}.service.consul`;
 }
 

@@ -32,7 +32,7 @@ export interface KubernetesService {
 }
 
 /** Stands for "no address" in the model. */
-export const noAddress = "0.0.0.0";
+const noAddress = "0.0.0.0";
 
 function portsOf(spec: Readonly<Record<string, unknown>>): readonly KubernetesServicePort[] {
   const ports: KubernetesServicePort[] = [];

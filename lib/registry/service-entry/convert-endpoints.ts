@@ -6,7 +6,7 @@ import type { Endpoint } from "../service.ts";
 import { type EntrySettings, entryEndpoint, entryPorts, type SelectableWorkload } from "./workload.ts";
 
 /** Says whether the clusters of an entry's services resolve names. */
-export function isDns(spec: ServiceEntry): boolean {
+function isDns(spec: ServiceEntry): boolean {
   return spec.resolution === "DNS" || spec.resolution === "DNS_ROUND_ROBIN";
 }
 

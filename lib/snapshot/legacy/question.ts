@@ -65,7 +65,7 @@ export function readQuestion(request: V1Request): ReadQuestion {
 }
 
 /** The prefix of error texts, by what is asked for. */
-export const errorPrefixes = {
+const errorPrefixes = {
   registrations: "EDS",
   hosts: "EDS",
   clusters: "CDS",

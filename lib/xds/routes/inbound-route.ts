@@ -1,6 +1,6 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
-import type { ServicePort, ServiceTarget } from "../../registry/service.ts";
-import { inboundClusterName, inboundPassthroughCluster } from "../names.ts";
+import type { ServicePort } from "../../registry/service.ts";
+import { inboundPassthroughCluster } from "../names.ts";
 
 /** What an inline inbound route table is about. */
 export interface InboundRouteTarget {
@@ -10,15 +10,6 @@ export interface InboundRouteTarget {
   readonly servicePort: Pick<ServicePort, "port" | "protocol">;
   /** Cluster that takes the traffic; the table has its name. */
   readonly cluster: string;
-}
-
-/** The target of a port that a service stands in front of. */
-export function inboundTargetOf(target: ServiceTarget): InboundRouteTarget {
-  return {
-    hostname: target.service.hostname,
-    servicePort: target.servicePort,
-    cluster: inboundClusterName(target.targetPort),
-  };
 }
 
 /** The target of a port that no service names: traffic goes where it was going. */

@@ -21,7 +21,7 @@ export const defaultLogText = `${[
 ].join(" ")}\n`;
 
 /** The same as JSON. */
-export const defaultLogLabels: JsonObject = {
+const defaultLogLabels: JsonObject = {
   start_time: "%START_TIME%",
   route_name: "%ROUTE_NAME%",
   method: "%REQ(:METHOD)%",

@@ -1,5 +1,5 @@
-import { encodeDocument } from "../snapshot/legacy/go-json.ts";
-import type { NodeId } from "../snapshot/legacy/node-id.ts";
+import { encodeDocument } from "../../../lib/snapshot/legacy/go-json.ts";
+import type { NodeId } from "../../../lib/snapshot/legacy/node-id.ts";
 import {
   failure,
   readQuestion,
@@ -7,12 +7,12 @@ import {
   type V1Document,
   type V1Question,
   type V1Request,
-} from "../snapshot/legacy/question.ts";
-import { clustersDocument } from "./cds.ts";
-import { listenersDocument } from "./lds.ts";
-import type { LegacyWorld } from "./legacy-world.ts";
-import { routesDocument } from "./rds.ts";
-import { availabilityZone, hostsDocument, registrations } from "./sds.ts";
+} from "../../../lib/snapshot/legacy/question.ts";
+import { clustersDocument } from "../../../lib/v1/cds.ts";
+import { listenersDocument } from "../../../lib/v1/lds.ts";
+import type { LegacyWorld } from "../../../lib/v1/legacy-world.ts";
+import { routesDocument } from "../../../lib/v1/rds.ts";
+import { availabilityZone, hostsDocument, registrations } from "../../../lib/v1/sds.ts";
 
 /** Calls of the registry that fail, and the reason; for tests of what is answered then. */
 export interface RegistryFaults {

@@ -1,8 +1,8 @@
-import { createAnswerCache } from "../snapshot/legacy/answer-cache.ts";
-import { encodeDocument } from "../snapshot/legacy/go-json.ts";
-import { readQuestion, type V1Answer, type V1Request } from "../snapshot/legacy/question.ts";
+import { createAnswerCache } from "../../../lib/snapshot/legacy/answer-cache.ts";
+import { encodeDocument } from "../../../lib/snapshot/legacy/go-json.ts";
+import { readQuestion, type V1Answer, type V1Request } from "../../../lib/snapshot/legacy/question.ts";
+import type { LegacyWorld } from "../../../lib/v1/legacy-world.ts";
 import { answer, type RegistryFaults } from "./answer.ts";
-import type { LegacyWorld } from "./legacy-world.ts";
 
 /** Where answers come from, and who may replace them. */
 export interface V1ServiceOptions {
