@@ -51,7 +51,8 @@ export const identityCluster = "sds-grpc";
  * Held polls: the front answers within the timeout whenever there is something new, so the delay only paces a second
  * change within a second of the first. It must never be below a millisecond, which crashes Envoy.
  *
- * @see envoy-rest 4 and 12
+ * @see docs/how-istio-does-it/rest-polling.md#which-shape
+ * @see docs/how-istio-does-it/rest-polling.md#held-polls
  */
 export const restSource = {
   apiConfigSource: {

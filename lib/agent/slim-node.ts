@@ -2,7 +2,7 @@
  * Lua for an upstream filter of the control plane's cluster: cuts `node.extensions`, 60 to 77 KB that come with every poll
  * and that nobody reads, out of the body. What it does not recognise it leaves alone.
  *
- * @see envoy-rest 6
+ * @see docs/how-istio-does-it/rest-polling.md#slimming-the-node
  */
 export const slimNodeScript = `
 local key = ',"extensions":['
