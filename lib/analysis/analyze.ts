@@ -50,7 +50,7 @@ function validationCode({ code, severity }: Diagnostic): AnalysisCode {
   return code === ineffectiveMatch ? "IST0131" : "IST0133";
 }
 
-/** All analysers that need no cluster, by name. @see model-config 12.2 */
+/** All analysers that need no cluster, by name. @see docs/how-istio-does-it/analysis.md#analysers */
 export const analyzers: readonly Analyzer[] = [
   deprecation,
   ...virtualServiceAnalyzers,

@@ -13,7 +13,7 @@ export interface Analyzer {
   analyze(analysis: Analysis): Iterable<Diagnostic>;
 }
 
-/** istioctl's message codes: name and level. @see model-config 12.1 */
+/** istioctl's message codes: name and level. @see docs/how-istio-does-it/analysis.md#codes */
 export const messageTypes = {
   IST0002: ["Deprecated", "warning"],
   IST0101: ["ReferencedResourceNotFound", "error"],

@@ -12,7 +12,10 @@ export interface KnownHost {
 }
 
 export interface KnownHosts {
-  /** The host that a name means when a rule of the namespace mentions it. @see model-config 12, "Host lookup rule" */
+  /**
+   * The host that a name means when a rule of the namespace mentions it.
+   * @see docs/how-istio-does-it/analysis.md#known-hosts
+   */
   find(name: string, namespace: string): KnownHost | undefined;
 }
 

@@ -82,7 +82,7 @@ const destinationSubsets: Analyzer = {
   },
 };
 
-/** `namespace/name` of a gateway that a VirtualService names. @see model-config 1.7 */
+/** `namespace/name` of a gateway that a VirtualService names. @see docs/how-istio-does-it/names.md#gateway-names */
 function gatewayName(written: string, namespace: string): string {
   if (written.includes("/")) return written.startsWith("./") ? `${namespace}/${written.slice(2)}` : written;
   const [name = "", space] = written.split(".");
