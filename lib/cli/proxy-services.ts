@@ -32,7 +32,8 @@ interface Target {
  * Lightstep's tracer is left out: Envoy has it no more.
  *
  * @param addresses of the proxy: they decide which sort of address a name is resolved to
- * @see Istio 1.30.3 tools/packaging/common/envoy_bootstrap.json, pkg/bootstrap/option/convert.go
+ * @see istio 1.30.3 tools/packaging/common/envoy_bootstrap.json
+ * @see istio 1.30.3 pkg/bootstrap/option/convert.go
  */
 export function proxyServices(
   settings: ProxyConfig,
