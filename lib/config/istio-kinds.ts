@@ -25,7 +25,7 @@ const networking = { group: "networking.istio.io", versions: ["v1", "v1beta1", "
 const security = { group: "security.istio.io", versions: ["v1", "v1beta1"] } as const;
 const extensions = { group: "extensions.istio.io", versions: ["v1alpha1"] } as const;
 
-/** The kinds of Istio 1.30, and Kubernetes' Ingress. @see model-config 4.2 */
+/** The kinds of Istio 1.30, and Kubernetes' Ingress. @see docs/how-istio-does-it/kinds.md#versions */
 export const istioKinds: readonly KindSchema[] = [
   kindSchema({
     kind: "VirtualService",

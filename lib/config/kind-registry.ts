@@ -3,7 +3,10 @@ import { istioKinds } from "./istio-kinds.ts";
 import type { KindSchema } from "./kind-schema.ts";
 import { legacyKinds } from "./legacy-kinds.ts";
 
-/** Every kind of configuration that Portolan reads, today's before the legacy ones. @see model-config 4.2 */
+/**
+ * Every kind of configuration that Portolan reads, today's before the legacy ones.
+ * @see docs/how-istio-does-it/kinds.md#versions
+ */
 export const kindSchemas: readonly KindSchema[] = [...istioKinds, ...legacyKinds];
 
 const byGroupKind: ReadonlyMap<string, KindSchema> = new Map(

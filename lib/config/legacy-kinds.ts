@@ -36,7 +36,7 @@ const rbac = { group: "rbac.istio.io", versions: ["v1alpha1"] } as const;
 /**
  * Kinds of Istio up to 1.5. Those of authentication and RBAC are converted to the kinds that followed them
  * (`lib/mesh/legacy-policies`); of the others, those with an effect have it on the v1 API only.
- * @see model-config 4.2, 9
+ * @see docs/how-istio-does-it/kinds.md#kinds-that-are-gone
  */
 export const legacyKinds: readonly KindSchema[] = [
   kindSchema({ kind: "RouteRule", ...config, plural: "routerules", schema: routeRule, rules: routeRuleRules }),

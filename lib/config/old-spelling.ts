@@ -10,7 +10,7 @@ function isFields(value: unknown): value is Fields {
  * Translates `networking.istio.io/v1alpha3` objects as releases 0.7 and 0.8 spelled them into today's form: ExternalService
  * is a ServiceEntry, destinations and rules have a `name` instead of a `host`, outlier detection stands below `http`.
  * Anything else comes back as it is.
- * @see v1-api 14
+ * @see docs/how-istio-does-it/legacy-v1.md#other-releases
  */
 export function fromOldSpelling(written: ParsedObject): ParsedObject {
   const object = withCamelCaseKind(written);

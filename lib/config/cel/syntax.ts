@@ -40,7 +40,8 @@ const maxDepth = 250;
  * Reads an expression as cel-go's and Envoy's parsers do, macros included. Optional fields (`a.?b`) and quoted ones are
  * extensions that neither Istio nor Envoy has switched on.
  *
- * @see CEL's language definition, Syntax and Macros; Istio 1.30.3 pkg/config/validation/validation_istiod.go
+ * @see https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax
+ * @see istio 1.30.3 pkg/config/validation/validation_istiod.go
  */
 export function celSyntax(expression: string): CelSyntax {
   const tokens = celTokens(expression);

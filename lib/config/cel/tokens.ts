@@ -24,7 +24,7 @@ const patterns: readonly (readonly [CelToken["kind"], RegExp])[] = [
 
 /**
  * The tokens of a CEL expression, ending with `end`, or with `unknown` where no token begins.
- * @see CEL's language definition, Syntax
+ * @see https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax
  */
 export function celTokens(expression: string): readonly CelToken[] {
   const tokens: CelToken[] = [];

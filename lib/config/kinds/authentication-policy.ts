@@ -1,4 +1,7 @@
-/** `authentication.istio.io/v1alpha1` Policy and MeshPolicy. @see model-config 9.8 */
+/**
+ * `authentication.istio.io/v1alpha1` Policy and MeshPolicy.
+ * @see docs/how-istio-does-it/kind-rules.md#authentication-policies
+ */
 export interface AuthenticationPolicy {
   /** Absent: the whole namespace (Policy) or mesh (MeshPolicy). */
   readonly targets?: readonly TargetSelector[];

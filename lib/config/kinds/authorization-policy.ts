@@ -1,6 +1,9 @@
 import type { PolicyTarget } from "./selector.ts";
 
-/** `security.istio.io` AuthorizationPolicy. @see model-config 7.3 */
+/**
+ * `security.istio.io` AuthorizationPolicy.
+ * @see https://istio.io/latest/docs/reference/config/security/authorization-policy/
+ */
 export interface AuthorizationPolicy extends PolicyTarget {
   /** Absent: ALLOW. */
   readonly action?: "ALLOW" | "DENY" | "AUDIT" | "CUSTOM";

@@ -1,6 +1,6 @@
 import type { IstioService } from "./istio-service.ts";
 
-/** `config.istio.io/v1alpha2` DestinationPolicy. @see model-config 9.4 */
+/** `config.istio.io/v1alpha2` DestinationPolicy. @see docs/how-istio-does-it/kind-rules.md#destinationpolicy */
 export interface DestinationPolicy {
   readonly destination: IstioService;
   readonly source?: IstioService;

@@ -1,7 +1,7 @@
 import type { WorkloadSelector } from "./selector.ts";
 import type { PortSelector } from "./virtual-service.ts";
 
-/** `networking.istio.io` DestinationRule. @see model-config 6.2 */
+/** `networking.istio.io` DestinationRule. @see https://istio.io/latest/docs/reference/config/networking/destination-rule/ */
 export interface DestinationRule {
   readonly host: string;
   readonly trafficPolicy?: TrafficPolicy;

@@ -1,7 +1,7 @@
 import type { PolicyTargetReference } from "./selector.ts";
 import type { WorkloadSelector } from "./sidecar.ts";
 
-/** `networking.istio.io` EnvoyFilter. @see model-config 6.6 */
+/** `networking.istio.io` EnvoyFilter. @see https://istio.io/latest/docs/reference/config/networking/envoy-filter/ */
 export interface EnvoyFilter {
   /** Absent: the whole namespace (the mesh, in the root namespace). */
   readonly workloadSelector?: WorkloadSelector;

@@ -1,4 +1,7 @@
-/** An entry of MeshConfig's `extensionProviders`: a name and exactly one kind. @see model-push 10.1, 12.1 */
+/**
+ * An entry of MeshConfig's `extensionProviders`: a name and exactly one kind.
+ * @see https://istio.io/latest/docs/reference/config/istio.mesh.v1alpha1/#MeshConfig-ExtensionProvider
+ */
 export interface ExtensionProvider {
   readonly name: string;
   readonly envoyExtAuthzHttp?: EnvoyExternalAuthorizationHttpProvider;

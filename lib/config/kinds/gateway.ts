@@ -1,4 +1,4 @@
-/** `networking.istio.io` Gateway. @see model-config 6.3 */
+/** `networking.istio.io` Gateway. @see https://istio.io/latest/docs/reference/config/networking/gateway/ */
 export interface Gateway {
   /** Absent: every gateway workload. */
   readonly selector?: Readonly<Record<string, string>>;

@@ -1,7 +1,11 @@
 import type { IstioService } from "./istio-service.ts";
 import type { MatchCondition } from "./route-rule.ts";
 
-/** `config.istio.io/v1alpha2` IngressRule: what a legacy Ingress is converted to. @see model-config 9.5, v1-api 11 */
+/**
+ * `config.istio.io/v1alpha2` IngressRule: what a legacy Ingress is converted to.
+ * @see docs/how-istio-does-it/kind-rules.md#ingressrule
+ * @see docs/how-istio-does-it/legacy-v1.md#ingress
+ */
 export interface IngressRule {
   readonly destination: IstioService;
   readonly precedence?: number;

@@ -1,4 +1,4 @@
-/** `networking.k8s.io/v1` Ingress; older versions are read into this form. @see registries, Ingress conversion */
+/** `networking.k8s.io/v1` Ingress; older versions are read into this form. @see docs/how-istio-does-it/ingress.md */
 export interface Ingress {
   readonly ingressClassName?: string;
   readonly defaultBackend?: IngressBackend;

@@ -1,6 +1,7 @@
 /**
  * The legacy way to name a service: `service` (a full name, verbatim), or a name completed with namespace and domain.
- * @see model-config 1.6, 9.1
+ * @see docs/how-istio-does-it/names.md#short-names
+ * @see docs/how-istio-does-it/kind-rules.md#legacy-service-references
  */
 export interface IstioService {
   readonly name?: string;

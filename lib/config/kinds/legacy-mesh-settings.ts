@@ -1,6 +1,7 @@
 /**
  * Settings of release 0.8's MeshConfig that later releases dropped. Only answers of the v1 API depend on them.
- * @see v1-api 9, 13
+ * @see docs/how-istio-does-it/legacy-v1.md#mixer
+ * @see docs/how-istio-does-it/legacy-v1.md#settings
  */
 export interface LegacyMeshSettings {
   /** `host:port`; stands in for both servers where neither is named. */

@@ -16,7 +16,8 @@ export type { ExtensionProvider, ProxyConfig };
 
 /**
  * Settings of the whole mesh with all defaults applied: a field is optional only where unset means something.
- * @see model-push 12.1, model-config 10
+ * @see docs/how-istio-does-it/mesh-settings.md#defaults-of-meshconfig
+ * @see docs/how-istio-does-it/mesh-settings.md#merging
  */
 export interface MeshConfig extends LegacyMeshSettings {
   readonly proxyListenPort: number;
@@ -143,7 +144,7 @@ export interface TLSConfig {
   readonly cipherSuites?: readonly string[];
 }
 
-/** Istio 1.30's `DefaultProxyConfig`. @see model-push 12.2 */
+/** Istio 1.30's `DefaultProxyConfig`. @see docs/how-istio-does-it/mesh-settings.md#proxyconfig */
 export const defaultProxyConfig: ProxyConfig = {
   configPath: "./etc/istio/proxy",
   binaryPath: "/usr/local/bin/envoy",
@@ -159,7 +160,7 @@ export const defaultProxyConfig: ProxyConfig = {
   proxyMetadata: {},
 };
 
-/** Istio 1.30's `DefaultMeshConfig`. @see model-push 12.1 */
+/** Istio 1.30's `DefaultMeshConfig`. @see docs/how-istio-does-it/mesh-settings.md#defaults-of-meshconfig */
 export const defaultMeshConfig: MeshConfig = {
   proxyListenPort: 15001,
   proxyInboundListenPort: 15006,

@@ -1,4 +1,7 @@
-/** Networks of the mesh and how to reach them from outside. @see model-push 13 */
+/**
+ * Networks of the mesh and how to reach them from outside.
+ * @see https://istio.io/latest/docs/reference/config/istio.mesh.v1alpha1/#MeshNetworks
+ */
 export interface MeshNetworks {
   /** Network name → network. */
   readonly networks: Readonly<Record<string, Network>>;

@@ -3,7 +3,10 @@ import type { ProxyImage } from "./proxy-config.ts";
 import type { CustomTag } from "./telemetry.ts";
 import type { ReadinessProbe } from "./workload-group.ts";
 
-/** `mesh.v1alpha1.ProxyConfig`: defaults of the mesh under what ProxyConfig objects, annotations and nodes add. @see model-push 12.2 */
+/**
+ * `mesh.v1alpha1.ProxyConfig`: defaults of the mesh under what ProxyConfig objects, annotations and nodes add.
+ * @see https://istio.io/latest/docs/reference/config/istio.mesh.v1alpha1/#ProxyConfig
+ */
 export interface ProxyConfig {
   readonly configPath?: string;
   readonly binaryPath?: string;

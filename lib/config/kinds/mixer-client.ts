@@ -6,7 +6,7 @@ export interface MixerAttributes {
   readonly attributes?: Readonly<Record<string, unknown>>;
 }
 
-/** `config.istio.io/v1alpha2` HTTPAPISpec. @see model-config 9.6 */
+/** `config.istio.io/v1alpha2` HTTPAPISpec. @see docs/how-istio-does-it/kind-rules.md#mixer-clients */
 export interface HTTPAPISpec {
   readonly attributes?: MixerAttributes;
   readonly patterns: readonly HTTPAPISpecPattern[];

@@ -1,6 +1,9 @@
 import type { WorkloadSelector } from "./selector.ts";
 
-/** `security.istio.io` PeerAuthentication. @see model-config 7.1 */
+/**
+ * `security.istio.io` PeerAuthentication.
+ * @see https://istio.io/latest/docs/reference/config/security/peer_authentication/
+ */
 export interface PeerAuthentication {
   readonly selector?: WorkloadSelector;
   readonly mtls?: MutualTLS;

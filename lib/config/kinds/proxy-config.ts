@@ -2,7 +2,8 @@ import type { WorkloadSelector } from "./selector.ts";
 
 /**
  * `networking.istio.io` ProxyConfig object (Istio's Go calls it v1beta1 ProxyConfig; the mesh's own `ProxyConfig` message is
- * in `mesh-config.ts`). @see model-config 6.9
+ * in `mesh-config.ts`).
+ * @see https://istio.io/latest/docs/reference/config/networking/proxy-config/
  */
 export interface ProxyConfigResource {
   readonly selector?: WorkloadSelector;

@@ -1,6 +1,9 @@
 import type { PolicyTarget } from "./selector.ts";
 
-/** `security.istio.io` RequestAuthentication. @see model-config 7.2 */
+/**
+ * `security.istio.io` RequestAuthentication.
+ * @see https://istio.io/latest/docs/reference/config/security/request_authentication/
+ */
 export interface RequestAuthentication extends PolicyTarget {
   readonly jwtRules?: readonly JWTRule[];
 }

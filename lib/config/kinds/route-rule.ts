@@ -1,7 +1,7 @@
 import type { IstioService } from "./istio-service.ts";
 import type { StringMatch } from "./virtual-service.ts";
 
-/** `config.istio.io/v1alpha2` RouteRule. @see model-config 9.2, v1-api 13 */
+/** `config.istio.io/v1alpha2` RouteRule. @see docs/how-istio-does-it/kind-rules.md#routerule */
 export interface RouteRule {
   readonly destination: IstioService;
   /** Absent: 0; higher comes first. */

@@ -3,7 +3,7 @@ import type { WorkloadEntry } from "./workload-entry.ts";
 
 export type ServiceEntryResolution = "NONE" | "STATIC" | "DNS" | "DNS_ROUND_ROBIN" | "DYNAMIC_DNS";
 
-/** `networking.istio.io` ServiceEntry. @see model-config 6.4 */
+/** `networking.istio.io` ServiceEntry. @see https://istio.io/latest/docs/reference/config/networking/service-entry/ */
 export interface ServiceEntry {
   readonly hosts: readonly string[];
   readonly addresses?: readonly string[];

@@ -1,4 +1,7 @@
-/** `rbac.istio.io/v1alpha1` ServiceRole (0.8: `config.istio.io/v1alpha2`). @see model-config 9.9 */
+/**
+ * `rbac.istio.io/v1alpha1` ServiceRole (0.8: `config.istio.io/v1alpha2`).
+ * @see docs/how-istio-does-it/kind-rules.md#roles-and-bindings
+ */
 export interface ServiceRole {
   readonly rules: readonly AccessRule[];
 }

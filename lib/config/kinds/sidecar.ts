@@ -2,7 +2,7 @@ import type { ConnectionPoolSettings } from "./destination-rule.ts";
 import type { ServerTLSSettings } from "./gateway.ts";
 import type { Destination } from "./virtual-service.ts";
 
-/** `networking.istio.io` Sidecar. @see model-config 6.5 */
+/** `networking.istio.io` Sidecar. @see https://istio.io/latest/docs/reference/config/networking/sidecar/ */
 export interface Sidecar {
   /** Absent: the whole namespace. */
   readonly workloadSelector?: WorkloadSelector;

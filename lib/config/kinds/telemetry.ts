@@ -1,6 +1,6 @@
 import type { PolicyTarget } from "./selector.ts";
 
-/** `telemetry.istio.io` Telemetry. @see model-config 8.1 */
+/** `telemetry.istio.io` Telemetry. @see https://istio.io/latest/docs/reference/config/telemetry/ */
 export interface Telemetry extends PolicyTarget {
   readonly tracing?: readonly Tracing[];
   readonly metrics?: readonly Metrics[];

@@ -3,7 +3,7 @@
  *
  * As in every file of this folder: flat proto-JSON, durations as canonical texts (`5s`, `0.100s`), and explicit zero
  * values of plain fields (0, false, "", empty lists and maps) read as absent, so absent is the only form of unset.
- * @see model-config 6.1
+ * @see https://istio.io/latest/docs/reference/config/networking/virtual-service/
  */
 export interface VirtualService {
   /** Empty: a delegate, which only applies where a root names it. */

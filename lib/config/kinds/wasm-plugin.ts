@@ -1,6 +1,6 @@
 import type { PolicyTarget, WorkloadMode } from "./selector.ts";
 
-/** `extensions.istio.io` WasmPlugin. @see model-config 8.2 */
+/** `extensions.istio.io` WasmPlugin. @see https://istio.io/latest/docs/reference/config/proxy_extensions/wasm-plugin/ */
 export interface WasmPlugin extends PolicyTarget, WasmConfig {
   readonly pluginName?: string;
   /** Absent: UNSPECIFIED_PHASE, the end of the chain before the router. */
@@ -43,7 +43,10 @@ export interface TrafficSelector {
   readonly ports?: readonly { readonly number: number }[];
 }
 
-/** `extensions.istio.io` TrafficExtension: exactly one of `wasm` and `lua`. @see model-config 8.3 */
+/**
+ * `extensions.istio.io` TrafficExtension: exactly one of `wasm` and `lua`.
+ * @see https://istio.io/latest/docs/reference/config/proxy_extensions/traffic-extension/
+ */
 export interface TrafficExtension extends PolicyTarget {
   readonly phase?: "UNSPECIFIED" | "AUTHN" | "AUTHZ" | "STATS";
   readonly priority?: number;

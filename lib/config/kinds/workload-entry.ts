@@ -1,4 +1,7 @@
-/** `networking.istio.io` WorkloadEntry; also the inline endpoint of a ServiceEntry. @see model-config 6.7 */
+/**
+ * `networking.istio.io` WorkloadEntry; also the inline endpoint of a ServiceEntry.
+ * @see https://istio.io/latest/docs/reference/config/networking/workload-entry/
+ */
 export interface WorkloadEntry {
   /** IP, FQDN or `unix://` path; absent only where `network` says where to go. */
   readonly address?: string;

@@ -1,6 +1,9 @@
 import type { WorkloadEntry } from "./workload-entry.ts";
 
-/** `networking.istio.io` WorkloadGroup: read, stored, and without effect on any proxy's configuration. @see model-config 6.8 */
+/**
+ * `networking.istio.io` WorkloadGroup: read, stored, and without effect on any proxy's configuration.
+ * @see https://istio.io/latest/docs/reference/config/networking/workload-group/
+ */
 export interface WorkloadGroup {
   readonly metadata?: WorkloadGroupMetadata;
   readonly template: WorkloadEntry;

@@ -5,7 +5,7 @@ import { isPortNumber } from "./names.ts";
 import { policyTargetRules, selectorRules } from "./selectors.ts";
 import { each } from "./values.ts";
 
-/** @see model-config 7.1 */
+/** @see docs/how-istio-does-it/kind-rules.md#peerauthentication */
 export function* peerAuthenticationRules(spec: PeerAuthentication): Generator<Finding> {
   yield* selectorRules(spec.selector, ["selector"]);
   const { portLevelMtls } = spec;
@@ -24,7 +24,7 @@ export function* peerAuthenticationRules(spec: PeerAuthentication): Generator<Fi
 
 const maxJwtRules = 4096;
 
-/** @see model-config 7.2 */
+/** @see docs/how-istio-does-it/kind-rules.md#requestauthentication */
 export function* requestAuthenticationRules(spec: RequestAuthentication): Generator<Finding> {
   yield* policyTargetRules(spec);
   if ((spec.jwtRules?.length ?? 0) > maxJwtRules) yield error(["jwtRules"], `has more than ${maxJwtRules} entries`);

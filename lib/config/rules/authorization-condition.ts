@@ -39,7 +39,7 @@ const removedKeys: Readonly<Record<string, string>> = {
   "destination.user": "use destination service accounts in the policy's own namespace",
 };
 
-/** @see model-config 7.3, rule 13 */
+/** @see docs/how-istio-does-it/kind-rules.md#conditions */
 export function* conditionRules(condition: Condition, path: Path): Generator<Finding> {
   const { key, values, notValues } = condition;
   if (key === "") yield error([...path, "key"], "is required", "", "missing-field");

@@ -7,7 +7,7 @@ import { each, ipOrCidrRules } from "./values.ts";
 
 const maxRules = 512;
 
-/** @see model-config 7.3 */
+/** @see docs/how-istio-does-it/kind-rules.md#authorizationpolicy */
 export function* authorizationPolicyRules(spec: AuthorizationPolicy): Generator<Finding> {
   yield* policyTargetRules(spec);
   const { action = "ALLOW", provider, rules } = spec;

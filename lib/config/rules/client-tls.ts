@@ -3,7 +3,7 @@ import type { ClientTLSSettings } from "../kinds/destination-rule.ts";
 
 const configMapScheme = "configmap://";
 
-/** @see model-config 5.5 */
+/** @see docs/how-istio-does-it/validation.md#tls-settings-of-clients */
 export function* clientTlsRules(tls: ClientTLSSettings | undefined, path: Path, namespace: string): Generator<Finding> {
   if (tls === undefined) return;
   const { mode = "DISABLE", credentialName, insecureSkipVerify } = tls;

@@ -6,7 +6,7 @@ import { selectorRules } from "./selectors.ts";
 import { trafficPolicyRules } from "./traffic-policy.ts";
 import { dnsLabelRules, duplicates, each, labelSetRules, wildcardDomainRules } from "./values.ts";
 
-/** @see model-config 6.2 */
+/** @see docs/how-istio-does-it/kind-rules.md#destinationrule */
 export function* destinationRuleRules(spec: DestinationRule, meta: ConfigMeta): Generator<Finding> {
   yield* wildcardDomainRules(spec.host, ["host"]);
   yield* trafficPolicyRules(spec.trafficPolicy, ["trafficPolicy"], meta.namespace);

@@ -42,7 +42,7 @@ const renamedFilters: Readonly<Record<string, string>> = {
 
 /**
  * Rules about the patches themselves. Whether a value is Envoy's message is checked where Envoy's types are known.
- * @see model-config 6.6
+ * @see docs/how-istio-does-it/kind-rules.md#envoyfilter
  */
 export function* envoyFilterRules(spec: EnvoyFilter): Generator<Finding> {
   if (spec.workloadSelector !== undefined && spec.targetRefs !== undefined) {

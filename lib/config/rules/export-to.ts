@@ -2,7 +2,8 @@ import { error, type Finding, type Path } from "../finding.ts";
 import { isDns1123Label } from "./names.ts";
 
 /**
- * Who may see an object. @see model-config 5.3
+ * Who may see an object.
+ * @see docs/how-istio-does-it/validation.md#exportto
  *
  * @param allowNobody whether `~` is allowed, as it is for ServiceEntries
  */

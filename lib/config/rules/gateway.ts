@@ -6,7 +6,7 @@ import { isHttpProtocol, isKnownProtocol, isTlsProtocol } from "./protocols.ts";
 import { serverTlsRules } from "./server-tls.ts";
 import { dnsLabelRules, duplicates, each, ipRules, portRules } from "./values.ts";
 
-/** @see model-config 6.3 */
+/** @see docs/how-istio-does-it/kind-rules.md#gateway */
 export function* gatewayRules(spec: Gateway, meta: ConfigMeta): Generator<Finding> {
   if (!isDns1123Label(meta.name)) {
     yield error([], `the name ${JSON.stringify(meta.name)} is not a DNS label`, "rename the Gateway");

@@ -1,6 +1,7 @@
 /**
  * Whether some name matches both hosts; wildcards are `*` or `*suffix`.
- * @see Istio 1.30 `pkg/config/host/name.go`, Matches
+ * @see docs/how-istio-does-it/names.md#wildcards
+ * @see istio 1.30.3 pkg/config/host/name.go, Matches
  */
 export function hostsOverlap(a: string, b: string): boolean {
   if (!a.startsWith("*") && !b.startsWith("*")) return a === b;

@@ -15,7 +15,7 @@ export interface RouteContext {
   readonly boundToGateway: boolean;
 }
 
-/** @see model-config 6.1, rules 10 to 30 */
+/** @see docs/how-istio-does-it/kind-rules.md#virtualservice */
 export function* httpRouteRules(route: HTTPRoute, path: Path, context: RouteContext): Generator<Finding> {
   yield* shapeRules(route, path, context);
   yield* each(route.match, [...path, "match"], (match, at) => matchRules(match, at, context));

@@ -9,7 +9,7 @@ export function isHttpStatus(status: number): boolean {
   return named.has(status);
 }
 
-/** Names of gRPC's status codes, each at its number. @see gRPC, "Status codes and their use" */
+/** Names of gRPC's status codes, each at its number. @see https://grpc.io/docs/guides/status-codes/ */
 export const grpcStatuses: readonly string[] = [
   "OK",
   "CANCELLED",

@@ -13,7 +13,7 @@ const tcpProtocols: ReadonlySet<string> = new Set(["tcp", "mongo"]);
 /** What 0.8 takes for a domain, Redis left out. */
 const domainProtocols: ReadonlySet<string> = new Set([...httpProtocols, ...tcpProtocols]);
 
-/** @see model-config 9.3, v1-api 13 */
+/** @see docs/how-istio-does-it/kind-rules.md#egressrule */
 export function* egressRuleRules(spec: EgressRule): Generator<Finding> {
   const { destination, ports } = spec;
   for (const name of ["name", "namespace", "domain", "labels"] as const) {
@@ -43,7 +43,7 @@ export function* egressRuleRules(spec: EgressRule): Generator<Finding> {
   if (spec.useEgressProxy === true) yield error(["useEgressProxy"], "is not implemented");
 }
 
-/** @see model-config 9.4, v1-api 13 */
+/** @see docs/how-istio-does-it/kind-rules.md#destinationpolicy */
 export function* destinationPolicyRules(spec: DestinationPolicy): Generator<Finding> {
   yield* istioServiceRules(spec.destination, ["destination"]);
   if (spec.source !== undefined) yield* istioServiceRules(spec.source, ["source"]);
@@ -73,7 +73,7 @@ export function* destinationPolicyRules(spec: DestinationPolicy): Generator<Find
   yield* percentRules(breaker.httpMaxEjectionPercent, [...path, "httpMaxEjectionPercent"]);
 }
 
-/** @see model-config 9.8 */
+/** @see docs/how-istio-does-it/kind-rules.md#authentication-policies */
 export function* authenticationPolicyRules(spec: AuthenticationPolicy): Generator<Finding> {
   yield* each(spec.targets, ["targets"], function* (target, path) {
     yield* dnsLabelRules(target.name, [...path, "name"]);

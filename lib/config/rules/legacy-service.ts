@@ -14,7 +14,7 @@ export function isIpv4Cidr(text: string): boolean {
   return isCidr(text) && !text.includes(":");
 }
 
-/** @see model-config 9.1 */
+/** @see docs/how-istio-does-it/kind-rules.md#legacy-service-references */
 export function* istioServiceRules(service: IstioService, path: Path): Generator<Finding> {
   const { name, namespace, domain, service: full, labels } = service;
   if (name === undefined && full === undefined) yield error(path, "needs name or service", "", "missing-field");

@@ -7,7 +7,7 @@ import type {
 } from "../kinds/destination-rule.ts";
 import { duplicates, each } from "./values.ts";
 
-/** @see model-config 5.8 */
+/** @see docs/how-istio-does-it/validation.md#traffic-policies */
 export function* loadBalancerRules(
   settings: LoadBalancerSettings | undefined,
   path: Path,

@@ -11,7 +11,7 @@ import { duplicates, each, portRules, wildcardDomainRules } from "./values.ts";
 
 const required = (path: Path) => error(path, "is required", "", "missing-field");
 
-/** Rules of the merged settings. @see model-config 10 */
+/** Rules of the merged settings. @see docs/how-istio-does-it/kind-rules.md#meshconfig */
 export function* meshConfigRules(mesh: MeshConfig): Generator<Finding> {
   yield* portRules(mesh.proxyListenPort, ["proxyListenPort"]);
   const connectMs = durationMs(mesh.connectTimeout);
@@ -152,7 +152,7 @@ function* providerRules(provider: ExtensionProvider, path: Path): Generator<Find
   }
 }
 
-/** @see model-config 10 */
+/** @see docs/how-istio-does-it/kind-rules.md#meshconfig */
 export function* meshNetworksRules(spec: MeshNetworks): Generator<Finding> {
   for (const [name, network] of Object.entries(spec.networks)) {
     const path = ["networks", name];

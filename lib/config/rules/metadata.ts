@@ -7,7 +7,7 @@ const booleanText: ReadonlySet<string> = new Set("1 t T TRUE true True 0 f F FAL
 
 const internalAnnotations = ["internal.istio.io/parent-namespace", "internal.istio.io/parents"] as const;
 
-/** Checks that hold for every kind, before its own. @see model-config 5.1 */
+/** Checks that hold for every kind, before its own. @see docs/how-istio-does-it/validation.md#what-holds-for-every-object */
 export function* metadataRules(object: ParsedObject, schema: KindSchema): Generator<Finding> {
   const { version } = groupVersion(object.apiVersion);
   if (!schema.versions.includes(version)) {

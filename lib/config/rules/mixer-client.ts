@@ -15,7 +15,10 @@ import { dnsLabelRules, each } from "./values.ts";
 
 const required = (path: Path, what = "is required") => error(path, what, "", "missing-field");
 
-/** Top-level attributes are asked for as soon as there is a pattern. @see model-config 9.6 */
+/**
+ * Top-level attributes are asked for as soon as there is a pattern.
+ * @see docs/how-istio-does-it/kind-rules.md#mixer-clients
+ */
 export function* httpApiSpecRules(spec: HTTPAPISpec): Generator<Finding> {
   if (spec.patterns.length === 0) yield required(["patterns"], "needs at least one pattern");
   else if (spec.attributes?.attributes === undefined) yield required(["attributes"]);
@@ -75,7 +78,7 @@ function* bindingRules(
   });
 }
 
-/** @see model-config 9.9 */
+/** @see docs/how-istio-does-it/kind-rules.md#roles-and-bindings */
 export function* serviceRoleRules(spec: ServiceRole, meta: ConfigMeta): Generator<Finding> {
   if (spec.rules.length === 0) yield required(["rules"], "needs at least one rule");
   yield* each(spec.rules, ["rules"], function* (rule, path) {

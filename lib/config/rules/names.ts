@@ -1,6 +1,9 @@
 import ipaddr from "ipaddr.js";
 
-/** Letters of either case, digits and `-`, at most 63, alphanumeric at both ends. @see model-config 5.2 */
+/**
+ * Letters of either case, digits and `-`, at most 63, alphanumeric at both ends.
+ * @see docs/how-istio-does-it/validation.md#single-values
+ */
 const dns1123Label = /^[a-zA-Z0-9](?:[-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/;
 const wildcardLabel = /^(?:\*|(?:\*-?)?[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?)$/;
 const qualifiedName = /^(?:[-a-zA-Z0-9.]{1,253}\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;

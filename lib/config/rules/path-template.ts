@@ -2,7 +2,10 @@ import { error, type Finding, type Path } from "../finding.ts";
 
 const literal = /^[A-Za-z0-9\-._~%!$&'()+,;:@=]*$/;
 
-/** `{*}` stands for one segment, `{**}` for any rest; plain paths may have a wildcard at either end. @see model-config 7.3, rule 12 */
+/**
+ * `{*}` stands for one segment, `{**}` for any rest; plain paths may have a wildcard at either end.
+ * @see docs/how-istio-does-it/kind-rules.md#path-templates
+ */
 export function* pathTemplateRules(path: string, at: Path): Generator<Finding> {
   if (!path.includes("{") && !path.includes("}")) return;
   const text = JSON.stringify(path);

@@ -4,7 +4,10 @@ const tcp: ReadonlySet<string> = new Set(["tcp", "https", "tls", "mongo", "redis
 const others: readonly string[] = ["udp", "hbone", "doublehbone"];
 const known: ReadonlySet<string> = new Set([...http, ...tls, ...tcp, ...others]);
 
-/** Names of protocols, in any case; the empty name means "sniff it". @see model-services 3 */
+/**
+ * Names of protocols, in any case; the empty name means "sniff it".
+ * @see docs/how-istio-does-it/services.md#protocols-of-ports
+ */
 export function isKnownProtocol(name: string): boolean {
   return known.has(name.toLowerCase());
 }

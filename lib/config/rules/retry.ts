@@ -22,7 +22,7 @@ const conditions: ReadonlySet<string> = new Set([
   "unavailable",
 ]);
 
-/** @see model-config 5.7 */
+/** @see docs/how-istio-does-it/validation.md#retries */
 export function* retryRules(retries: HTTPRetry | undefined, path: Path): Generator<Finding> {
   if (retries === undefined) return;
   const { attempts = 0 } = retries;

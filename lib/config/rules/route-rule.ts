@@ -13,7 +13,7 @@ import { isIpOrCidr } from "./names.ts";
 import { regexRules } from "./regex.ts";
 import { each, labelSetRules, notNegative, percentRules, portRules } from "./values.ts";
 
-/** @see model-config 9.2, v1-api 13 */
+/** @see docs/how-istio-does-it/kind-rules.md#routerule */
 export function* routeRuleRules(spec: RouteRule): Generator<Finding> {
   yield* routedDestinationRules(spec.destination);
   yield* matchConditionRules(spec.match, ["match"]);
@@ -41,7 +41,7 @@ export function* routeRuleRules(spec: RouteRule): Generator<Finding> {
   if (spec.l4Fault !== undefined) yield error(["l4Fault"], "is not implemented");
 }
 
-/** Rules of IngressRules, which share destination and match. @see model-config 9.5 */
+/** Rules of IngressRules, which share destination and match. @see docs/how-istio-does-it/kind-rules.md#ingressrule */
 export function* ingressRuleRules(spec: IngressRule): Generator<Finding> {
   yield* routedDestinationRules(spec.destination);
   yield* matchConditionRules(spec.match, ["match"]);

@@ -3,7 +3,7 @@ import type { PolicyTarget, PolicyTargetReference, WorkloadSelector } from "../k
 import type { WorkloadSelector as LabelsSelector } from "../kinds/sidecar.ts";
 import { each } from "./values.ts";
 
-/** The `matchLabels` form. @see model-config 5.2 */
+/** The `matchLabels` form. @see docs/how-istio-does-it/validation.md#single-values */
 export function selectorRules(selector: WorkloadSelector | undefined, path: Path): Iterable<Finding> {
   return selector === undefined ? [] : labelsRules(selector.matchLabels, [...path, "matchLabels"], path);
 }
@@ -42,7 +42,7 @@ const attachable: ReadonlySet<string> = new Set([
 const maxReferences = 16;
 const groupPattern = /^$|^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
-/** What a policy attaches to. @see model-config 5.4 */
+/** What a policy attaches to. @see docs/how-istio-does-it/validation.md#what-a-policy-attaches-to */
 export function* policyTargetRules(target: PolicyTarget): Generator<Finding> {
   const given = [target.selector, target.targetRef, target.targetRefs].filter((part) => part !== undefined);
   if (given.length > 1) {

@@ -34,7 +34,7 @@ export function isCipherSuite(name: string): boolean {
   return name === "" || name === "ALL" || /^[^A-Za-z0-9]/.test(name) || cipherSuites.has(name);
 }
 
-/** @see model-config 5.6 */
+/** @see docs/how-istio-does-it/validation.md#tls-settings-of-servers */
 export function* serverTlsRules(tls: ServerTLSSettings | undefined, path: Path): Generator<Finding> {
   if (tls === undefined) return;
   const { mode = "PASSTHROUGH" } = tls;

@@ -19,7 +19,7 @@ import {
 const maxHosts = 256;
 const maxEndpoints = 4096;
 
-/** @see model-config 6.4 */
+/** @see docs/how-istio-does-it/kind-rules.md#serviceentry */
 export function* serviceEntryRules(spec: ServiceEntry, meta: ConfigMeta): Generator<Finding> {
   const selector = [...labelsSelectorRules(spec.workloadSelector, ["workloadSelector"])];
   yield* selector;
@@ -202,7 +202,7 @@ function* endpointRules(
   }
 }
 
-/** @see model-config 6.7 */
+/** @see docs/how-istio-does-it/kind-rules.md#workloadentry */
 export function* workloadEntryRules(entry: WorkloadEntry, path: Path): Generator<Finding> {
   const { address, network, ports, labels } = entry;
   const at = [...path, "address"];

@@ -15,7 +15,7 @@ import { serverTlsRules } from "./server-tls.ts";
 import { connectionPoolRules } from "./traffic-policy.ts";
 import { dnsLabelRules, duplicates, each, ipRules, portRules } from "./values.ts";
 
-/** @see model-config 6.5 */
+/** @see docs/how-istio-does-it/kind-rules.md#sidecar */
 export function* sidecarRules(spec: Sidecar): Generator<Finding> {
   const selector = [...labelsSelectorRules(spec.workloadSelector, ["workloadSelector"])];
   yield* selector;

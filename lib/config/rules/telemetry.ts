@@ -4,7 +4,7 @@ import type { CustomTag, Metrics, ProviderRef, Telemetry } from "../kinds/teleme
 import { policyTargetRules } from "./selectors.ts";
 import { each, percentRules } from "./values.ts";
 
-/** @see model-config 8.1 */
+/** @see docs/how-istio-does-it/kind-rules.md#telemetry */
 export function* telemetryRules(spec: Telemetry): Generator<Finding> {
   yield* policyTargetRules(spec);
   if ((spec.tracing?.length ?? 0) > 1) yield warning(["tracing"], "only the first entry has an effect");

@@ -5,7 +5,7 @@ import { loadBalancerRules } from "./load-balancer.ts";
 import { isFqdn, isIp } from "./names.ts";
 import { each, notNegative, percentRules, portRules } from "./values.ts";
 
-/** A traffic policy of a rule or of a subset. @see model-config 6.2, 5.8 */
+/** A traffic policy of a rule or of a subset. @see docs/how-istio-does-it/validation.md#traffic-policies */
 export function* trafficPolicyRules(
   policy: TrafficPolicy | undefined,
   path: Path,

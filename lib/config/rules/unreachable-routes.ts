@@ -10,7 +10,10 @@ interface AnyRoute {
   readonly match?: readonly object[];
 }
 
-/** Rules that can never take a request, because earlier ones take it all. @see model-config 6.1, end */
+/**
+ * Rules that can never take a request, because earlier ones take it all.
+ * @see docs/how-istio-does-it/kind-rules.md#unreachable-routes
+ */
 export function* unreachableRules(spec: VirtualService): Generator<Finding> {
   yield* listRules(spec.http ?? [], ["http"]);
   yield* coveredPrefixRules(spec);

@@ -1,7 +1,10 @@
 import { error, type Finding, type Path } from "../finding.ts";
 import { isDns1123Label, isIp, isIpOrCidr, isLabelKey, isLabelValue, isPortNumber, isWildcardDomain } from "./names.ts";
 
-/** Checks of single values that many kinds share; each yields at most one finding. @see model-config 5.2 */
+/**
+ * Checks of single values that many kinds share; each yields at most one finding.
+ * @see docs/how-istio-does-it/validation.md#single-values
+ */
 export function* portRules(port: number, path: Path): Generator<Finding> {
   if (!isPortNumber(port)) yield error(path, `port ${port} is not between 1 and 65535`);
 }

@@ -15,7 +15,7 @@ import { destinationRules, weightRules } from "./route-destination.ts";
 import { unreachableRules } from "./unreachable-routes.ts";
 import { dnsLabelRules, each, ipOrCidrRules, labelSetRules, portRules } from "./values.ts";
 
-/** @see model-config 6.1 */
+/** @see docs/how-istio-does-it/kind-rules.md#virtualservice */
 export function* virtualServiceRules(spec: VirtualService, meta: ConfigMeta): Generator<Finding> {
   const gateways = spec.gateways ?? [];
   const boundToGateway = gateways.length > 0 && !gateways.includes("mesh");

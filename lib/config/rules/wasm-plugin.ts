@@ -3,14 +3,14 @@ import type { TrafficExtension, TrafficSelector, WasmConfig, WasmPlugin } from "
 import { policyTargetRules } from "./selectors.ts";
 import { duplicates, each, portRules } from "./values.ts";
 
-/** @see model-config 8.2 */
+/** @see docs/how-istio-does-it/kind-rules.md#wasmplugin */
 export function* wasmPluginRules(spec: WasmPlugin): Generator<Finding> {
   yield* policyTargetRules(spec);
   yield* wasmRules(spec, []);
   yield* matchRules(spec.match);
 }
 
-/** @see model-config 8.3 */
+/** @see docs/how-istio-does-it/kind-rules.md#trafficextension */
 export function* trafficExtensionRules(spec: TrafficExtension): Generator<Finding> {
   yield* policyTargetRules(spec);
   if ((spec.wasm === undefined) === (spec.lua === undefined)) {

@@ -4,7 +4,10 @@ import type { ReadinessProbe, WorkloadGroup } from "../kinds/workload-group.ts";
 import { selectorRules } from "./selectors.ts";
 import { each, labelSetRules, notNegative, portRules } from "./values.ts";
 
-/** The template's address is not required: each workload has its own. @see model-config 6.8 */
+/**
+ * The template's address is not required: each workload has its own.
+ * @see docs/how-istio-does-it/kind-rules.md#workloadgroup
+ */
 export function* workloadGroupRules(spec: WorkloadGroup): Generator<Finding> {
   yield* labelSetRules(spec.metadata?.labels, ["metadata", "labels"]);
   yield* labelSetRules(spec.template.labels, ["template", "labels"]);
@@ -52,7 +55,7 @@ const startSettings = {
   image: "name the image where the proxy is deployed",
 } as const;
 
-/** @see model-config 6.9 */
+/** @see docs/how-istio-does-it/kind-rules.md#proxyconfig */
 export function* proxyConfigRules(spec: ProxyConfigResource): Generator<Finding> {
   yield* notNegative(spec.concurrency, ["concurrency"]);
   yield* selectorRules(spec.selector, ["selector"]);
