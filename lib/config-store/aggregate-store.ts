@@ -7,7 +7,8 @@ import { stopped } from "./memory-store.ts";
 
 /**
  * Several stores as one. A kind is asked of the stores that have it, in their order; of objects with equal keys the first
- * store's counts. Writes go to `writer`, and are refused without one. @see model-config 3.7
+ * store's counts. Writes go to `writer`, and are refused without one.
+ * @see docs/how-istio-does-it/config-stores.md#several-stores-as-one
  *
  * @throws PortolanError when two stores disagree about a kind
  */

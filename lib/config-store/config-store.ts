@@ -23,7 +23,7 @@ export type WriteResult =
  * Configuration by key (kind, namespace, name). Writes of single objects are atomic; there are no transactions over several.
  * An object's revision is opaque: a write that brings one is blocked unless it is the stored one, and a write without one
  * replaces whatever is there. Objects that are handed out are shared, and read-only as all data is.
- * @see model-config 2.1
+ * @see docs/how-istio-does-it/config-stores.md#what-a-store-promises
  */
 export interface ConfigStore {
   /** The kinds that the store can hold; others are unknown to it. */
@@ -52,7 +52,10 @@ export type ConfigEvent =
 
 export type ConfigHandler = (event: ConfigEvent) => void | Promise<void>;
 
-/** A store whose content is at hand, and which tells of changes. @see model-config 2.3 */
+/**
+ * A store whose content is at hand, and which tells of changes.
+ * @see docs/how-istio-does-it/config-stores.md#caches-and-events
+ */
 export interface ConfigStoreCache extends ConfigStore {
   /**
    * Handlers run one after another, in the order of registration; the store is then at least as new as the event.

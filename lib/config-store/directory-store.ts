@@ -5,7 +5,8 @@ import { createSnapshotCache, type SnapshotCache } from "./snapshot-cache.ts";
 
 /**
  * The configuration of a folder, followed as its files change. What is no configuration is left out, and an invalid object
- * costs only itself. @see model-config 3.2
+ * costs only itself.
+ * @see docs/how-istio-does-it/config-stores.md#a-folder-as-a-store
  */
 export function createDirectoryStore(root: string, options: Omit<ReadOptions, "sourceOf"> = {}): SnapshotCache {
   return createSnapshotCache({

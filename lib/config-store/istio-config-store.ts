@@ -29,7 +29,7 @@ export interface SourceInstance {
   readonly labels: Labels;
 }
 
-/** Typed views of a store; they hold nothing themselves. @see model-config 2.4 */
+/** Typed views of a store; they hold nothing themselves. @see docs/how-istio-does-it/config-stores.md#typed-reads */
 export interface IstioConfigStore {
   serviceEntries(): Promise<readonly Config<ServiceEntry>[]>;
   /** Oldest first; a Gateway without selector applies to every workload. */
@@ -65,7 +65,10 @@ export interface IstioConfigStore {
   authorizationPolicies(namespace: string): Promise<readonly Config<AuthorizationPolicy>[]>;
 }
 
-/** Full name of a service that an object mentions, completed with the object's namespace and domain. @see model-config 1.6 */
+/**
+ * Full name of a service that an object mentions, completed with the object's namespace and domain.
+ * @see docs/how-istio-does-it/names.md#short-names
+ */
 function resolveIstioService(service: IstioService, config: Config): string {
   if (service.service !== undefined) return service.service;
   const { name = "", namespace = config.meta.namespace, domain } = service;
@@ -73,7 +76,7 @@ function resolveIstioService(service: IstioService, config: Config): string {
   return [name, namespace, rest].filter((part) => part !== "").join(".");
 }
 
-/** Full name of a short host. @see model-config 1.6 */
+/** Full name of a short host. @see docs/how-istio-does-it/names.md#short-names */
 function resolveShortHost(host: string, config: Config): string {
   if (host === "*" || host === "" || host.includes(".") || host.includes(":")) return host;
   const { namespace, domain } = config.meta;
@@ -202,7 +205,10 @@ export function istioConfigStore(store: ConfigStore): IstioConfigStore {
   };
 }
 
-/** `*` covers every service, `*.ns.*` those whose name has the middle part. @see model-config 9.7 */
+/**
+ * `*` covers every service, `*.ns.*` those whose name has the middle part.
+ * @see docs/how-istio-does-it/config-stores.md#bindings-of-mixers-specs
+ */
 function serviceCovers(service: IstioService, hostname: string, binding: Config): boolean {
   const name = service.service;
   if (name === "*") return true;
