@@ -31,7 +31,7 @@ function toResponse(answer: Awaited<ReturnType<typeof answerPoll>> | Awaited<Ret
 
 const codes = { 400: "invalid_argument", 404: "not_found", 409: "already_exists", 503: "unavailable" } as const;
 
-/** @see Connect protocol, "Error end-stream" and its table of HTTP codes */
+/** @see https://connectrpc.com/docs/protocol/#error-codes */
 const connectError = (status: keyof typeof codes, message: string): Response =>
   Response.json({ code: codes[status], message }, { status });
 
