@@ -26,7 +26,7 @@ import type { World } from "./world.ts";
  * need is worked out by `viewsOf`, once for all proxies that share it.
  *
  * @param memo keeps every index whose sources did not change since the last mesh
- * @see model-push 2
+ * @see docs/mesh.md
  */
 export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
   beginRound(memo);

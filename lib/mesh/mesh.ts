@@ -65,7 +65,8 @@ export interface SidecarScope {
   readonly ingressListeners: readonly IstioIngressListener[];
   /**
    * Destination rules by host name, all candidates in order; `destinationRuleFor` picks for direction and labels.
-   * @see model-push 6.3, 6.4
+   * @see docs/how-istio-does-it/destination-rules.md#which-rule-applies
+   * @see docs/how-istio-does-it/destination-rules.md#effective-policy
    */
   readonly destinationRules: ReadonlyMap<string, readonly MeshDestinationRule[]>;
 }
@@ -135,7 +136,10 @@ export interface VirtualServiceIndex {
 }
 
 export interface DestinationRuleIndex {
-  /** Rules for a service seen from a namespace, in order; empty when there are none. @see model-push 6.3 */
+  /**
+   * Rules for a service seen from a namespace, in order; empty when there are none.
+   * @see docs/how-istio-does-it/destination-rules.md#which-rule-applies
+   */
   lookup(clientNamespace: string, hostname: string, serviceNamespace: string): readonly MeshDestinationRule[];
 }
 
@@ -164,5 +168,5 @@ export interface Mesh {
   readonly serviceLookups: ServiceLookups;
 }
 
-/** Effective policy of one subset and port. @see model-push 6.4 */
+/** Effective policy of one subset and port. @see docs/how-istio-does-it/destination-rules.md#effective-policy */
 export type EffectiveTrafficPolicy = Omit<TrafficPolicy, "portLevelSettings">;

@@ -6,7 +6,10 @@ const zone = "topology.kubernetes.io/zone";
 const subzone = "topology.istio.io/subzone";
 const node = "kubernetes.io/hostname";
 
-/** @see Istio 1.30 `pilot/pkg/networking/core/loadbalancer`, `GetLocalityLbSetting` */
+/**
+ * @see docs/how-istio-does-it/clusters.md#locality-settings
+ * @see istio 1.30.3 pilot/pkg/networking/core/loadbalancer/loadbalancer.go, GetLocalityLbSetting
+ */
 const labels: Readonly<Record<Service["attributes"]["trafficDistribution"], readonly string[]>> = {
   Any: [],
   // Kubernetes' older word for the same zone.

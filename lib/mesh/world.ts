@@ -4,7 +4,7 @@ import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
 import type { Proxy } from "./proxy/proxy.ts";
 
-/** 0.7 served VirtualServices and the like over v1, 0.8 does not. @see v1-api 14 */
+/** 0.7 served VirtualServices and the like over v1, 0.8 does not. @see docs/how-istio-does-it/legacy-v1.md#other-releases */
 export type LegacyRelease = "0.7" | "0.8";
 
 /**

@@ -25,7 +25,7 @@ export function isHttpServer(server: Server): boolean {
 /**
  * Route table of a server: `http.<workload port>` shared by all plain HTTP servers of the port, or
  * `https.<declared port>.<port name>.<gateway>.<namespace>`, each followed by `.<bind>` if there is one; "" for other protocols.
- * @see model-push 7.4
+ * @see docs/how-istio-does-it/gateways.md#route-names
  */
 export function gatewayRouteName(server: Server, workloadPort: number, gatewayName: string, namespace: string): string {
   const bind = server.bind === undefined || server.bind === "" ? "" : `.${server.bind}`;

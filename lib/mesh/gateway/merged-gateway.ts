@@ -1,6 +1,7 @@
 /**
  * All Gateways of one gateway workload as one.
- * @see Istio 1.30 `pilot/pkg/model/gateway.go`; model-push 7
+ * @see docs/how-istio-does-it/gateways.md
+ * @see istio 1.30.3 pilot/pkg/model/gateway.go
  */
 import { type Config, keyOf } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";

@@ -1,6 +1,9 @@
 import { hostsOverlap, isSubsetHost, isWildcard } from "./host-name.ts";
 
-/** What one egress listener imports from one namespace. @see model-push 4.4 */
+/**
+ * What one egress listener imports from one namespace.
+ * @see docs/how-istio-does-it/sidecar-scopes.md#hosts-of-an-egress-listener
+ */
 interface Imports {
   readonly exact: Set<string>;
   readonly all: string[];

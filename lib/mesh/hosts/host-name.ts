@@ -1,6 +1,7 @@
 /**
  * Host names as Istio compares them: exact names, and wildcards that begin with `*`.
- * @see Istio 1.30 `pkg/config/host/name.go`; model-config 1.6 and 1.8
+ * @see docs/how-istio-does-it/names.md
+ * @see istio 1.30.3 pkg/config/host/name.go
  */
 import { isIpAddress } from "./ip-address.ts";
 

@@ -12,7 +12,8 @@ export const unspecifiedAddress = "0.0.0.0";
  * That of the proxy's own cluster and family; an automatic one where it takes them; else the service's default, whatever
  * its family is: a listener has to stand somewhere.
  *
- * @see Istio 1.30 `pilot/pkg/model/service.go`, GetAddressForProxy
+ * @see docs/how-istio-does-it/services.md#addresses-that-a-proxy-sees
+ * @see istio 1.30.3 pilot/pkg/model/service.go, GetAddressForProxy
  */
 export function serviceAddress(service: Service, proxy: AddressPerspective): string {
   const [own] = ofReachableFamily(service.clusterVips.get(proxy.clusterId) ?? [], proxy);
@@ -25,7 +26,8 @@ export function serviceAddress(service: Service, proxy: AddressPerspective): str
  * All addresses at which a proxy can ask for a service, the main one first. Other than `serviceAddress` it never names an
  * address of a Kubernetes service that is of another family; so there may be none.
  *
- * @see Istio 1.30 `pilot/pkg/model/service.go`, GetAllAddressesForProxy
+ * @see docs/how-istio-does-it/services.md#addresses-that-a-proxy-sees
+ * @see istio 1.30.3 pilot/pkg/model/service.go, GetAllAddressesForProxy
  */
 export function serviceAddresses(service: Service, proxy: AddressPerspective): readonly string[] {
   const vips = service.clusterVips.get(proxy.clusterId) ?? [];

@@ -5,7 +5,7 @@ import { fullHostName } from "./host-name.ts";
 /** The reserved gateway name that stands for all sidecars. */
 export const meshGateway = "mesh";
 
-/** `namespace/name` of a gateway as a virtual service names it. @see model-config 1.7 */
+/** `namespace/name` of a gateway as a virtual service names it. @see docs/how-istio-does-it/names.md#gateway-names */
 export function gatewayNameOf(written: string, namespace: string): string {
   if (written === meshGateway) return written;
   if (written.startsWith("./")) return `${namespace}/${written.slice(2)}`;

@@ -1,6 +1,7 @@
 /**
  * Merging the routes of a delegate into the route that names it.
- * @see Istio 1.30 `pilot/pkg/model/virtualservice.go`; model-push 5.4
+ * @see docs/how-istio-does-it/virtual-services.md#delegates
+ * @see istio 1.30.3 pilot/pkg/model/virtualservice.go
  */
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from "../../config/kinds/virtual-service.ts";
 import { selects } from "../label-selector.ts";

@@ -38,7 +38,8 @@ export const destinationRuleIndex = step(
 /**
  * All destination rules, ready for lookup by client namespace and service.
  * @param configs any order
- * @see Istio 1.30 `pilot/pkg/model/push_context.go`, `destination_rule.go`; model-push 6.1 to 6.3
+ * @see docs/how-istio-does-it/destination-rules.md#merging-rules-of-one-host
+ * @see istio 1.30.3 pilot/pkg/model/destination_rule.go
  */
 export function indexDestinationRules(
   configs: readonly Config<DestinationRule>[],

@@ -16,7 +16,10 @@ export interface PatchedProxy extends PolicyWorkload {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Chooses the patches of a proxy, in the order in which they apply. @see model-push 8.1, 8.2 */
+/**
+ * Chooses the patches of a proxy, in the order in which they apply.
+ * @see docs/how-istio-does-it/envoy-filters.md#which-patches
+ */
 export type EnvoyFilterIndex = (proxy: PatchedProxy) => readonly SelectedPatch[];
 
 /** The index, remembered. */

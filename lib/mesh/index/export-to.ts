@@ -1,4 +1,4 @@
-/** Where an object is visible. @see model-push 3.2, 5.1 */
+/** Where an object is visible. @see docs/how-istio-does-it/services.md#visibility */
 export interface Visibility {
   readonly everywhere: boolean;
   /** Namespaces by name, `.` resolved; empty when `everywhere` or hidden. */

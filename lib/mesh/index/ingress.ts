@@ -1,6 +1,7 @@
 /**
  * Kubernetes Ingresses as the Gateways and virtual services that they stand for.
- * @see Istio 1.30 `pilot/pkg/config/kube/ingress`; registries 2.6
+ * @see docs/how-istio-does-it/ingress.md
+ * @see istio 1.30.3 pilot/pkg/config/kube/ingress
  */
 import { type Config, keyOf } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";

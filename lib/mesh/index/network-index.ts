@@ -4,7 +4,7 @@ import type { NetworkGateway } from "../../registry/registry-state.ts";
 import { groupBy } from "../group-by.ts";
 import { step } from "../memo/step.ts";
 
-/** Gateways between networks. @see model-push 13.2 */
+/** Gateways between networks. @see docs/how-istio-does-it/networks.md#gateways */
 export interface NetworkIndex {
   /** By address, then port; without duplicates. */
   readonly gateways: readonly NetworkGateway[];

@@ -7,7 +7,11 @@ import type { ServedWorkload } from "../legacy-policies/served-port.ts";
 import { step } from "../memo/step.ts";
 import type { MutualTlsMode } from "../views/views.ts";
 
-/** Which mode of mutual TLS holds where. @see model-push 9.1, 9.3 */
+/**
+ * Which mode of mutual TLS holds where.
+ * @see docs/how-istio-does-it/security.md#mutual-tls
+ * @see docs/how-istio-does-it/security.md#what-clients-guess
+ */
 export interface PeerAuthenticationIndex {
   /** Mode of a namespace; undefined: neither the namespace nor the mesh has a policy. */
   namespaceMode(namespace: string): MutualTlsMode | undefined;

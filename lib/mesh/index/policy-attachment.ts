@@ -22,7 +22,7 @@ interface Target {
 /**
  * Does a policy of the workload's own or the root namespace attach to it? References only attach to the Gateway that a
  * workload was deployed for; without references the selector decides, and no selector selects all.
- * @see model-push 9.5
+ * @see docs/how-istio-does-it/security.md#what-a-policy-attaches-to
  */
 export function attaches<Spec extends Target>(
   policy: Config<Spec>,

@@ -7,7 +7,10 @@ import { step } from "../memo/step.ts";
 import type { ServiceIndex } from "../mesh.ts";
 import { isVisibleIn, type Visibility, visibilityOf } from "./export-to.ts";
 
-/** The services of a mesh by host and by who sees them. It reads no endpoint. @see model-push 3 */
+/**
+ * The services of a mesh by host and by who sees them. It reads no endpoint.
+ * @see docs/how-istio-does-it/services.md#services-of-a-mesh
+ */
 export const serviceIndex = step(
   "service index",
   { services: "identity", exportDefault: "value" },
@@ -119,7 +122,7 @@ export function serviceAccountsOf(
 
 /**
  * Which hosts are served by endpoints of the client's own cluster only.
- * @see model-push 13.6
+ * @see docs/how-istio-does-it/services.md#cluster-local-hosts
  */
 export function clusterLocalHosts(meshConfig: MeshConfig, domain: string): (hostname: string) => boolean {
   const discovery = meshConfig.defaultConfig.discoveryAddress?.split(":")[0] ?? "";

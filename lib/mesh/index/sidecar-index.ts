@@ -5,7 +5,7 @@ import { groupBy } from "../group-by.ts";
 import { type Labels, selects } from "../label-selector.ts";
 import { step } from "../memo/step.ts";
 
-/** Which Sidecar a workload has. @see model-push 4.1, 4.2 */
+/** Which Sidecar a workload has. @see docs/how-istio-does-it/sidecar-scopes.md#which-sidecar */
 export interface SidecarIndex {
   /** undefined: none, everything visible is imported. A Sidecar of the root namespace acts as one of the workload's own. */
   sidecarFor(namespace: string, labels: Labels): Config<Sidecar> | undefined;

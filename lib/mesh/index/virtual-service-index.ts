@@ -31,7 +31,8 @@ export const virtualServiceIndex = step(
  * All virtual services by the gateway they are bound to and the namespaces that see them.
  * @param configs oldest first
  * @param exportDefault mesh `defaultVirtualServiceExportTo`
- * @see model-push 5.1, 5.2, 5.4
+ * @see docs/how-istio-does-it/virtual-services.md#which-ones
+ * @see docs/how-istio-does-it/virtual-services.md#delegates
  */
 export function indexVirtualServices(
   configs: readonly Config<VirtualService>[],

@@ -10,7 +10,12 @@ import { step } from "../memo/step.ts";
 import type { WorkloadPolicies } from "../views/views.ts";
 import { attaches, type PolicyWorkload } from "./policy-attachment.ts";
 
-/** Chooses the policies of a workload. @see model-push 9.2, 9.4, 10.1, 10.3; xds-security 1 */
+/**
+ * Chooses the policies of a workload.
+ * @see docs/how-istio-does-it/security.md#what-a-policy-attaches-to
+ * @see docs/how-istio-does-it/telemetry.md#which-objects
+ * @see docs/how-istio-does-it/extensions.md#which-extensions
+ */
 export type PolicyIndex = (workload: PolicyWorkload) => WorkloadPolicies;
 
 /** Annotation of converted policies that are about HTTP requests only: TCP connections never meet them. */

@@ -23,7 +23,8 @@ export interface AuthenticationIndex {
  * Within a level the oldest policy counts. A target's `subset` and `labels` were never read by any release.
  *
  * @param policies, meshPolicies oldest first
- * @see model-config 9.8, model-push 9.1; Istio 1.4 `pilot/pkg/model/push_context.go`
+ * @see docs/policies.md
+ * @see istio 1.4.10 pilot/pkg/model/push_context.go
  */
 export function indexAuthentication(
   policies: readonly Policy[],

@@ -5,7 +5,9 @@
  * workloads. So the conversion is done where the ports of a workload are known. The newer kinds win, as in 1.5: a workload
  * that a RequestAuthentication applies to takes no token of an authentication policy, and one that an AuthorizationPolicy
  * selects has no RBAC. (A policy that is only tried out changes nothing; no release with RBAC knew such policies.)
- * @see Istio 1.5 `pilot/pkg/security/{authn/v1beta1,authz/builder}`; model-push 9.4
+ * @see docs/policies.md
+ * @see istio 1.5.10 pilot/pkg/security/authn/v1beta1
+ * @see istio 1.5.10 pilot/pkg/security/authz/builder
  */
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";

@@ -18,7 +18,7 @@ import { type ServedWorkload, servedPorts } from "./served-port.ts";
  * Mutual TLS by the newer kind where one of its objects applies to a workload, else by the authentication policies of the
  * services that the workload backs, as in Istio 1.5. Servers know their ports; clients go by the ports of endpoints.
  *
- * @see Istio 1.5 `pilot/pkg/security/authn/v1beta1/policy_applier.go`
+ * @see istio 1.5.10 pilot/pkg/security/authn/v1beta1/policy_applier.go
  */
 export function withLegacyPeers(
   newer: PeerAuthenticationIndex,

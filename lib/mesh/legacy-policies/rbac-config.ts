@@ -14,7 +14,8 @@ export interface ChosenRbacConfig {
  * A ClusterRbacConfig wins over every RbacConfig. Of those, Istio takes any; here the root namespace's, else the oldest.
  *
  * @param cluster, namespaced oldest first
- * @see Istio 1.4 `pilot/pkg/model/authorization.go`; model-config 9.9
+ * @see docs/policies.md
+ * @see istio 1.4.10 pilot/pkg/model/authorization.go
  */
 export function chooseRbacConfig(
   cluster: readonly Config<RbacConfig>[],

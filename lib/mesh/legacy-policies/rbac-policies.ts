@@ -1,7 +1,8 @@
 /**
  * RBAC of `rbac.istio.io/v1alpha1` as AuthorizationPolicies of a workload: one that leaves alone what RBAC does not govern,
  * and so refuses everything else, and one for each ServiceRole, whose rules name the ports of the services they are about.
- * @see Istio 1.4 `pilot/pkg/security/authz/policy/v1alpha1`; model-push 9.4
+ * @see docs/policies.md
+ * @see istio 1.4.10 pilot/pkg/security/authz/policy/v1alpha1
  */
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy, Rule } from "../../config/kinds/authorization-policy.ts";

@@ -35,7 +35,7 @@ export interface ServedPort {
 /**
  * The ports of a workload, by number. Of several services on one port the oldest counts. A Sidecar's ingress listener that no
  * service leads to belongs to a service named after the Sidecar.
- * @see Istio 1.4 `pilot/pkg/networking/core/v1alpha3/listener.go`
+ * @see istio 1.4.10 pilot/pkg/networking/core/v1alpha3/listener.go
  */
 export function servedPorts({ targets, sidecar }: Pick<ServedWorkload, "targets" | "sidecar">): readonly ServedPort[] {
   const ports = new Map<number, ServedPort>();

@@ -23,7 +23,7 @@ const groupsClaim = "request.auth.claims[groups]";
  * converter of 1.5 did not.)
  *
  * @param path of the subject, from the object's root
- * @see Istio 1.4 `pilot/pkg/security/authz/model/principal.go`
+ * @see istio 1.4.10 pilot/pkg/security/authz/model/principal.go
  */
 export function convertSubject(subject: Subject, path: Path): Conversion<ConvertedSubject> {
   const findings = subjectFindings(subject, path);

@@ -1,7 +1,7 @@
 /**
  * How roles match texts that are known when they are converted (hosts of services, labels, accounts): `*`, `start*`, `*end`
  * or the whole text.
- * @see Istio 1.4 `pilot/pkg/security/authz/model/util.go`
+ * @see istio 1.4.10 pilot/pkg/security/authz/model/util.go
  */
 export function matchesPattern(text: string, pattern: string): boolean {
   if (pattern === "*" || pattern === text) return true;

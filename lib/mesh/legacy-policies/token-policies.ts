@@ -1,7 +1,8 @@
 /**
  * The tokens that authentication policies ask for: RequestAuthentications that check them, and AuthorizationPolicies that
  * refuse requests without one.
- * @see Istio 1.4 `pilot/pkg/security/authn/v1alpha1`; model-config 9.8
+ * @see docs/policies.md
+ * @see istio 1.4.10 pilot/pkg/security/authn/v1alpha1
  */
 import { byAge, type Config } from "../../config/config.ts";
 import type { Path } from "../../config/finding.ts";

@@ -7,7 +7,7 @@ type Raw = Readonly<Record<string, unknown>>;
  * Reads the node metadata that changes what is generated. Booleans come as texts (`"true"`, `"1"`), numbers as texts
  * or numbers; what cannot be read counts as absent.
  * @param meshDefault the mesh's ProxyConfig, under the node's own `PROXY_CONFIG`
- * @see model-push 11.4
+ * @see docs/how-istio-does-it/nodes.md#metadata
  */
 export function metadataOf(raw: Raw, meshDefault: ProxyConfig): ProxyMetadata {
   return {

@@ -66,7 +66,7 @@ export function nodeOfNamed(named: NamedProxy, domain: string): EnvoyNode {
  * @param node as Envoy sends it, or a proxy named by hand
  * @returns undefined, and why, for a node id that is not `type~ip~name.namespace~domain` of a sidecar or router with an
  *   address
- * @see model-push 11
+ * @see docs/how-istio-does-it/nodes.md#identity
  */
 export function proxyOf(
   node: EnvoyNode | NamedProxy,

@@ -8,7 +8,8 @@ import type { ServiceIndex } from "../mesh.ts";
 /**
  * The services that one egress listener imports, in the order of `visibleTo`.
  * @param port set when the listener has a port that trims its services: only services with it, reduced to it
- * @see Istio 1.30 `pilot/pkg/model/sidecar.go` selectServices; model-push 4.5
+ * @see docs/how-istio-does-it/sidecar-scopes.md#services-of-an-egress-listener
+ * @see istio 1.30.3 pilot/pkg/model/sidecar.go, selectServices
  */
 export function listenerServices(
   index: ServiceIndex,
@@ -104,7 +105,10 @@ const firstPortOnly = step(
   ({ service }: { readonly service: Service }): Service => ({ ...service, ports: service.ports.slice(0, 1) }),
 );
 
-/** The services of a whole scope: one per host, whatever listener it came from. @see model-push 4.7 */
+/**
+ * The services of a whole scope: one per host, whatever listener it came from.
+ * @see docs/how-istio-does-it/sidecar-scopes.md#union-of-a-scope
+ */
 export interface ServiceUnion {
   readonly services: readonly Service[];
   readonly byHostname: ReadonlyMap<string, Service>;

@@ -5,7 +5,10 @@ import { hostTable, mostSpecific } from "../hosts/host-name.ts";
 import { routeSemanticsAnnotation } from "../index/virtual-service-index.ts";
 import type { MeshVirtualService } from "../mesh.ts";
 
-/** The virtual services that an egress listener imports by any of their hosts, in the order given. @see model-push 4.6 */
+/**
+ * The virtual services that an egress listener imports by any of their hosts, in the order given.
+ * @see docs/how-istio-does-it/sidecar-scopes.md#virtualservices-of-an-egress-listener
+ */
 export function importedVirtualServices(
   all: readonly MeshVirtualService[],
   imports: HostImports,

@@ -33,7 +33,8 @@ export interface ScopeSources {
  * What a Sidecar lets the proxies of a namespace see; without a Sidecar, everything that is exported to them.
  * A Sidecar of the root namespace is read as if it stood in `namespace`.
  * The same object as last time if nothing that it holds changed.
- * @see Istio 1.30 `pilot/pkg/model/sidecar.go`; model-push 4
+ * @see docs/how-istio-does-it/sidecar-scopes.md#scope
+ * @see istio 1.30.3 pilot/pkg/model/sidecar.go
  */
 export function sidecarScope(
   sources: ScopeSources,
@@ -296,7 +297,7 @@ const rulesByHost = step(
 /**
  * Keys of every object that the scope was made from, as `kind/namespace/name`; services stand as `ServiceEntry/namespace/host`.
  * A change of any other service, virtual service, destination rule or Sidecar cannot change the scope.
- * @see model-push 4.8
+ * @see docs/how-istio-does-it/sidecar-scopes.md#what-a-scope-depends-on
  */
 export function scopeDependencies(scope: SidecarScope): ReadonlySet<string> {
   const keys = new Set<string>();

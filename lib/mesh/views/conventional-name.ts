@@ -20,7 +20,7 @@ export function namesByConvention({ extensionProviders }: MeshConfig): boolean {
  * The name of a proxy's service by the conventions of OpenTelemetry for Kubernetes. Where nothing else names it Istio takes
  * the pod's name, which would make a class of every pod: the shared form takes the canonical name.
  *
- * @see Istio 1.30 `pilot/pkg/networking/core/tracing.go`, otelServiceName
+ * @see istio 1.30.3 pilot/pkg/networking/core/tracing.go, otelServiceName
  */
 export function conventionalName(mesh: Mesh, node: ProxyAnswers): string {
   // Asked one after the other: what stands behind the first that is there does not matter.

@@ -4,7 +4,7 @@
  * Selecting asks the proxy questions (`proxy-answers.ts`) and is remembered by their answers. Each view is made by a step from
  * what was selected: the next mesh gives the same view object as long as nothing changed that it was made from, so a change
  * costs only the classes and types that can see it. A view's key names what was selected, never what it was selected by.
- * @see xds-protocol part H
+ * @see docs/how-istio-does-it/proxy-classes.md#what-each-generator-reads
  */
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { Labels } from "../label-selector.ts";

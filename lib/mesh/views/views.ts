@@ -1,7 +1,7 @@
 /**
  * What each generator is handed, and nothing else. `viewsOf(mesh, proxy)` selects what applies to a proxy and reduces it to
  * these views, each made by a step: proxies for which the same was selected have one view object, and so get one answer.
- * Nothing proxy-specific is in a view unless something selected really reads it (xds-protocol part H).
+ * Nothing proxy-specific is in a view unless something selected really reads it (docs/how-istio-does-it/proxy-classes.md).
  */
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
@@ -65,9 +65,16 @@ export interface MeshLookups extends ServiceLookups {
   /** Sorted, trust-domain aliases expanded. */
   serviceAccounts(service: Service): readonly string[];
   isClusterLocal(service: Service): boolean;
-  /** What clients guess that a port of a service takes; undefined: nothing says. @see model-push 9.1, 9.3 */
+  /**
+   * What clients guess that a port of a service takes; undefined: nothing says.
+   * @see docs/how-istio-does-it/security.md#mutual-tls
+   * @see docs/how-istio-does-it/security.md#what-clients-guess
+   */
   serviceMtlsMode(service: Service, port: ServicePort): MutualTlsMode | undefined;
-  /** Effective mode on one (target) port of the workload with these labels, also a workload of another class. @see model-push 9.1 */
+  /**
+   * Effective mode on one (target) port of the workload with these labels, also a workload of another class.
+   * @see docs/how-istio-does-it/security.md#mutual-tls
+   */
   workloadMtlsMode(namespace: string, labels: Readonly<Record<string, string>>, port: number): MutualTlsMode;
   /** Stands for all PeerAuthentications among inputs: another object as soon as one of them changed. */
   readonly authentication: object;
@@ -224,7 +231,7 @@ export interface InboundView {
   readonly destinationRule: RuleLookup;
   /** Sidecar's inbound connection pool, if any. */
   readonly scope: ServiceScope;
-  /** Effective mode of a workload port. @see model-push 9.1 */
+  /** Effective mode of a workload port. @see docs/how-istio-does-it/security.md#mutual-tls */
   mtlsMode(port: number): MutualTlsMode;
   /** Ports named in the chosen workload policy's portLevelMtls: each gets chains of its own. */
   readonly portLevelPorts: readonly number[];
