@@ -70,7 +70,7 @@ function staleness(member: Registry): readonly Diagnostic[] {
 /**
  * Joins registries. A member that fails keeps answering with its last good state, and `health` says so; one that was
  * never read is not taken for an empty one.
- * @see registries.md 7, model-services.md 11
+ * @see docs/how-istio-does-it/services.md#several-registries-as-one
  */
 export function createAggregate(registries: readonly Registry[]): Aggregate {
   const members = inOrder(registries);

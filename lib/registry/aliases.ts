@@ -19,7 +19,8 @@ function concreteHost(host: string, targets: ReadonlyMap<string, string>): strin
 /**
  * Host → the aliases (services of resolution Alias) that mean it in the end, sorted by namespace and host name.
  * A target is a bare host name, so its namespace plays no part.
- * @see Istio 1.30 `pilot/pkg/model/push_context.go`, service aliases
+ * @see docs/how-istio-does-it/services.md#aliases
+ * @see istio 1.30.3 pilot/pkg/model/push_context.go
  */
 export function aliasesByHost(services: readonly Service[]): ReadonlyMap<string, readonly Alias[]> {
   const targets = new Map<string, string>();

@@ -81,7 +81,7 @@ function isInConfiguration(service: Service): boolean {
  * What a new list of endpoints calls for.
  *
  * @param before undefined: nothing was ever reported for the service; an empty list was reported as such
- * @see model-services.md 12, registries.md 9
+ * @see docs/how-istio-does-it/services.md#what-a-change-means
  */
 export function endpointPush(
   service: Service,

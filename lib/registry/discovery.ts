@@ -6,7 +6,7 @@ import type { Endpoint, Provider, Service, ServiceInstance, ServicePort, Service
 
 /**
  * The questions asked of a registry.
- * @see model-services.md 10.1
+ * @see docs/how-istio-does-it/services.md#what-registries-are-asked
  */
 export interface ServiceDiscovery {
   /** Oldest first. */

@@ -31,7 +31,7 @@ export const tlsModeLabel = "security.istio.io/tlsMode";
 /**
  * Workload labels with the topology laid over them, so that subsets and failover priorities can name it.
  * Only what is known is added, and what is added overrides.
- * @see model-services.md 16
+ * @see docs/how-istio-does-it/services.md#labels
  */
 export function withTopology(labels: Labels, topology: Topology): Labels {
   const { region, zone, subzone } = splitLocality(topology.locality);

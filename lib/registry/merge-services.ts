@@ -11,7 +11,7 @@ function united<V>(maps: readonly ReadonlyMap<string, V>[]): ReadonlyMap<string,
  * with the addresses of all by cluster, and the accounts of all.
  *
  * @param services of equal host name and namespace, in the order of the clusters; not empty
- * @see registries.md 7
+ * @see docs/how-istio-does-it/services.md#several-registries-as-one
  */
 export function mergeServices(services: readonly [Service, ...Service[]]): Service {
   const [first, ...others] = services;

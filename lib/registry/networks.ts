@@ -40,7 +40,7 @@ function holds(range: Range, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return address.kind() === range.base.kind() && address.match(range.base, range.bits);
 }
 
-/** Reads MeshNetworks for the registry of `clusterId`. @see model-push 13 */
+/** Reads MeshNetworks for the registry of `clusterId`. @see docs/how-istio-does-it/networks.md#which-network */
 export function clusterNetworks(meshNetworks: MeshNetworks, clusterId: string): ClusterNetworks {
   const ranges = rangesOf(meshNetworks);
   let ofRegistry = "";

@@ -43,7 +43,7 @@ export interface KubernetesPort {
 /**
  * Protocol of a Kubernetes service port: transport UDP first, then `appProtocol`, else the port name up to its first
  * dash; what stays unknown is TCP on ports whose servers speak first and `Unsupported` elsewhere.
- * @see registries.md 2.4
+ * @see docs/how-istio-does-it/services.md#protocols-of-ports
  */
 export function kubernetesPortProtocol(port: KubernetesPort): Protocol {
   if (port.transport === "UDP") return "UDP";

@@ -2,7 +2,7 @@ import type { Origin } from "../config/diagnostic.ts";
 
 /**
  * The service model: what runs, from whatever registry it came. Plain readonly data.
- * @see Istio 1.30 `pilot/pkg/model/service.go` for the meaning of each notion
+ * @see istio 1.30.3 pilot/pkg/model/service.go
  */
 
 /** Istio's protocol of a port, after detection; `Unsupported` means "sniff it". */

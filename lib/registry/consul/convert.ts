@@ -129,7 +129,7 @@ function convertService(name: string, instances: readonly ConsulInstance[], opti
  * The model of a Consul catalogue: a service for each name with instances.
  *
  * @param instances of all services, in any order
- * @see registries.md 3.3
+ * @see docs/how-istio-does-it/consul.md#conversion
  */
 export function consulContent(instances: readonly ConsulInstance[], options: ConsulOptions): Stage<RegistryContent> {
   const byName = Map.groupBy([...instances].sort(byInstance), ({ serviceName }) => serviceName);

@@ -179,7 +179,7 @@ async function* watchAll(
 
 /**
  * The instances of a Consul datacentre: of all services, Consul's own included.
- * @see registries.md 3
+ * @see docs/how-istio-does-it/consul.md#blocking-queries
  */
 export function consulSource(client: ConsulClient, options: ConsulSourceOptions): Source<readonly ConsulInstance[]> {
   return {

@@ -81,7 +81,7 @@ export interface SliceEndpoints {
 /**
  * Endpoints of one EndpointSlice of a service: address × port, every health included. An address that names a pod
  * nobody knows is left out until the pod is there; one that names none stays without labels, account and locality.
- * @see registries.md 2.5
+ * @see docs/how-istio-does-it/kubernetes.md#endpoints-and-pods
  */
 export function sliceEndpoints(
   slice: KubernetesObject,

@@ -17,7 +17,10 @@ function gatewayPorts(service: Service, settings: ClusterSettings): readonly { n
   return service.ports.some((candidate) => candidate.port === port) ? [{ network, port }] : [];
 }
 
-/** Gateways that a service of this cluster is: one for each of its external addresses. @see model-push 13 */
+/**
+ * Gateways that a service of this cluster is: one for each of its external addresses.
+ * @see docs/how-istio-does-it/networks.md#gateways
+ */
 export function networkGatewaysOf(service: Service, settings: ClusterSettings): readonly NetworkGateway[] {
   const addresses = service.attributes.clusterExternalAddresses.get(settings.clusterId) ?? [];
   if (addresses.length === 0) return [];

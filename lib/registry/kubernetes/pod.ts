@@ -68,7 +68,8 @@ const cronJobRun = /^(.+)-\d{8,10}$/;
 
 /**
  * Name of the workload that a pod belongs to: the label that states it, else what can be told of its controller.
- * @see Istio 1.30 `pkg/kube/util.go`
+ * @see docs/how-istio-does-it/kubernetes.md#endpoints-and-pods
+ * @see istio 1.30.3 pkg/kube/util.go
  */
 function workloadNameOf(object: KubernetesObject, labels: Labels): string {
   const stated = labels["service.istio.io/workload-name"];
@@ -110,7 +111,10 @@ function addressesOf(status: Readonly<Record<string, unknown>>): readonly string
   return addresses;
 }
 
-/** Reads a Pod; `node` is the one it runs on, undefined when that is not known. @see registries.md 2.5 */
+/**
+ * Reads a Pod; `node` is the one it runs on, undefined when that is not known.
+ * @see docs/how-istio-does-it/kubernetes.md#endpoints-and-pods
+ */
 export function podOf(object: KubernetesObject, node: Node | undefined, settings: ClusterSettings): Pod {
   const spec = fieldsOf(object.spec);
   const status = fieldsOf(object.status);

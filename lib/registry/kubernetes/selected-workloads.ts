@@ -20,7 +20,10 @@ export function workloadPort(
   return typeof target === "number" ? target : workload.ports.get(target);
 }
 
-/** Endpoints that the WorkloadEntries of its namespace give a Kubernetes service. @see registries.md 2.3, 6.2 */
+/**
+ * Endpoints that the WorkloadEntries of its namespace give a Kubernetes service.
+ * @see docs/how-istio-does-it/kubernetes.md#workloadentries-behind-a-service
+ */
 export function workloadEndpoints(
   service: KubernetesService,
   workloads: readonly SelectableWorkload[],

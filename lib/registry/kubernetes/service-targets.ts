@@ -80,7 +80,7 @@ function sliceTargets(index: ClusterIndex, proxy: ProxyQuery): readonly Kubernet
  * knows those that select the labels it brings, as far as their target ports are numbers.
  *
  * @param entry the WorkloadEntry with the proxy's first address, where this cluster's services take WorkloadEntries
- * @see registries.md 2.5
+ * @see docs/how-istio-does-it/kubernetes.md#endpoints-and-pods
  */
 export function kubernetesTargets(
   index: ClusterIndex,

@@ -139,7 +139,10 @@ export interface ServiceContext {
   readonly nodes: ReadonlyMap<string, Node>;
 }
 
-/** The ports' own settings; other texts than the two mean that the mesh decides. @see v1-api 8 */
+/**
+ * The ports' own settings; other texts than the two mean that the mesh decides.
+ * @see docs/how-istio-does-it/legacy-v1.md#tls-and-authentication
+ */
 function portAuthenticationOf(
   annotations: Readonly<Record<string, string>>,
   ports: readonly ServicePort[],
@@ -152,7 +155,10 @@ function portAuthenticationOf(
   );
 }
 
-/** Converts a Service. UDP ports are kept: what has no use for them skips them. @see registries.md 2.3 */
+/**
+ * Converts a Service. UDP ports are kept: what has no use for them skips them.
+ * @see docs/how-istio-does-it/kubernetes.md#services
+ */
 export function serviceOf(object: KubernetesObject, context: ServiceContext): KubernetesService {
   const { settings, nodes } = context;
   const spec = fieldsOf(object.spec);

@@ -34,7 +34,7 @@ function freeSlot(key: string, slots: readonly (string | undefined)[]): number |
  *
  * @param keys `namespace/hostname` in the order of creation; repeated keys count once
  * @returns no entry for keys that found no place, which takes more than 65,024 of them
- * @see model-services.md 14.1
+ * @see docs/how-istio-does-it/service-entries.md#automatic-addresses
  */
 export function allocateAddresses(keys: Iterable<string>): ReadonlyMap<string, AllocatedAddresses> {
   const slots = new Array<string | undefined>(slotCount).fill(undefined);

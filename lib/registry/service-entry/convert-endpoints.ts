@@ -46,7 +46,7 @@ export function selectedWorkloads(
  * (`ofHost`). Port by port for each workload.
  *
  * @param candidates workloads of the entry's namespace, pods included
- * @see model-services.md 13.2
+ * @see docs/how-istio-does-it/service-entries.md#endpoints-of-an-entry
  */
 export function entryEndpoints(
   config: Config<ServiceEntry>,

@@ -76,7 +76,7 @@ export interface EntryServices {
 /**
  * One service per host and address; an entry without addresses gives one per host, and one whose addresses are all
  * unreadable gives none, which is noted.
- * @see model-services.md 13.1
+ * @see docs/how-istio-does-it/service-entries.md#services-of-an-entry
  */
 export function entryServices(config: Config<ServiceEntry>): EntryServices {
   const { meta, spec, origin } = config;

@@ -17,7 +17,7 @@ function targetsOf(record: EntryRecord, endpoints: readonly Endpoint[]): readonl
  * The ServiceEntries of its namespace that name a proxy's address or select its workload.
  *
  * @param workloads WorkloadEntries and pods of the proxy's namespace at its addresses
- * @see model-services.md 13.7
+ * @see docs/how-istio-does-it/service-entries.md#services-of-a-workload
  */
 export function entryTargets(
   index: EntryIndex,

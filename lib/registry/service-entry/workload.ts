@@ -54,7 +54,7 @@ export interface EntryOwner {
 /**
  * The endpoint of a WorkloadEntry, or of one of the `endpoints` of a ServiceEntry, before a port is chosen.
  * Health is never known for one. A socket keeps its whole address, and its path stands in `unixPath` as well.
- * @see model-services.md 13.3
+ * @see docs/how-istio-does-it/service-entries.md#endpoint-of-a-workload
  */
 export function entryEndpoint(entry: WorkloadEntry, owner: EntryOwner, settings: EntrySettings): Endpoint {
   const address = entry.address ?? "";

@@ -9,7 +9,7 @@ export interface ApiResource {
 
 /**
  * What a Kubernetes registry reads, in the order of a snapshot: pods after the slices that name them.
- * @see registries.md 2.1
+ * @see docs/how-istio-does-it/kubernetes.md#resources
  */
 export const registryResources: readonly ApiResource[] = [
   { path: "/api/v1/services", apiVersion: "v1", kind: "Service" },

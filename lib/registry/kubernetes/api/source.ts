@@ -30,7 +30,7 @@ function namesUnknownPod(lists: ReadonlyMap<string, ListedItems>): boolean {
 
 /**
  * The objects of a Kubernetes cluster, over nothing but `fetch`.
- * @see registries.md 2.8
+ * @see docs/how-istio-does-it/kubernetes.md#list-and-watch
  */
 export function kubernetesSource(
   client: ApiClient,
