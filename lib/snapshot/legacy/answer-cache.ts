@@ -1,6 +1,9 @@
 import type { V1Answer, V1Request } from "./question.ts";
 
-/** Stored answers and their counters, as the release shows them under `/cache_stats`. @see v1-api 1, "Cache" */
+/**
+ * Stored answers and their counters, as the release shows them under `/cache_stats`.
+ * @see docs/how-istio-does-it/legacy-v1.md#cache
+ */
 export interface AnswerCache<Stored extends { readonly answer: V1Answer }> {
   /** What is stored for a request; a hit is counted. */
   find(request: V1Request): Stored | undefined;

@@ -1,4 +1,4 @@
-/** A v1 node: `type~ip~id~domain`. @see v1-api 2 */
+/** A v1 node: `type~ip~id~domain`. @see docs/how-istio-does-it/legacy-v1.md#names */
 export interface NodeId {
   readonly type: "sidecar" | "ingress" | "router";
   /** Checked for sidecars only. */

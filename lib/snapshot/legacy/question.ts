@@ -47,7 +47,7 @@ export type ReadQuestion =
  * Reads a request in the words of release 0.8: paths, methods, node ids, and what is said to those that are none of them.
  * Never throws, whatever the path says.
  *
- * @see v1-api 1
+ * @see docs/how-istio-does-it/legacy-v1.md#questions-and-answers
  */
 export function readQuestion(request: V1Request): ReadQuestion {
   const at = request.path.indexOf("?");

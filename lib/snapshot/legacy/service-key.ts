@@ -1,6 +1,6 @@
 /**
  * Names of a service's ports and subsets: `hostname|port,port|label=value,label;label=value`.
- * @see v1-api 2
+ * @see docs/how-istio-does-it/legacy-v1.md#names
  */
 export interface ServiceKeyParts {
   readonly hostname: string;
