@@ -11,7 +11,7 @@ import { withSortedKeys } from "./sorted-keys.ts";
  * The policy in force for a port of a service: the Policy object for it, else one for its whole namespace, else what the
  * port or the mesh says of mutual TLS; undefined where nothing is asked for.
  *
- * @see v1-api 8
+ * @see docs/how-istio-does-it/legacy-v1.md#tls-and-authentication
  */
 export function effectivePolicy(
   world: LegacyWorld,

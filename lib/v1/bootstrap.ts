@@ -26,7 +26,10 @@ export const defaultBootstrapSettings: BootstrapSettings = {
   pilotIdentities: [],
 };
 
-/** The start-up file of a v1 Envoy: where it finds its four discovery services. @see v1-api 15 */
+/**
+ * The start-up file of a v1 Envoy: where it finds its four discovery services.
+ * @see docs/how-istio-does-it/legacy-v1.md#bootstrap
+ */
 export function bootstrapDocument(settings: BootstrapSettings): object {
   const { discoveryAddress, zipkinAddress, statsdUdpAddress } = settings;
   const discovery = (name: string): Cluster => ({

@@ -11,7 +11,10 @@ import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world
 import { mixerClusters } from "./mixer.ts";
 import { clustersOf, sidecarListeners } from "./sidecar.ts";
 
-/** CDS: the clusters that a node's listeners and routes name, sorted; then Mixer's; then those of key servers. @see v1-api 4 */
+/**
+ * CDS: the clusters that a node's listeners and routes name, sorted; then Mixer's; then those of key servers.
+ * @see docs/how-istio-does-it/legacy-v1.md#clusters
+ */
 export function clustersDocument(
   world: LegacyWorld,
   node: NodeId,

@@ -8,7 +8,11 @@ import { destinationPolicyFor } from "./config-store.ts";
 import type { CircuitBreakers, Cluster, ClusterTls, OutlierDetection } from "./documents.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
 
-/** The cluster as it is served: with mutual TLS where the service asks for it, and with its DestinationPolicy. @see v1-api 4, 8 */
+/**
+ * The cluster as it is served: with mutual TLS where the service asks for it, and with its DestinationPolicy.
+ * @see docs/how-istio-does-it/legacy-v1.md#clusters
+ * @see docs/how-istio-does-it/legacy-v1.md#tls-and-authentication
+ */
 export function withPolicy(
   { cluster, policyTarget }: BuiltCluster,
   instances: readonly LegacyInstance[],

@@ -1,7 +1,8 @@
 /**
  * The answers of the REST v1 API, member for member in the order in which Istio 0.8 writes them.
  * Members that Istio leaves out when they are empty are optional here; `null` stands where the release writes it.
- * @see v1-api 3 to 8; Envoy 1.5, "v1 API reference"
+ * @see docs/how-istio-does-it/legacy-v1.md
+ * @see https://www.envoyproxy.io/docs/envoy/v1.5.0/api-v1/api
  */
 
 /** SDS. */

@@ -7,7 +7,7 @@ import { egressMixerConfig } from "./mixer.ts";
 import { type BuiltHost, destinationRoutes, type RouteTables, tablesOf } from "./outbound-routes.ts";
 import type { BuiltRoute } from "./rule-route.ts";
 
-/** The virtual hosts of egress rules for HTTP. @see v1-api 10 */
+/** The virtual hosts of egress rules for HTTP. @see docs/how-istio-does-it/legacy-v1.md#egress-rules */
 export function egressTables(asker: Asker): RouteTables {
   const hosts = egressRules(asker.world.configs).flatMap(({ meta, spec }) => {
     const destination = spec.destination.service ?? "";

@@ -6,7 +6,7 @@ import type { HeaderMatch, HttpFilter } from "./documents.ts";
  * The filter that injects a rule's faults into requests to one cluster; undefined where nothing is left of them.
  * Shares are cut to whole percents, and the path of the rule does not count.
  *
- * @see v1-api 7
+ * @see docs/how-istio-does-it/legacy-v1.md#filters
  */
 export function faultFilter(
   cluster: string,

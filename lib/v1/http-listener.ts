@@ -23,7 +23,7 @@ export interface HttpListenerOptions {
   readonly bindToPort: boolean;
 }
 
-/** A listener with a connection manager. @see v1-api 7 */
+/** A listener with a connection manager. @see docs/how-istio-does-it/legacy-v1.md#filters */
 export function httpListener(options: HttpListenerOptions, world: LegacyWorld, node: NodeId): Listener {
   const { mesh } = world;
   const { ip, port, routes } = options;

@@ -18,7 +18,8 @@ type InboundAsker = Omit<Asker, "v2Names">;
 
 /**
  * One listener for each port that the workload serves, at its own address. A port of a protocol that cannot be proxied has a
- * cluster only. @see v1-api 6
+ * cluster only.
+ * @see docs/how-istio-does-it/legacy-v1.md#listeners
  */
 export function inboundListeners(asker: InboundAsker): readonly BuiltListener[] {
   const { world, instances } = asker;

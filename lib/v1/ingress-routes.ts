@@ -20,7 +20,10 @@ export interface IngressTables {
   readonly hasTls: boolean;
 }
 
-/** The routes of all ingress rules; a rule that cannot be served is left out. @see v1-api 11 */
+/**
+ * The routes of all ingress rules; a rule that cannot be served is left out.
+ * @see docs/how-istio-does-it/legacy-v1.md#ingress
+ */
 export function ingressTables(world: LegacyWorld, node: NodeId, v2Names = false): IngressTables {
   // No source condition holds for what comes from outside.
   const asker: Asker = { world, node, instances: [], v2Names };

@@ -10,7 +10,7 @@ const classAnnotation = "kubernetes.io/ingress.class";
  * The ingress rules that a Kubernetes Ingress stands for: one for its default backend, one for each path. None where the
  * object is meant for another controller.
  *
- * @see v1-api 11
+ * @see docs/how-istio-does-it/legacy-v1.md#ingress
  */
 export function ingressRulesOf(ingress: Config<Ingress>, mesh: LegacyMeshConfig): readonly Config<IngressRule>[] {
   if (!isOurs(ingress, mesh)) return [];

@@ -8,7 +8,11 @@ import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
 import type { MixerService } from "./mixer.ts";
 import { sidecarListeners } from "./sidecar.ts";
 
-/** LDS: what a node listens on; `null` for routers, which get nothing over v1. @see v1-api 6, 11 */
+/**
+ * LDS: what a node listens on; `null` for routers, which get nothing over v1.
+ * @see docs/how-istio-does-it/legacy-v1.md#listeners
+ * @see docs/how-istio-does-it/legacy-v1.md#ingress
+ */
 export function listenersDocument(
   world: LegacyWorld,
   node: NodeId,

@@ -89,7 +89,10 @@ function instanceOf(service: LegacyService, endpoint: Endpoint): readonly Legacy
   return [{ service, servicePort, address, port: endpoint.port, labels: endpoint.labels, availabilityZone }];
 }
 
-/** Mixer runs beside the control plane, and shows its identity where those connections are mutual TLS. @see v1-api 9 */
+/**
+ * Mixer runs beside the control plane, and shows its identity where those connections are mutual TLS.
+ * @see docs/how-istio-does-it/legacy-v1.md#mixer
+ */
 function meshOf({ meshConfig, domain }: World): LegacyMeshConfig {
   const mesh = legacyMeshOf(meshConfig);
   if (mesh.controlPlaneAuthPolicy !== "MUTUAL_TLS") return mesh;

@@ -89,7 +89,10 @@ export interface ManagementPort {
   readonly protocol: Protocol;
 }
 
-/** The settings of 0.8 that documents depend on; durations in milliseconds. @see v1-api 13 */
+/**
+ * The settings of 0.8 that documents depend on; durations in milliseconds.
+ * @see docs/how-istio-does-it/legacy-v1.md#settings
+ */
 export interface LegacyMeshConfig {
   /** "": no Mixer. */
   readonly mixerCheckServer: string;

@@ -17,7 +17,7 @@ const checkCluster = "mixer_check_server";
 const reportCluster = "mixer_report_server";
 const transport = { checkCluster, reportCluster };
 
-/** The clusters of Mixer's servers. @see v1-api 9 */
+/** The clusters of Mixer's servers. @see docs/how-istio-does-it/legacy-v1.md#mixer */
 export function mixerClusters(mesh: LegacyMeshConfig): readonly BuiltCluster[] {
   const servers = [
     [checkCluster, mesh.mixerCheckServer],

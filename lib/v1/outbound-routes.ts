@@ -22,7 +22,10 @@ export interface BuiltHost {
 /** Virtual hosts by port, each list sorted by name. */
 export type RouteTables = ReadonlyMap<number, readonly BuiltHost[]>;
 
-/** The virtual hosts of every HTTP port of every service, as a proxy in a DNS domain sees them. @see v1-api 5 */
+/**
+ * The virtual hosts of every HTTP port of every service, as a proxy in a DNS domain sees them.
+ * @see docs/how-istio-does-it/legacy-v1.md#routes
+ */
 export function serviceTables(asker: Asker): RouteTables {
   const { world, node } = asker;
   const hosts = world.services.flatMap((service) =>

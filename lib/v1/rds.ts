@@ -38,7 +38,7 @@ function makeTables(asker: Asker): RouteTables {
  * A port that nobody has gets an empty table.
  *
  * @returns what is wrong, in the words of the release, for routers and for any other name
- * @see v1-api 5
+ * @see docs/how-istio-does-it/legacy-v1.md#routes
  */
 export function routesDocument(
   world: LegacyWorld,

@@ -6,7 +6,10 @@ import type { HeaderMatch, Route } from "./documents.ts";
 /** What a route compares: a path or a prefix, and headers. */
 export type RouteMatch = Pick<Route, "path" | "prefix" | "headers">;
 
-/** Translates the match of a rule; a path given as an expression becomes a header named `uri`. @see v1-api 5 */
+/**
+ * Translates the match of a rule; a path given as an expression becomes a header named `uri`.
+ * @see docs/how-istio-does-it/legacy-v1.md#routes
+ */
 export function routeMatch(match: MatchCondition | undefined): RouteMatch {
   const { uri, ...others } = match?.request?.headers ?? {};
   const headers = Object.entries(others).map(([name, value]) => headerMatch(envoyName(name), value));

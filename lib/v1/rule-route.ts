@@ -26,7 +26,7 @@ export function defaultRoute(built: BuiltCluster, name: string = built.cluster.n
   };
 }
 
-/** The route of a rule for one port of the service that it is about. @see v1-api 5 */
+/** The route of a rule for one port of the service that it is about. @see docs/how-istio-does-it/legacy-v1.md#routes */
 export function ruleRoute(
   config: Config<RouteRule>,
   service: Pick<LegacyService, "hostname" | "external">,

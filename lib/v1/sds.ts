@@ -5,7 +5,10 @@ import type { Registration, SdsDocument, SdsHost } from "./documents.ts";
 import { instancesAt, instancesOf } from "./instances.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
 
-/** SDS: the endpoints that a service key means; an unknown key has none. @see v1-api 3 */
+/**
+ * SDS: the endpoints that a service key means; an unknown key has none.
+ * @see docs/how-istio-does-it/legacy-v1.md#endpoints
+ */
 export function hostsDocument(world: LegacyWorld, key: string): SdsDocument {
   const { hostname, ports, labels } = parseServiceKey(key);
   return { hosts: instancesOf(world, hostname, ports, labels).map(hostRow) };

@@ -15,7 +15,8 @@ import { type BuiltListener, egressTcpListeners, managementListeners, outboundTc
  * Everything that a sidecar (or, for its clusters, a router) listens on, each listener with its clusters.
  * Addresses are unique, the first one wins; sorted by address.
  *
- * @see v1-api 4, 6, 12
+ * @see docs/how-istio-does-it/legacy-v1.md#clusters
+ * @see docs/how-istio-does-it/legacy-v1.md#listeners
  */
 export function sidecarListeners(
   world: LegacyWorld,

@@ -27,7 +27,10 @@ export function tcpRoute(cluster: BuiltCluster, addresses: readonly string[]): T
   return { cluster: cluster.cluster.name, ...(list.length === 0 ? {} : { destination_ip_list: list }) };
 }
 
-/** A TCP listener; Mongo's has a filter that reads along, Redis is served as it is. @see v1-api 7 */
+/**
+ * A TCP listener; Mongo's has a filter that reads along, Redis is served as it is.
+ * @see docs/how-istio-does-it/legacy-v1.md#filters
+ */
 export function tcpListener(routes: readonly TcpRoute[], ip: string, port: number, protocol: Protocol): Listener {
   const proxy: TcpProxy = { stat_prefix: "tcp", route_config: { routes } };
   const kind = protocol === "Mongo" ? "mongo" : "tcp";

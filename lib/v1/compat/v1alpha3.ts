@@ -15,7 +15,7 @@ import type { LegacyInstance } from "../legacy-world.ts";
  * What release 0.7 served over v1 and 0.8 did not any more: objects of `networking.istio.io/v1alpha3`, and the way in which
  * end users were authenticated before Policy objects. In the order in which the store answers.
  *
- * @see v1-api 14
+ * @see docs/how-istio-does-it/legacy-v1.md#other-releases
  */
 export interface V1Alpha3Configs {
   readonly virtualServices: readonly Config<VirtualService>[];
