@@ -25,7 +25,7 @@ export const defaultCertificateFiles: CertificateFiles = {
  * Envoy watches, what a rule names as files directly. For machines without such an agent.
  *
  * @returns resources of unchanged identity where no certificate is named
- * @see xds-security 6
+ * @see docs/how-istio-does-it/security.md#certificates-without-an-agent
  */
 export function withCertificateFiles(resources: ClassResources, files: CertificateFiles, memo: Memo): ClassResources {
   const name = `certificate files|${files.directory}|${files.systemRoots}`;

@@ -1,7 +1,7 @@
 /**
  * Envoy's descriptors: what a message may hold. The generators build plain JSON; here it is checked, once per resource, and what
  * operators write in patches is brought into canonical form.
- * @see platform 2, 3
+ * @see docs/decisions/001-envoy-types-from-npm.md
  */
 import {
   createRegistry,

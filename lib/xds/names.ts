@@ -1,7 +1,7 @@
 /**
  * Every name that the generators make. People write dashboards, routes and EnvoyFilters against them, and Istio's
  * proxies agree on them across control planes: changing one is a breaking change.
- * @see Istio 1.30 `pilot/pkg/model/service.go`, BuildSubsetKey and BuildDNSSrvSubsetKey
+ * @see istio 1.30.3 pilot/pkg/model/service.go, BuildSubsetKey and BuildDNSSrvSubsetKey
  */
 
 /** What a cluster name is made of. */

@@ -10,7 +10,8 @@ import type { ClassResources, Resource } from "./resource.ts";
  * Where a polling Envoy fetches what a stream would bring: from the control plane cluster of its bootstrap. The timeout
  * leaves room for held polls (the front answers within it), the delay bounds the load of a front that cannot hold.
  *
- * @see envoy-rest 4 and 12
+ * @see docs/how-istio-does-it/rest-polling.md#which-shape
+ * @see docs/how-istio-does-it/rest-polling.md#held-polls
  */
 export const restSource = {
   apiConfigSource: {

@@ -15,7 +15,8 @@ export interface StatNameParts {
 
 /**
  * Fills a pattern of `inboundClusterStatName` or `outboundClusterStatName`.
- * @see Istio 1.30 `pilot/pkg/networking/telemetry`, BuildStatPrefix and BuildInboundStatPrefix
+ * @see docs/how-istio-does-it/telemetry.md#names-of-statistics
+ * @see istio 1.30.3 pilot/pkg/networking/telemetry/telemetry.go, BuildStatPrefix
  */
 export function statName(pattern: string, parts: StatNameParts): string {
   const attributes = parts.service?.attributes;

@@ -25,7 +25,7 @@ function magicBindOfEither(ipMode: ClassProxy["ipMode"]): BindConfig {
   };
 }
 
-/** Takes what must go nowhere. @see xds-clusters 14 */
+/** Takes what must go nowhere. @see docs/how-istio-does-it/clusters.md#built-in-clusters */
 export function blackHole(proxies: ClusterClass): ClusterJson {
   return {
     name: blackHoleCluster,

@@ -14,7 +14,7 @@ function stated(count: number | undefined): number {
  * The one threshold, of default priority, that every cluster with a policy has: Envoy's own limits (1024, 3 retries)
  * are lifted unless a rule sets others.
  *
- * @see xds-clusters 5
+ * @see docs/how-istio-does-it/clusters.md#connection-pool
  */
 export function circuitBreakers(
   pool: ConnectionPoolSettings | undefined,

@@ -10,7 +10,10 @@ import { dynamicForwardProxyCacheName } from "../names.ts";
 /** How Envoy finds the endpoints of a cluster. `dynamic`: by the host of each request. */
 export type Discovery = "EDS" | "STRICT_DNS" | "LOGICAL_DNS" | "ORIGINAL_DST" | "dynamic";
 
-/** @returns undefined for an alias: its routes lead to the cluster of the host it stands for @see xds-clusters 3 */
+/**
+ * @returns undefined for an alias: its routes lead to the cluster of the host it stands for
+ * @see docs/how-istio-does-it/clusters.md#type
+ */
 export function discoveryOf(service: Service, proxyType: ClassProxy["type"]): Discovery | undefined {
   switch (service.resolution) {
     case "ClientSideLB":
@@ -72,7 +75,7 @@ export function dnsFields(
  * A cluster that resolves the host of each request.
  *
  * @param unchecked Envoy refuses HTTP options here that do not check the upstream's name, unless told not to mind
- * @see xds-clusters 12
+ * @see docs/how-istio-does-it/clusters.md#dynamic-forward-proxy
  */
 export function dynamicForwardProxy(host: string, unchecked: boolean): Cluster_CustomClusterTypeJson {
   return {

@@ -21,7 +21,7 @@ const nothing = {};
 /**
  * The clusters of a class of proxies, sorted by name; names are unique.
  *
- * @see xds-clusters 2
+ * @see docs/how-istio-does-it/clusters.md#which-clusters
  */
 export function generateClusters(view: ClusterView, memo: Memo): Stage<readonly ClusterResource[]> {
   const proxies = clusterClassOf(view, memo);

@@ -38,7 +38,7 @@ function isHttp(protocol: Protocol): boolean {
  * not keep the promise upstream.
  *
  * @param upgradeBy the mesh for outbound clusters, where plain HTTP may be upgraded; undefined for inbound ones
- * @see xds-clusters 6
+ * @see docs/how-istio-does-it/clusters.md#http-options
  */
 export function upstreamHttp(
   proxy: UpstreamProtocolProxy,

@@ -42,7 +42,7 @@ const never = "9223372035s";
  * One cluster for each port of the workload; those that a Sidecar declares take the place of the services'. Without
  * interception nothing reaches the proxy but what a Sidecar declares.
  *
- * @see xds-clusters 13
+ * @see docs/how-istio-does-it/clusters.md#inbound-clusters
  */
 export function inboundClusters(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {
   const { inbound } = view;

@@ -25,7 +25,7 @@ export function loopback(family: "IPv4" | "IPv6", port: number): InboundEndpoint
  * which means the pod's own one of that family. A loopback of a family that the proxy lacks becomes the other's.
  *
  * @param own addresses of the proxy, in order
- * @see xds-clusters 13
+ * @see docs/how-istio-does-it/clusters.md#inbound-clusters
  */
 export function readDefaultEndpoint(text: string, own: readonly string[]): InboundEndpoint {
   if (text.startsWith("unix://")) return { kind: "address", address: { pipe: { path: text.slice("unix://".length) } } };

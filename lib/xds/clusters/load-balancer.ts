@@ -11,7 +11,10 @@ export type LoadBalancer = Pick<
   "lbPolicy" | "leastRequestLbConfig" | "roundRobinLbConfig" | "ringHashLbConfig" | "maglevLbConfig"
 >;
 
-/** Envoy's policy for a balancer setting; round robin is Envoy's zero value and so leaves no trace. @see xds-clusters 7 */
+/**
+ * Envoy's policy for a balancer setting; round robin is Envoy's zero value and so leaves no trace.
+ * @see docs/how-istio-does-it/clusters.md#balancers
+ */
 export function loadBalancer(settings: LoadBalancerSettings | undefined): LoadBalancer {
   if (settings?.consistentHash !== undefined) return hashing(settings.consistentHash);
   const slowStartConfig = settings === undefined ? undefined : slowStart(settings);

@@ -21,7 +21,7 @@ export function originatesTls(settings: ClientTLSSettings | undefined): boolean 
   return settings?.mode === "SIMPLE" || settings?.mode === "MUTUAL";
 }
 
-/** `metadata` of a cluster, undefined when there is nothing to say. @see xds-clusters 10 */
+/** `metadata` of a cluster, undefined when there is nothing to say. @see docs/how-istio-does-it/clusters.md#metadata */
 export function clusterMetadata(metadata: ClusterMetadata): MetadataJson | undefined {
   const { services, rule, subset, external } = metadata;
   const istio: { [key: string]: JsonValue } = {};

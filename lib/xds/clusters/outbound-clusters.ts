@@ -25,7 +25,10 @@ import { outlierDetection, panicThreshold } from "./outlier-detection.ts";
 import { effectivePolicy } from "./traffic-policy.ts";
 import { secureUpstream, type UpstreamSecurity } from "./upstream-security.ts";
 
-/** All clusters of one service: for each port the service's own, then its subsets. @see xds-clusters 2 */
+/**
+ * All clusters of one service: for each port the service's own, then its subsets.
+ * @see docs/how-istio-does-it/clusters.md#which-clusters
+ */
 export function outboundClusters(source: OutboundService, proxies: ClusterClass): readonly ClusterJson[] {
   const discovery = source.mode === "sniDnat" ? passedOn(source.service) : discoveryOf(source.service, proxies.type);
   if (discovery === undefined) return [];

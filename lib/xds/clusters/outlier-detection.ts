@@ -7,7 +7,7 @@ const enforced = (limit: number): number => (limit > 0 ? 100 : 0);
 /**
  * Ejection by consecutive errors only: ejection by success rate is always off.
  *
- * @see xds-clusters 8
+ * @see docs/how-istio-does-it/clusters.md#outlier-detection
  */
 export function outlierDetection(settings: OutlierDetection | undefined): Pick<ClusterJson, "outlierDetection"> {
   if (settings === undefined) return {};

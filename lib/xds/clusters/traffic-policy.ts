@@ -33,7 +33,7 @@ const portLevelFields = ["connectionPool", "outlierDetection", "loadBalancer", "
  * A field set in the subset's policy replaces the whole field of the destination's. A port-level entry of the subset
  * replaces pool, outlier detection, balancer and TLS even where it says nothing about them.
  *
- * @see model-push 6.4
+ * @see docs/how-istio-does-it/destination-rules.md#effective-policy
  */
 export function effectivePolicy(
   rule: MeshDestinationRule | undefined,

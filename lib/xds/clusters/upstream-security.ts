@@ -15,7 +15,10 @@ export interface UpstreamSecurity {
   readonly upstream: UpstreamHttpProtocolOptionsJson | undefined;
 }
 
-/** How connections of a cluster are secured: by its rule, or automatically. @see xds-clusters 9 */
+/**
+ * How connections of a cluster are secured: by its rule, or automatically.
+ * @see docs/how-istio-does-it/clusters.md#tls-settings-that-apply
+ */
 export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http: UpstreamHttp): UpstreamSecurity {
   const { service, port, rule, accounts, policy } = draft;
   const { lookups } = proxies;

@@ -24,7 +24,7 @@ function mostSpecificFirst([a]: readonly [string, number], [b]: readonly [string
  * group that no pattern matches loses its endpoints but stays, with its old weight.
  *
  * @param here locality of the asking proxy; if no rule is `from` there, nothing changes
- * @see xds-endpoints 7
+ * @see docs/how-istio-does-it/endpoints.md#localities
  */
 export function distribute(
   groups: readonly LocalityGroup[],

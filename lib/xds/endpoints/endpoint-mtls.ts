@@ -21,7 +21,7 @@ function statedMode(
  * Says which endpoints of one subset and port clients speak Istio's mTLS to. A rule decides for all of them; else the
  * endpoint has to have a proxy that no PeerAuthentication tells to take plain text only.
  *
- * @see xds-endpoints 4
+ * @see docs/how-istio-does-it/endpoints.md#fields-of-an-endpoint
  */
 export function mtlsDecision(
   lookups: MeshLookups,

@@ -31,7 +31,7 @@ export function isDraining(endpoint: Endpoint): boolean {
  * `workload;namespace;canonical name;canonical revision;cluster`, what Istio's proxies report telemetry by. Unknown
  * parts are empty; without a known workload only the cluster is left.
  *
- * @see xds-endpoints 4
+ * @see docs/how-istio-does-it/endpoints.md#fields-of-an-endpoint
  */
 function workloadText(endpoint: Endpoint): string {
   const { labels, workloadName, namespace } = endpoint;

@@ -74,7 +74,7 @@ function byLocality(
  *
  * @param pool the service's endpoints
  * @returns without `endpoints` if nothing is left: that is an answer, and lets Envoy finish warming the cluster
- * @see xds-endpoints 2
+ * @see docs/how-istio-does-it/endpoints.md#load-assignment
  */
 export function loadAssignment(
   assignment: Assignment,

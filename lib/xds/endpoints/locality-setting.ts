@@ -17,7 +17,7 @@ export function sendsUnhealthyEndpoints(service: Service): boolean {
   return service.attributes.trafficDistribution !== "Any";
 }
 
-/** A rule's setting, else the service's wish, else the mesh's. @see xds-clusters 7 */
+/** A rule's setting, else the service's wish, else the mesh's. @see docs/how-istio-does-it/clusters.md#locality-settings */
 export function localityRouting(
   service: Service,
   policy: EffectiveTrafficPolicy | undefined,

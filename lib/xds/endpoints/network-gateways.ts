@@ -23,7 +23,7 @@ function greatestCommonDivisor(a: number, b: number): number {
 /**
  * @param hostnames DNS clusters can use a gateway by name; elsewhere a name would have to be resolved by the control
  *   plane, which a compiler without clock and network cannot do: such a gateway is left out
- * @see model-push 13.2
+ * @see docs/how-istio-does-it/networks.md#gateways
  */
 export function indexGateways(gateways: readonly NetworkGateway[], hostnames: boolean): GatewayIndex {
   const usable = gateways.filter((gateway) => gateway.port !== 0 && (hostnames || isIpAddress(gateway.address)));
@@ -70,7 +70,7 @@ function isDirect(endpoint: Endpoint, perspective: EndpointPerspective, gateways
  * gets an equal part of their weights. Only endpoints that take mTLS can be reached so, because the gateway routes by
  * the SNI of mesh mTLS.
  *
- * @see xds-endpoints 6, model-push 13.3
+ * @see docs/how-istio-does-it/networks.md#endpoints-behind-gateways
  */
 export function splitHorizon(
   groups: readonly LocalityGroup[],

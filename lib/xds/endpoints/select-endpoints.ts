@@ -58,7 +58,8 @@ export function inNetwork(perspective: EndpointPerspective, network: string): bo
  * the service wants the others too, never terminating.
  *
  * @param multiNetwork some network has a gateway, so an endpoint without an address can still be reached
- * @see xds-endpoints 2, 3
+ * @see docs/how-istio-does-it/endpoints.md#load-assignment
+ * @see docs/how-istio-does-it/endpoints.md#which-endpoints
  */
 export function selects(
   selection: EndpointSelection,

@@ -1,4 +1,4 @@
-/** EnvoyFilter on clusters. @see model-push 8.4 to 8.6 */
+/** EnvoyFilter on clusters. @see docs/how-istio-does-it/envoy-filters.md#operations */
 import { type ClusterJson, ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";

@@ -1,4 +1,4 @@
-/** EnvoyFilter on listeners. @see model-push 8.4 to 8.6 */
+/** EnvoyFilter on listeners. @see docs/how-istio-does-it/envoy-filters.md#operations */
 
 import type { ListenerFilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import { type ListenerJson, ListenerSchema } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";

@@ -1,4 +1,4 @@
-/** EnvoyFilter on route tables. @see model-push 8.4 to 8.6 */
+/** EnvoyFilter on route tables. @see docs/how-istio-does-it/envoy-filters.md#operations */
 import {
   type RouteJson,
   RouteSchema,

@@ -25,7 +25,9 @@ const terminalHttpFilters: ReadonlySet<string> = new Set(["envoy.extensions.filt
  * Why Envoy would refuse a listener as a whole: it has no chain, two of its chains claim the same connections, or the filters of
  * a chain do not end with the one that answers. Filters may repeat, and so may names of chains.
  *
- * @see Envoy 1.40, ListenerImpl, FilterChainManagerImpl, FilterChainUtility; each rule was tried on the real one
+ * @see docs/how-istio-does-it/envoy-filters.md#what-envoy-refuses-whole
+ * @see envoy 1.40.0 source/common/listener_manager/listener_impl.cc
+ * @see envoy 1.40.0 source/common/listener_manager/filter_chain_manager_impl.cc
  */
 export function listenerRefusals(listener: ListenerJson): readonly Refusal[] {
   const chains = listener.filterChains ?? [];

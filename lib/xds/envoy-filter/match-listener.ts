@@ -1,4 +1,4 @@
-/** Which listeners, chains and filters a patch means. @see model-push 8.5 */
+/** Which listeners, chains and filters a patch means. @see docs/how-istio-does-it/envoy-filters.md#matching */
 import type { FilterChainJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { Patch } from "./patch.ts";

@@ -2,7 +2,7 @@
  * Protobuf's merge, on JSON: set fields win, messages merge, lists append, maps merge by key, a oneof keeps one member.
  * Two of its corners matter to operators: a wrapper that holds zero or false is "not set" and leaves the base alone, and a
  * duration is replaced as a whole (which is Istio's own exception).
- * @see model-push 8.6
+ * @see docs/how-istio-does-it/envoy-filters.md#merging
  */
 import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
 import { messageOfType } from "../descriptors.ts";

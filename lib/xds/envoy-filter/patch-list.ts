@@ -12,7 +12,7 @@ export interface ElementMatch<T> {
  *
  * Without a named element, to insert before is to come first and to insert after is to come last, while to replace or to remove
  * nothing in particular does nothing. Only the first match is replaced, or inserted at; all are removed.
- * @see model-push 8.4
+ * @see docs/how-istio-does-it/envoy-filters.md#operations
  */
 export function patchList<T>(list: readonly T[], patch: Patch<T>, match: ElementMatch<T>): readonly T[] {
   const at = match.given ? list.findIndex(match.is) : -1;

@@ -1,6 +1,6 @@
 /**
  * The patches of a class, read: values in canonical form, by what they apply to.
- * @see model-push 8.1
+ * @see docs/how-istio-does-it/envoy-filters.md#which-patches
  */
 import type { DescMessage, MessageJsonType } from "@bufbuild/protobuf";
 import { type ClusterJson, ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";

@@ -6,7 +6,8 @@ import type { Refusal } from "./leave-out.ts";
  * Names of virtual hosts and of routes may repeat.
  *
  * @param name under which the listeners ask for the table
- * @see Envoy 1.40, RouteMatcher; each rule was tried on the real one
+ * @see docs/how-istio-does-it/envoy-filters.md#what-envoy-refuses-whole
+ * @see envoy 1.40.0 source/common/router/config_impl.cc
  */
 export function tableRefusals(name: string | undefined, table: RouteConfigurationJson): readonly Refusal[] {
   const refusals: Refusal[] = [];

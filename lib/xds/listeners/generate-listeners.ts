@@ -18,7 +18,7 @@ import { virtualOutbound } from "./outbound/virtual-outbound.ts";
  * LDS: all listeners of a class of proxies, before EnvoyFilters.
  *
  * @returns sorted by name, each name once: where two parts claim a name, the outbound one stays
- * @see xds-listeners 1
+ * @see docs/how-istio-does-it/listeners.md#inventory
  */
 export function generateListeners(view: ListenerView, memo: Memo): Stage<readonly Resource<ListenerJson>[]> {
   const diagnostics: Diagnostic[] = [];

@@ -30,7 +30,7 @@ export interface PortNeeds {
  * Inspectors of an inbound listener, each switched off for the ports that do not need it: a server that speaks first
  * would wait for bytes that never come. An inspector that no port needs is left out.
  *
- * @see xds-listeners 5.1
+ * @see docs/how-istio-does-it/listeners.md#virtualinbound
  */
 export function inboundInspectors(needs: ReadonlyMap<number, PortNeeds>): readonly ListenerFilterJson[] {
   const all = [...needs].sort(([a], [b]) => a - b);

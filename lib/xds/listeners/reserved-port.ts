@@ -10,7 +10,7 @@ const firstUnprivilegedPort = 1024;
  * address, and not on a privileged port of a pod that has no right to it.
  *
  * @param origin the inbound ports of a Sidecar do not ask about the virtual listeners
- * @see xds-listeners 1, "Ports that are never generated"
+ * @see docs/how-istio-does-it/listeners.md#reserved-ports
  */
 export function canBind(
   { view, wildcards }: ListenerContext,

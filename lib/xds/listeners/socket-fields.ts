@@ -2,7 +2,7 @@ import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listene
 
 /**
  * Time for a TLS handshake, against clients that take for ever. On chains of services, outbound and at gateways.
- * @see Istio 1.30, PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT
+ * @see docs/how-istio-does-it/listeners.md#connect-timeout-of-transport-sockets
  */
 export const transportSocketConnectTimeout = "15s";
 

@@ -6,7 +6,7 @@ import { stringMatcher } from "./string-match.ts";
 /** Key of the filter's configuration on a route. */
 export const corsFilter = "envoy.filters.http.cors";
 
-/** The route's configuration of the CORS filter. @see xds-routes 4.10 */
+/** The route's configuration of the CORS filter. @see docs/how-istio-does-it/routes.md#faults-and-cors */
 export function corsConfig(policy: CorsPolicy): PackedJson<CorsPolicyJson> {
   const origins = policy.allowOrigins ?? (policy.allowOrigin ?? []).map((exact): StringMatch => ({ exact }));
   const allowOriginStringMatch = origins.flatMap((origin) => stringMatcher(origin) ?? []);

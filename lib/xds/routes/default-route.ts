@@ -14,7 +14,7 @@ import { hashPolicy } from "./hash-policy.ts";
  *
  * @param retry the mesh's policy, which avoids previous hosts here even with a consistent hash, other than behind a
  *   VirtualService; one object for all routes of a table
- * @see xds-routes 6
+ * @see docs/how-istio-does-it/routes.md#default-route
  */
 export function defaultOutboundRoute(
   hostname: string,
@@ -48,7 +48,7 @@ export interface ForwardedHeaders {
 /**
  * What becomes of a host that no virtual host names: it is let through (to the egress proxy, if there is one), or refused.
  *
- * @see xds-routes 2.6
+ * @see docs/how-istio-does-it/routes.md#catch-all-host
  */
 export function catchAllVirtualHost(policy: OutboundTrafficPolicy, headers: ForwardedHeaders): VirtualHostJson {
   const attemptCount = headers.attemptCount ? { includeRequestAttemptCount: true } : {};

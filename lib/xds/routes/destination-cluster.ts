@@ -12,7 +12,8 @@ export interface DestinationContext {
 
 /**
  * The cluster of a destination: its own port, else the service's only one, else the table's. Nobody checks that the cluster exists.
- * An alias is replaced by the host that it stands for. @see xds-routes 4.6
+ * An alias is replaced by the host that it stands for.
+ * @see docs/how-istio-does-it/routes.md#destinations
  */
 export function destinationCluster(destination: Destination, context: DestinationContext): string {
   if (destination.host === "") return "UnknownService";

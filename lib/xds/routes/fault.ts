@@ -8,7 +8,7 @@ import { fractionOf, wholeFraction } from "./fraction.ts";
 /** Key of the filter's configuration on a route. */
 export const faultFilter = "envoy.filters.http.fault";
 
-/** The route's configuration of the fault filter. @see xds-routes 4.10 */
+/** The route's configuration of the fault filter. @see docs/how-istio-does-it/routes.md#faults-and-cors */
 export function faultConfig(fault: HTTPFaultInjection): PackedJson<HTTPFaultJson> {
   const delay = fault.delay && faultDelay(fault.delay);
   const abort = fault.abort && faultAbort(fault.abort);

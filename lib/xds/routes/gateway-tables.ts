@@ -15,7 +15,7 @@ import { emptyTable, routeTable, type VirtualHostPiece } from "./virtual-host.ts
  * The route tables of a gateway, one for each route name of its servers.
  *
  * @returns in the order of `names`; an empty table for a name that no server has (any more)
- * @see xds-routes 3
+ * @see docs/how-istio-does-it/routes.md#hosts-of-a-gateways-table
  */
 export function gatewayTables(
   names: readonly string[],

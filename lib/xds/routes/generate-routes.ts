@@ -13,7 +13,8 @@ import { tableContext } from "./table-context.ts";
  * @param names tables that its listeners ask for; each is answered, if need be with an empty table
  * @returns one resource for each name, in their order. Tables, virtual hosts and routes keep their identity as long as the
  *   objects that they are made from do.
- * @see Istio 1.30 `pilot/pkg/networking/core/httproute.go`, `gateway.go`; xds-routes
+ * @see docs/how-istio-does-it/routes.md
+ * @see istio 1.30.3 pilot/pkg/networking/core/httproute.go
  */
 export function generateRoutes(
   view: RouteView,

@@ -10,7 +10,10 @@ import type {
 } from "../../config/kinds/destination-rule.ts";
 import type { Destination } from "../../config/kinds/virtual-service.ts";
 
-/** What a request is hashed by; undefined where the setting names no key. @see xds-routes 4.9 */
+/**
+ * What a request is hashed by; undefined where the setting names no key.
+ * @see docs/how-istio-does-it/routes.md#hash-policy
+ */
 export function hashPolicy(hash: ConsistentHashLB): RouteAction_HashPolicyJson | undefined {
   if (hash.httpHeaderName !== undefined) return { header: { headerName: hash.httpHeaderName } };
   if (hash.httpCookie !== undefined) {

@@ -25,7 +25,7 @@ const untouched: TranslatedHeaders = { mutations: undefined, authority: "" };
  * Translates `headers` of a route or of a destination. Pseudo headers and `host` are never added or removed;
  * setting or adding the authority becomes a rewrite of the host, which is the caller's to write.
  *
- * @see xds-routes 4.8
+ * @see docs/how-istio-does-it/routes.md#header-operations
  */
 export function translateHeaders(headers: Headers | undefined): TranslatedHeaders {
   if (headers === undefined) return untouched;

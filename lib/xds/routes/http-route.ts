@@ -24,7 +24,7 @@ export interface RouteContext extends ForwardingContext, RedirectContext {
  * All routes of a VirtualService for one port and gateway, in the order of the object: one for each match, or one without.
  * A route that catches everything ends the list, because nothing behind it is ever reached. Empty: nothing applies here.
  *
- * @see xds-routes 4.1
+ * @see docs/how-istio-does-it/routes.md#routes-of-a-virtualservice
  */
 export function virtualServiceRoutes(virtualService: MeshVirtualService, context: RouteContext): readonly RouteJson[] {
   const { meta, spec } = virtualService.config;
@@ -135,7 +135,8 @@ function routeName(http: HTTPRoute, match: HTTPMatchRequest | undefined): string
 
 /**
  * Name of the operation in traces: `<host>:<port><path>` of the one cluster that takes the request; with several of them,
- * or with none, the name of the VirtualService and the table's port stand in. @see xds-routes 4.2
+ * or with none, the name of the VirtualService and the table's port stand in.
+ * @see docs/how-istio-does-it/routes.md#decorators
  */
 function operationName(
   match: RouteMatchJson,

@@ -23,7 +23,7 @@ export const inboundPassthroughTarget: InboundRouteTarget = {
  * The inline route table of an inbound connection manager: everything goes to one cluster. No VirtualService has a say here.
  * Retries are for requests that Envoy did not send at all; gRPC has none, because its clients retry themselves.
  *
- * @see xds-routes 5
+ * @see docs/how-istio-does-it/routes.md#inbound-routes
  */
 export function inboundRouteConfiguration(target: InboundRouteTarget): RouteConfigurationJson {
   const { hostname, servicePort, cluster } = target;

@@ -4,7 +4,10 @@ import type { HTTPRoute, Percent } from "../../config/kinds/virtual-service.ts";
 import { type DestinationContext, destinationCluster } from "./destination-cluster.ts";
 import { fractionOf, wholeFraction } from "./fraction.ts";
 
-/** `mirror` first, then `mirrors` in their order; a share of 0 mirrors nothing and is left out. @see xds-routes 4.6 */
+/**
+ * `mirror` first, then `mirrors` in their order; a share of 0 mirrors nothing and is left out.
+ * @see docs/how-istio-does-it/routes.md#destinations
+ */
 export function mirrorPolicies(route: HTTPRoute, context: DestinationContext): RouteAction_RequestMirrorPolicyJson[] {
   if (route.mirror === undefined && route.mirrors === undefined) return [];
   const mirrors = (route.mirrors ?? []).map(({ destination, percentage }) => ({

@@ -13,7 +13,8 @@ export interface RedirectContext {
 
 /**
  * Translates a redirect; undefined for a status code that Envoy cannot answer with.
- * The path is written even if it is empty, which leaves the request's own. @see xds-routes 4.5
+ * The path is written even if it is empty, which leaves the request's own.
+ * @see docs/how-istio-does-it/routes.md#redirects
  */
 export function redirectAction(redirect: HTTPRedirect, context: RedirectContext): RedirectActionJson | undefined {
   const responseCode = responseCodes.get(redirect.redirectCode ?? 301);

@@ -22,7 +22,7 @@ const defaultRetryOn = "connect-failure,refused-stream,unavailable,cancelled,ret
  * @param retries of the route, else of the mesh; undefined: neither says anything, and the built-in policy holds
  * @param hashed the destination is picked by a consistent hash, so a retry goes to the same host unless `retries` says otherwise
  * @returns undefined where retries are switched off
- * @see xds-routes 4.7
+ * @see docs/how-istio-does-it/routes.md#retries
  */
 export function retryPolicy(retries: HTTPRetry | undefined, hashed: boolean): RetryPolicyJson | undefined {
   return retries === undefined && !hashed ? builtIn : statedPolicy(retries, hashed);

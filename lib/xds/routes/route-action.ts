@@ -38,7 +38,7 @@ export interface Forwarding {
  *
  * @param authority host that the route's own header operations set, "" for none
  * @param path Envoy's match, for a rewrite of the Gateway API that cuts its prefix off; undefined elsewhere
- * @see xds-routes 4.6
+ * @see docs/how-istio-does-it/routes.md#destinations
  */
 export function forwarding(
   route: HTTPRoute,

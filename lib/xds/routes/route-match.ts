@@ -13,7 +13,7 @@ import { matchesPresence, stringMatcher } from "./string-match.ts";
  * Header matchers are sorted by name and followed by those of pseudo headers, query parameters are sorted by name.
  *
  * @param separatesPaths a prefix ends at a `/` or at the end of the path, as Ingress and the Gateway API mean it
- * @see xds-routes 4.3
+ * @see docs/how-istio-does-it/routes.md#matches
  */
 export function routeMatch(match: HTTPMatchRequest | undefined, separatesPaths: boolean): RouteMatchJson {
   if (match === undefined) return { prefix: "/" };

@@ -19,7 +19,7 @@ export type DomainPerspective = Pick<ClassProxy, "dnsDomain" | "clusterId" | "ip
  * each for headless services of Kubernetes, and last its addresses.
  *
  * @param portSuffix each domain is there twice, plain and with this port; undefined: ports are ignored when Envoy compares
- * @see xds-routes 2.4
+ * @see docs/how-istio-does-it/routes.md#domains-of-a-service
  */
 export function serviceDomains(service: Service, portSuffix: number | undefined, proxy: DomainPerspective): Domains {
   const all: string[] = [];

@@ -26,7 +26,7 @@ export interface SidecarHosts {
  *
  * @param port 0: a table of all ports, for an HTTP proxy or a unix socket
  * @returns sorted by name
- * @see xds-routes 2
+ * @see docs/how-istio-does-it/routes.md#hosts-of-a-sidecars-table
  */
 export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): SidecarHosts {
   const services = tableServices(listener.services, port, table.memo);

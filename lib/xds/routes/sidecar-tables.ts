@@ -14,7 +14,8 @@ import { emptyTable, routeTable, type VirtualHostPiece } from "./virtual-host.ts
  * The route tables of a sidecar: `<port>`, `<host>:<port>` for sniffed ports, `http_proxy` and unix sockets by their bind.
  *
  * @returns in the order of `names`; an empty table for a name that means nothing
- * @see xds-routes 1, 2
+ * @see docs/how-istio-does-it/routes.md#tables
+ * @see docs/how-istio-does-it/routes.md#hosts-of-a-sidecars-table
  */
 export function sidecarTables(
   names: readonly string[],

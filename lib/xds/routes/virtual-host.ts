@@ -28,7 +28,10 @@ export function virtualHost(
 export const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   byCodePoint(a.name, b.name);
 
-/** A table with hosts. Ports do not count when Envoy compares a request's host with domains. @see xds-routes 1 */
+/**
+ * A table with hosts. Ports do not count when Envoy compares a request's host with domains.
+ * @see docs/how-istio-does-it/routes.md#tables
+ */
 export function routeTable(name: string, pieces: readonly VirtualHostPiece[]): Resource<RouteConfigurationJson> {
   const from = new Set<ConfigKey>();
   for (const piece of pieces) for (const key of piece.from) from.add(key);

@@ -1,7 +1,8 @@
 /**
  * AuthorizationPolicies of a workload as filters: RBAC for AUDIT, DENY and ALLOW, and for CUSTOM a pair of an RBAC
  * filter that only marks the requests to ask about, and the external authorizer that is asked about those.
- * @see xds-security 2, 3
+ * @see docs/how-istio-does-it/security.md#authorization
+ * @see docs/how-istio-does-it/security.md#external-authorization
  */
 
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";

@@ -1,6 +1,6 @@
 /**
  * External authorizers: providers of MeshConfig that a CUSTOM policy names.
- * @see xds-security 3
+ * @see docs/how-istio-does-it/security.md#external-authorization
  */
 import { enumToJson } from "@bufbuild/protobuf";
 import type { GrpcServiceJson } from "../../../gen/envoy/config/core/v3/grpc_service_pb.ts";

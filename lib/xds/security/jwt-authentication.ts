@@ -1,7 +1,7 @@
 /**
  * RequestAuthentications of a workload as one JWT filter. A request without a token passes, one with a bad token is
  * refused; that there must be a token is said by an AuthorizationPolicy.
- * @see xds-security 4
+ * @see docs/how-istio-does-it/security.md#request-authentication
  */
 import type {
   JwtAuthenticationJson,
@@ -22,7 +22,7 @@ const spaceDelimitedClaims = ["permission", "scope"];
 
 /**
  * A key set that nobody can sign for: stands in for keys that could not be fetched, so that every token is refused.
- * @see Istio 1.30 `pilot/pkg/model/jwks_resolver.go`: the same text, so that both refuse alike
+ * @see istio 1.30.3 pilot/pkg/model/jwks_resolver.go
  */
 const unreachableKeys = `{
   "keys": [

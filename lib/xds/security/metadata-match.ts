@@ -1,6 +1,6 @@
 /**
  * Matchers on dynamic metadata: token claims that the JWT filter leaves behind, and what other filters wrote.
- * @see xds-security 2.3
+ * @see docs/how-istio-does-it/security.md#rules-and-parts
  */
 import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/metadata_pb.ts";
 import type { StringMatcherJson } from "../../../gen/envoy/type/matcher/v3/string_pb.ts";

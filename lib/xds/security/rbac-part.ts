@@ -1,7 +1,7 @@
 /**
  * One field or `when` condition of an AuthorizationPolicy rule, as RBAC permissions (what is asked) or principals
  * (who asks).
- * @see xds-security 2.2, 2.3
+ * @see docs/how-istio-does-it/security.md#rules-and-parts
  */
 import type { CidrRangeJson } from "../../../gen/envoy/config/core/v3/address_pb.ts";
 import type { PermissionJson, PrincipalJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";

@@ -1,6 +1,6 @@
 /**
  * One rule of an AuthorizationPolicy as one RBAC policy.
- * @see xds-security 2.2 to 2.4
+ * @see docs/how-istio-does-it/security.md#rules-and-parts
  */
 import type { PermissionJson, PolicyJson, PrincipalJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { Condition, Operation, Rule, Source } from "../../config/kinds/authorization-policy.ts";

@@ -1,6 +1,6 @@
 /**
  * How policies write values (`*`, `a*`, `*a`, `a`) in Envoy's matchers. A bare `*` means "present, not empty".
- * @see xds-security 2.3
+ * @see docs/how-istio-does-it/security.md#rules-and-parts
  */
 import type { HeaderMatcherJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { StringMatcherJson } from "../../../gen/envoy/type/matcher/v3/string_pb.ts";

@@ -1,7 +1,7 @@
 /**
  * Trust domain and aliases of a mesh, the domain first: an identity of one is an identity of all.
  * `cluster.local` in a policy stands for the mesh's own domain.
- * @see xds-security 2.5
+ * @see docs/how-istio-does-it/security.md#trust-domains
  */
 export type TrustDomains = readonly string[];
 

@@ -61,7 +61,7 @@ export function filteredLog(logger: AccessLogger, filters: readonly AccessLogFil
 
 /**
  * The logger of an extension provider; undefined for providers that log nothing and for services that nobody knows.
- * @see Istio 1.30 `pilot/pkg/model/telemetry_logging.go`, telemetryAccessLog
+ * @see istio 1.30.3 pilot/pkg/model/telemetry_logging.go, telemetryAccessLog
  */
 export function providerAccessLog(lookups: ServiceLookups, provider: ExtensionProvider): AccessLogger | undefined {
   if (provider.envoyFileAccessLog !== undefined) return fileProviderLog(lookups.mesh, provider);

@@ -34,7 +34,8 @@ interface ProviderLogging {
 
 /**
  * Access logs from Telemetry objects and default providers; without either, from the mesh's own settings.
- * @see Istio 1.30 `pilot/pkg/networking/core/accesslog.go`
+ * @see docs/how-istio-does-it/telemetry.md#access-logs
+ * @see istio 1.30.3 pilot/pkg/networking/core/accesslog.go
  */
 export function accessLogs(view: Pick<ListenerView, "lookups" | "policies">, side: TelemetrySide): AccessLogs {
   const { lookups } = view;
@@ -95,7 +96,7 @@ function providerLog(logger: AccessLogger, { expression }: ProviderLogging, ofLi
  * any; a rule without providers speaks of those of the rule before it; the last rule about a provider wins, but its filter is
  * the last one that a rule naming it gave.
  *
- * @see Istio 1.30 `pilot/pkg/model/telemetry.go`, mergeLogs
+ * @see istio 1.30.3 pilot/pkg/model/telemetry.go, mergeLogs
  */
 export function mergeLogging(
   levels: readonly (readonly AccessLogging[])[],

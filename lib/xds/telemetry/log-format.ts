@@ -7,7 +7,7 @@ type JsonObject = NonNullable<SubstitutionFormatStringJson["jsonFormat"]>;
 
 /**
  * Istio's access log line. An operator-visible format, so it is given as it is.
- * @see xds-listeners 12
+ * @see docs/how-istio-does-it/telemetry.md#formats
  */
 export const defaultLogText = `${[
   "[%START_TIME%]",

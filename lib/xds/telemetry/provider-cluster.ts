@@ -14,7 +14,8 @@ export interface ProviderCluster {
  * in a scope. undefined for an unknown host, or one that several namespaces have and the provider names without one.
  * Whether the proxy has that cluster is its scope's business.
  *
- * @see Istio 1.30 `pilot/pkg/model/telemetry_logging.go`, LookupCluster
+ * @see docs/how-istio-does-it/telemetry.md#providers
+ * @see istio 1.30.3 pilot/pkg/model/telemetry_logging.go, LookupCluster
  */
 export function providerCluster(lookups: ServiceLookups, provider: ProviderService): ProviderCluster | undefined {
   const parts = provider.service.split("/");

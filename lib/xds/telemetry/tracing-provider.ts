@@ -31,7 +31,7 @@ type ProxyFacts = Pick<ListenerView, "lookups" | "scope" | "tracing" | "proxy">;
 /**
  * The tracer of an extension provider; undefined for providers that do not trace and services that nobody knows, or that
  * the proxy does not see where the tracer insists on it.
- * @see Istio 1.30 `pilot/pkg/networking/core/tracing.go`, configureFromProviderConfig
+ * @see istio 1.30.3 pilot/pkg/networking/core/tracing.go, configureFromProviderConfig
  */
 export function tracerOf(view: ProxyFacts, provider: ExtensionProvider): Tracer | undefined {
   const { zipkin, datadog, skywalking, opentelemetry } = provider;

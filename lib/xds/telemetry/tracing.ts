@@ -36,7 +36,8 @@ const untraced: ConnectionTracing = { tracing: undefined, useRequestIdForTraceSa
  * Tracing from Telemetry objects and the default provider; without either, from the mesh: sampling and tags, and no
  * tracer, so that Envoy takes the one of its bootstrap.
  *
- * @see Istio 1.30 `pilot/pkg/networking/core/tracing.go`, configureTracingFromTelemetry
+ * @see docs/how-istio-does-it/telemetry.md#tracing
+ * @see istio 1.30.3 pilot/pkg/networking/core/tracing.go, configureTracingFromTelemetry
  */
 export function connectionTracing(view: TracedView, side: TelemetrySide): ConnectionTracing {
   const rules = view.policies.telemetry.flatMap((object) => object.spec.tracing ?? []);
@@ -83,7 +84,7 @@ function providerTracing(
   };
 }
 
-/** @see Istio 1.30 `pilot/pkg/model/telemetry.go`, Tracing */
+/** @see istio 1.30.3 pilot/pkg/model/telemetry.go, Tracing */
 function mergeTracing(
   rules: readonly Tracing[],
   providers: readonly ExtensionProvider[],

@@ -11,7 +11,7 @@ const external = "sds://";
  * Where a gateway gets the secret of a credential name from: the agent for the workload's own identity, the mesh's SDS
  * provider for `sds://` names where there is one, and the control plane for the rest.
  *
- * @see xds-security 6.1
+ * @see docs/how-istio-does-it/security.md#names-of-secrets
  */
 export function serverCredential(name: string, lookups: ServiceLookups): SdsSecretConfigJson {
   if (name === builtin) return identitySecret(workloadCertificate);

@@ -21,7 +21,7 @@ export type ServerFiles = Readonly<Record<string, string>>;
 /**
  * Mutual TLS between workloads of the mesh, server side.
  * @param carries what the chain does with the stream: TCP chains also offer Istio's metadata exchange
- * @see xds-listeners 6
+ * @see docs/how-istio-does-it/listeners.md#mesh-tls-of-listeners
  */
 export function meshDownstreamContext(
   mesh: MeshConfig,

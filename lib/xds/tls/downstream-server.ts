@@ -23,7 +23,7 @@ import { fileSecret, identitySecret } from "./sds-secret.ts";
  *
  * @param files of the proxy: they stand for its identity in the mesh, and so in ISTIO_MUTUAL
  * @param carries what the chain does with the stream once TLS has ended
- * @see xds-listeners 8.5
+ * @see docs/how-istio-does-it/listeners.md#tls-of-servers
  */
 export function serverDownstreamContext(
   settings: ServerTLSSettings,

@@ -41,7 +41,7 @@ const meshRoot = identitySecret(workloadRootCa);
  * The TLS context of a cluster; undefined: plain text, also where the settings cannot be followed (a key pair with only
  * one half, a credential that the proxy may not fetch), as in Istio.
  *
- * @see xds-clusters 9.3, 9.4
+ * @see docs/how-istio-does-it/clusters.md#tls-contexts
  */
 export function upstreamContext(input: UpstreamContextInput): UpstreamTlsContextJson | undefined {
   switch (input.settings.mode) {

@@ -24,7 +24,7 @@ export interface UpstreamTlsInput {
   readonly clientFiles: Readonly<Record<string, string>>;
 }
 
-/** @see xds-clusters 9.1 */
+/** @see docs/how-istio-does-it/clusters.md#tls-settings-that-apply */
 export function upstreamTls(input: UpstreamTlsInput): UpstreamTls | undefined {
   const { stated, clientFiles } = input;
   const hasFiles = (clientFiles.TLS_CLIENT_CERT_CHAIN ?? "") !== "";
@@ -66,7 +66,7 @@ function fileSettings(files: Readonly<Record<string, string>>): ClientTLSSetting
  * nothing can be chosen per endpoint, so all of them must take it.
  *
  * @param policy of the host for its own cluster, of the subset for a subset's
- * @see model-push 9.3
+ * @see docs/how-istio-does-it/security.md#what-clients-guess
  */
 export function infersMtls(
   lookups: MeshLookups,

@@ -25,7 +25,7 @@ function tlsSocket(context: UpstreamTlsContextJson): TransportSocketJson {
  * Puts a context on a cluster. Automatic mTLS is a choice for each endpoint, by the `tlsMode` of its metadata; a
  * cluster without endpoints of its own (original destination) has nothing to choose by and gets the context as it is.
  *
- * @see xds-clusters 9.2
+ * @see docs/how-istio-does-it/clusters.md#automatic-mtls
  */
 export function tlsSockets(
   context: UpstreamTlsContextJson | undefined,

@@ -25,7 +25,7 @@ const translatedSuffix = "~istio-translated-wasmplugin";
  * workload's own namespace before the root's, then age.
  *
  * @param namespace the workload's
- * @see xds-listeners 7.3, model-push 10.3
+ * @see docs/how-istio-does-it/extensions.md#which-extensions
  */
 export function extensionsOf(policies: WorkloadPolicies, namespace: string): readonly Extension[] {
   const plugins = policies.wasmPlugins.map(({ meta, spec }) => {

@@ -1,4 +1,7 @@
-/** ALPN names of mesh traffic: what chains match, and what TLS contexts offer. @see xds-listeners 5.3, 6 */
+/**
+ * ALPN names of mesh traffic: what chains match, and what TLS contexts offer.
+ * @see docs/how-istio-does-it/listeners.md#inbound-chains
+ */
 
 /** Plain HTTP as the HTTP inspector names it. */
 export const plainHttpAlpns = ["http/1.1", "h2c"] as const;

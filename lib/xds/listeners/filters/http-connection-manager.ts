@@ -32,7 +32,7 @@ export interface ConnectionManagerOptions {
 
 /**
  * An HTTP connection manager.
- * @see xds-listeners 7.1, 7.2
+ * @see docs/how-istio-does-it/listeners.md#connection-manager
  */
 export function httpConnectionManager(context: ListenerContext, options: ConnectionManagerOptions): FilterJson {
   const { place, routes, protocol, isHttpProxy = false, forwardProxies = [] } = options;

@@ -32,7 +32,7 @@ const cors: HttpFilterJson = {
  * statistics) are left out: docs/differences.md.
  *
  * @param forwardProxies filters that resolve host names at run time, before the router
- * @see xds-listeners 7.3
+ * @see docs/how-istio-does-it/listeners.md#http-filters
  */
 export function httpFilters(
   { policies, view }: ListenerContext,

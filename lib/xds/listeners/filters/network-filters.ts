@@ -9,7 +9,7 @@ export const noSecurity = { custom: [], authorization: [] } as const;
  * Everything in front of a TCP proxy, then the proxy itself. Outbound chains of sidecars have no authorisation: nobody
  * may forbid a workload what only the other end can judge.
  *
- * @see xds-listeners 5.5
+ * @see docs/how-istio-does-it/listeners.md#network-filters
  */
 export function tcpChainFilters(
   { policies }: ListenerContext,

@@ -29,7 +29,8 @@ export interface SecurityFilters<Filter> {
 
 /**
  * Filters that policies and extensions add to chains. Each list is complete and in order; the chain decides where it goes.
- * @see xds-listeners 5.5, 7.3
+ * @see docs/how-istio-does-it/listeners.md#network-filters
+ * @see docs/how-istio-does-it/listeners.md#http-filters
  */
 export interface PolicyFilters {
   readonly http: SecurityFilters<HttpFilterJson>;

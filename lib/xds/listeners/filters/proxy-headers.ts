@@ -10,7 +10,7 @@ import type { ListenerClass } from "./policy-filters.ts";
 /** Name that Istio's proxies answer with; the outbound side keeps Envoy's own. */
 const serverName = "istio-envoy";
 
-/** Who the proxy says it is, and whether it makes request ids. @see xds-listeners 7.2 */
+/** Who the proxy says it is, and whether it makes request ids. @see docs/how-istio-does-it/listeners.md#connection-manager */
 export function serverFields(config: ClassProxyConfig, listenerClass: ListenerClass): HttpConnectionManagerJson {
   const { server, requestId } = config.proxyHeaders ?? {};
   const defaultName = listenerClass === "outbound" ? "" : serverName;

@@ -16,7 +16,7 @@ import type { GatewayChain } from "./gateway-chain.ts";
  * Only mesh ALPNs are taken, and no policy is asked: the other end has the keys, and decides. Services of a wildcard have
  * none: a `*` inside of a server name matches nothing, and Envoy refuses the listener, which Istio leaves to it.
  *
- * @see xds-listeners 8.4
+ * @see docs/how-istio-does-it/listeners.md#auto_passthrough
  */
 export function autoPassthroughChains(
   context: ListenerContext,

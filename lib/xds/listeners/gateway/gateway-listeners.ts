@@ -39,7 +39,7 @@ interface GatewayListener {
 /**
  * The listeners of a gateway: one for each address and port of its merged servers.
  * @returns in no particular order; a listener without any chain is left out, with a diagnostic
- * @see xds-listeners 8
+ * @see docs/how-istio-does-it/listeners.md#gateway-listeners
  */
 export function gatewayListeners(context: ListenerContext): readonly Resource<ListenerJson>[] {
   const merged = context.view.gateway?.merged;

@@ -17,7 +17,7 @@ export type TakenServerNames = Map<string, string>;
 
 /**
  * Chains of a server that is not HTTP: opaque TCP, TLS that ends here, or TLS that is passed through by server name.
- * @see xds-listeners 8.4
+ * @see docs/how-istio-does-it/listeners.md#tcp-at-gateways
  */
 export function gatewayTcpChains(
   context: ListenerContext,

@@ -26,7 +26,7 @@ const foreignTls = chain("tls", [], false, "tcp");
  * mesh client has recognised.
  *
  * @param protocol of the port; ports that no service names are sniffed
- * @see xds-listeners 5.3
+ * @see docs/how-istio-does-it/listeners.md#inbound-chains
  */
 export function inboundChainKinds(mode: MutualTlsMode, protocol: ProtocolClass): readonly InboundChainKind[] {
   switch (protocol) {

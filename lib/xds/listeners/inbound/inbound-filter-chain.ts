@@ -66,7 +66,7 @@ export function inboundPortChains(context: ListenerContext, port: InboundPort): 
 
 /**
  * The chains for traffic that no service names: for every port, and for each one that only a PeerAuthentication speaks of.
- * @see xds-listeners 5.3, "Passthrough"
+ * @see docs/how-istio-does-it/listeners.md#inbound-chains
  */
 export function inboundPassthroughChains(
   context: ListenerContext,

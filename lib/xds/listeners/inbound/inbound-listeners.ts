@@ -32,7 +32,7 @@ const originalSrc: ListenerFilterJson = {
  * The inbound listeners of a sidecar: the one that all traffic is redirected to, and those of a Sidecar that bind ports
  * of their own.
  *
- * @see xds-listeners 5
+ * @see docs/how-istio-does-it/listeners.md#virtualinbound
  */
 export function inboundListeners(context: ListenerContext): readonly Resource<ListenerJson>[] {
   const { view, wildcards } = context;

@@ -28,7 +28,7 @@ export interface InboundPort {
  * Ports with chains of their own, by target port: those of the Sidecar's ingress list if it has one, else those of the
  * services that the workload backs. The first one to name a port wins.
  *
- * @see xds-listeners 5.2
+ * @see docs/how-istio-does-it/listeners.md#inbound-ports
  */
 export function inboundPorts(context: ListenerContext): readonly InboundPort[] {
   const { inbound, proxy } = context.view;

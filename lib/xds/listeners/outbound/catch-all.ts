@@ -4,7 +4,7 @@ import { destinationCluster } from "../../routes/destination-cluster.ts";
 import { catchAllTcpProxy } from "../filters/tcp-proxy.ts";
 import type { ListenerContext } from "../listener-context.ts";
 
-/** Where outbound traffic goes that no service claims. @see xds-listeners 2 */
+/** Where outbound traffic goes that no service claims. @see docs/how-istio-does-it/listeners.md#virtualoutbound */
 export function catchAllFilter(context: ListenerContext): FilterJson {
   return catchAllTcpProxy(context, catchAllCluster(context));
 }

@@ -8,7 +8,7 @@ import { outboundListener } from "./outbound-listener.ts";
 /**
  * The explicit HTTP proxy that workloads may be pointed at; the node's own port beats the mesh's.
  * @returns undefined where nobody asks for one
- * @see xds-listeners 4
+ * @see docs/how-istio-does-it/listeners.md#http-proxy-listener
  */
 export function httpProxyListener(context: ListenerContext): Resource<ListenerJson> | undefined {
   const { view, loopbacks } = context;

@@ -64,7 +64,7 @@ export type Conflict = "create" | "keep" | "replace" | "merge" | "mergeAndSniff"
 
 /**
  * The conflict table. A wildcard HTTP listener counts as sniffed, because it lets TCP through.
- * @see xds-listeners 3.3
+ * @see docs/how-istio-does-it/listeners.md#conflicts
  */
 export function conflictOf(existing: OutboundEntry | undefined, incoming: Protocol): Conflict {
   if (existing === undefined) return "create";

@@ -16,7 +16,7 @@ import type { Binding, OutboundChain, OutboundEntry } from "./outbound-entry.ts"
  * The listener of an entry. A chain that takes everything becomes the default chain, or the only one; where there is none,
  * what matches nothing goes where unknown traffic goes.
  *
- * @see xds-listeners 3.4
+ * @see docs/how-istio-does-it/listeners.md#fields-of-outbound-listeners
  */
 export function outboundListener(context: ListenerContext, entry: OutboundEntry): Resource<ListenerJson> {
   const { binding, port } = entry;

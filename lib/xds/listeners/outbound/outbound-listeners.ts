@@ -18,7 +18,7 @@ import { addOutboundService, type OutboundEntries, type OutboundTarget } from ".
  * wins.
  *
  * @returns in no particular order
- * @see xds-listeners 3.1
+ * @see docs/how-istio-does-it/listeners.md#outbound-walk
  */
 export function outboundListeners(context: ListenerContext): readonly Resource<ListenerJson>[] {
   const entries: OutboundEntries = new Map();

@@ -38,7 +38,8 @@ interface Bound {
 
 /**
  * Gives a service port its listener, or its part of one.
- * @see xds-listeners 3.2, 3.3
+ * @see docs/how-istio-does-it/listeners.md#addresses-of-outbound-listeners
+ * @see docs/how-istio-does-it/listeners.md#conflicts
  */
 export function addOutboundService(context: ListenerContext, entries: OutboundEntries, target: OutboundTarget): void {
   const { service, port } = target;

@@ -27,7 +27,7 @@ export interface TcpListenerTarget {
  * straight to the service, unless a route takes everything.
  *
  * @param virtualServices those of the egress listener, with any `tcp` or `tls` route
- * @see xds-listeners 3.6
+ * @see docs/how-istio-does-it/listeners.md#tcp-and-tls-chains
  */
 export function outboundTcpChains(
   context: ListenerContext,

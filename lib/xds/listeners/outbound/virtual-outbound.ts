@@ -13,7 +13,7 @@ import { catchAllFilter } from "./catch-all.ts";
  * destination and keeps the rest.
  *
  * @returns undefined where nothing redirects
- * @see xds-listeners 2
+ * @see docs/how-istio-does-it/listeners.md#virtualoutbound
  */
 export function virtualOutbound(context: ListenerContext): Resource<ListenerJson> | undefined {
   const { view } = context;
