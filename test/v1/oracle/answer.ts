@@ -25,7 +25,7 @@ export interface RegistryFaults {
  * Answers a question of a v1 Envoy from a world: bodies, status codes and texts of errors as release 0.8 has them.
  * It depends on nothing but the world; caches and statistics are around it.
  *
- * @see v1-api 1
+ * @see docs/how-istio-does-it/legacy-v1.md#questions-and-answers
  */
 export function answer(world: LegacyWorld, request: V1Request, faults: RegistryFaults = {}): V1Answer {
   const read = readQuestion(request);
