@@ -40,7 +40,7 @@ export function citationsOfCode(): readonly Citation[] {
   );
 }
 
-/** Every link of a page that stays in the repository, and every `docs/…` that a page or a comment names in passing. */
+/** Every link of a page that stays in the repository. */
 export function linksOfPages(): readonly Citation[] {
   const pages = ["README.md", "CONTRIBUTING.md", ...pagesUnder("docs")];
   return pages.flatMap((file) =>
@@ -55,7 +55,7 @@ export function linksOfPages(): readonly Citation[] {
   );
 }
 
-/** `docs/…` in prose of comments and pages, without a link around it. */
+/** Pages that comments and pages name in passing, without a link. */
 export function pagesNamedInPassing(): readonly Citation[] {
   const files = [
     ...filesUnder("lib", /\.ts$/),
