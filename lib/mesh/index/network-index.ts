@@ -21,7 +21,7 @@ export const networkIndex = step(
 );
 
 /** Those that registries found and those that MeshNetworks gives an address for, which belong to no cluster. */
-export function indexNetworks(meshNetworks: MeshNetworks, found: readonly NetworkGateway[]): NetworkIndex {
+function indexNetworks(meshNetworks: MeshNetworks, found: readonly NetworkGateway[]): NetworkIndex {
   const declared = Object.entries(meshNetworks.networks).flatMap(([network, { gateways }]) =>
     (gateways ?? []).flatMap(({ address, port }): readonly NetworkGateway[] =>
       // A host name stays: DNS clusters resolve it themselves, the others leave such a gateway out.

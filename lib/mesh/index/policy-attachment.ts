@@ -12,7 +12,7 @@ export interface PolicyWorkload {
 }
 
 /** Label of workloads that a Gateway API Gateway was deployed for. */
-export const gatewayNameLabel = "gateway.networking.k8s.io/gateway-name";
+const gatewayNameLabel = "gateway.networking.k8s.io/gateway-name";
 
 interface Target {
   readonly targetRef?: PolicyTargetReference;
