@@ -8,6 +8,7 @@ import {
 import { type RouteConfigurationJson, RouteConfigurationSchema } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
+import { parseGatewayRouteName } from "../../mesh/gateway/gateway-port.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import { parseClusterName } from "../names.ts";
@@ -18,7 +19,7 @@ import { hasContext, type Patch, type Patches, readPatches } from "./patch.ts";
 import { patchList } from "./patch-list.ts";
 import { tableRefusals } from "./table-refusals.ts";
 
-/** Port that a gateway's workload listens on → the ports that its servers declare. */
+/** Port in the name of a gateway's table → the ports that its servers declare. */
 type PortMap = ReadonlyMap<number, ReadonlySet<number>>;
 
 /** Where a route table belongs, as the matches of patches see it. */
@@ -157,22 +158,13 @@ function matchesTable(name: string, { match }: Patch<unknown>, place: RoutePlace
     const port = name.startsWith("inbound") ? parseClusterName(name)?.port : numberOf(name);
     return !wanted.portNumber || wanted.portNumber === port;
   }
-  const server = gatewayServerOf(name);
+  const server = parseGatewayRouteName(name);
   const declared = place.ports.get(server.port) ?? new Set([server.port]);
   return (
     (!wanted.portNumber || declared.has(wanted.portNumber)) &&
     (!wanted.portName || wanted.portName === server.portName) &&
     (!wanted.gateway || wanted.gateway === server.gateway)
   );
-}
-
-/** Reads `http.<port>` and `https.<port>.<port name>.<gateway>.<namespace>`; what a name does not say is empty. */
-function gatewayServerOf(name: string): { readonly port: number; readonly portName: string; readonly gateway: string } {
-  const [scheme, port = "", portName = "", gateway, namespace] = name.split(".");
-  if (scheme === "https" && gateway !== undefined && namespace !== undefined) {
-    return { port: numberOf(port), portName, gateway: `${namespace}/${gateway}` };
-  }
-  return { port: scheme === "http" ? numberOf(port) : 0, portName: "", gateway: "" };
 }
 
 /** As a decimal number; 0 for any other text. */
