@@ -30,7 +30,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   "js-yaml": ["config"],
   chokidar: ["config"],
   re2js: ["config"],
-  "ipaddr.js": ["config", "registry", "mesh", "xds", "v1", "front"],
+  "ipaddr.js": ["config", "registry", "xds"],
   "@bufbuild/protobuf": ["xds", "snapshot", "front"],
   "@connectrpc/connect": ["front"],
   "@connectrpc/connect-node": ["front"],

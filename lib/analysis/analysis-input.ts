@@ -7,10 +7,9 @@ import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
+import type { Labels } from "../config/labels.ts";
 import type { ParsedObject } from "../config/parse.ts";
 import { type KnownHosts, knownHosts } from "./known-hosts.ts";
-
-export type Labels = Readonly<Record<string, string>>;
 
 /** What an analysis looks at: a folder's content, or what a cluster holds. */
 export interface AnalysisInput {
@@ -147,9 +146,4 @@ function serviceOf(object: ParsedObject): KubernetesService {
       };
     }),
   };
-}
-
-/** Whether labels have all that a selector asks for. */
-export function selects(selector: Labels, labels: Labels): boolean {
-  return Object.entries(selector).every(([key, value]) => labels[key] === value);
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { fullHostName } from "../config/host-name.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { KubernetesService } from "./analysis-input.ts";
@@ -19,12 +20,8 @@ export interface KnownHosts {
   find(name: string, namespace: string): KnownHost | undefined;
 }
 
-const domain = "svc.cluster.local";
-
-/** `name` → `name.namespace.svc.cluster.local`; anything with a dot, and `*`, stays. */
-export function fullHost(name: string, namespace: string): string {
-  return name === "*" || name.includes(".") ? name : `${name}.${namespace}.${domain}`;
-}
+/** The full name of a host that an object mentions, in the default domain: files do not say the mesh's. */
+export const fullHost = (name: string, namespace: string): string => fullHostName(name, namespace, "cluster.local");
 
 export function knownHosts(
   services: readonly KubernetesService[],

@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Stage } from "../config/diagnostic.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import { isNonEmptySubset } from "../config/labels.ts";
 import { ingressGatewayLabel } from "../mesh/index/ingress.ts";
 import { mapAgain } from "../mesh/memo/identity.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
@@ -9,10 +10,9 @@ import { sameList } from "../mesh/memo/same.ts";
 import type { Proxy } from "../mesh/proxy/proxy.ts";
 import { type NamedProxy, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import type { World } from "../mesh/world.ts";
+import { tlsModeLabel } from "../registry/labels.ts";
 import type { Workload } from "../registry/service.ts";
 
-/** Label by which sidecar injection and gateway templates mark a pod that runs a proxy which takes mTLS. */
-const tlsModeLabel = "security.istio.io/tlsMode";
 /** Annotation that sidecar injection leaves on a pod. */
 const injectedAnnotation = "sidecar.istio.io/status";
 
@@ -67,7 +67,7 @@ function proxyTypes(
 ): (workload: Workload) => WorkloadProxy["type"] {
   const selectors = gateways.flatMap(({ spec }) => (spec.selector === undefined ? [] : [spec.selector]));
   if (hasIngresses) selectors.push({ istio: ingressGatewayLabel(meshConfig) });
-  return ({ labels }) => (selectors.some((selector) => selects(selector, labels)) ? "router" : "sidecar");
+  return ({ labels }) => (selectors.some((selector) => isNonEmptySubset(selector, labels)) ? "router" : "sidecar");
 }
 
 /** The node that the proxy of a workload would send. */
@@ -95,9 +95,3 @@ function isGateway(config: Config): config is Config<Gateway> {
 }
 
 const isIngress = ({ meta }: Config): boolean => meta.kind === "Ingress";
-
-/** An empty selector would make a gateway of every pod; Istio means "any gateway" by it. */
-function selects(selector: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean {
-  const wanted = Object.entries(selector);
-  return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
-}

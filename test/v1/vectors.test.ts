@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { hostsOverlap } from "../../lib/mesh/hosts/host-name.ts";
+import { hostsOverlap } from "../../lib/config/host-name.ts";
 import { parseNodeId } from "../../lib/snapshot/legacy/node-id.ts";
 import { parseServiceKey, serviceKey } from "../../lib/snapshot/legacy/service-key.ts";
 import { truncated } from "../../lib/v1/cluster-name.ts";

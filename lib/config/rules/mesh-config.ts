@@ -1,10 +1,11 @@
 import { durationMs } from "../duration.ts";
 import { error, type Finding, type Path, warning } from "../finding.ts";
+import { isIpAddress, isIpOrCidr } from "../ip-address.ts";
 import type { ExtensionProvider, MeshConfig, ProxyConfig } from "../kinds/mesh-config.ts";
 import type { MeshNetworks } from "../kinds/mesh-networks.ts";
 import { clientTlsRules } from "./client-tls.ts";
 import { localityRules } from "./load-balancer.ts";
-import { isCidr, isDns1123Label, isFqdn, isHostPort, isIp, isIpOrCidr } from "./names.ts";
+import { isDns1123Label, isFqdn, isHostPort } from "./names.ts";
 import { retryRules } from "./retry.ts";
 import { connectionPoolRules, outlierDetectionRules } from "./traffic-policy.ts";
 import { duplicates, each, portRules, wildcardDomainRules } from "./values.ts";
@@ -139,7 +140,7 @@ function* providerRules(provider: ExtensionProvider, path: Path): Generator<Find
     const at = [...path, kind];
     if (!("service" in settings)) continue;
     const host = settings.service.split("/").at(-1) ?? "";
-    if (!isFqdn(host) && !isIp(host))
+    if (!isFqdn(host) && !isIpAddress(host))
       yield warning([...at, "service"], `${JSON.stringify(settings.service)} names no service`);
     for (const finding of portRules(settings.port, [...at, "port"])) yield { ...finding, severity: "warning" };
   }
@@ -157,7 +158,7 @@ export function* meshNetworksRules(spec: MeshNetworks): Generator<Finding> {
   for (const [name, network] of Object.entries(spec.networks)) {
     const path = ["networks", name];
     yield* each(network.endpoints, [...path, "endpoints"], function* ({ fromCidr, fromRegistry }, at) {
-      if (fromCidr !== undefined && !isCidr(fromCidr) && !isIpOrCidr(fromCidr)) {
+      if (fromCidr !== undefined && !isIpOrCidr(fromCidr)) {
         yield error([...at, "fromCidr"], `${JSON.stringify(fromCidr)} is no block of addresses`);
       }
       if (fromRegistry !== undefined && !isDns1123Label(fromRegistry)) {
@@ -170,7 +171,7 @@ export function* meshNetworksRules(spec: MeshNetworks): Generator<Finding> {
       if (registryServiceName !== undefined && !isFqdn(registryServiceName)) {
         yield error([...at, "registryServiceName"], `${JSON.stringify(registryServiceName)} is not a domain name`);
       }
-      if (address !== undefined && !isIp(address) && !isFqdn(address)) {
+      if (address !== undefined && !isIpAddress(address) && !isFqdn(address)) {
         yield error([...at, "address"], `${JSON.stringify(address)} is neither an IP address nor a domain name`);
       }
       if (registryServiceName === undefined && address === undefined) yield required([...at, "address"]);

@@ -6,8 +6,8 @@
 import { type Config, keyOf } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Gateway, Server } from "../../config/kinds/gateway.ts";
+import { isSubset, type Labels } from "../../config/labels.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
-import { type Labels, selects } from "../label-selector.ts";
 import { lazily } from "../memo/lazy.ts";
 import type { GatewayServer, MergedGateway, MergedServers, ServerPort } from "../mesh.ts";
 import {
@@ -21,7 +21,7 @@ import {
 
 /** Gateways whose selector is part of the workload's labels, or that have none; in the order given. */
 export function gatewaysFor(gateways: readonly Config<Gateway>[], labels: Labels): readonly Config<Gateway>[] {
-  return gateways.filter((gateway) => selects(gateway.spec.selector ?? {}, labels));
+  return gateways.filter((gateway) => isSubset(gateway.spec.selector ?? {}, labels));
 }
 
 interface Entry {

@@ -1,5 +1,5 @@
+import { isWildcard } from "../../config/host-name.ts";
 import type { Service } from "../../registry/service.ts";
-import { isWildcard } from "./host-name.ts";
 
 /** A wildcard whose names Envoy resolves when a request or connection says which one. */
 export function isDynamicWildcard(service: Pick<Service, "resolution" | "hostname">): boolean {

@@ -1,9 +1,10 @@
 import { byAge, type Config, keyOf } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
+import { fullHostName } from "../../config/host-name.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
-import { fullHostName, type HostTable, hostTable, mostSpecific } from "../hosts/host-name.ts";
-import { sameLabels, selects } from "../label-selector.ts";
+import { isSubset, sameLabels } from "../../config/labels.ts";
+import { type HostTable, hostTable, mostSpecific } from "../hosts/host-table.ts";
 import { lazily } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
@@ -101,7 +102,7 @@ export function destinationRuleFor(
   for (const rule of candidates ?? []) {
     if (!hasSelector(rule.config)) general = rule;
     else if (direction === "outbound" && rule.config.meta.namespace === namespace) {
-      if (selects(rule.config.spec.workloadSelector?.matchLabels ?? {}, labels)) return rule;
+      if (isSubset(rule.config.spec.workloadSelector?.matchLabels ?? {}, labels)) return rule;
     }
   }
   return general;

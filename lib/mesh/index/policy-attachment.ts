@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { PolicyTargetReference } from "../../config/kinds/selector.ts";
-import { type Labels, selects } from "../label-selector.ts";
+import { isSubset, type Labels } from "../../config/labels.ts";
 
 /** A workload as policies see it. */
 export interface PolicyWorkload {
@@ -30,7 +30,7 @@ export function attaches<Spec extends Target>(
   workload: PolicyWorkload,
 ): boolean {
   const refs = policy.spec.targetRefs ?? (policy.spec.targetRef === undefined ? [] : [policy.spec.targetRef]);
-  if (refs.length === 0) return selects(selectorOf(policy.spec) ?? {}, workload.labels);
+  if (refs.length === 0) return isSubset(selectorOf(policy.spec) ?? {}, workload.labels);
   const gateway = workload.labels[gatewayNameLabel];
   return refs.some(
     (ref) =>

@@ -1,7 +1,8 @@
+import { isSubsetHost, isWildcard } from "../../config/host-name.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
-import { hostTable, isSubsetHost, isWildcard, mostSpecific } from "../hosts/host-name.ts";
+import { hostTable, mostSpecific } from "../hosts/host-table.ts";
 import { remembered } from "../memo/lazy.ts";
 import { step } from "../memo/step.ts";
 import type { ServiceIndex } from "../mesh.ts";

@@ -1,11 +1,11 @@
 import type { Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
+import { isSubset, type Labels } from "../../config/labels.ts";
 import { type RegistryState, serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
 import type { PeerAuthenticationIndex } from "../index/peer-authentication.ts";
-import { type Labels, selects } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
@@ -109,7 +109,7 @@ function joined({ newer, authentication, governed: services, ports }: JoinInputs
     workloadPolicy: newer.workloadPolicy,
     workloadMode: (namespace, labels, number) => {
       if (isNewer(namespace, labels)) return newer.workloadMode(namespace, labels, number);
-      const leads = ({ selector, portTo }: Governed) => portTo(number) !== undefined && selects(selector, labels);
+      const leads = ({ selector, portTo }: Governed) => portTo(number) !== undefined && isSubset(selector, labels);
       const there = governed.get(namespace) ?? [];
       // Only where a target leads to the port does it matter which service leads first.
       const leader = there.some((one) => one.isTarget && leads(one)) ? there.find(leads) : undefined;

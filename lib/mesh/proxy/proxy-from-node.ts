@@ -1,9 +1,18 @@
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import { isIpAddress } from "../../config/ip-address.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { Labels } from "../../config/labels.ts";
+import {
+  networkLabel,
+  nodeLabel,
+  regionLabel,
+  subzoneLabel,
+  type Topology,
+  withTopology,
+  zoneLabel,
+} from "../../registry/labels.ts";
 import type { RegistryState } from "../../registry/registry-state.ts";
 import type { Workload } from "../../registry/service.ts";
-import { isIpAddress } from "../hosts/ip-address.ts";
-import type { Labels } from "../label-selector.ts";
 import { metadataOf, textMap } from "./node-metadata.ts";
 import type { Proxy } from "./proxy.ts";
 
@@ -91,7 +100,7 @@ export function proxyOf(
   const claimedNode = text(raw.NODE_NAME);
   const base = baseLabels(raw, workload, claimedNode);
   const locality = localityOf(base, sent.locality);
-  const nodeName = claimedNode || (base[hostnameLabel] ?? "");
+  const nodeName = claimedNode || (base[nodeLabel] ?? "");
   return {
     value: {
       type,
@@ -103,7 +112,7 @@ export function proxyOf(
       network,
       locality,
       nodeName,
-      labels: withTopology(base, clusterId, locality, nodeName, network),
+      labels: placed(base, { clusterId, locality, nodeName, network }),
       serviceAccount: text(raw.SERVICE_ACCOUNT) || (workload?.serviceAccount ?? ""),
       nodeCluster: sent.cluster ?? "",
       metadata,
@@ -126,28 +135,12 @@ function addressesOf(raw: Readonly<Record<string, unknown>>, address: string): r
 /** The registry's labels over the static ones; the node's own where no registry knows it. */
 function baseLabels(raw: Readonly<Record<string, unknown>>, workload: Workload | undefined, nodeName: string): Labels {
   if (workload === undefined) return textMap(raw.LABELS);
-  const { labels, clusterId, locality, network } = workload;
-  return { ...textMap(raw.STATIC_LABELS), ...withTopology(labels, clusterId, locality, nodeName, network) };
+  return { ...textMap(raw.STATIC_LABELS), ...placed(workload.labels, { ...workload, nodeName }) };
 }
 
-const regionLabel = "topology.kubernetes.io/region";
-const zoneLabel = "topology.kubernetes.io/zone";
-const subzoneLabel = "topology.istio.io/subzone";
-const networkLabel = "topology.istio.io/network";
-const hostnameLabel = "kubernetes.io/hostname";
-
 /** Labels with those that stand for where a workload runs, as far as that is known; a network label of its own stays. */
-function withTopology(labels: Labels, clusterId: string, locality: string, nodeName: string, network: string): Labels {
-  const [region = "", zone = "", subzone = ""] = locality.split("/");
-  const topology = {
-    [regionLabel]: region,
-    [zoneLabel]: zone,
-    [subzoneLabel]: subzone,
-    "topology.istio.io/cluster": clusterId,
-    [hostnameLabel]: nodeName,
-    [networkLabel]: labels[networkLabel] || network,
-  };
-  return { ...labels, ...Object.fromEntries(Object.entries(topology).filter(([, value]) => value !== "")) };
+function placed(labels: Labels, topology: Topology): Labels {
+  return withTopology(labels, { ...topology, network: labels[networkLabel] || topology.network });
 }
 
 /** Topology labels, else the label `istio-locality` (`region.zone.subzone`), else what the node says. */

@@ -1,4 +1,4 @@
-import type { Labels } from "../label-selector.ts";
+import type { Labels } from "../../config/labels.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh, SidecarScope } from "../mesh.ts";

@@ -1,6 +1,6 @@
+import { sameLabels } from "../../config/labels.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import type { HostImports } from "../hosts/host-import.ts";
-import { sameLabels } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import type { ServiceIndex } from "../mesh.ts";

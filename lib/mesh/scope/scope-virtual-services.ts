@@ -1,7 +1,7 @@
 import type { Destination, VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { Service } from "../../registry/service.ts";
 import type { HostImports } from "../hosts/host-import.ts";
-import { hostTable, mostSpecific } from "../hosts/host-name.ts";
+import { hostTable, mostSpecific } from "../hosts/host-table.ts";
 import { routeSemanticsAnnotation } from "../index/virtual-service-index.ts";
 import type { MeshVirtualService } from "../mesh.ts";
 

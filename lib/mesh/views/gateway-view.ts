@@ -1,8 +1,8 @@
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
+import type { Labels } from "../../config/labels.ts";
 import { gatewaysFor, mergeGateways, type PortTranslation, portTranslations } from "../gateway/merged-gateway.ts";
-import type { Labels } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";

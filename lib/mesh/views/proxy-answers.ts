@@ -1,7 +1,7 @@
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import type { Labels } from "../../config/labels.ts";
 import type { RegistryState } from "../../registry/registry-state.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
-import type { Labels } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList, oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";

@@ -1,6 +1,6 @@
+import type { Labels } from "../../config/labels.ts";
 import type { Service } from "../../registry/service.ts";
 import { destinationRuleFor } from "../index/destination-rule-index.ts";
-import type { Labels } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";

@@ -1,5 +1,5 @@
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
-import type { Labels } from "../label-selector.ts";
+import type { Labels } from "../../config/labels.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";

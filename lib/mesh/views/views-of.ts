@@ -7,7 +7,7 @@
  * @see docs/how-istio-does-it/proxy-classes.md#what-each-generator-reads
  */
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import type { Labels } from "../label-selector.ts";
+import type { Labels } from "../../config/labels.ts";
 import type { ServedWorkload } from "../legacy-policies/served-port.ts";
 import type { Memo } from "../memo/memo.ts";
 import { type Traced, tracedStep } from "../memo/traced-step.ts";

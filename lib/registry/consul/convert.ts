@@ -1,6 +1,7 @@
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "../../config/diagnostic.ts";
+import type { Labels } from "../../config/labels.ts";
 import { spiffeUri } from "../identity.ts";
-import { type Labels, tlsModeLabel } from "../labels.ts";
+import { tlsModeLabel } from "../labels.ts";
 import { plainAttributes, plainEndpoint, plainService } from "../plain-parts.ts";
 import { parseProtocol } from "../protocol.ts";
 import type { RegistryContent } from "../registry-content.ts";

@@ -1,5 +1,6 @@
+import type { Labels } from "../../config/labels.ts";
 import { spiffeUri } from "../identity.ts";
-import { type Labels, tlsModeLabel, withTopology } from "../labels.ts";
+import { tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
 import type { Endpoint, Locality, Workload } from "../service.ts";
 import type { Node } from "./node.ts";

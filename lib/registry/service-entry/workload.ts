@@ -1,9 +1,10 @@
-import ipaddr from "ipaddr.js";
 import type { Config } from "../../config/config.ts";
+import { isIpAddress } from "../../config/ip-address.ts";
 import type { WorkloadEntry } from "../../config/kinds/workload-entry.ts";
+import type { Labels } from "../../config/labels.ts";
 import { spiffeUri } from "../identity.ts";
 import { fieldsOf, listOf } from "../kubernetes/object.ts";
-import { type Labels, tlsModeLabel, withTopology } from "../labels.ts";
+import { tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
 import type { Endpoint, Workload } from "../service.ts";
 
@@ -35,7 +36,7 @@ const unixPrefix = "unix://";
 
 /** Says whether an address is one that only DNS clusters (or none) can reach. */
 function isDnsOnly(address: string): boolean {
-  return address !== "" && !ipaddr.isValid(address);
+  return address !== "" && !isIpAddress(address);
 }
 
 function tlsModeOf(entry: WorkloadEntry): Endpoint["tlsMode"] {

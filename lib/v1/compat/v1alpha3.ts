@@ -7,8 +7,8 @@ import type {
 } from "../../config/kinds/mixer-client.ts";
 import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import { isSubset } from "../../config/labels.ts";
 import type { Labels } from "../../snapshot/legacy/service-key.ts";
-import { isSubset } from "../instances.ts";
 import type { LegacyInstance } from "../legacy-world.ts";
 
 /**

@@ -1,6 +1,7 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { Subset } from "../../config/kinds/destination-rule.ts";
+import { hasPersistentSession } from "../../registry/labels.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { loadAssignment } from "../endpoints/load-assignment.ts";
 import { createMemberPool } from "../endpoints/locality-group.ts";
@@ -191,9 +192,6 @@ function resolver(
   return names === 1 && assignment.endpoints?.length === 1 ? discovery : "STRICT_DNS";
 }
 
-/** Labels of a service whose clients come back to the endpoint they started with, also while it drains. */
-const sessionLabels = ["istio.io/persistent-session", "istio.io/persistent-session-header"];
-
 /** The same object for all that say nothing. */
 const plainLoadBalancing = {};
 
@@ -202,9 +200,7 @@ function commonLbConfig(draft: ClusterDraft, proxies: ClusterClass): NonNullable
   const panic = panicThreshold(policy?.outlierDetection, sendsUnhealthyEndpoints(service));
   const weighs = weighsLocalities(localityRouting(service, policy, proxies.lookups.mesh));
   const persistent =
-    draft.mode === "default" &&
-    draft.subset === undefined &&
-    sessionLabels.some((label) => (service.attributes.labels[label] ?? "") !== "");
+    draft.mode === "default" && draft.subset === undefined && hasPersistentSession(service.attributes.labels);
   if (panic === undefined && !weighs && !persistent) return plainLoadBalancing;
   return {
     ...panic,

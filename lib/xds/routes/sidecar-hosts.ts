@@ -1,6 +1,6 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigKey, Diagnostic, Origin } from "../../config/diagnostic.ts";
-import { hostsOverlap, isWildcard } from "../../mesh/hosts/host-name.ts";
+import { hostsOverlap, isWildcard } from "../../config/host-name.ts";
 import { meshGateway } from "../../mesh/hosts/short-names.ts";
 import type { EgressListener, MeshVirtualService } from "../../mesh/mesh.ts";
 import type { Service } from "../../registry/service.ts";

@@ -1,5 +1,5 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { isWildcard } from "../../mesh/hosts/host-name.ts";
+import { isWildcard } from "../../config/host-name.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { streamPort } from "../../mesh/service-port.ts";
 import type { Protocol, Service, ServicePort } from "../../registry/service.ts";

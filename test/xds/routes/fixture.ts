@@ -1,10 +1,10 @@
 import { byAge } from "../../../lib/config/config.ts";
+import { isSubsetHost } from "../../../lib/config/host-name.ts";
 import type { DestinationRule } from "../../../lib/config/kinds/destination-rule.ts";
 import type { Gateway } from "../../../lib/config/kinds/gateway.ts";
 import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import type { IstioEgressListener } from "../../../lib/config/kinds/sidecar.ts";
 import type { VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
-import { isSubsetHost } from "../../../lib/mesh/hosts/host-name.ts";
 import type {
   EgressListener,
   GatewayServer,

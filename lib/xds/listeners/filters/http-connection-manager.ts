@@ -6,9 +6,11 @@ import type {
   HttpFilterJson,
 } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { PathNormalization } from "../../../config/kinds/mesh-config.ts";
+import { isHttp2 } from "../../../registry/protocol.ts";
 import type { Protocol } from "../../../registry/service.ts";
 import { type PackedJson, packAny } from "../../any.ts";
 import { overAds } from "../../config-source.ts";
+import { preserveCase } from "../../header-case.ts";
 import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import { httpFilters } from "./http-filters.ts";
 import { internalAddressField } from "./internal-address.ts";
@@ -88,10 +90,6 @@ function commonFields(
   return packAny("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", config);
 }
 
-function isHttp2(protocol: Protocol): boolean {
-  return protocol === "HTTP2" || protocol === "GRPC" || protocol === "GRPC-Web";
-}
-
 function trustedHops(count = 0): HttpConnectionManagerJson {
   return count === 0 ? {} : { xffNumTrustedHops: count };
 }
@@ -121,10 +119,3 @@ function http1Options(
   };
   return place.class === "gateway" || Object.keys(fields).length > 0 ? fields : undefined;
 }
-
-const preserveCase: NonNullable<Http1ProtocolOptionsJson["headerKeyFormat"]> = {
-  statefulFormatter: {
-    name: "preserve_case",
-    typedConfig: packAny("envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig", {}),
-  },
-};

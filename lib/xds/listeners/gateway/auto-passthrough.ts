@@ -1,5 +1,5 @@
 import type { Origin } from "../../../config/diagnostic.ts";
-import { isSubsetHost, isWildcard } from "../../../mesh/hosts/host-name.ts";
+import { isSubsetHost, isWildcard } from "../../../config/host-name.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
 import { sniDnatClusterName } from "../../names.ts";
 import { statName } from "../../stat-name.ts";

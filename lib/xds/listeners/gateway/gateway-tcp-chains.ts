@@ -1,7 +1,7 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import { hostsOverlap } from "../../../config/host-name.ts";
 import type { Server } from "../../../config/kinds/gateway.ts";
 import { sniHostsOf } from "../../../mesh/gateway/gateway-port.ts";
-import { hostsOverlap } from "../../../mesh/hosts/host-name.ts";
 import type { GatewayServer, MeshVirtualService } from "../../../mesh/mesh.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import { serverDownstreamContext } from "../../tls/downstream-server.ts";

@@ -1,6 +1,7 @@
 import type { ConfigMeta } from "../../../config/config.ts";
 import { keyOf } from "../../../config/config.ts";
 import type { ConfigKey } from "../../../config/diagnostic.ts";
+import { isGlobalUnicast } from "../../../config/ip-address.ts";
 import type { IstioIngressListener } from "../../../config/kinds/sidecar.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
@@ -93,9 +94,4 @@ function ingressPort(context: ListenerContext, listener: IstioIngressListener): 
 /** The proxy's own address, where it has one that others can reach. */
 function ownAddress({ view, wildcards }: ListenerContext): string {
   return view.inbound.ownAddresses.find(isGlobalUnicast) ?? wildcards[0];
-}
-
-/** Not loopback, link-local, multicast or unspecified. */
-function isGlobalUnicast(address: string): boolean {
-  return !/^(?:0\.0\.0\.0$|127\.|169\.254\.|22[4-9]\.|23\d\.|255\.255\.255\.255$|::1?$|fe[89ab]|ff)/i.test(address);
 }

@@ -1,5 +1,5 @@
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
-import { isIpAddress } from "../../../mesh/hosts/ip-address.ts";
+import { isIpAddress } from "../../../config/ip-address.ts";
 import { serviceAddress, unspecifiedAddress } from "../../../mesh/hosts/service-address.ts";
 import type { EgressListener } from "../../../mesh/mesh.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";

@@ -1,6 +1,6 @@
+import { hostsOverlap } from "../../../config/host-name.ts";
 import type { L4MatchAttributes, TLSRoute } from "../../../config/kinds/virtual-service.ts";
 import { isDynamicWildcard } from "../../../mesh/hosts/dynamic-wildcard.ts";
-import { hostsOverlap } from "../../../mesh/hosts/host-name.ts";
 import type { MeshVirtualService } from "../../../mesh/mesh.ts";
 import type { Service } from "../../../registry/service.ts";
 import { alternateHosts } from "../../routes/service-domains.ts";
