@@ -218,7 +218,7 @@ const meshNetworks: Analyzer = {
   about: "networks name clusters that are known",
   *analyze({ meshNetworks: { networks }, clusterIds }) {
     const origin = {
-      key: { kind: "MeshNetworks", name: "MeshNetworks", namespace: "" },
+      key: { group: "", kind: "MeshNetworks", name: "MeshNetworks", namespace: "" },
       file: "networks.yaml",
       line: 1,
     };

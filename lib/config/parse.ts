@@ -1,6 +1,7 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
-import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
+import { type Diagnostic, fileOrigin, type Origin, type Stage } from "./diagnostic.ts";
 import type { DiagnosticCode } from "./diagnostic-codes.ts";
+import { groupVersion } from "./group-version.ts";
 import { itemLines } from "./list-lines.ts";
 import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
 
@@ -58,8 +59,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   const objects: ParsedObject[] = [];
   const diagnostics: Diagnostic[] = [];
   const refuse = (line: number, code: DiagnosticCode, message: string, hint: string) => {
-    const origin = { key: { kind: "", name: "", namespace: "" }, file: options.file, line };
-    diagnostics.push({ code, severity: "error", origin, path: [], message, hint });
+    diagnostics.push({ code, severity: "error", origin: fileOrigin(options.file, line), path: [], message, hint });
   };
   const sourceOf: SourceOf = (object) => sources.get(object);
   const maxSize = options.maxSize ?? defaultMaxSize;
@@ -199,6 +199,6 @@ function objectOf(value: unknown, file: string, line: number): ParsedObject | st
     apiVersion,
     kind,
     metadata: { name, ...(space === "" ? {} : { namespace: space }), ...rest },
-    origin: { key: { kind, name, namespace: space }, file, line },
+    origin: { key: { group: groupVersion(apiVersion).group, kind, name, namespace: space }, file, line },
   };
 }

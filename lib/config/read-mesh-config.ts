@@ -85,7 +85,7 @@ function readMesh<Written, Spec>(
   fallback: Spec,
   complete: (written: Written) => { readonly spec: Spec; readonly findings: readonly Finding[] },
 ): Stage<Spec> {
-  const origin: Origin = { key: { kind, name: kind, namespace: "" }, file, line: 1 };
+  const origin: Origin = { key: { group: "", kind, name: kind, namespace: "" }, file, line: 1 };
   let raw: unknown;
   try {
     raw = text.trim() === "" ? {} : load(text, { schema });

@@ -75,7 +75,7 @@ export function checkResource(type: ResourceType, resource: Resource): Diagnosti
   // Unknown types are rare: they are looked for only when something is wrong.
   const reason = refusal(type, json) && refusal(type, hideUnknown(json, []));
   if (reason === undefined) return undefined;
-  const key: ConfigKey = resource.from[0] ?? { kind: "", name: resource.name, namespace: "" };
+  const key: ConfigKey = resource.from[0] ?? { group: "", kind: "", name: resource.name, namespace: "" };
   return {
     code: "resource-refused",
     severity: "error",

@@ -34,7 +34,7 @@ export function config<Spec>(
       creationTimestampMs: defaultCreationTimeMs - age * 1000,
     },
     spec,
-    origin: { key: { kind, name, namespace }, file: "world.yaml", line: 1 },
+    origin: { key: { group: "networking.istio.io", kind, name, namespace }, file: "world.yaml", line: 1 },
   };
 }
 

@@ -29,6 +29,6 @@ export function config<Spec>(kind: string, name: string, namespace: string, spec
       creationTimestampMs: defaultCreationTimeMs,
     },
     spec,
-    origin: { key: { kind, name, namespace }, file: "input.yaml", line: 1 },
+    origin: { key: { group: "config.istio.io", kind, name, namespace }, file: "input.yaml", line: 1 },
   };
 }

@@ -39,7 +39,11 @@ export function service(
     meshExternal: false,
     serviceAccounts: [],
     origins: [
-      { key: { kind: "Service", name, namespace: attributes?.namespace ?? "default" }, file: "input.yaml", line: 1 },
+      {
+        key: { group: "", kind: "Service", name, namespace: attributes?.namespace ?? "default" },
+        file: "input.yaml",
+        line: 1,
+      },
     ],
     ...rest,
   };
@@ -96,11 +100,11 @@ export function config<Spec>(
     readonly annotations?: Config["meta"]["annotations"];
   } = {},
 ): Config<Spec> {
-  const key = { kind, name, namespace: meta.namespace ?? "default" };
+  const group = meta.group ?? "networking.istio.io";
+  const key = { group, kind, name, namespace: meta.namespace ?? "default" };
   return {
     meta: {
       ...key,
-      group: meta.group ?? "networking.istio.io",
       version: "v1",
       domain: "cluster.local",
       labels: {},

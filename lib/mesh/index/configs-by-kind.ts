@@ -1,4 +1,5 @@
 import { byAge, type Config } from "../../config/config.ts";
+import { kindText } from "../../config/diagnostic.ts";
 import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
@@ -43,7 +44,7 @@ type Kind = keyof SpecOf;
 
 /** The schema of its kind has validated every object's spec, so the kind tells the type. */
 function isOfKind<K extends Kind>(config: Config, kind: K): config is Config<SpecOf[K]> {
-  return config.meta.kind === kind;
+  return kindText(config.meta) === kind;
 }
 
 const areOfKind = <K extends Kind>(configs: readonly Config[], kind: K): configs is readonly Config<SpecOf[K]>[] =>
@@ -55,8 +56,9 @@ export type ConfigsOf = <K extends Kind>(kind: K) => readonly Config<SpecOf[K]>[
 export function configsByKind(configs: readonly Config[], memo: Memo): ConfigsOf {
   const lists = new Map<string, Config[]>();
   for (const config of configs) {
-    const list = lists.get(config.meta.kind);
-    if (list === undefined) lists.set(config.meta.kind, [config]);
+    const kind = kindText(config.meta);
+    const list = lists.get(kind);
+    if (list === undefined) lists.set(kind, [config]);
     else list.push(config);
   }
   return (kind) => {

@@ -164,7 +164,7 @@ function refused(node: EnvoyNode, why: string): Stage<undefined> {
   const diagnostic: Diagnostic = {
     code: "node-id-invalid",
     severity: "error",
-    origin: { key: { kind: "Node", name: node.id, namespace: "" }, file: "", line: 0 },
+    origin: { key: { group: "", kind: "Node", name: node.id, namespace: "" }, file: "", line: 0 },
     path: ["id"],
     message: `node id ${JSON.stringify(node.id)} ${why}`,
     hint: "for example sidecar~10.0.0.5~web-0.default~default.svc.cluster.local",

@@ -54,7 +54,7 @@ function byInstance(a: ConsulInstance, b: ConsulInstance): number {
 }
 
 function originOf(name: string, options: ConsulOptions): Origin {
-  return { key: { kind: "ConsulService", name, namespace: "" }, file: options.source, line: 0 };
+  return { key: { group: "", kind: "ConsulService", name, namespace: "" }, file: options.source, line: 0 };
 }
 
 function endpointOf(instance: ConsulInstance, port: ServicePort, options: ConsulOptions): Endpoint {

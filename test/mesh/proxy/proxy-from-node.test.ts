@@ -59,7 +59,7 @@ describe("what a registry knows of the workload", () => {
     network: "",
     nodeName: "node-1",
     ready: true,
-    origin: { key: { kind: "Pod", name: "p", namespace: "ns1" }, file: "", line: 0 },
+    origin: { key: { group: "", kind: "Pod", name: "p", namespace: "ns1" }, file: "", line: 0 },
   };
   const node: EnvoyNode = {
     id: "sidecar~10.1.1.1~p.ns1~ns1.svc.cluster.local",

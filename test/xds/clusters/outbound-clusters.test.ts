@@ -58,8 +58,8 @@ describe("the clusters of a service", () => {
     const view = clusterView({ services: [cart], ...policed({}) });
     const resource = generateClusters(view, noMemo).value.find(({ name }) => name === whole);
     expect(resource?.from).toEqual([
-      { kind: "Service", name: "cart", namespace: "default" },
-      { kind: "DestinationRule", name: "r", namespace: "default" },
+      { group: "", kind: "Service", name: "cart", namespace: "default" },
+      { group: "networking.istio.io", kind: "DestinationRule", name: "r", namespace: "default" },
     ]);
   });
 

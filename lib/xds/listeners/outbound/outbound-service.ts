@@ -114,7 +114,7 @@ function listenerConflict(
     code: "listener-conflict",
     severity: "warning",
     origin: origin ?? {
-      key: { kind: "Service", name: service.attributes.name, namespace: service.attributes.namespace },
+      key: { group: "", kind: "Service", name: service.attributes.name, namespace: service.attributes.namespace },
       file: "",
       line: 0,
     },
