@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { fullHostName } from "../config/host-name.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
-import type { KubernetesService } from "./analysis-input.ts";
+import type { Labels } from "../config/labels.ts";
 
 /** A host of the registry, as far as files tell of it. */
 export interface KnownHost {
@@ -10,6 +10,14 @@ export interface KnownHost {
   /** Namespaces that see it; `*` for all. */
   readonly scopes: readonly string[];
   readonly ports: readonly number[];
+}
+
+/** A Kubernetes service, as far as hosts go. */
+interface HostedService {
+  readonly name: string;
+  readonly namespace: string;
+  readonly annotations: Labels;
+  readonly ports: readonly { readonly port: number }[];
 }
 
 export interface KnownHosts {
@@ -24,7 +32,7 @@ export interface KnownHosts {
 export const fullHost = (name: string, namespace: string): string => fullHostName(name, namespace, "cluster.local");
 
 export function knownHosts(
-  services: readonly KubernetesService[],
+  services: readonly HostedService[],
   entries: readonly Config<ServiceEntry>[],
   mesh: MeshConfig,
 ): KnownHosts {

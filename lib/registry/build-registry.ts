@@ -1,5 +1,6 @@
 import type { Stage } from "../config/diagnostic.ts";
-import { type Assembly, assemble } from "./assembly.ts";
+import { assemble } from "./assemble.ts";
+import type { Assembly } from "./assembly.ts";
 import type { RegistryInput } from "./registry-input.ts";
 import type { RegistryState } from "./registry-state.ts";
 import { createState, type PodLists } from "./state.ts";
