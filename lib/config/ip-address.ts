@@ -1,7 +1,7 @@
 /**
  * Addresses and ranges as Istio reads them, which is stricter than the library: an IPv4 address has four decimal parts, the
  * bits of a range no leading zero, and a range no zone.
- * @see Go 1.24 `net/netip`, ParseAddr, ParsePrefix and IsGlobalUnicast
+ * @see https://pkg.go.dev/net/netip
  */
 import ipaddr from "ipaddr.js";
 
