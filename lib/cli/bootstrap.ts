@@ -10,8 +10,8 @@ import { createMemo } from "../mesh/memo/memo.ts";
 import { metadataOf } from "../mesh/proxy/node-metadata.ts";
 import { type NamedProxy, nodeOfNamed } from "../mesh/proxy/proxy-from-node.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
-import type { Register } from "./program.ts";
 import { proxyServices } from "./proxy-services.ts";
+import type { Register } from "./terminal.ts";
 
 /** Folder that `npm start` serves, and the commands beside it read, when none is named. */
 export const sampleFolder = "samples/bookshop";

@@ -4,7 +4,7 @@ import { addInputOptions, configInput, type InputOptions } from "./config-input.
 import { kindNamed } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
 import { refusalText } from "./config-write.ts";
-import type { Register } from "./program.ts";
+import type { Register } from "./terminal.ts";
 
 interface DeleteOptions extends InputOptions, PlaceOptions {}
 

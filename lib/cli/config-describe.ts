@@ -5,8 +5,7 @@ import { printCommits } from "./config-history.ts";
 import { kindNamed } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, printConfigs, printTable } from "./config-print.ts";
-import type { Register } from "./program.ts";
-import { printDiagnostics } from "./terminal.ts";
+import { printDiagnostics, type Register } from "./terminal.ts";
 
 /** How far back the writes that touched the object are looked for. */
 const searchedWrites = 200;

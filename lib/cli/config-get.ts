@@ -3,7 +3,7 @@ import { kindText, PortolanError } from "../config/diagnostic.ts";
 import { kindNamed } from "./config-kind.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { outputFormat, outputFormats, printConfigs } from "./config-print.ts";
-import type { Register } from "./program.ts";
+import type { Register } from "./terminal.ts";
 
 interface GetOptions extends PlaceOptions {
   readonly namespace?: string;

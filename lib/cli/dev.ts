@@ -17,8 +17,7 @@ import { heldPace } from "../snapshot/steps.ts";
 import { fileStore } from "../storage/files.ts";
 import { bootstrapFor, bootstrapText, proxiesIn, sampleFolder } from "./bootstrap.ts";
 import { devReport, type Publication } from "./dev-report.ts";
-import type { Register } from "./program.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Register, Terminal } from "./terminal.ts";
 
 interface Options {
   readonly port: number;

@@ -7,7 +7,7 @@ import { durationMs } from "../config/duration.ts";
 import { ipMode } from "../config/ip-address.ts";
 import type { ClientTLSSettings, TcpKeepalive } from "../config/kinds/destination-rule.ts";
 import type { ProxyConfig, RemoteService } from "../config/kinds/mesh-proxy-config.ts";
-import { packAny } from "../xds/any.ts";
+import { packAny } from "../xds/core-messages.ts";
 import {
   accessLogServiceCluster,
   fileCertificateName,

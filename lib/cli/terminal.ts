@@ -1,3 +1,4 @@
+import type { Command } from "commander";
 import picocolors from "picocolors";
 import { type Diagnostic, kindText } from "../config/diagnostic.ts";
 
@@ -44,3 +45,6 @@ export function printDiagnostics(terminal: Terminal, diagnostics: readonly Diagn
   }
   if (sorted.length > most) terminal.err(`… and ${sorted.length - most} more; \`portolan validate\` lists all of them`);
 }
+
+/** A command adds itself to the program; what it fails with is thrown as `PortolanError`. */
+export type Register = (program: Command, terminal: Terminal) => void;

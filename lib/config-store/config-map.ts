@@ -11,9 +11,6 @@ export function configMap(configs: readonly Config[]): ConfigMap {
   return new Map(configs.map((config) => [keyText(keyOf(config)), config]));
 }
 
-/** `keyText` of the object of a kind, the kind given as `kindText` writes it. */
-export const entryKey = (kind: string, name: string, namespace: string): string => `${kind}/${namespace}/${name}`;
-
 /** Objects of a kind, by namespace, then name. */
 export function listKind(configs: ConfigMap, kind: string, namespace: string | undefined): readonly Config[] {
   const found: Config[] = [];

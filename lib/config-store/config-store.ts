@@ -72,3 +72,6 @@ export interface ConfigStoreCache extends ConfigStore {
 export function readOnly(reason: string): Promise<WriteResult> {
   return Promise.resolve({ kind: "read-only", reason });
 }
+
+/** `keyText` of the object of a kind, the kind given as `kindText` writes it. */
+export const entryKey = (kind: string, name: string, namespace: string): string => `${kind}/${namespace}/${name}`;

@@ -4,8 +4,8 @@ import { keyOf } from "../config/config.ts";
 import { byCodePoint, type ConfigKey, keyText, kindText } from "../config/diagnostic.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import type { KindSchema } from "../config/kind-schema.ts";
-import { entryKey, listKind } from "./config-map.ts";
-import type { ConfigEvent, ConfigStoreCache, WriteResult } from "./config-store.ts";
+import { listKind } from "./config-map.ts";
+import { type ConfigEvent, type ConfigStoreCache, entryKey, type WriteResult } from "./config-store.ts";
 import { createEventHandlers } from "./event-handlers.ts";
 import { validateConfig } from "./validate-config.ts";
 

@@ -3,8 +3,8 @@ import type { Config } from "../config/config.ts";
 import { byCodePoint, type Diagnostic, fileOrigin, keyText, type Stage } from "../config/diagnostic.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import { storedText } from "../config/object-json.ts";
-import { type ConfigMap, configMap, diffConfigs, entryKey, listKind } from "./config-map.ts";
-import { type ConfigStoreCache, readOnly } from "./config-store.ts";
+import { type ConfigMap, configMap, diffConfigs, listKind } from "./config-map.ts";
+import { type ConfigStoreCache, entryKey, readOnly } from "./config-store.ts";
 import { createEventHandlers } from "./event-handlers.ts";
 import { stopped } from "./memory-store.ts";
 

@@ -1,6 +1,5 @@
 import type { NodeClaims } from "../snapshot/classifier.ts";
-import { isRecord, type JsonRecord } from "./json-record.ts";
-import { readNode } from "./poll-request.ts";
+import { isRecord, type JsonRecord, readNode } from "./poll-request.ts";
 
 /** A DeltaDiscoveryRequest, as far as one answer needs it. */
 export interface DeltaRequest {

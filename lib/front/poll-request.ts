@@ -1,5 +1,4 @@
 import type { NodeClaims } from "../snapshot/classifier.ts";
-import { isRecord, type JsonRecord } from "./json-record.ts";
 
 /** What a poll asks, whichever way it was read. */
 export interface PollQuestion {
@@ -94,4 +93,11 @@ function localityText(locality: JsonRecord): string {
 
 function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((element) => typeof element === "string");
+}
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** Whether a parsed JSON value is an object. */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,7 +9,7 @@ import { type ConvertedIngresses, convertIngresses } from "./index/ingress.ts";
 import { meshLookups, serviceLookups } from "./index/mesh-lookups.ts";
 import { networkIndex } from "./index/network-index.ts";
 import { peerAuthenticationIndex } from "./index/peer-authentication.ts";
-import { serviceIndex } from "./index/service-index.ts";
+import { type ServiceIndex, serviceIndex } from "./index/service-index.ts";
 import { sidecarIndex } from "./index/sidecar-index.ts";
 import { virtualServiceIndex } from "./index/virtual-service-index.ts";
 import { policyIndex } from "./index/workload-policies.ts";
@@ -18,7 +18,7 @@ import { withLegacyPeers } from "./legacy-policies/legacy-peers.ts";
 import type { Memo } from "./memo/memo.ts";
 import { beginRound, sameList } from "./memo/same.ts";
 import { step } from "./memo/step.ts";
-import type { Mesh, ServiceIndex } from "./mesh.ts";
+import type { Mesh } from "./mesh.ts";
 import type { World } from "./world.ts";
 
 /**

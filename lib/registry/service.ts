@@ -1,4 +1,5 @@
 import type { Origin } from "../config/diagnostic.ts";
+import { isWildcard } from "../config/host-name.ts";
 
 /**
  * The service model: what runs, from whatever registry it came. Plain readonly data.
@@ -177,4 +178,19 @@ export interface Workload {
   readonly nodeName: string;
   readonly ready: boolean;
   readonly origin: Origin;
+}
+
+/** SPIFFE URI of a service account; `@` cannot stand in a trust domain and becomes `.`. */
+export function spiffeUri(trustDomain: string, namespace: string, account: string): string {
+  return `spiffe://${trustDomain.replaceAll("@", ".")}/ns/${namespace}/sa/${account}`;
+}
+
+/** The port of a service with a number; UDP has numbers of its own, and proxies have nothing to do with it. */
+export function streamPort(service: Service, number: number): ServicePort | undefined {
+  return service.ports.find((port) => port.port === number && port.protocol !== "UDP");
+}
+
+/** A wildcard whose names Envoy resolves when a request or connection says which one. */
+export function isDynamicWildcard(service: Pick<Service, "resolution" | "hostname">): boolean {
+  return service.resolution === "DynamicDNS" && isWildcard(service.hostname);
 }

@@ -1,7 +1,8 @@
 import { type Config, defaultCreationTimeMs } from "../../lib/config/config.ts";
 import type { DestinationRule } from "../../lib/config/kinds/destination-rule.ts";
 import { defaultMeshConfig, defaultProxyConfig, type MeshConfig } from "../../lib/config/kinds/mesh-config.ts";
-import type { MeshDestinationRule, SidecarScope } from "../../lib/mesh/mesh.ts";
+import type { MeshDestinationRule } from "../../lib/mesh/index/destination-rule-index.ts";
+import type { SidecarScope } from "../../lib/mesh/scope/sidecar-scope.ts";
 import type {
   ClassProxy,
   ClusterView,

@@ -2,9 +2,8 @@ import { bodyLimit } from "hono/body-limit";
 import { Hono } from "hono/tiny";
 import { absentHeader } from "../../storage/http.ts";
 import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "../../storage/object-store.ts";
+import { once, problem } from "./delivery.ts";
 import { objectRequestText } from "./object-signature.ts";
-import { once } from "./once.ts";
-import { problem } from "./problem.ts";
 import { verifySignature } from "./signature.ts";
 
 export interface ObjectsOptions {

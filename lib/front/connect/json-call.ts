@@ -1,8 +1,8 @@
 import { type ResourceType, typeOfUrl } from "../../snapshot/resource-type.ts";
 import { answerDelta } from "../delta-answer.ts";
 import type { Front } from "../front.ts";
-import { isRecord } from "../json-record.ts";
 import { answerPoll } from "../poll.ts";
+import { isRecord } from "../poll-request.ts";
 import { bodyResponse } from "../responses.ts";
 
 /**

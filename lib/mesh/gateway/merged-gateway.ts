@@ -4,12 +4,11 @@
  * @see istio 1.30.3 pilot/pkg/model/gateway.go
  */
 import { type Config, keyOf } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Gateway, Server } from "../../config/kinds/gateway.ts";
 import { isSubset, type Labels } from "../../config/labels.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import { lazily } from "../memo/lazy.ts";
-import type { GatewayServer, MergedGateway, MergedServers, ServerPort } from "../mesh.ts";
 import {
   gatewayRouteName,
   isHttpProtocol,
@@ -18,6 +17,47 @@ import {
   parseGatewayRouteName,
   sanitisedHosts,
 } from "./gateway-port.ts";
+
+/** All Gateways that apply to one gateway workload, merged. */
+export interface MergedGateway {
+  /** Every Gateway that applies, oldest first. */
+  readonly from: readonly ConfigKey[];
+  readonly serverPorts: readonly ServerPort[];
+  /** Parallel to `serverPorts`. */
+  readonly mergedServers: readonly MergedServers[];
+  /** Route name → its servers, in order. */
+  readonly serversByRouteName: ReadonlyMap<string, readonly GatewayServer[]>;
+  /** Port in the name of a route table (`parseGatewayRouteName`) → ports that its servers declare. */
+  portMap(): ReadonlyMap<number, ReadonlySet<number>>;
+  /** Some server passes mesh mTLS on by its server name, be it one that has no place on its port: clusters follow from this alone. */
+  readonly containsAutoPassthrough: boolean;
+}
+
+export interface ServerPort {
+  /** Port the workload listens on. */
+  readonly number: number;
+  readonly protocol: string;
+  readonly bind: string;
+}
+
+export interface MergedServers {
+  readonly servers: readonly GatewayServer[];
+  /** "" where the servers have no RDS. */
+  readonly routeName: string;
+}
+
+/** One server of one Gateway, hosts sanitised. */
+export interface GatewayServer {
+  readonly server: Server;
+  /** The same as it stands in the Gateway: it keeps its identity as long as the Gateway does. */
+  readonly written: Server;
+  readonly gateway: Config<Gateway>;
+  readonly key: ConfigKey;
+  /** `namespace/name`. */
+  readonly gatewayName: string;
+  /** "" for non-HTTP servers. */
+  readonly routeName: string;
+}
 
 /** Gateways whose selector is part of the workload's labels, or that have none; in the order given. */
 export function gatewaysFor(gateways: readonly Config<Gateway>[], labels: Labels): readonly Config<Gateway>[] {

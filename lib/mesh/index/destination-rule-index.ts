@@ -1,5 +1,5 @@
 import { byAge, type Config, keyOf } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
 import { fullHostName } from "../../config/host-name.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
@@ -9,7 +9,21 @@ import { lazily } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type { DestinationRuleIndex, MeshDestinationRule } from "../mesh.ts";
+
+/** The destination rule that applies to a host: several objects for one host merged into one. */
+export interface MeshDestinationRule {
+  /** Metadata of the first object; the merged spec, host fully qualified. */
+  readonly config: Config<DestinationRule>;
+  readonly from: readonly ConfigKey[];
+}
+
+export interface DestinationRuleIndex {
+  /**
+   * Rules for a service seen from a namespace, in order; empty when there are none.
+   * @see docs/how-istio-does-it/destination-rules.md#which-rule-applies
+   */
+  lookup(clientNamespace: string, hostname: string, serviceNamespace: string): readonly MeshDestinationRule[];
+}
 
 /** Rules of one namespace by host, merged; a host has several where exports or selectors differ. */
 interface Pool {

@@ -5,11 +5,10 @@ import type { Endpoint, Service } from "../../registry/service.ts";
 import { lazily } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
-import type { ServiceIndex } from "../mesh.ts";
 import type { MeshLookups, ServiceLookups } from "../views/views.ts";
 import type { NetworkIndex } from "./network-index.ts";
 import type { PeerAuthenticationIndex } from "./peer-authentication.ts";
-import { clusterLocalHosts, serviceAccountsOf } from "./service-index.ts";
+import { clusterLocalHosts, type ServiceIndex, serviceAccountsOf } from "./service-index.ts";
 
 interface ServiceLookupInputs {
   readonly services: ServiceIndex;

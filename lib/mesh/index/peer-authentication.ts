@@ -3,9 +3,9 @@ import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
 import { isSubset, type Labels } from "../../config/labels.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
-import type { ServedWorkload } from "../legacy-policies/served-port.ts";
 import { step } from "../memo/step.ts";
 import type { MutualTlsMode } from "../views/views.ts";
+import type { ServedWorkload } from "./policy-attachment.ts";
 
 /**
  * Which mode of mutual TLS holds where.

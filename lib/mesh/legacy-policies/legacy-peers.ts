@@ -6,13 +6,14 @@ import { type RegistryState, serviceKey } from "../../registry/registry-state.ts
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
 import type { PeerAuthenticationIndex } from "../index/peer-authentication.ts";
+import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { MutualTlsMode } from "../views/views.ts";
 import { type AuthenticationIndex, mutualTlsMode } from "./authentication-index.ts";
 import { convertedConfig } from "./converted-config.ts";
-import { type ServedWorkload, servedPorts } from "./served-port.ts";
+import { servedPorts } from "./served-port.ts";
 
 /**
  * Mutual TLS by the newer kind where one of its objects applies to a workload, else by the authentication policies of the

@@ -2,8 +2,7 @@ import type { Destination, VirtualService } from "../../config/kinds/virtual-ser
 import type { Service } from "../../registry/service.ts";
 import type { HostImports } from "../hosts/host-import.ts";
 import { hostTable, mostSpecific } from "../hosts/host-table.ts";
-import { routeSemanticsAnnotation } from "../index/virtual-service-index.ts";
-import type { MeshVirtualService } from "../mesh.ts";
+import { type MeshVirtualService, routeSemanticsAnnotation } from "../index/virtual-service-index.ts";
 
 /**
  * The virtual services that an egress listener imports by any of their hosts, in the order given.

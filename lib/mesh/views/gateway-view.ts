@@ -2,11 +2,18 @@ import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
 import type { Labels } from "../../config/labels.ts";
-import { gatewaysFor, mergeGateways, type PortTranslation, portTranslations } from "../gateway/merged-gateway.ts";
+import {
+  gatewaysFor,
+  type MergedGateway,
+  mergeGateways,
+  type PortTranslation,
+  portTranslations,
+} from "../gateway/merged-gateway.ts";
+import type { MeshVirtualService } from "../index/virtual-service-index.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type { MergedGateway, Mesh, MeshVirtualService } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
 import { objectNames } from "./object-names.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
 import { type InputNames, itself, viewKey } from "./view-key.ts";

@@ -4,7 +4,7 @@ import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import { destinationRuleFor } from "../index/destination-rule-index.ts";
 import { workloadModeOf } from "../index/peer-authentication.ts";
-import type { ServedWorkload } from "../legacy-policies/served-port.ts";
+import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";

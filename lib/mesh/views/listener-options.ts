@@ -1,8 +1,9 @@
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneValue } from "../memo/same.ts";
-import type { Mesh, SidecarScope } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
 import { isFlagSet, numberOf, textOf } from "../proxy/node-metadata.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { headlessServices } from "./listener-lookups.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { ListenerOptions } from "./views.ts";

@@ -14,7 +14,10 @@ import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
 import type { NetworkGateway } from "../../registry/registry-state.ts";
 import type { Endpoint, Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
-import type { MergedGateway, MeshDestinationRule, MeshVirtualService, SidecarScope } from "../mesh.ts";
+import type { MergedGateway } from "../gateway/merged-gateway.ts";
+import type { MeshDestinationRule } from "../index/destination-rule-index.ts";
+import type { MeshVirtualService } from "../index/virtual-service-index.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 
 /** What every generator may read of the proxies of a class. */
 export interface ClassProxy {

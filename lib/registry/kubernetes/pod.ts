@@ -1,8 +1,7 @@
 import type { Labels } from "../../config/labels.ts";
-import { spiffeUri } from "../identity.ts";
 import { tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
-import type { Endpoint, Locality, Workload } from "../service.ts";
+import { type Endpoint, type Locality, spiffeUri, type Workload } from "../service.ts";
 import type { Node } from "./node.ts";
 import { fieldsOf, type KubernetesObject, listOf, numberOf, objectNamespace, stringsOf, textOf } from "./object.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";

@@ -1,5 +1,4 @@
-import type { Config } from "../../config/config.ts";
-import { keyOf } from "../../config/config.ts";
+import { type Config, keyOf } from "../../config/config.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import { ipFamily, isIpAddress, readIpRange } from "../../config/ip-address.ts";
 import type { ServiceEntry, ServiceEntryResolution } from "../../config/kinds/service-entry.ts";

@@ -2,11 +2,10 @@ import type { Config } from "../../config/config.ts";
 import { isIpAddress } from "../../config/ip-address.ts";
 import type { WorkloadEntry } from "../../config/kinds/workload-entry.ts";
 import type { Labels } from "../../config/labels.ts";
-import { spiffeUri } from "../identity.ts";
 import { fieldsOf, listOf } from "../kubernetes/object.ts";
 import { tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
-import type { Endpoint, Workload } from "../service.ts";
+import { type Endpoint, spiffeUri, type Workload } from "../service.ts";
 
 /** What the conversion of ServiceEntries and WorkloadEntries depends on beside them. */
 export interface EntrySettings {

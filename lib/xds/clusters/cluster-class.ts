@@ -1,9 +1,8 @@
 import type { Memo } from "../../mesh/memo/memo.ts";
 import type { ClassProxy, ClusterView, MeshLookups } from "../../mesh/views/views.ts";
-import type { AssignmentContext } from "../endpoints/load-assignment.ts";
+import { type AssignmentContext, perspectiveText } from "../endpoints/load-assignment.ts";
 import { createLocalityPool } from "../endpoints/locality-group.ts";
 import { indexGateways } from "../endpoints/network-gateways.ts";
-import { perspectiveText } from "../endpoints/perspective-text.ts";
 
 /** Everything but services and rules that the clusters of a class are made from. */
 export interface ClusterClass {

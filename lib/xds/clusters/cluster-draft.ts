@@ -1,7 +1,8 @@
 import type { Subset } from "../../config/kinds/destination-rule.ts";
-import type { EffectiveTrafficPolicy, MeshDestinationRule } from "../../mesh/mesh.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import type { Discovery } from "./discovery.ts";
+import type { EffectiveTrafficPolicy } from "./traffic-policy.ts";
 
 /** One service with the rule that applies to it, as a class of proxies sees it. */
 export interface OutboundService {

@@ -5,8 +5,7 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import { isHttp, isHttp2 } from "../../registry/protocol.ts";
 import type { Protocol } from "../../registry/service.ts";
-import { packAny } from "../any.ts";
-import { preserveCase } from "../header-case.ts";
+import { packAny, preserveCase } from "../core-messages.ts";
 
 /** Which protocol a cluster speaks; undefined: nobody said, which is HTTP/1.1 if an option has to be written. */
 type UpstreamProtocol = "http1" | "http2" | "downstream";

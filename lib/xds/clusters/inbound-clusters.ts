@@ -1,8 +1,8 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
 import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import type { MeshDestinationRule } from "../../mesh/mesh.ts";
 import type { ClusterView, ServedView } from "../../mesh/views/views.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";

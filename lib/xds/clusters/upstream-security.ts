@@ -1,5 +1,5 @@
 import type { UpstreamHttpProtocolOptionsJson } from "../../../gen/envoy/config/core/v3/protocol_pb.ts";
-import type { MeshDestinationRule } from "../../mesh/mesh.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import { sniDnatClusterName } from "../names.ts";
 import { upstreamContext } from "../tls/upstream-context.ts";
 import { infersMtls, upstreamTls } from "../tls/upstream-settings.ts";

@@ -1,5 +1,5 @@
 import type { ClientTLSSettings, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
-import type { MeshDestinationRule } from "../../mesh/mesh.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { MeshLookups } from "../../mesh/views/views.ts";
 import type { Endpoint } from "../../registry/service.ts";
 import { subsetOf } from "../clusters/traffic-policy.ts";

@@ -4,17 +4,15 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import { mapAgain } from "../../mesh/memo/identity.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { sameList } from "../../mesh/memo/same.ts";
-import { streamPort } from "../../mesh/service-port.ts";
 import type { EndpointView } from "../../mesh/views/views.ts";
-import type { Endpoint } from "../../registry/service.ts";
+import { type Endpoint, streamPort } from "../../registry/service.ts";
 import { effectivePolicy } from "../clusters/traffic-policy.ts";
 import { parseClusterName } from "../names.ts";
 import { provenanceOf } from "../provenance.ts";
 import type { Resource } from "../resource.ts";
-import { type Assignment, loadAssignment } from "./load-assignment.ts";
+import { type Assignment, loadAssignment, perspectiveText } from "./load-assignment.ts";
 import { createLocalityPool, createMemberPool } from "./locality-group.ts";
 import { indexGateways } from "./network-gateways.ts";
-import { perspectiveText } from "./perspective-text.ts";
 
 /** Stands for "no rule" among memo keys. */
 const noRule = {};

@@ -1,8 +1,8 @@
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
-import type { EffectiveTrafficPolicy, MeshDestinationRule } from "../../mesh/mesh.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { EndpointPerspective, MeshLookups } from "../../mesh/views/views.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
-import { subsetOf } from "../clusters/traffic-policy.ts";
+import { type EffectiveTrafficPolicy, subsetOf } from "../clusters/traffic-policy.ts";
 import { distribute } from "./distribute.ts";
 import { mtlsDecision } from "./endpoint-mtls.ts";
 import { byLabels, byNearness } from "./failover.ts";
@@ -103,4 +103,9 @@ export function loadAssignment(
   const groups = byLocality(assignment.sniDnat ? mtlsOnly(reachable) : reachable, assignment, context);
   if (groups.length === 0) return { clusterName };
   return { clusterName, endpoints: groups.map((group) => groupJson(group, localityOf)) };
+}
+
+/** A perspective as text, for memo keys: all of it is plain values. */
+export function perspectiveText(perspective: EndpointPerspective): string {
+  return JSON.stringify(perspective);
 }

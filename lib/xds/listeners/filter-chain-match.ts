@@ -2,7 +2,7 @@ import type { FilterChainMatchJson } from "../../../gen/envoy/config/listener/v3
 import { byCodePoint, inCodePointOrder } from "../../config/diagnostic.ts";
 import { maskedCidr } from "../../config/ip-address.ts";
 import { unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
-import { cidrRange } from "../cidr-range.ts";
+import { cidrRange } from "../core-messages.ts";
 
 /** What a connection must look like to take a filter chain. Empty parts match everything. */
 export interface ChainMatch {

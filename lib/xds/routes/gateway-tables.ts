@@ -1,6 +1,7 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
+import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import { sameList } from "../../mesh/memo/same.ts";
-import type { GatewayServer, MeshVirtualService } from "../../mesh/mesh.ts";
 import type { GatewayRouteView } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import type { Resource } from "../resource.ts";

@@ -1,5 +1,5 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
-import type { GatewayServer } from "../../mesh/mesh.ts";
+import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
 import { bySpecificity } from "./gateway-hosts.ts";
 import type { PlacedRoutes } from "./placed-routes.ts";
 import { isCatchAll } from "./route-match.ts";

@@ -2,7 +2,8 @@ import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_compone
 import type { ConfigKey } from "../../config/diagnostic.ts";
 import type { ConsistentHashLB } from "../../config/kinds/destination-rule.ts";
 import type { Destination, HTTPRetry } from "../../config/kinds/virtual-service.ts";
-import type { MeshDestinationRule, MeshVirtualService } from "../../mesh/mesh.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
+import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import type { Service } from "../../registry/service.ts";
 import { destinationHash } from "./hash-policy.ts";
 import { type RouteContext, virtualServiceRoutes } from "./http-route.ts";

@@ -2,7 +2,8 @@ import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_compone
 import type { ConfigKey, Diagnostic, Origin } from "../../config/diagnostic.ts";
 import { hostsOverlap, isWildcard } from "../../config/host-name.ts";
 import { meshGateway } from "../../mesh/hosts/short-names.ts";
-import type { EgressListener, MeshVirtualService } from "../../mesh/mesh.ts";
+import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
+import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import type { Service } from "../../registry/service.ts";
 import { originKeys, provenanceOf } from "../provenance.ts";
 import { defaultOutboundRoute } from "./default-route.ts";

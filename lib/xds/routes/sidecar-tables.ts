@@ -2,7 +2,7 @@ import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { lazily } from "../../mesh/memo/lazy.ts";
 import { sameList } from "../../mesh/memo/same.ts";
-import type { EgressListener } from "../../mesh/mesh.ts";
+import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import type { Resource } from "../resource.ts";
 import { catchAllVirtualHost } from "./default-route.ts";

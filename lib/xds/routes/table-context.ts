@@ -1,8 +1,8 @@
 import type { RetryPolicyJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { DestinationRule, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import { remembered } from "../../mesh/memo/lazy.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import type { MeshDestinationRule } from "../../mesh/mesh.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
 import { retryPolicy } from "./retry-policy.ts";

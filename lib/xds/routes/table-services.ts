@@ -1,8 +1,7 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { isWildcard } from "../../config/host-name.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { streamPort } from "../../mesh/service-port.ts";
-import type { Protocol, Service, ServicePort } from "../../registry/service.ts";
+import { type Protocol, type Service, type ServicePort, streamPort } from "../../registry/service.ts";
 import { virtualHostName } from "./service-domains.ts";
 
 /** A service as one table sees it. */

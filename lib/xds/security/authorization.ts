@@ -14,7 +14,7 @@ import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnosti
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import { httpOnlyAnnotation, isDryRun } from "../../mesh/index/workload-policies.ts";
 import type { ServiceLookups } from "../../mesh/views/views.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
 import { type Authorizer, findAuthorizer } from "./ext-authz.ts";
 import { neverMatches, type RuleContext, rbacPolicy } from "./rbac-policy.ts";
 

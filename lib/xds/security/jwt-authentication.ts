@@ -13,7 +13,7 @@ import { type Config, writtenPath } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { ServiceLookups } from "../../mesh/views/views.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
 import { providerCluster } from "../telemetry/provider-cluster.ts";
 import { jwtFilter, jwtPayload } from "./metadata-match.ts";
 

@@ -5,8 +5,7 @@
  */
 import type { PermissionJson, PrincipalJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { StringMatcherJson } from "../../../gen/envoy/type/matcher/v3/string_pb.ts";
-import { packAny } from "../any.ts";
-import { cidrRange } from "../cidr-range.ts";
+import { cidrRange, packAny } from "../core-messages.ts";
 import { claimMatch, filterMetadataMatch, listClaimMatch } from "./metadata-match.ts";
 import { anyText, headerMatch, principalMatch, quoteRegex, regexMatch, textMatch } from "./string-match.ts";
 

@@ -11,7 +11,7 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ServiceLookups } from "../../mesh/views/views.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
 import { accessLogServiceCluster } from "../names.ts";
 import { defaultLogText, jsonLogFormat, logFormatters, textLogFormat } from "./log-format.ts";
 import { type ProviderCluster, providerCluster, providerGrpcService } from "./provider-cluster.ts";

@@ -8,7 +8,7 @@ import type { SkyWalkingConfigJson } from "../../../gen/envoy/config/trace/v3/sk
 import type { ZipkinConfigJson } from "../../../gen/envoy/config/trace/v3/zipkin_pb.ts";
 import type { ExtensionProvider, HttpHeader, HttpService } from "../../config/kinds/extension-provider.ts";
 import type { ListenerView } from "../../mesh/views/views.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";
 import { isInScope, type ProviderCluster, providerCluster, providerGrpcService } from "./provider-cluster.ts";
 

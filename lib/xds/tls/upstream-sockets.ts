@@ -3,7 +3,7 @@ import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base
 import type { UpstreamHttpProtocolOptionsJson } from "../../../gen/envoy/config/core/v3/protocol_pb.ts";
 import type { UpstreamTlsContextJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { ClientTLSSettings, ProxyProtocol } from "../../config/kinds/destination-rule.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
 
 /** The sockets of a cluster, one or a choice by endpoint metadata. */
 export type Sockets = Pick<ClusterJson, "transportSocket" | "transportSocketMatches">;

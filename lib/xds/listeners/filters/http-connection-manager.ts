@@ -8,9 +8,7 @@ import type {
 import type { PathNormalization } from "../../../config/kinds/mesh-config.ts";
 import { isHttp2 } from "../../../registry/protocol.ts";
 import type { Protocol } from "../../../registry/service.ts";
-import { type PackedJson, packAny } from "../../any.ts";
-import { overAds } from "../../config-source.ts";
-import { preserveCase } from "../../header-case.ts";
+import { overAds, type PackedJson, packAny, preserveCase } from "../../core-messages.ts";
 import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import { httpFilters } from "./http-filters.ts";
 import { internalAddressField } from "./internal-address.ts";

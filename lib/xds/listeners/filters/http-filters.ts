@@ -1,6 +1,6 @@
 import type { RouterJson } from "../../../../gen/envoy/extensions/filters/http/router/v3/router_pb.ts";
 import type { HttpFilterJson } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import { packAny } from "../../any.ts";
+import { packAny } from "../../core-messages.ts";
 import type { ListenerContext } from "../listener-context.ts";
 import type { ChainPlace } from "./policy-filters.ts";
 

@@ -3,7 +3,7 @@ import type { MongoProxyJson } from "../../../../gen/envoy/extensions/filters/ne
 import type { TcpProxyJson } from "../../../../gen/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.ts";
 import type { DestinationRule, TunnelSettings } from "../../../config/kinds/destination-rule.ts";
 import type { Protocol } from "../../../registry/service.ts";
-import { packAny } from "../../any.ts";
+import { packAny } from "../../core-messages.ts";
 import { blackHoleCluster } from "../../names.ts";
 import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import type { ListenerClass } from "./policy-filters.ts";

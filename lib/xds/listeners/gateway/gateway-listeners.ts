@@ -2,9 +2,9 @@ import type { ListenerFilterJson } from "../../../../gen/envoy/config/listener/v
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { ConfigKey, Origin } from "../../../config/diagnostic.ts";
 import { sniHostsOf } from "../../../mesh/gateway/gateway-port.ts";
-import type { GatewayServer, MergedServers, ServerPort } from "../../../mesh/mesh.ts";
+import type { GatewayServer, MergedServers, ServerPort } from "../../../mesh/gateway/merged-gateway.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
-import { packAny } from "../../any.ts";
+import { packAny } from "../../core-messages.ts";
 import { listenerName } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
 import { serverDownstreamContext } from "../../tls/downstream-server.ts";

@@ -2,7 +2,8 @@ import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listen
 import { hostsOverlap } from "../../../config/host-name.ts";
 import type { Server } from "../../../config/kinds/gateway.ts";
 import { sniHostsOf } from "../../../mesh/gateway/gateway-port.ts";
-import type { GatewayServer, MeshVirtualService } from "../../../mesh/mesh.ts";
+import type { GatewayServer } from "../../../mesh/gateway/merged-gateway.ts";
+import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import { serverDownstreamContext } from "../../tls/downstream-server.ts";
 import { matchAll } from "../filter-chain-match.ts";

@@ -4,7 +4,7 @@ import type {
 } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { ConfigKey } from "../../../config/diagnostic.ts";
-import { packAny } from "../../any.ts";
+import { packAny } from "../../core-messages.ts";
 import { listenerName, virtualInboundBlackHoleChain, virtualInboundListener } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
 import { envoyAddress } from "../bind.ts";

@@ -1,5 +1,4 @@
-import type { ConfigMeta } from "../../../config/config.ts";
-import { keyOf } from "../../../config/config.ts";
+import { type ConfigMeta, keyOf } from "../../../config/config.ts";
 import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { isGlobalUnicast } from "../../../config/ip-address.ts";
 import type { IstioIngressListener } from "../../../config/kinds/sidecar.ts";

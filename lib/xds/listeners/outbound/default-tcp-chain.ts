@@ -1,6 +1,5 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import { isDynamicWildcard } from "../../../mesh/hosts/dynamic-wildcard.ts";
-import type { Service } from "../../../registry/service.ts";
+import { isDynamicWildcard, type Service } from "../../../registry/service.ts";
 import { outboundClusterName } from "../../names.ts";
 import { statName } from "../../stat-name.ts";
 import { tcpChainFilters } from "../filters/network-filters.ts";

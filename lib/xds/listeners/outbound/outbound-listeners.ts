@@ -1,15 +1,14 @@
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { isIpAddress } from "../../../config/ip-address.ts";
 import { serviceAddress, unspecifiedAddress } from "../../../mesh/hosts/service-address.ts";
-import type { EgressListener } from "../../../mesh/mesh.ts";
+import type { EgressListener } from "../../../mesh/scope/sidecar-scope.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
 import type { Resource } from "../../resource.ts";
 import { isUnixBind } from "../bind.ts";
 import type { ListenerContext } from "../listener-context.ts";
 import { canBind } from "../reserved-port.ts";
-import type { Binding } from "./outbound-entry.ts";
-import { protocolClass } from "./outbound-entry.ts";
+import { type Binding, protocolClass } from "./outbound-entry.ts";
 import { outboundListener } from "./outbound-listener.ts";
 import { addOutboundService, type OutboundEntries, type OutboundTarget } from "./outbound-service.ts";
 

@@ -1,7 +1,6 @@
 import type { Diagnostic } from "../../../config/diagnostic.ts";
-import { isDynamicWildcard } from "../../../mesh/hosts/dynamic-wildcard.ts";
-import type { MeshVirtualService } from "../../../mesh/mesh.ts";
-import type { Service, ServicePort } from "../../../registry/service.ts";
+import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
+import { isDynamicWildcard, type Service, type ServicePort } from "../../../registry/service.ts";
 import { listenerName, sniffedRouteTableName } from "../../names.ts";
 import { originKeys } from "../../provenance.ts";
 import { listenAddresses } from "../listen-address.ts";

@@ -1,8 +1,7 @@
 import { hostsOverlap } from "../../../config/host-name.ts";
 import type { L4MatchAttributes, TLSRoute } from "../../../config/kinds/virtual-service.ts";
-import { isDynamicWildcard } from "../../../mesh/hosts/dynamic-wildcard.ts";
-import type { MeshVirtualService } from "../../../mesh/mesh.ts";
-import type { Service } from "../../../registry/service.ts";
+import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
+import { isDynamicWildcard, type Service } from "../../../registry/service.ts";
 import { alternateHosts } from "../../routes/service-domains.ts";
 import { matchAll } from "../filter-chain-match.ts";
 import { listenAddresses } from "../listen-address.ts";

@@ -1,6 +1,6 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { RouteDestination } from "../../../config/kinds/virtual-service.ts";
-import type { MeshVirtualService } from "../../../mesh/mesh.ts";
+import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
 import type { Protocol, Service } from "../../../registry/service.ts";
 import { type DestinationContext, destinationCluster } from "../../routes/destination-cluster.ts";
 import { statName } from "../../stat-name.ts";

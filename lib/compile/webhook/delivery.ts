@@ -1,5 +1,4 @@
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
-import { problem } from "./problem.ts";
 
 /** Acts for a delivery that was not seen before, and refuses a replay; an attempt that failed may be made again. */
 export async function once(
@@ -19,4 +18,12 @@ export async function once(
     await store.delete(key);
     throw cause;
   }
+}
+
+/** A refusal for programs and people (RFC 9457). */
+export function problem(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return Response.json(
+    { status, detail },
+    { status, headers: { ...headers, "content-type": "application/problem+json" } },
+  );
 }
