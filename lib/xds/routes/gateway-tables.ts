@@ -4,11 +4,11 @@ import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.
 import { sameList } from "../../mesh/memo/same.ts";
 import type { GatewayRouteView } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
+import { blackHoleHost, virtualHostName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { intersectHosts, serverHostsFor } from "./gateway-hosts.ts";
 import { type GatewayHost, gatewayVirtualHosts } from "./gateway-virtual-hosts.ts";
 import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
-import { virtualHostName } from "./service-domains.ts";
 import type { TableContext } from "./table-context.ts";
 import { emptyTable, routeTable, type VirtualHostPiece } from "./virtual-host.ts";
 
@@ -133,6 +133,6 @@ function destinationService(hostname: string, namespace: string, { view }: Table
 
 /** Stands in for a table without any host, so that requests are answered with 404. */
 function blackHole(port: number): VirtualHostPiece {
-  const name = virtualHostName("blackhole", port);
+  const name = virtualHostName(blackHoleHost, port);
   return { name, json: { name, domains: ["*"] }, from: [] };
 }

@@ -1,9 +1,9 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
+import { virtualHostName } from "../names.ts";
 import { bySpecificity } from "./gateway-hosts.ts";
 import type { PlacedRoutes } from "./placed-routes.ts";
 import { isCatchAll } from "./route-match.ts";
-import { virtualHostName } from "./service-domains.ts";
 import type { TableContext } from "./table-context.ts";
 import { byName, type VirtualHostPiece, virtualHost } from "./virtual-host.ts";
 

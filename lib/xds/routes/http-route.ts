@@ -3,7 +3,7 @@ import type { ConfigMeta } from "../../config/config.ts";
 import type { HTTPMatchRequest, HTTPRoute } from "../../config/kinds/virtual-service.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import { lazily } from "../../mesh/memo/lazy.ts";
-import { configPath, parseClusterName } from "../names.ts";
+import { configPath, operationName, parseClusterName, routeName } from "../names.ts";
 import { corsConfig, corsFilter } from "./cors.ts";
 import { faultConfig, faultFilter } from "./fault.ts";
 import { appendMutations, type HeaderMutations, translateHeaders } from "./header-operations.ts";
@@ -98,8 +98,8 @@ function httpRoute(part: RoutePart, match: HTTPMatchRequest | undefined, context
   const semantics = meta.annotations["internal.istio.io/route-semantics"];
   const envoyMatch = routeMatch(match, semantics === "ingress" || semantics === "gateway");
   const outcome = part.outcome(semantics === "gateway" ? (envoyMatch.pathSeparatedPrefix ?? "") : undefined);
-  const operation = operationName(envoyMatch, outcome.action.route?.cluster, meta.name, context);
-  const name = routeName(http, match);
+  const operation = operationOf(envoyMatch, outcome.action.route?.cluster, meta.name, context);
+  const name = routeName(http.name, match?.name);
   const route: RouteJson = { match: envoyMatch, ...outcome.action, metadata, decorator: { operation } };
   if (name !== "") route.name = name;
   Object.assign(route, outcome.mutations);
@@ -128,17 +128,12 @@ function routeOutcome(http: HTTPRoute, gatewayApiPrefix: string | undefined, con
   return { action: { route: forwarded.action }, mutations: appendMutations(mutations, forwarded.mutations) };
 }
 
-function routeName(http: HTTPRoute, match: HTTPMatchRequest | undefined): string {
-  const name = http.name ?? "";
-  return match?.name === undefined || match.name === "" ? name : `${name}.${match.name}`;
-}
-
 /**
  * Name of the operation in traces: `<host>:<port><path>` of the one cluster that takes the request; with several of them,
  * or with none, the name of the VirtualService and the table's port stand in.
  * @see docs/how-istio-does-it/routes.md#decorators
  */
-function operationName(
+function operationOf(
   match: RouteMatchJson,
   clusterName: string | undefined,
   virtualServiceName: string,
@@ -147,8 +142,8 @@ function operationName(
   const path = operationPath(match);
   const cluster = parseClusterName(clusterName ?? "");
   // The port of the place is read only where it counts: what does not read it serves every place.
-  if (cluster === undefined) return `${virtualServiceName}:${context.port}${path}`;
-  return `${cluster.host}:${cluster.port}${path}`;
+  if (cluster === undefined) return operationName(virtualServiceName, context.port, path);
+  return operationName(cluster.host, cluster.port, path);
 }
 
 function operationPath(match: RouteMatchJson): string {

@@ -1,6 +1,7 @@
 import { serviceAddresses, unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
+import { bracketed, virtualHostName } from "../names.ts";
 
 /** Domains of a virtual host, in order, and which of them are short or otherwise derived forms of a host name. */
 export interface Domains {
@@ -47,16 +48,6 @@ export function serviceDomains(service: Service, portSuffix: number | undefined,
     if (address !== "" && address !== unspecifiedAddress) add(address, false);
   }
   return { all, keys: all.map((domain) => domain.toLowerCase()), derived };
-}
-
-/** `<host>:<port>`, an IPv6 address in brackets: the name of a virtual host. */
-export function virtualHostName(host: string, port: number): string {
-  return `${bracketed(host)}:${port}`;
-}
-
-/** A domain as Envoy compares it: an IPv6 address in brackets. */
-export function bracketed(domain: string): string {
-  return domain.includes(":") ? `[${domain}]` : domain;
 }
 
 /** Other names for a host: absolute, and the short forms that the proxy's own DNS domain completes. */

@@ -4,6 +4,7 @@ import { lazily } from "../../mesh/memo/lazy.ts";
 import { sameList } from "../../mesh/memo/same.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
+import { httpProxyRouteTable } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { catchAllVirtualHost } from "./default-route.ts";
 import { type SidecarHosts, sidecarHosts } from "./sidecar-hosts.ts";
@@ -63,7 +64,8 @@ interface TableName {
 }
 
 function parseTableName(name: string): TableName | undefined {
-  if (name === "http_proxy" || name.startsWith("unix://")) return { port: 0, bind: name, sniffedHost: undefined };
+  if (name === httpProxyRouteTable || name.startsWith("unix://"))
+    return { port: 0, bind: name, sniffedHost: undefined };
   const match = /^(?:(.+):)?(\d+)$/.exec(name);
   if (match === null) return undefined;
   return { port: Number(match[2]), bind: name, sniffedHost: match[1] };

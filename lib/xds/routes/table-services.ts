@@ -2,7 +2,7 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import { isWildcard } from "../../config/host-name.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { type Protocol, type Service, type ServicePort, streamPort } from "../../registry/service.ts";
-import { virtualHostName } from "./service-domains.ts";
+import { virtualHostName } from "../names.ts";
 
 /** A service as one table sees it. */
 export interface TableService {

@@ -1,3 +1,13 @@
+import {
+  askedPolicyName,
+  authorizerMark,
+  authorizerShadowPrefix,
+  dryRunShadowPrefix,
+  rbacPolicyName,
+  shadowPolicyKey,
+  tcpFilterStatPrefix,
+  unaskedPolicyName,
+} from "../names.ts";
 /**
  * AuthorizationPolicies of a workload as filters: RBAC for AUDIT, DENY and ALLOW, and for CUSTOM a pair of an RBAC
  * filter that only marks the requests to ask about, and the external authorizer that is asked about those.
@@ -88,8 +98,8 @@ function builtInFilter(
   const enforced = policies.filter((policy) => !isDryRun(policy));
   const shadow = policies.filter(isDryRun);
   const translate = (group: Policies): RBACJson =>
-    rbac(action, policyMap(group, action === "ALLOW", "", lookups, protocol));
-  const prefix = shadow.length === 0 || action === "ALLOW" ? "istio_dry_run_allow_" : "istio_dry_run_deny_";
+    rbac(action, policyMap(group, action === "ALLOW", plainName, lookups, protocol));
+  const prefix = dryRunShadowPrefix(shadow.length === 0 || action === "ALLOW" ? "allow" : "deny");
   const auditsOnly = shadow.length > 0 && action === "LOG";
   return rbacFilter(protocol, {
     ...(enforced.length === 0 ? {} : { rules: translate(enforced) }),
@@ -126,17 +136,17 @@ function authorizerPair(
 ): readonly NamedFilter[] {
   if (protocol === "tcp" && authorizer.tcp === undefined) return [];
   const translate = (group: Policies): Record<string, PolicyJson> =>
-    policyMap(group, false, providerPrefix(provider), lookups, protocol);
+    policyMap(group, false, (name) => askedPolicyName(provider, name), lookups, protocol);
   const dryRun = translate(policies.filter(isDryRun));
   const marker = rbacFilter(protocol, {
     ...(Object.keys(dryRun).length === 0 ? {} : { rules: rbac("DENY", dryRun) }),
     shadowRules: rbac("DENY", translate(policies.filter((policy) => !isDryRun(policy)))),
-    shadowRulesStatPrefix: "istio_ext_authz_",
+    shadowRulesStatPrefix: authorizerShadowPrefix,
   });
   const filterEnabledMetadata: MetadataMatcherJson = {
     filter: rbacName(protocol),
-    path: [{ key: "istio_ext_authz_shadow_effective_policy_id" }],
-    value: { stringMatch: { prefix: `istio-ext-authz-${provider}` } },
+    path: [{ key: shadowPolicyKey(authorizerShadowPrefix) }],
+    value: { stringMatch: { prefix: authorizerMark(provider) } },
   };
   const config = protocol === "tcp" ? authorizer.tcp : authorizer.http;
   const asked = {
@@ -157,27 +167,23 @@ function refusals(
   protocol: Protocol,
 ): Record<string, PolicyJson> {
   const enforced = policies.filter((policy) => !isDryRun(policy));
-  const asked = policyMap(enforced, false, providerPrefix(provider), lookups, protocol);
-  return Object.fromEntries(
-    Object.entries(asked).map(([name, policy]) => [`${name}-deny-due-to-bad-CUSTOM-action`, policy]),
-  );
+  const asked = policyMap(enforced, false, (name) => askedPolicyName(provider, name), lookups, protocol);
+  return Object.fromEntries(Object.entries(asked).map(([name, policy]) => [unaskedPolicyName(name), policy]));
 }
 
-function providerPrefix(provider: string): string {
-  return provider === "" ? "istio-ext-authz-" : `istio-ext-authz-${provider}-`;
-}
+const plainName = (name: string): string => name;
 
-/** Rules by `<prefix>ns[<namespace>]-policy[<name>]-rule[<index>]`; rules that cannot be kept are missing. */
+/** Rules by `rbacPolicyName`, changed as `named` does; rules that cannot be kept are missing. */
 function policyMap(
   policies: Policies,
   allows: boolean,
-  prefix: string,
+  named: (name: string) => string,
   lookups: ServiceLookups,
   protocol: Protocol,
 ): Record<string, PolicyJson> {
   const trustDomains = [lookups.mesh.trustDomain, ...lookups.mesh.trustDomainAliases];
   const entries = policies.flatMap(({ meta, spec }): readonly [string, PolicyJson][] => {
-    const name = (rule: number): string => `${prefix}ns[${meta.namespace}]-policy[${meta.name}]-rule[${rule}]`;
+    const name = (rule: number): string => named(rbacPolicyName(meta, rule));
     const rules = spec.rules ?? [];
     if (rules.length === 0) return [[name(0), neverMatches]];
     return rules.flatMap((rule, index): readonly [string, PolicyJson][] => {
@@ -198,7 +204,7 @@ function rbac(action: RBAC_ActionJson, policies: Record<string, PolicyJson>): RB
 
 function rbacFilter(protocol: Protocol, config: object): NamedFilter {
   const type = `envoy.extensions.filters.${filterKind(protocol)}.rbac.v3.RBAC`;
-  const typedConfig = packAny(type, protocol === "tcp" ? { ...config, statPrefix: "tcp." } : config);
+  const typedConfig = packAny(type, protocol === "tcp" ? { ...config, statPrefix: tcpFilterStatPrefix } : config);
   return { name: rbacName(protocol), typedConfig };
 }
 

@@ -15,6 +15,7 @@ import type {
   ExtensionProvider,
 } from "../../config/kinds/extension-provider.ts";
 import type { ServiceLookups } from "../../mesh/views/views.ts";
+import { tcpFilterStatPrefix } from "../names.ts";
 import { providerCluster } from "../telemetry/provider-cluster.ts";
 
 /** The authorizer's filter config without the part that names a policy; `tcp` only for gRPC, HTTP cannot serve it. */
@@ -121,7 +122,7 @@ function grpcAuthorizer(config: EnvoyExternalAuthorizationGrpcProvider, upstream
   return {
     http: { ...commonFields(config, upstream), grpcService },
     tcp: {
-      statPrefix: "tcp.",
+      statPrefix: tcpFilterStatPrefix,
       ...(config.failOpen ? { failureModeAllow: true } : {}),
       transportApiVersion: "V3",
       grpcService,

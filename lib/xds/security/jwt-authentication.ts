@@ -14,6 +14,7 @@ import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnosti
 import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { packAny } from "../core-messages.ts";
+import { jwtProviderName } from "../names.ts";
 import { providerCluster } from "../telemetry/provider-cluster.ts";
 import { jwtFilter, jwtPayload } from "./metadata-match.ts";
 
@@ -52,7 +53,7 @@ export function jwtAuthentication(
     .map((found) => ({ ...found, keys: keysOf(found.rule, options.keySets) }))
     .sort((a, b) => byCodePoint(a.rule.issuer ?? "", b.rule.issuer ?? ""));
   if (rules.length === 0) return { value: undefined, diagnostics: [] };
-  const names = rules.map((_, index) => `origins-${index}`);
+  const names = rules.map((_, index) => jwtProviderName(index));
   const config: JwtAuthenticationJson = {
     providers: Object.fromEntries(
       rules.map(({ rule, keys }, index) => [names[index], provider(rule, keys ?? unreachable, options)]),

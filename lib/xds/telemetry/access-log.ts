@@ -12,7 +12,7 @@ import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { packAny } from "../core-messages.ts";
-import { accessLogServiceCluster } from "../names.ts";
+import { accessLogServiceCluster, httpLogName, listenerLogName, openTelemetryLogName, tcpLogName } from "../names.ts";
 import { defaultLogText, jsonLogFormat, logFormatters, textLogFormat } from "./log-format.ts";
 import { type ProviderCluster, providerCluster, providerGrpcService } from "./provider-cluster.ts";
 
@@ -25,11 +25,6 @@ const peerStateOfAllVersions = [
   "wasm.downstream_peer",
   "wasm.downstream_peer_id",
 ];
-
-const httpLogName = "http_envoy_accesslog";
-const tcpLogName = "tcp_envoy_accesslog";
-const listenerLogName = "listener_envoy_accesslog";
-const openTelemetryLogName = "otel_envoy_accesslog";
 
 /** Name of Istio's built-in file provider, which follows the mesh's format. */
 const builtinFileProvider = "envoy";

@@ -1,6 +1,6 @@
 import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 import type { ServiceLookups } from "../../mesh/views/views.ts";
-import { credentialSecretName, workloadCertificate, workloadRootCa } from "../names.ts";
+import { caOfCredential, credentialSecretName, workloadCertificate, workloadRootCa } from "../names.ts";
 import { type ProviderCluster, providerCluster } from "../telemetry/provider-cluster.ts";
 import { credentialSecret, identitySecret, serverSecret } from "./sds-secret.ts";
 
@@ -15,7 +15,7 @@ const external = "sds://";
  */
 export function serverCredential(name: string, lookups: ServiceLookups): SdsSecretConfigJson {
   if (name === builtin) return identitySecret(workloadCertificate);
-  if (name === `${builtin}-cacert`) return identitySecret(workloadRootCa);
+  if (name === caOfCredential(builtin)) return identitySecret(workloadRootCa);
   const target = name.startsWith(external) ? externalSecretServer(lookups) : undefined;
   if (target === undefined) return credentialSecret(credentialSecretName(name));
   return serverSecret(name.slice(external.length), target.cluster);

@@ -12,7 +12,7 @@ import type { ServerTLSSettings, TLSProtocol } from "../../config/kinds/gateway.
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { isCipherSuite } from "../../config/rules/server-tls.ts";
 import type { ServiceLookups } from "../../mesh/views/views.ts";
-import { fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
+import { caOfCredential, fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
 import { serverCredential } from "./downstream-credential.ts";
 import { rootCertificate, type ServerFiles, serverCertificate } from "./downstream-mesh.ts";
 import { httpAlpns, tcpMeshAlpns } from "./downstream-socket.ts";
@@ -78,7 +78,7 @@ function credentialSecrets(
   const { caCertCredentialName: explicit = "", subjectAltNames: sans = [] } = settings;
   // One CA for all key pairs: the one that belongs to the first. Without one no names are checked, as with files; Istio
   // writes them all the same, and Envoy refuses the listener.
-  const ca = serverCredential(explicit === "" ? `${names[0] ?? ""}-cacert` : explicit, lookups);
+  const ca = serverCredential(explicit === "" ? caOfCredential(names[0] ?? "") : explicit, lookups);
   return {
     tlsCertificateSdsSecretConfigs: names.map((name) => serverCredential(name, lookups)),
     ...(validates

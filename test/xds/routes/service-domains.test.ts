@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Service } from "../../../lib/registry/service.ts";
-import { serviceDomains, virtualHostName } from "../../../lib/xds/routes/service-domains.ts";
+import { virtualHostName } from "../../../lib/xds/names.ts";
+import { serviceDomains } from "../../../lib/xds/routes/service-domains.ts";
 import { proxy } from "../world-parts.ts";
 import { service } from "./fixture.ts";
 

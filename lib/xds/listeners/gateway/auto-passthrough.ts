@@ -1,8 +1,7 @@
 import type { Origin } from "../../../config/diagnostic.ts";
 import { isSubsetHost, isWildcard } from "../../../config/host-name.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
-import { sniDnatClusterName } from "../../names.ts";
-import { statName } from "../../stat-name.ts";
+import { sniDnatClusterName, statName } from "../../names.ts";
 import { matchAll } from "../filter-chain-match.ts";
 import { istioAlpns } from "../filters/alpn.ts";
 import { noSecurity, tcpChainFilters } from "../filters/network-filters.ts";

@@ -5,7 +5,7 @@ import { sniHostsOf } from "../../../mesh/gateway/gateway-port.ts";
 import type { GatewayServer, MergedServers, ServerPort } from "../../../mesh/gateway/merged-gateway.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import { packAny } from "../../core-messages.ts";
-import { listenerName } from "../../names.ts";
+import { httpStatPrefix, listenerName } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
 import { serverDownstreamContext } from "../../tls/downstream-server.ts";
 import { envoyAddress } from "../bind.ts";
@@ -150,7 +150,7 @@ function makeHttpChain(
   const connectionManager = httpConnectionManager(context, {
     place,
     // A named server has its statistics under its own name, and then without the final `;`.
-    statPrefix: name === "" ? `outbound_${listener};` : name,
+    statPrefix: name === "" ? httpStatPrefix("outbound", listener) : name,
     routes: { kind: "rds", name: routeName },
     protocol: parseProtocol(protocol),
   });

@@ -3,10 +3,13 @@ import { lazily } from "../../../mesh/memo/lazy.ts";
 import type { MutualTlsMode } from "../../../mesh/views/views.ts";
 import type { Protocol } from "../../../registry/service.ts";
 import {
+  altStatName,
   configPath,
+  httpStatPrefix,
   inboundClusterName,
   inboundPassthroughCluster,
   listenerName,
+  statName,
   virtualInboundHttpChain,
   virtualInboundListener,
 } from "../../names.ts";
@@ -15,7 +18,6 @@ import {
   inboundPassthroughTarget,
   inboundRouteConfiguration,
 } from "../../routes/inbound-route.ts";
-import { statName } from "../../stat-name.ts";
 import { meshDownstreamContext } from "../../tls/downstream-mesh.ts";
 import { downstreamTlsSocket } from "../../tls/downstream-socket.ts";
 import { httpConnectionManager } from "../filters/http-connection-manager.ts";
@@ -56,7 +58,7 @@ export function inboundPortChains(context: ListenerContext, port: InboundPort): 
       pattern === ""
         ? cluster
         : statName(pattern, { hostname, subset: "", port: servicePort.port, portName: servicePort.name, service }),
-    httpStatPrefix: `inbound_${name};`,
+    httpStatPrefix: httpStatPrefix("inbound", name),
     routes: { hostname, servicePort, cluster },
     chainName: { http: name, tcp: name },
     metadata: sidecar === undefined ? {} : { metadata: { filterMetadata: { istio: { config: configPath(sidecar) } } } },
@@ -81,7 +83,7 @@ export function inboundPassthroughChains(
       protocol: "Unsupported",
       cluster: inboundPassthroughCluster,
       tcpStatPrefix: passthroughStatPrefix(context),
-      httpStatPrefix: `${inboundPassthroughCluster};`,
+      httpStatPrefix: altStatName(inboundPassthroughCluster),
       routes: inboundPassthroughTarget,
       chainName: { http: virtualInboundHttpChain, tcp: virtualInboundListener },
       metadata: {},

@@ -1,7 +1,6 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import { isDynamicWildcard, type Service } from "../../../registry/service.ts";
-import { outboundClusterName } from "../../names.ts";
-import { statName } from "../../stat-name.ts";
+import { outboundClusterName, statName } from "../../names.ts";
 import { tcpChainFilters } from "../filters/network-filters.ts";
 import { tcpProxyFilters } from "../filters/tcp-proxy.ts";
 import type { ListenerContext } from "../listener-context.ts";

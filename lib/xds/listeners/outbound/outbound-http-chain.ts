@@ -1,5 +1,5 @@
 import type { Service } from "../../../registry/service.ts";
-import { listenerName } from "../../names.ts";
+import { httpStatPrefix, listenerName } from "../../names.ts";
 import { matchAll } from "../filter-chain-match.ts";
 import { plainHttpAlpns } from "../filters/alpn.ts";
 import { httpConnectionManager } from "../filters/http-connection-manager.ts";
@@ -37,7 +37,7 @@ function httpChain(context: ListenerContext, listener: OutboundHttp): OutboundCh
   const place = { class: "outbound", port: port.port } as const;
   const connectionManager = httpConnectionManager(context, {
     place,
-    statPrefix: `outbound_${listenerName(bind, port.port)};`,
+    statPrefix: httpStatPrefix("outbound", listenerName(bind, port.port)),
     routes: { kind: "rds", name: routeTable },
     protocol: port.protocol,
     isHttpProxy,

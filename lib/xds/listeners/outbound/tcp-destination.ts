@@ -2,8 +2,8 @@ import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listen
 import type { RouteDestination } from "../../../config/kinds/virtual-service.ts";
 import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
 import type { Protocol, Service } from "../../../registry/service.ts";
+import { statName, weightedTcpStatPrefix } from "../../names.ts";
 import { type DestinationContext, destinationCluster } from "../../routes/destination-cluster.ts";
-import { statName } from "../../stat-name.ts";
 import { tcpChainFilters } from "../filters/network-filters.ts";
 import type { ChainPlace } from "../filters/policy-filters.ts";
 import { tcpProxyFilters } from "../filters/tcp-proxy.ts";
@@ -62,7 +62,7 @@ export function routeFilters(
     .map(({ destination, weight = 0 }) => ({ name: destinationCluster(destination, targets), weight }));
   if (clusters.length === 0) return undefined;
   const terminal = tcpProxyFilters(context, place.class, {
-    statPrefix: `${config.meta.name}.${config.meta.namespace}`,
+    statPrefix: weightedTcpStatPrefix(config.meta),
     destination: { kind: "weighted", clusters },
     protocol: port.protocol,
     policy: { rule, subset: "", tunnels: true },
