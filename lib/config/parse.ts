@@ -103,19 +103,24 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   return { value: objects, diagnostics, sourceOf };
 }
 
-type Reading =
+/** What one document holds. */
+export type Reading =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "several"; readonly parts: readonly TextDocument[] }
   | { readonly kind: "unreadable"; readonly message: string; readonly line: number };
 
-/** JSON through the fast parser, anything else through YAML's. */
-function readDocument(document: TextDocument): Reading {
+/**
+ * JSON through the fast parser, anything else through YAML's.
+ *
+ * @param limit how many values it may expand to
+ */
+export function readDocument(document: TextDocument, limit = maxValues): Reading {
   const json = parseJson(document.text);
-  if (json !== undefined) return checked(json, document);
+  if (json !== undefined) return checked(json, document, limit);
   const parts = document.text.trimStart().startsWith("{") ? splitJsonValues(document) : undefined;
   if (parts !== undefined && parts.length > 1) return { kind: "several", parts };
   try {
-    return checked(load(document.text, { schema, maxDepth }), document);
+    return checked(load(document.text, { schema, maxDepth }), document, limit);
   } catch (cause) {
     if (!(cause instanceof YAMLException)) return unreadable(document, String(cause));
     return {
@@ -140,8 +145,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function checked(value: unknown, document: TextDocument): Reading {
-  const budget = { values: maxValues };
+function checked(value: unknown, document: TextDocument, limit: number): Reading {
+  const budget = { values: limit };
   if (!isWithin(value, maxDepth, budget)) {
     const message = budget.values < 0 ? "expands to too many values" : `is nested more than ${maxDepth} levels deep`;
     return unreadable(document, message);

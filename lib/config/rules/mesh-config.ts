@@ -22,7 +22,7 @@ export function* meshConfigRules(mesh: MeshConfig): Generator<Finding> {
   if (!Number.isInteger(durationMs(mesh.protocolDetectionTimeout))) {
     yield error(["protocolDetectionTimeout"], `${mesh.protocolDetectionTimeout} is not a whole number of milliseconds`);
   }
-  yield* proxyConfigRules(mesh.defaultConfig, ["defaultConfig"]);
+  yield* proxySettingsRules(mesh.defaultConfig, ["defaultConfig"]);
   if (mesh.enableEnvoyAccessLogService && !mesh.defaultConfig.envoyAccessLogService?.address) {
     yield warning(
       ["enableEnvoyAccessLogService"],
@@ -53,7 +53,8 @@ export function* meshConfigRules(mesh: MeshConfig): Generator<Finding> {
   yield* clientTlsRules(mesh.outboundTrafficPolicy.tls, ["outboundTrafficPolicy", "tls"], mesh.rootNamespace);
 }
 
-function* proxyConfigRules(proxy: ProxyConfig, path: Path): Generator<Finding> {
+/** Rules of the settings of proxies, the mesh's or a proxy's own, merged with the defaults. */
+export function* proxySettingsRules(proxy: ProxyConfig, path: Path): Generator<Finding> {
   for (const name of ["configPath", "binaryPath", "discoveryAddress"] as const) {
     if (!proxy[name]) yield required([...path, name]);
   }
