@@ -104,12 +104,15 @@ export function isHealthyEntry(config: Config): boolean {
   });
 }
 
+/** Annotation of an entry that a machine made of a WorkloadGroup when it connected. */
+export const groupAnnotation = "istio.io/autoRegistrationGroup";
+
 /** Reads a WorkloadEntry object: metadata labels lie over the labels of the spec. */
 export function selectableEntry(config: Config<WorkloadEntry>, settings: EntrySettings): SelectableWorkload {
   const { meta, spec, origin } = config;
   const labels = { ...spec.labels, ...meta.labels };
   const endpoint = entryEndpoint({ ...spec, labels }, meta, settings);
-  const name = labels["service.istio.io/workload-name"] ?? meta.name;
+  const name = meta.annotations[groupAnnotation] ?? labels["service.istio.io/workload-name"] ?? meta.name;
   return {
     kind: "WorkloadEntry",
     namespace: meta.namespace,
