@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { NamedProxy } from "../../lib/mesh/proxy/proxy-from-node.ts";
+import type { NamedProxy } from "../named-proxy.ts";
 
 /** The folder that the generator and Istio's cases lie in; it is no part of this repository. */
 export const sharedBench = new URL("../../../shared/bench/", import.meta.url);

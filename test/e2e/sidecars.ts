@@ -9,11 +9,11 @@ import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import { proxyOf } from "../../lib/mesh/proxy/proxy-from-node.ts";
 import { withCertificateFiles } from "../../lib/xds/certificate-files.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { isJsonObject, type JsonObject, mapJson } from "../../lib/xds/map-json.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
+import { proxyOfNamed } from "../named-proxy.ts";
 import { createAuthority, issueIdentity } from "./certificates.ts";
 import { startEnvoy } from "./envoy.ts";
 import { freePort, startUpstream } from "./upstream.ts";
@@ -184,7 +184,7 @@ async function startProxies(objects: readonly object[], directory: string) {
         labels: { app: name },
         metadata: { INTERCEPTION_MODE: "NONE" },
       } as const;
-      const proxy = proxyOf(node, world.registry, world.meshConfig).value;
+      const proxy = proxyOfNamed(node, world.registry, world.meshConfig).value;
       if (proxy === undefined) throw new Error(`no proxy ${name}`);
       const files = issueIdentity(authority, `spiffe://cluster.local/ns/default/sa/${name}`);
       const polled = pollShape(generate(mesh, proxy, memo).value, memo);

@@ -44,7 +44,7 @@ type QuestionField = keyof ProxyAnswers;
 
 /** Questions without an argument, by the attribute that answers them; undefined: no claim does. */
 const attributeOfField: Readonly<
-  Record<Exclude<QuestionField, "label" | "annotation" | "metadata">, string | undefined>
+  Record<Exclude<QuestionField, "label" | "annotation" | "metadata" | "proxyConfig">, string | undefined>
 > = {
   type: "type",
   namespace: "namespace",
@@ -54,14 +54,12 @@ const attributeOfField: Readonly<
   locality: "locality",
   nodeName: "nodeName",
   name: "name",
-  // A node's cluster is what its operator calls it; the registry's word counts.
-  nodeCluster: undefined,
+  nodeCluster: "cluster",
   serviceAccount: "metadata:SERVICE_ACCOUNT",
   interceptionMode: "interceptionMode",
   families: "families",
   addresses: undefined,
   targets: undefined,
-  proxyConfig: "metadata:PROXY_CONFIG",
 };
 
 const isField = (field: string): field is keyof typeof attributeOfField => Object.hasOwn(attributeOfField, field);
@@ -74,6 +72,7 @@ function claimOf({ field, args }: Question): { readonly attribute?: string | und
       return { label: key, attribute: topologyAttributes.get(key) };
     case "annotation":
     case "metadata":
+    case "proxyConfig":
       return { attribute: `${name}:${key}` };
     default:
       if (!isField(name)) throw new Error(`a question that no claim answers: ${name}`);

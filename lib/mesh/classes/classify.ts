@@ -1,5 +1,6 @@
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { type Classifier, project } from "../../snapshot/classifier.ts";
 import { fingerprint } from "../memo/fingerprint.ts";
 import type { Memo } from "../memo/memo.ts";
@@ -53,7 +54,7 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
   const { groups, reads } = groupByAnswers(mesh, census, memo);
   const ids = groups.map((group) => entries.enter(group.first).id);
   const defaults = new Map<string, string>();
-  for (const proxy of defaultsOf(memo, { census })) {
+  for (const proxy of defaultsOf(memo, { census, meshConfig: mesh.config })) {
     defaults.set(`sidecar/${proxy.namespace}`, entries.enter(proxy).id);
   }
   return {
@@ -142,8 +143,9 @@ function nodesOf(
 
 const defaultsOf = step(
   "default sidecars",
-  { census: "identity" },
-  ({ census }: { readonly census: readonly Proxy[] }) => defaultSidecars(census),
+  { census: "identity", meshConfig: "identity" },
+  ({ census, meshConfig }: { readonly census: readonly Proxy[]; readonly meshConfig: MeshConfig }) =>
+    defaultSidecars(census, meshConfig),
 );
 
 /** By key, without those whose value is undefined. */

@@ -7,17 +7,19 @@ import type { EnvoyFilter } from "../../config/kinds/envoy-filter.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
 import type { Ingress, IngressClass } from "../../config/kinds/ingress.ts";
 import type { PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
+import type { ProxyConfigResource } from "../../config/kinds/proxy-config.ts";
 import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
+import type { WorkloadGroup } from "../../config/kinds/workload-group.ts";
 import type { Memo } from "../memo/memo.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 
-/** The kinds that the mesh is built from. */
+/** The kinds that the mesh and its proxies are made from. */
 interface SpecOf {
   readonly AuthorizationPolicy: AuthorizationPolicy;
   readonly ClusterRbacConfig: RbacConfig;
@@ -29,6 +31,7 @@ interface SpecOf {
   readonly MeshPolicy: AuthenticationPolicy;
   readonly PeerAuthentication: PeerAuthentication;
   readonly Policy: AuthenticationPolicy;
+  readonly ProxyConfig: ProxyConfigResource;
   readonly RbacConfig: RbacConfig;
   readonly RequestAuthentication: RequestAuthentication;
   readonly ServiceRole: ServiceRole;
@@ -38,6 +41,7 @@ interface SpecOf {
   readonly TrafficExtension: TrafficExtension;
   readonly VirtualService: VirtualService;
   readonly WasmPlugin: WasmPlugin;
+  readonly WorkloadGroup: WorkloadGroup;
 }
 
 type Kind = keyof SpecOf;

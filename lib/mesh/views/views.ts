@@ -6,7 +6,7 @@
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { EnvoyConfigObjectPatch, EnvoyFilter } from "../../config/kinds/envoy-filter.ts";
-import type { MeshConfig, ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
@@ -17,6 +17,7 @@ import type { Endpoint, Service, ServicePort, ServiceTarget } from "../../regist
 import type { MergedGateway } from "../gateway/merged-gateway.ts";
 import type { MeshDestinationRule } from "../index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../index/virtual-service-index.ts";
+import type { ServedSettings } from "../proxy/proxy.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 
 /** What every generator may read of the proxies of a class. */
@@ -39,8 +40,8 @@ export interface ClassProxy {
   readonly proxyConfig: ClassProxyConfig;
 }
 
-/** A generator that reads another setting adds it here, and `classProxyOf` asks the proxies for it. */
-export type ClassProxyConfig = Pick<ProxyConfig, "tracing" | "serviceCluster" | "proxyHeaders" | "gatewayTopology">;
+/** A generator that reads another setting adds it to these, and `classProxyOf` asks the proxies for it. */
+export type ClassProxyConfig = ServedSettings;
 
 /** Lookups that depend on no proxy, nor on endpoints and policies: all that routes may ask. */
 export interface ServiceLookups {

@@ -82,6 +82,16 @@ describe("what a registry knows of the workload", () => {
   });
 });
 
+it.each([
+  [{ "topology.istio.io/locality": "r.z.s", "istio-locality": "other" }, "r/z/s"],
+  [{ "istio-locality": "r.z" }, "r/z"],
+  [{ "topology.kubernetes.io/region": "r", "istio-locality": "other" }, "r"],
+  [{}, "r9"],
+])("is where its labels %j say, else where the node says: %s", (LABELS, want) => {
+  const id = "sidecar~10.1.1.1~p.ns1~ns1.svc.cluster.local";
+  expect(read({ id, metadata: { LABELS }, locality: { region: "r9" } }).value?.locality).toBe(want);
+});
+
 it("takes the name of its Kubernetes node from the metadata, else from a label", () => {
   const id = "sidecar~10.1.1.1~p.ns1~ns1.svc.cluster.local";
   expect(read({ id, metadata: { NODE_NAME: "n1", LABELS: { "kubernetes.io/hostname": "n2" } } }).value?.nodeName).toBe(

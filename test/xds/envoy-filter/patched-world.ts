@@ -2,9 +2,9 @@ import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/directory.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
-import { type NamedProxy, proxyOf } from "../../../lib/mesh/proxy/proxy-from-node.ts";
 import { generate } from "../../../lib/xds/generate.ts";
 import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
+import { type NamedProxy, proxyOfNamed } from "../../named-proxy.ts";
 
 const services = `
 apiVersion: v1
@@ -95,7 +95,7 @@ function patchedNode(node: NamedProxy, objects: string, configPatches: readonly 
   const loaded = readFiles([{ file: "in.yaml", text }]);
   const memo = createMemo();
   const world = worldOf(loaded, defaultWorldOptions, memo).value;
-  const proxy = proxyOf(node, world.registry, world.meshConfig).value;
+  const proxy = proxyOfNamed(node, world.registry, world.meshConfig).value;
   if (proxy === undefined) throw new Error("the proxy of this test is valid");
   const { value, diagnostics } = generate(buildMesh(world, memo).value, proxy, memo);
   const at = (type: keyof typeof value, name: string, ...path: readonly (string | number)[]): Json | undefined =>
