@@ -1,0 +1,256 @@
+import { readFiles, type SourceFile } from "../../../lib/config/directory.ts";
+import type { Dice } from "../objects/dice.ts";
+import { shuffled } from "../objects/dice.ts";
+import type { Manifest } from "../objects/vocabulary.ts";
+import { changeAt } from "./change-at.ts";
+import { type Coverage, fieldPlace, metadataPlace, settingsKinds } from "./coverage.ts";
+import { type Folder, isRemote, type Placed, placeKey, withObjects, withoutObjects } from "./folder.ts";
+import { type EditableKind, editableKinds, kindOf, meshKind, networksKind } from "./kinds.ts";
+import type { Bundle, Materials } from "./materials.ts";
+import { metadataKeys, metadataParts, touched, withMetadata, withOwner } from "./metadata-edit.ts";
+import type { FieldPath } from "./shape.ts";
+import { poolOf, poolsTogether, type ValuePool } from "./value-pool.ts";
+
+/** A folder after an edit, and what the edit was. */
+export interface Edited {
+  readonly what: string;
+  readonly folder: Folder;
+}
+
+/** What an edit may depend on. */
+export interface EditContext {
+  readonly dice: Dice;
+  readonly materials: Materials;
+  /** Places that were edited least are chosen more often. */
+  readonly coverage: Coverage;
+  /** Folders of before, the newest last. */
+  readonly history: readonly Folder[];
+}
+
+type Edit = (context: EditContext, folder: Folder) => Edited | undefined;
+
+/** One random edit; every object of the result is accepted by its schema and rules. */
+export function randomEdit(context: EditContext, folder: Folder): Edited {
+  const { dice } = context;
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const edited = dice.pick(edits)(context, folder);
+    if (edited !== undefined) return edited;
+  }
+  return touch(context, folder) ?? { what: "nothing", folder };
+}
+
+/** One object less or more beyond this many is what the next edits go for. */
+const manyObjects = 34;
+
+const field: Edit = (context, folder) => {
+  const { dice, coverage } = context;
+  const present = presentKinds(folder);
+  const kind = dice.chance(55) ? dice.pick(present) : dice.pick(allLeaves).kind;
+  const leaf = leastEdited(context, kind.leaves, (path) => coverage.edits.get(fieldPlace(kind, path)) ?? 0);
+  if (leaf === undefined) return undefined;
+  const pool = poolsTogether([poolOf(valuesOf(folder)), context.materials.pool]);
+  if (kind === meshKind || kind === networksKind) return settingsField(context, folder, kind, leaf, pool);
+  const objects = folder.objects.filter(({ manifest }) => kindOf(manifest) === kind);
+  if (objects.length === 0) return addOf(context, folder, kind);
+  const placed = dice.pick(objects);
+  return tried(10, () => {
+    const manifest = asManifest(placed.manifest, changeAt({ dice, kind, pool }, kind.shape, placed.manifest, leaf));
+    return replaced(folder, placed, manifest, `${leaf.join(".")}`);
+  });
+};
+
+const allLeaves = [...editableKinds, ...settingsKinds].flatMap((kind) => kind.leaves.map(() => ({ kind })));
+
+const presentKinds = (folder: Folder): readonly EditableKind[] => [
+  meshKind,
+  ...new Set(folder.objects.flatMap(({ manifest }) => kindOf(manifest) ?? [])),
+];
+
+function settingsField(
+  { dice }: EditContext,
+  folder: Folder,
+  kind: EditableKind,
+  leaf: FieldPath,
+  pool: ValuePool,
+): Edited | undefined {
+  const file = kind.kind;
+  const before = kind === meshKind ? folder.meshConfig : folder.networks;
+  return tried(10, () => {
+    const value = changeAt({ dice, kind, pool }, kind.shape, before, leaf);
+    if (typeof value !== "object" || value === null || sameJson(before, value)) return undefined;
+    if (!isAccepted({ file, text: JSON.stringify(value) })) return undefined;
+    const changed = kind === meshKind ? { ...folder, meshConfig: value } : { ...folder, networks: value };
+    return { what: `${file} ${leaf.join(".")}`, folder: changed };
+  });
+}
+
+function* valuesOf(folder: Folder): Iterable<readonly [EditableKind, unknown]> {
+  if (folder.meshConfig !== undefined) yield [meshKind, folder.meshConfig];
+  if (folder.networks !== undefined) yield [networksKind, folder.networks];
+  for (const { manifest } of folder.objects) {
+    const kind = kindOf(manifest);
+    if (kind !== undefined) yield [kind, manifest];
+  }
+}
+
+/** One that was edited least, or any. */
+function leastEdited<T>({ dice }: EditContext, all: readonly T[], count: (one: T) => number): T | undefined {
+  if (all.length === 0) return undefined;
+  if (dice.chance(40)) return dice.pick(all);
+  const least = Math.min(...all.map(count));
+  return dice.pick(all.filter((one) => count(one) === least));
+}
+
+const metadata: Edit = (context, folder) => {
+  const { dice, coverage } = context;
+  if (folder.objects.length === 0) return undefined;
+  const placed = dice.pick(folder.objects);
+  const kind = kindOf(placed.manifest);
+  if (kind === undefined) return undefined;
+  if (kind.kind === "Pod" && dice.chance(8))
+    return replaced(folder, placed, withOwner(dice, placed.manifest), "metadata.ownerReferences");
+  const part = dice.pick(metadataParts);
+  const key = leastEdited(context, metadataKeys, (one) => coverage.edits.get(metadataPlace(kind, part, one)) ?? 0);
+  if (key === undefined) return undefined;
+  return replaced(folder, placed, withMetadata(dice, placed.manifest, part, key), `metadata.${part}[${key}]`);
+};
+
+const touch: Edit = ({ dice }, folder) => {
+  if (folder.objects.length === 0) return undefined;
+  const placed = dice.pick(folder.objects);
+  return replaced(folder, placed, touched(dice, placed.manifest), "metadata.creationTimestamp");
+};
+
+const add: Edit = (context, folder) => {
+  const { dice, materials } = context;
+  if (folder.objects.length > manyObjects) return remove(context, folder);
+  if (dice.chance(25)) return bundleAdded(context, folder, dice.pick(materials.applications), dice.chance(20));
+  return addOf(context, folder, dice.pick(editableKinds));
+};
+
+function addOf({ dice, materials }: EditContext, folder: Folder, kind: EditableKind): Edited | undefined {
+  const known = materials.objects.get(kind.name) ?? [];
+  if (known.length === 0) return undefined;
+  const placed = { file: randomFile(dice), manifest: dice.pick(known) };
+  const next = withObjects(folder, [placed]);
+  return { what: `add ${placeKey(placed)}`, folder: next };
+}
+
+/** @param remote into a cluster of its own */
+function bundleAdded({ dice }: EditContext, folder: Folder, bundle: Bundle, remote: boolean): Edited {
+  const file = remote ? "clusters/two.yaml" : randomFile(dice);
+  const objects = bundle.objects.map((placed) => (isRemote(placed) ? placed : { file, manifest: placed.manifest }));
+  const next = withObjects(folder, objects);
+  return {
+    what: `add ${bundle.name}${remote ? " to a further cluster" : ""}`,
+    folder: {
+      ...next,
+      ...(bundle.meshConfig === undefined ? {} : { meshConfig: bundle.meshConfig }),
+      ...(bundle.networks === undefined ? {} : { networks: bundle.networks }),
+    },
+  };
+}
+
+const remove: Edit = ({ dice }, folder) => {
+  if (folder.objects.length < 6) return undefined;
+  const gone = dice.some(folder.objects, 1, folder.objects.length > manyObjects ? 8 : 2).map(placeKey);
+  return { what: `remove ${gone.join(", ")}`, folder: withoutObjects(folder, new Set(gone)) };
+};
+
+/** A case of the conformance data comes, in place of those that came before. */
+const caseArrives: Edit = (context, folder) => {
+  const { dice, materials } = context;
+  if (materials.cases.length === 0) return undefined;
+  const bundle = dice.pick(materials.cases);
+  const room = { ...folder, objects: dice.chance(70) ? [] : folder.objects.slice(-12) };
+  return bundleAdded(context, room, bundle, false);
+};
+
+/** Two objects of a kind say what the other said. */
+const swap: Edit = ({ dice }, folder) => {
+  const groups = [...Map.groupBy(folder.objects, ({ manifest }) => kindOf(manifest)?.name ?? "").values()];
+  const several = groups.filter((group) => group.length > 1);
+  if (several.length === 0) return undefined;
+  const [one, other] = dice.some(dice.pick(several), 2, 2);
+  if (one === undefined || other === undefined) return undefined;
+  const exchanged = [
+    { ...one, manifest: { ...other.manifest, metadata: one.manifest.metadata } },
+    { ...other, manifest: { ...one.manifest, metadata: other.manifest.metadata } },
+  ];
+  if (!exchanged.every(({ manifest }) => isAcceptedObject(manifest))) return undefined;
+  return { what: `swap ${placeKey(one)} and ${placeKey(other)}`, folder: withObjects(folder, exchanged) };
+};
+
+const rename: Edit = ({ dice }, folder) => {
+  if (folder.objects.length === 0) return undefined;
+  const placed = dice.pick(folder.objects);
+  const { metadata: before } = placed.manifest;
+  const renamed = dice.chance(50)
+    ? { ...before, name: dice.pick(["a", "b", "default", "object-1", "object-2", `${before.name}-x`]) }
+    : { ...before, namespace: before.namespace === "" ? "" : dice.pick(["ns1", "ns2", "istio-system", "default"]) };
+  const manifest = { ...placed.manifest, metadata: renamed };
+  if (!isAcceptedObject(manifest)) return undefined;
+  const next = withObjects(withoutObjects(folder, new Set([placeKey(placed)])), [{ ...placed, manifest }]);
+  return { what: `rename ${placeKey(placed)} to ${renamed.namespace}/${renamed.name}`, folder: next };
+};
+
+/** The same objects, in other places of their files, or in other files. */
+const reorder: Edit = ({ dice }, folder) => {
+  if (dice.chance(50)) return { what: "reorder", folder: { ...folder, objects: shuffled(dice, folder.objects) } };
+  const moved = new Set(dice.some(folder.objects, 1, 3));
+  const objects = folder.objects.map((placed) =>
+    moved.has(placed) && !isRemote(placed) ? { ...placed, file: randomFile(dice) } : placed,
+  );
+  return { what: "move to another file", folder: { ...folder, objects } };
+};
+
+const goBack: Edit = ({ dice, history }) => {
+  const at = history.at(-2 - dice.int(8));
+  return at === undefined ? undefined : { what: "go back", folder: at };
+};
+
+const several: Edit = (context, folder) => {
+  let folderNow = folder;
+  const whats = context.dice.list(2, 4, () => {
+    const edited = context.dice.pick([field, metadata, add, remove, touch, rename])(context, folderNow);
+    folderNow = edited?.folder ?? folderNow;
+    return edited?.what ?? "nothing";
+  });
+  return { what: whats.join("; "), folder: folderNow };
+};
+
+/** The more often an edit is listed, the more of it there is. */
+const edits: readonly Edit[] = [
+  ...Array.from({ length: 26 }, () => field),
+  ...Array.from({ length: 8 }, () => metadata),
+  ...[add, add, add, add, remove, remove, remove, touch, touch, swap, swap, rename, rename, reorder, reorder],
+  ...[goBack, goBack, several, several, several, caseArrives],
+];
+
+const randomFile = (dice: Dice): string => dice.pick(["a.yaml", "b.yaml", "more/c.yaml", "more/d.yaml"]);
+
+function replaced(folder: Folder, placed: Placed, manifest: Manifest | undefined, what: string): Edited | undefined {
+  if (manifest === undefined || sameJson(placed.manifest, manifest) || !isAcceptedObject(manifest)) return undefined;
+  const objects = folder.objects.map((each) => (each === placed ? { ...placed, manifest } : each));
+  return { what: `${placeKey(placed)} ${what}`, folder: { ...folder, objects } };
+}
+
+function tried<T>(times: number, attempt: () => T | undefined): T | undefined {
+  for (let turn = 0; turn < times; turn++) {
+    const made = attempt();
+    if (made !== undefined) return made;
+  }
+  return undefined;
+}
+
+/** A changed object is still an object, under its own name. */
+const asManifest = ({ apiVersion, kind, metadata }: Manifest, changed: unknown): Manifest | undefined =>
+  typeof changed === "object" && changed !== null ? { ...changed, apiVersion, kind, metadata } : undefined;
+
+const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+const isAcceptedObject = (manifest: Manifest): boolean =>
+  isAccepted({ file: "object.yaml", text: JSON.stringify(manifest) });
+
+const isAccepted = (file: SourceFile): boolean =>
+  readFiles([file]).diagnostics.every(({ severity }) => severity !== "error");

@@ -1,0 +1,81 @@
+import type { EditableKind } from "./kinds.ts";
+import type { FieldPath, Shape } from "./shape.ts";
+
+/** Values that objects have, by where they stand: what somebody wrote there once makes sense there again. */
+export interface ValuePool {
+  /** Values of any depth seen at a place of a kind, each once. */
+  at(kind: EditableKind, path: FieldPath): readonly unknown[];
+  /** Scalars seen under a field's name in any kind, each once. */
+  called(name: string): readonly unknown[];
+}
+
+/** Of more values at one place the later ones are left out. */
+const maxValues = 60;
+
+export function poolOf(objects: Iterable<readonly [kind: EditableKind, value: unknown]>): ValuePool {
+  const places = new Map<string, Map<string, unknown>>();
+  const names = new Map<string, Map<string, unknown>>();
+  for (const [kind, value] of objects) {
+    for (const { path, shape, value: found } of placesOf(kind.shape, value, [])) {
+      enter(places, placeText(kind, path), found);
+      if (shape.kind !== "message" && shape.kind !== "list" && shape.kind !== "map")
+        enter(names, fieldName(path), found);
+    }
+  }
+  const of = (known: ReadonlyMap<string, ReadonlyMap<string, unknown>>, key: string) => [
+    ...(known.get(key)?.values() ?? []),
+  ];
+  return { at: (kind, path) => of(places, placeText(kind, path)), called: (name) => of(names, name) };
+}
+
+/** No values; what is left are those that a shape allows. */
+export const emptyPool: ValuePool = { at: () => [], called: () => [] };
+
+/** The values of several pools, the first one's first. */
+export const poolsTogether = (pools: readonly ValuePool[]): ValuePool => ({
+  at: (kind, path) => pools.flatMap((pool) => pool.at(kind, path)),
+  called: (name) => pools.flatMap((pool) => pool.called(name)),
+});
+
+const placeText = (kind: EditableKind, path: FieldPath): string => `${kind.name} ${path.join(".")}`;
+
+/** The last name of a path; hosts of a list are called like the list. */
+export const fieldName = (path: FieldPath): string => path.findLast((step) => step !== "[]" && step !== "{}") ?? "";
+
+function enter(known: Map<string, Map<string, unknown>>, key: string, value: unknown): void {
+  const values = known.get(key) ?? new Map<string, unknown>();
+  known.set(key, values);
+  if (values.size < maxValues) values.set(JSON.stringify(value), value);
+}
+
+interface Place {
+  readonly path: FieldPath;
+  readonly shape: Shape;
+  readonly value: unknown;
+}
+
+/** Every place of a value that is filled, the value itself first. */
+export function placesOf(shape: Shape, value: unknown, path: FieldPath): readonly Place[] {
+  if (value === undefined) return [];
+  const here: Place = { path, shape, value };
+  switch (shape.kind) {
+    case "message": {
+      const fields = fieldsOf(value);
+      return [here, ...[...shape.fields].flatMap(([name, field]) => placesOf(field, fields[name], [...path, name]))];
+    }
+    case "list":
+      return [here, ...listOf(value).flatMap((element) => placesOf(shape.element, element, [...path, "[]"]))];
+    case "map": {
+      if (shape.value.kind === "free") return [here];
+      const values = Object.values(fieldsOf(value));
+      return [here, ...values.flatMap((member) => placesOf(shape.value, member, [...path, "{}"]))];
+    }
+    default:
+      return [here];
+  }
+}
+
+export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
