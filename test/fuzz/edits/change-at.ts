@@ -1,7 +1,7 @@
 import type { Dice } from "../objects/dice.ts";
 import type { EditableKind } from "./kinds.ts";
 import type { FieldPath, Shape } from "./shape.ts";
-import { fieldName, fieldsOf, listOf, type ValuePool } from "./value-pool.ts";
+import { fieldName, fieldsOf, holds, listOf, type ValuePool } from "./value-pool.ts";
 
 /** What a random change chooses from. */
 export interface Choice {
@@ -179,12 +179,3 @@ const texts = [
   "HTTP",
   "TCP",
 ] as const;
-
-/** Whether a value has something at a place. */
-export function holds(value: unknown, path: FieldPath): boolean {
-  const [step, ...below] = path;
-  if (step === undefined) return value !== undefined;
-  if (step === "[]") return listOf(value).some((element) => holds(element, below));
-  if (step === "{}") return Object.values(fieldsOf(value)).some((member) => holds(member, below));
-  return holds(fieldsOf(value)[step], below);
-}

@@ -7,8 +7,9 @@ import { type Coverage, fieldPlace, metadataPlace, settingsKinds } from "./cover
 import { type Folder, isRemote, type Placed, placeKey, withObjects, withoutObjects } from "./folder.ts";
 import { type EditableKind, editableKinds, kindOf, meshKind, networksKind } from "./kinds.ts";
 import type { Bundle, Materials } from "./materials.ts";
-import { metadataKeys, metadataParts, touched, withMetadata, withOwner } from "./metadata-edit.ts";
+import { type MetadataPart, metadataKeys, metadataParts, touched, withMetadata, withOwner } from "./metadata-edit.ts";
 import type { FieldPath } from "./shape.ts";
+import type { Target } from "./targets.ts";
 import { poolOf, poolsTogether, type ValuePool } from "./value-pool.ts";
 
 /** A folder after an edit, and what the edit was. */
@@ -25,6 +26,8 @@ export interface EditContext {
   readonly coverage: Coverage;
   /** Folders of before, the newest last. */
   readonly history: readonly Folder[];
+  /** Places that the last compile that was watched asked for. */
+  readonly targets: readonly Target[];
 }
 
 type Edit = (context: EditContext, folder: Folder) => Edited | undefined;
@@ -42,22 +45,56 @@ export function randomEdit(context: EditContext, folder: Folder): Edited {
 /** One object less or more beyond this many is what the next edits go for. */
 const manyObjects = 34;
 
+/** An edit of something that was asked for. */
+const targeted: Edit = (context, folder) => {
+  const { dice, coverage, targets } = context;
+  const place = (one: Target) =>
+    one.at === "field" ? fieldPlace(one.kind, one.leaf) : metadataPlace(one.kind, one.part, one.key);
+  const kinds = [...new Set(targets.map(({ kind }) => kind))];
+  if (kinds.length === 0) return undefined;
+  const kind = dice.pick(kinds);
+  const at = dice.chance(75) ? "field" : "metadata";
+  const candidates = targets.filter((one) => one.kind === kind && one.at === at);
+  const target = leastOf(dice.some(candidates, 0, 5), (one) => coverage.edits.get(place(one)) ?? 0);
+  if (target === undefined) return undefined;
+  const placed = folder.objects.find((each) => placeKey(each) === target.object);
+  if (target.at === "field") return fieldEdited(context, folder, target.kind, target.leaf, placed);
+  return placed && metadataEdited(context, folder, placed, target);
+};
+
+/** An edit of any field of any kind. */
 const field: Edit = (context, folder) => {
   const { dice, coverage } = context;
-  const present = presentKinds(folder);
-  const kind = dice.chance(55) ? dice.pick(present) : dice.pick(allLeaves).kind;
-  const leaf = leastEdited(context, kind.leaves, (path) => coverage.edits.get(fieldPlace(kind, path)) ?? 0);
-  if (leaf === undefined) return undefined;
+  const kind = dice.chance(55) ? dice.pick(presentKinds(folder)) : dice.pick(allLeaves).kind;
+  const leaf = dice.chance(40)
+    ? dice.pick(kind.leaves)
+    : leastOf(shuffled(dice, kind.leaves), (path) => coverage.edits.get(fieldPlace(kind, path)) ?? 0);
+  const objects = folder.objects.filter(({ manifest }) => kindOf(manifest) === kind);
+  return leaf && fieldEdited(context, folder, kind, leaf, objects.length === 0 ? undefined : dice.pick(objects));
+};
+
+function leastOf<T>(all: readonly T[], count: (one: T) => number): T | undefined {
+  const [first, ...others] = all;
+  if (first === undefined) return undefined;
+  return others.reduce((least, one) => (count(one) < count(least) ? one : least), first);
+}
+
+function fieldEdited(
+  context: EditContext,
+  folder: Folder,
+  kind: EditableKind,
+  leaf: FieldPath,
+  placed: Placed | undefined,
+): Edited | undefined {
+  const { dice } = context;
   const pool = poolsTogether([poolOf(valuesOf(folder)), context.materials.pool]);
   if (kind === meshKind || kind === networksKind) return settingsField(context, folder, kind, leaf, pool);
-  const objects = folder.objects.filter(({ manifest }) => kindOf(manifest) === kind);
-  if (objects.length === 0) return addOf(context, folder, kind);
-  const placed = dice.pick(objects);
+  if (placed === undefined) return addOf(context, folder, kind);
   return tried(10, () => {
     const manifest = asManifest(placed.manifest, changeAt({ dice, kind, pool }, kind.shape, placed.manifest, leaf));
-    return replaced(folder, placed, manifest, `${leaf.join(".")}`);
+    return replaced(folder, placed, manifest, leaf.join("."));
   });
-};
+}
 
 const allLeaves = [...editableKinds, ...settingsKinds].flatMap((kind) => kind.leaves.map(() => ({ kind })));
 
@@ -93,27 +130,24 @@ function* valuesOf(folder: Folder): Iterable<readonly [EditableKind, unknown]> {
   }
 }
 
-/** One that was edited least, or any. */
-function leastEdited<T>({ dice }: EditContext, all: readonly T[], count: (one: T) => number): T | undefined {
-  if (all.length === 0) return undefined;
-  if (dice.chance(40)) return dice.pick(all);
-  const least = Math.min(...all.map(count));
-  return dice.pick(all.filter((one) => count(one) === least));
-}
-
 const metadata: Edit = (context, folder) => {
-  const { dice, coverage } = context;
+  const { dice } = context;
   if (folder.objects.length === 0) return undefined;
   const placed = dice.pick(folder.objects);
   const kind = kindOf(placed.manifest);
   if (kind === undefined) return undefined;
   if (kind.kind === "Pod" && dice.chance(8))
     return replaced(folder, placed, withOwner(dice, placed.manifest), "metadata.ownerReferences");
-  const part = dice.pick(metadataParts);
-  const key = leastEdited(context, metadataKeys, (one) => coverage.edits.get(metadataPlace(kind, part, one)) ?? 0);
-  if (key === undefined) return undefined;
-  return replaced(folder, placed, withMetadata(dice, placed.manifest, part, key), `metadata.${part}[${key}]`);
+  return metadataEdited(context, folder, placed, { part: dice.pick(metadataParts), key: dice.pick(metadataKeys) });
 };
+
+const metadataEdited = (
+  { dice }: EditContext,
+  folder: Folder,
+  placed: Placed,
+  { part, key }: { readonly part: MetadataPart; readonly key: string },
+): Edited | undefined =>
+  replaced(folder, placed, withMetadata(dice, placed.manifest, part, key), `metadata.${part}[${key}]`);
 
 const touch: Edit = ({ dice }, folder) => {
   if (folder.objects.length === 0) return undefined;
@@ -212,7 +246,7 @@ const goBack: Edit = ({ dice, history }) => {
 const several: Edit = (context, folder) => {
   let folderNow = folder;
   const whats = context.dice.list(2, 4, () => {
-    const edited = context.dice.pick([field, metadata, add, remove, touch, rename])(context, folderNow);
+    const edited = context.dice.pick([targeted, targeted, field, add, remove, touch, rename])(context, folderNow);
     folderNow = edited?.folder ?? folderNow;
     return edited?.what ?? "nothing";
   });
@@ -221,10 +255,11 @@ const several: Edit = (context, folder) => {
 
 /** The more often an edit is listed, the more of it there is. */
 const edits: readonly Edit[] = [
-  ...Array.from({ length: 26 }, () => field),
-  ...Array.from({ length: 8 }, () => metadata),
+  ...Array.from({ length: 30 }, () => targeted),
+  ...Array.from({ length: 5 }, () => field),
+  metadata,
   ...[add, add, add, add, remove, remove, remove, touch, touch, swap, swap, rename, rename, reorder, reorder],
-  ...[goBack, goBack, several, several, several, caseArrives],
+  ...[goBack, goBack, several, several, several, caseArrives, caseArrives, caseArrives],
 ];
 
 const randomFile = (dice: Dice): string => dice.pick(["a.yaml", "b.yaml", "more/c.yaml", "more/d.yaml"]);

@@ -6,6 +6,8 @@ import { type Folder, withObjects } from "./folder.ts";
 import { kindOf } from "./kinds.ts";
 import type { Materials } from "./materials.ts";
 import { randomEdit } from "./random-edit.ts";
+import { readsOf } from "./reads.ts";
+import { type Target, targetsOf } from "./targets.ts";
 import { createWarmCompiler } from "./warm-and-fresh.ts";
 
 /** A warm compiler that went wrong: the folders that it was given, the last of which it answered otherwise than a fresh one. */
@@ -18,36 +20,45 @@ export interface WarmFailure {
   readonly findings: readonly string[];
 }
 
+/** Steps after which what a compile reads is looked at again. */
+const watchedEvery = 12;
+
 /**
- * Compiles one folder after the other, each a random edit of the one before, until a warm compiler and a fresh one disagree.
+ * Compiles one folder after the other, each a random edit of the one before, with a warm compiler and a fresh one.
  *
  * @param steps how many edits
- * @returns the failure, or undefined
+ * @returns where they disagreed; after each of these the warm compiler begins anew
  */
 export function checkSequence(
   seed: number,
   steps: number,
   materials: Materials,
   coverage: Coverage,
-): WarmFailure | undefined {
+): readonly WarmFailure[] {
   const dice = createDice(seed);
   const options = randomOptions(dice, seed);
-  const compiler = createWarmCompiler(options);
-  const folders = [firstFolder(dice, materials)];
-  let root = "";
-  let what = "the first folder";
-  for (let step = 0; step <= steps; step++) {
-    const [before, folder] = [folders.at(-2), folders.at(-1)];
-    if (folder === undefined) return undefined;
-    const judged = compiler.compile(folder);
-    if (judged.findings.length > 0) return { seed, options, folders, what, findings: judged.findings };
-    if (before !== undefined) record(coverage, before, folder, judged.root !== root);
-    root = judged.root;
-    const edited = randomEdit({ dice, materials, coverage, history: folders }, folder);
-    what = edited.what;
+  const failures: WarmFailure[] = [];
+  let compiler = createWarmCompiler(options);
+  let folder = firstFolder(dice, materials);
+  let folders: Folder[] = [folder];
+  let targets: readonly Target[] = [];
+  let root = compiler.compile(folder).root;
+  for (let step = 0; step < steps; step++) {
+    if (step % watchedEvery === 0) targets = targetsOf(folder, readsOf(folder, options));
+    const edited = randomEdit({ dice, materials, coverage, history: folders, targets }, folder);
     folders.push(edited.folder);
+    const judged = compiler.compile(edited.folder);
+    if (judged.findings.length > 0) {
+      failures.push({ seed, options, folders, what: edited.what, findings: judged.findings });
+      compiler = createWarmCompiler(options);
+      folders = [edited.folder];
+      compiler.compile(edited.folder);
+    }
+    record(coverage, folder, edited.folder, judged.root !== root);
+    folder = edited.folder;
+    root = judged.root;
   }
-  return undefined;
+  return failures;
 }
 
 function record(coverage: Coverage, before: Folder, after: Folder, changed: boolean): void {

@@ -79,3 +79,12 @@ export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** Whether a value has something at a place. */
+export function holds(value: unknown, path: FieldPath): boolean {
+  const [step, ...below] = path;
+  if (step === undefined) return value !== undefined;
+  if (step === "[]") return listOf(value).some((element) => holds(element, below));
+  if (step === "{}") return Object.values(fieldsOf(value)).some((member) => holds(member, below));
+  return holds(fieldsOf(value)[step], below);
+}
