@@ -15,6 +15,7 @@ export interface WarmCompiler {
 export interface Judged {
   /** Hash of the root that a fresh compiler gives. */
   readonly root: string;
+  readonly fresh: CompiledWorld;
   /** One line each; empty where warm equals fresh. */
   readonly findings: readonly string[];
 }
@@ -29,9 +30,13 @@ export function createWarmCompiler(options: WorldOptions): WarmCompiler {
       const root = encodeWorld(fresh, createTreeEncoder()).rootBlob.hash;
       try {
         const warm = compileAgain(files, []).value;
-        return { root, findings: differences(warm, fresh, encodeWorld(warm, encodeAgain).rootBlob.hash === root) };
+        return {
+          root,
+          fresh,
+          findings: differences(warm, fresh, encodeWorld(warm, encodeAgain).rootBlob.hash === root),
+        };
       } catch (error) {
-        return { root, findings: [`warm throws ${error instanceof Error ? error.stack : String(error)}`] };
+        return { root, fresh, findings: [`warm throws ${error instanceof Error ? error.stack : String(error)}`] };
       }
     },
   };
