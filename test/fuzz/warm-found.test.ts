@@ -35,7 +35,11 @@ const edge = (labels: object): Manifest => service("edge", { labels }, { selecto
 const found: readonly WarmCase[] = [
   {
     rule: "a Sidecar that means each pod's own address makes a class of each pod",
-    both: [service("web", {}, { selector: web }), pod("web-0", "ns1", "10.1.0.1", web), pod("web-1", "ns1", "10.1.0.2", web)],
+    both: [
+      service("web", {}, { selector: web }),
+      pod("web-0", "ns1", "10.1.0.1", web),
+      pod("web-1", "ns1", "10.1.0.2", web),
+    ],
     before: [],
     after: [
       {

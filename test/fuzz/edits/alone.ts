@@ -10,10 +10,10 @@ import { type Folder, filesOf } from "./folder.ts";
 
 /**
  * Proxies that get other answers from their class than they would get alone, with nothing remembered.
- *
- * @param options with certificates from an agent, as resources are made before they are put into files
+ * Nothing is said where certificates come from files: a class's resources name those, which are put in when it is complete.
  */
 export function strangersIn(folder: Folder, options: WorldOptions, compiled: CompiledWorld): readonly string[] {
+  if (options.certificates === "files") return [];
   const world = worldOf(readFiles(filesOf(folder)), options, noMemo).value;
   const mesh = buildMesh(world, noMemo).value;
   return world.proxies.flatMap((proxy, at) => {

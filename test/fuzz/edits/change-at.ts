@@ -24,7 +24,7 @@ export function changeAt(choice: Choice, shape: Shape, value: unknown, rest: Fie
   if (step === undefined) return otherValue(choice, shape, value, at);
   if (value !== undefined && at.length > 1 && dice.chance(4)) return undefined;
   if (at.length > 0 && dice.chance(value === undefined ? 50 : 12)) {
-    const seen = pool.at(kind, at).filter((known) => holds(known, rest));
+    const seen = [...pool.at(kind, at), ...pool.like(shape)].filter((known) => holds(known, rest));
     if (seen.length > 0) return dice.pick(seen);
   }
   // Made anew, a message has nothing beside the place: what excludes it is gone.

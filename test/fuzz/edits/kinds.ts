@@ -3,7 +3,7 @@ import { kindSchemas } from "../../../lib/config/kind-registry.ts";
 import { meshConfig, meshNetworks } from "../../../lib/config/schema/mesh-config.ts";
 import type { Manifest } from "../objects/vocabulary.ts";
 import { kubernetesSchemas } from "./kubernetes-shapes.ts";
-import { type FieldPath, leavesOf, type Shape, shapeOf } from "./shape.ts";
+import { createShapeReader, type FieldPath, leavesOf, type Shape } from "./shape.ts";
 
 /** A kind of object, and all that may be edited in one. */
 export interface EditableKind {
@@ -21,6 +21,7 @@ function editable(apiVersion: string, kind: string, shape: Shape): EditableKind 
   return { name, apiVersion, kind, shape, leaves: leavesOf(shape) };
 }
 
+const shapeOf = createShapeReader();
 const specOf = (shape: Shape): Shape => ({ kind: "message", fields: new Map([["spec", shape]]), required: new Set() });
 
 /** Every kind that the compiler reads, and the two files of settings. */

@@ -7,6 +7,7 @@ import { randomSource } from "../objects/random-source.ts";
 import type { Manifest } from "../objects/vocabulary.ts";
 import type { Placed } from "./folder.ts";
 import { type EditableKind, kindOf, meshKind, networksKind } from "./kinds.ts";
+import { rareMeshConfigs, rareNetworks, rareObjects } from "./rare-objects.ts";
 import { poolOf, type ValuePool } from "./value-pool.ts";
 
 /** Objects that belong together and come and go as one. */
@@ -37,8 +38,8 @@ export function gatherMaterials(seeds: number): Materials {
   const cases = caseFolders()
     .map(readCase)
     .filter(({ objects }) => objects.length <= maxCaseObjects);
-  const manifests = [...sources.flatMap((source) => source.manifests), ...rareManifests];
-  const meshConfigs = sources.flatMap(({ meshConfig }) => meshConfig ?? []);
+  const manifests = [...sources.flatMap((source) => source.manifests), ...rareObjects];
+  const meshConfigs = [...sources.flatMap(({ meshConfig }) => meshConfig ?? []), ...rareMeshConfigs];
   const known = [...manifests, ...cases.flatMap(({ objects }) => objects.map(({ manifest }) => manifest))];
   const settings = (kind: EditableKind, all: readonly (object | undefined)[]) =>
     all.flatMap((value): (readonly [EditableKind, unknown])[] => (value === undefined ? [] : [[kind, value]]));
@@ -53,10 +54,7 @@ export function gatherMaterials(seeds: number): Materials {
         return kind === undefined ? [] : [[kind, manifest]];
       }),
       ...settings(meshKind, [...meshConfigs, ...cases.map(({ meshConfig }) => meshConfig)]),
-      ...settings(
-        networksKind,
-        cases.map(({ networks }) => networks),
-      ),
+      ...settings(networksKind, [...rareNetworks, ...cases.map(({ networks }) => networks)]),
     ]),
   };
 }
@@ -123,6 +121,3 @@ function manifestsOf(text: string): readonly Manifest[] {
       metadata: { ...object.metadata, namespace: object.metadata.namespace ?? "" },
     }));
 }
-
-/** Kinds of which neither source has enough. */
-const rareManifests: readonly Manifest[] = [];

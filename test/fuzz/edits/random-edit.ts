@@ -32,14 +32,18 @@ export interface EditContext {
 
 type Edit = (context: EditContext, folder: Folder) => Edited | undefined;
 
-/** One random edit; every object of the result is accepted by its schema and rules. */
+/** A random edit, or a few at once; every object of the result is accepted by its schema and rules. */
 export function randomEdit(context: EditContext, folder: Folder): Edited {
   const { dice } = context;
-  for (let attempt = 0; attempt < 20; attempt++) {
-    const edited = dice.pick(edits)(context, folder);
-    if (edited !== undefined) return edited;
+  const whats: string[] = [];
+  let current = folder;
+  for (let wanted = dice.pick([1, 1, 1, 2, 3]), attempt = 0; whats.length < wanted && attempt < 20; attempt++) {
+    const edited = dice.pick(edits)(context, current);
+    if (edited === undefined) continue;
+    whats.push(edited.what);
+    current = edited.folder;
   }
-  return touch(context, folder) ?? { what: "nothing", folder };
+  return { what: whats.join("; "), folder: current };
 }
 
 /** One object less or more beyond this many is what the next edits go for. */
@@ -62,16 +66,26 @@ const targeted: Edit = (context, folder) => {
   return placed && metadataEdited(context, folder, placed, target);
 };
 
-/** An edit of any field of any kind. */
+/** An edit of any field of any kind, rather one of those that were edited least. */
 const field: Edit = (context, folder) => {
   const { dice, coverage } = context;
-  const kind = dice.chance(55) ? dice.pick(presentKinds(folder)) : dice.pick(allLeaves).kind;
-  const leaf = dice.chance(40)
-    ? dice.pick(kind.leaves)
-    : leastOf(shuffled(dice, kind.leaves), (path) => coverage.edits.get(fieldPlace(kind, path)) ?? 0);
+  const present = presentKinds(folder);
+  const all = dice.chance(50) ? everyField : everyField.filter(({ kind }) => present.has(kind));
+  const chosen = dice.chance(30)
+    ? dice.pick(all)
+    : leastOf(shuffled(dice, all), ({ place }) => coverage.edits.get(place) ?? 0);
+  if (chosen === undefined) return undefined;
+  const { kind, leaf } = chosen;
   const objects = folder.objects.filter(({ manifest }) => kindOf(manifest) === kind);
-  return leaf && fieldEdited(context, folder, kind, leaf, objects.length === 0 ? undefined : dice.pick(objects));
+  return fieldEdited(context, folder, kind, leaf, objects.length === 0 ? undefined : dice.pick(objects));
 };
+
+const everyField = [...editableKinds, ...settingsKinds].flatMap((kind) =>
+  kind.leaves.map((leaf) => ({ kind, leaf, place: fieldPlace(kind, leaf) })),
+);
+
+const presentKinds = (folder: Folder): ReadonlySet<EditableKind> =>
+  new Set([meshKind, ...folder.objects.flatMap(({ manifest }) => kindOf(manifest) ?? [])]);
 
 function leastOf<T>(all: readonly T[], count: (one: T) => number): T | undefined {
   const [first, ...others] = all;
@@ -95,13 +109,6 @@ function fieldEdited(
     return replaced(folder, placed, manifest, leaf.join("."));
   });
 }
-
-const allLeaves = [...editableKinds, ...settingsKinds].flatMap((kind) => kind.leaves.map(() => ({ kind })));
-
-const presentKinds = (folder: Folder): readonly EditableKind[] => [
-  meshKind,
-  ...new Set(folder.objects.flatMap(({ manifest }) => kindOf(manifest) ?? [])),
-];
 
 function settingsField(
   { dice }: EditContext,
@@ -162,12 +169,25 @@ const add: Edit = (context, folder) => {
   return addOf(context, folder, dice.pick(editableKinds));
 };
 
-function addOf({ dice, materials }: EditContext, folder: Folder, kind: EditableKind): Edited | undefined {
+function addOf(context: EditContext, folder: Folder, kind: EditableKind): Edited | undefined {
+  const { dice, materials } = context;
   const known = materials.objects.get(kind.name) ?? [];
-  if (known.length === 0) return undefined;
-  const placed = { file: randomFile(dice), manifest: dice.pick(known) };
-  const next = withObjects(folder, [placed]);
-  return { what: `add ${placeKey(placed)}`, folder: next };
+  const manifest = known.length > 0 && dice.chance(90) ? dice.pick(known) : madeUp(context, kind);
+  if (manifest === undefined) return undefined;
+  const placed = { file: randomFile(dice), manifest };
+  return { what: `add ${placeKey(placed)}`, folder: withObjects(folder, [placed]) };
+}
+
+/** An object of a kind of which nobody has written any: what its schema asks for, and a field. */
+function madeUp({ dice, materials }: EditContext, kind: EditableKind): Manifest | undefined {
+  const { apiVersion } = kind;
+  const metadata = { name: dice.pick(["default", "a", "object-1"]), namespace: dice.pick(["ns1", "istio-system"]) };
+  const empty = { apiVersion, kind: kind.kind, metadata };
+  return tried(20, () => {
+    const choice = { dice, kind, pool: materials.pool };
+    const manifest = asManifest(empty, changeAt(choice, kind.shape, empty, dice.pick(kind.leaves)));
+    return manifest !== undefined && isAcceptedObject(manifest) ? manifest : undefined;
+  });
 }
 
 /** @param remote into a cluster of its own */
@@ -243,23 +263,13 @@ const goBack: Edit = ({ dice, history }) => {
   return at === undefined ? undefined : { what: "go back", folder: at };
 };
 
-const several: Edit = (context, folder) => {
-  let folderNow = folder;
-  const whats = context.dice.list(2, 4, () => {
-    const edited = context.dice.pick([targeted, targeted, field, add, remove, touch, rename])(context, folderNow);
-    folderNow = edited?.folder ?? folderNow;
-    return edited?.what ?? "nothing";
-  });
-  return { what: whats.join("; "), folder: folderNow };
-};
-
 /** The more often an edit is listed, the more of it there is. */
 const edits: readonly Edit[] = [
-  ...Array.from({ length: 30 }, () => targeted),
-  ...Array.from({ length: 5 }, () => field),
+  ...Array.from({ length: 26 }, () => targeted),
+  ...Array.from({ length: 9 }, () => field),
   metadata,
   ...[add, add, add, add, remove, remove, remove, touch, touch, swap, swap, rename, rename, reorder, reorder],
-  ...[goBack, goBack, several, several, several, caseArrives, caseArrives, caseArrives],
+  ...[goBack, goBack, caseArrives, caseArrives, caseArrives],
 ];
 
 const randomFile = (dice: Dice): string => dice.pick(["a.yaml", "b.yaml", "more/c.yaml", "more/d.yaml"]);

@@ -1,12 +1,14 @@
 import { defaultWorldOptions, type WorldOptions } from "../../../lib/compile/world-of.ts";
-import { createDice, type Dice } from "../objects/dice.ts";
+import { createDice, type Dice, shuffled } from "../objects/dice.ts";
 import { randomSource } from "../objects/random-source.ts";
+import { strangersIn } from "./alone.ts";
 import { type Coverage, editedPlaces } from "./coverage.ts";
-import { type Folder, withObjects } from "./folder.ts";
+import { type Folder, placeKey, withObjects } from "./folder.ts";
 import { kindOf } from "./kinds.ts";
 import type { Materials } from "./materials.ts";
 import { randomEdit } from "./random-edit.ts";
 import { readsOf } from "./reads.ts";
+import { findingsAfter } from "./shrink.ts";
 import { type Target, targetsOf } from "./targets.ts";
 import { createWarmCompiler } from "./warm-and-fresh.ts";
 
@@ -20,14 +22,16 @@ export interface WarmFailure {
   readonly findings: readonly string[];
 }
 
-/** Steps after which what a compile reads is looked at again. */
+/** Steps after which what a compile reads is looked at again, and after which every proxy is compiled alone. */
 const watchedEvery = 12;
+const aloneEvery = 24;
 
 /**
  * Compiles one folder after the other, each a random edit of the one before, with a warm compiler and a fresh one.
  *
  * @param steps how many edits
- * @returns where they disagreed; after each of these the warm compiler begins anew
+ * @returns where they disagreed; after each of these the warm compiler begins anew. At the end comes one that took another
+ *   way to the last folder
  */
 export function checkSequence(
   seed: number,
@@ -48,8 +52,11 @@ export function checkSequence(
     const edited = randomEdit({ dice, materials, coverage, history: folders, targets }, folder);
     folders.push(edited.folder);
     const judged = compiler.compile(edited.folder);
-    if (judged.findings.length > 0) {
-      failures.push({ seed, options, folders, what: edited.what, findings: judged.findings });
+    const strangers =
+      step % aloneEvery === 0 && judged.fresh !== undefined ? strangersIn(edited.folder, options, judged.fresh) : [];
+    const findings = [...judged.findings, ...strangers];
+    if (findings.length > 0) {
+      failures.push({ seed, options, folders, what: edited.what, findings });
       compiler = createWarmCompiler(options);
       folders = [edited.folder];
       compiler.compile(edited.folder);
@@ -58,7 +65,29 @@ export function checkSequence(
     folder = edited.folder;
     root = judged.root;
   }
-  return failures;
+  return [...failures, ...otherWay({ seed, options, folders: otherWayTo(dice, folders) })];
+}
+
+function otherWay(history: Omit<WarmFailure, "what" | "findings">): readonly WarmFailure[] {
+  const findings = findingsAfter(history);
+  return findings.length === 0 ? [] : [{ ...history, what: "another way to the same folder", findings }];
+}
+
+/** From the first to the last of some folders, object by object, in any order. */
+function otherWayTo(dice: Dice, folders: readonly Folder[]): readonly Folder[] {
+  const [first, last] = [folders[0], folders.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const [old, wanted] = [first, last].map(
+    ({ objects }) => new Map(objects.map((placed) => [placeKey(placed), placed])),
+  );
+  const keys = shuffled(dice, [...new Set([...(old?.keys() ?? []), ...(wanted?.keys() ?? [])])]);
+  const stops = [1, 2, 3, 4].map((part) => Math.floor((keys.length * part) / 5));
+  const between = stops.map((stop, at): Folder => {
+    const settled = new Set(keys.slice(0, stop));
+    const objects = keys.flatMap((key) => (settled.has(key) ? wanted : old)?.get(key) ?? []);
+    return { ...(at % 2 === 0 ? last : first), objects };
+  });
+  return [first, ...between, last];
 }
 
 function record(coverage: Coverage, before: Folder, after: Folder, changed: boolean): void {

@@ -13,15 +13,27 @@ export type Shape =
   | { readonly kind: "enum"; readonly values: readonly string[] }
   | { readonly kind: "flag" | "number" | "text" | "duration" | "free" };
 
-/** The shape that a schema reads. */
-export function shapeOf(schema: z.core.$ZodType): Shape {
-  if (schema instanceof z.ZodPipe) return schema.in instanceof z.ZodString ? { kind: "duration" } : shapeOf(schema.in);
+type ReadShape = (schema: z.core.$ZodType) => Shape;
+
+/** Reads the shapes of schemas; the same object for the same schema, wherever it is used. */
+export function createShapeReader(): ReadShape {
+  const known = new Map<z.core.$ZodType, Shape>();
+  const read: ReadShape = (schema) => {
+    const shape = known.get(schema) ?? shapeOf(schema, read);
+    known.set(schema, shape);
+    return shape;
+  };
+  return read;
+}
+
+function shapeOf(schema: z.core.$ZodType, read: ReadShape): Shape {
+  if (schema instanceof z.ZodPipe) return schema.in instanceof z.ZodString ? { kind: "duration" } : read(schema.in);
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional || schema instanceof z.ZodDefault)
-    return shapeOf(schema.unwrap());
-  if (schema instanceof z.ZodObject) return messageOf(Object.entries<z.core.$ZodType>(schema.shape));
-  if (schema instanceof z.ZodArray) return { kind: "list", element: shapeOf(schema.element) };
-  if (schema instanceof z.ZodRecord) return { kind: "map", value: shapeOf(schema.valueType) };
-  if (schema instanceof z.ZodUnion) return eitherOf(schema.options);
+    return read(schema.unwrap());
+  if (schema instanceof z.ZodObject) return messageOf(Object.entries<z.core.$ZodType>(schema.shape), read);
+  if (schema instanceof z.ZodArray) return { kind: "list", element: read(schema.element) };
+  if (schema instanceof z.ZodRecord) return { kind: "map", value: read(schema.valueType) };
+  if (schema instanceof z.ZodUnion) return eitherOf(schema.options.map(read));
   if (schema instanceof z.ZodEnum) return { kind: "enum", values: schema.options.map(String) };
   if (schema instanceof z.ZodBoolean) return { kind: "flag" };
   if (schema instanceof z.ZodNumber) return { kind: "number" };
@@ -30,19 +42,18 @@ export function shapeOf(schema: z.core.$ZodType): Shape {
   throw new Error(`no shape for a schema of type ${schema._zod.def.type}`);
 }
 
-function messageOf(entries: readonly (readonly [string, z.core.$ZodType])[]): Shape {
+function messageOf(entries: readonly (readonly [string, z.core.$ZodType])[], read: ReadShape): Shape {
   const isRequired = ([, schema]: readonly [string, z.core.$ZodType]) =>
     !(schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional || schema instanceof z.ZodDefault);
   return {
     kind: "message",
-    fields: new Map(entries.map(([name, schema]) => [name, shapeOf(schema)])),
+    fields: new Map(entries.map(([name, schema]) => [name, read(schema)])),
     required: new Set(entries.filter(isRequired).map(([name]) => name)),
   };
 }
 
 /** Messages of several forms count as one with all of their fields; of scalars that may be written in two ways the first counts. */
-function eitherOf(options: readonly z.core.$ZodType[]): Shape {
-  const shapes = options.map(shapeOf);
+function eitherOf(shapes: readonly Shape[]): Shape {
   const messages = shapes.filter((shape) => shape.kind === "message");
   if (messages.length > 1)
     return { kind: "message", fields: new Map(messages.flatMap(({ fields }) => [...fields])), required: new Set() };

@@ -5,6 +5,8 @@ import type { FieldPath, Shape } from "./shape.ts";
 export interface ValuePool {
   /** Values of any depth seen at a place of a kind, each once. */
   at(kind: EditableKind, path: FieldPath): readonly unknown[];
+  /** Messages seen wherever messages of a shape may stand, each once. */
+  like(shape: Shape): readonly unknown[];
   /** Scalars seen under a field's name in any kind, each once. */
   called(name: string): readonly unknown[];
 }
@@ -14,26 +16,30 @@ const maxValues = 60;
 
 export function poolOf(objects: Iterable<readonly [kind: EditableKind, value: unknown]>): ValuePool {
   const places = new Map<string, Map<string, unknown>>();
+  const shapes = new Map<Shape, Map<string, unknown>>();
   const names = new Map<string, Map<string, unknown>>();
   for (const [kind, value] of objects) {
     for (const { path, shape, value: found } of placesOf(kind.shape, value, [])) {
       enter(places, placeText(kind, path), found);
-      if (shape.kind !== "message" && shape.kind !== "list" && shape.kind !== "map")
-        enter(names, fieldName(path), found);
+      if (shape.kind === "message") enter(shapes, shape, found);
+      else if (shape.kind !== "list" && shape.kind !== "map") enter(names, fieldName(path), found);
     }
   }
-  const of = (known: ReadonlyMap<string, ReadonlyMap<string, unknown>>, key: string) => [
-    ...(known.get(key)?.values() ?? []),
-  ];
-  return { at: (kind, path) => of(places, placeText(kind, path)), called: (name) => of(names, name) };
+  return {
+    at: (kind, path) => valuesOf(places, placeText(kind, path)),
+    like: (shape) => valuesOf(shapes, shape),
+    called: (name) => valuesOf(names, name),
+  };
 }
 
-/** No values; what is left are those that a shape allows. */
-export const emptyPool: ValuePool = { at: () => [], called: () => [] };
+const valuesOf = <K>(known: ReadonlyMap<K, ReadonlyMap<string, unknown>>, key: K): readonly unknown[] => [
+  ...(known.get(key)?.values() ?? []),
+];
 
 /** The values of several pools, the first one's first. */
 export const poolsTogether = (pools: readonly ValuePool[]): ValuePool => ({
   at: (kind, path) => pools.flatMap((pool) => pool.at(kind, path)),
+  like: (shape) => pools.flatMap((pool) => pool.like(shape)),
   called: (name) => pools.flatMap((pool) => pool.called(name)),
 });
 
@@ -42,7 +48,7 @@ const placeText = (kind: EditableKind, path: FieldPath): string => `${kind.name}
 /** The last name of a path; hosts of a list are called like the list. */
 export const fieldName = (path: FieldPath): string => path.findLast((step) => step !== "[]" && step !== "{}") ?? "";
 
-function enter(known: Map<string, Map<string, unknown>>, key: string, value: unknown): void {
+function enter<K>(known: Map<K, Map<string, unknown>>, key: K, value: unknown): void {
   const values = known.get(key) ?? new Map<string, unknown>();
   known.set(key, values);
   if (values.size < maxValues) values.set(JSON.stringify(value), value);

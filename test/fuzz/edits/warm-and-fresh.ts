@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { createFileCompiler } from "../../../lib/compile/compile-files.ts";
 import type { WorldOptions } from "../../../lib/compile/world-of.ts";
+import type { SourceFile } from "../../../lib/config/directory.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { createTreeEncoder } from "../../../lib/snapshot/encode-tree.ts";
 import { encodeWorld } from "../../../lib/snapshot/encode-world.ts";
@@ -13,36 +14,51 @@ export interface WarmCompiler {
 }
 
 export interface Judged {
-  /** Hash of the root that a fresh compiler gives. */
+  /** What a fresh compiler answers; undefined where it throws. */
+  readonly fresh: CompiledWorld | undefined;
+  /** Hash of the root of that. */
   readonly root: string;
-  readonly fresh: CompiledWorld;
   /** One line each; empty where warm equals fresh. */
   readonly findings: readonly string[];
 }
 
 export function createWarmCompiler(options: WorldOptions): WarmCompiler {
-  const compileAgain = createFileCompiler(options);
-  const encodeAgain = createTreeEncoder();
+  const warm = createEncodingCompiler(options);
   return {
     compile: (folder) => {
       const files = filesOf(folder);
-      const fresh = createFileCompiler(options)(files, []).value;
-      const root = encodeWorld(fresh, createTreeEncoder()).rootBlob.hash;
-      try {
-        const warm = compileAgain(files, []).value;
-        return {
-          root,
-          fresh,
-          findings: differences(warm, fresh, encodeWorld(warm, encodeAgain).rootBlob.hash === root),
-        };
-      } catch (error) {
-        return { root, fresh, findings: [`warm throws ${error instanceof Error ? error.stack : String(error)}`] };
+      const [one, other] = [warm(files), createEncodingCompiler(options)(files)];
+      const thrown = [one, other].flatMap((made) => (typeof made === "string" ? [made] : []));
+      if (typeof one === "string" || typeof other === "string") {
+        return { fresh: undefined, root: "", findings: thrown };
       }
+      return { fresh: other.world, root: other.root, findings: differences(one, other) };
     },
   };
 }
 
-function differences(warm: CompiledWorld, fresh: CompiledWorld, sameRoot: boolean): readonly string[] {
+interface Encoded {
+  readonly world: CompiledWorld;
+  readonly root: string;
+}
+
+/** @returns a function that gives what it threw as a text */
+function createEncodingCompiler(options: WorldOptions): (files: readonly SourceFile[]) => Encoded | string {
+  const compileFiles = createFileCompiler(options);
+  const encodeTree = createTreeEncoder();
+  return (files) => {
+    try {
+      const world = compileFiles(files, []).value;
+      return { world, root: encodeWorld(world, encodeTree).rootBlob.hash };
+    } catch (error) {
+      return `throws ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+    }
+  };
+}
+
+function differences(one: Encoded, other: Encoded): readonly string[] {
+  const { world: warm, root } = one;
+  const { world: fresh } = other;
   const parts = ["classifier", "nodes", "diagnostics", "legacy", "sources", "compiler"] as const;
   const found = [
     ...classDifferences(warm, fresh),
@@ -50,10 +66,8 @@ function differences(warm: CompiledWorld, fresh: CompiledWorld, sameRoot: boolea
       .filter((part) => !isDeepStrictEqual(warm[part], fresh[part]))
       .map((part) => partDifference(part, warm[part], fresh[part])),
   ];
-  if (found.length > 0) return found;
-  return sameRoot
-    ? []
-    : ["the root differs, though all that it holds is equal: lists that are one object are not shared alike"];
+  if (found.length > 0 || root === other.root) return found;
+  return ["the root differs, though all that it holds is equal: lists that are one object are not shared alike"];
 }
 
 function classDifferences(warm: CompiledWorld, fresh: CompiledWorld): readonly string[] {
