@@ -59,7 +59,7 @@ export function checkSequence(
       failures.push({ seed, options, folders, what: edited.what, findings });
       compiler = createWarmCompiler(options);
       folders = [edited.folder];
-      compiler.compile(edited.folder);
+      compiler.learn(edited.folder);
     }
     record(coverage, folder, edited.folder, judged.root !== root);
     folder = edited.folder;

@@ -10,12 +10,11 @@ export interface History {
   readonly folders: readonly Folder[];
 }
 
-/** @returns what differs after the last folder; empty where nothing does, or where an object of some folder is refused */
+/** What differs after the last folder; empty where nothing does. */
 export function findingsAfter({ options, folders }: History): readonly string[] {
   const compiler = createWarmCompiler(options);
-  let findings: readonly string[] = [];
-  for (const folder of folders) findings = compiler.compile(folder).findings;
-  return findings;
+  for (const folder of folders.slice(0, -1)) compiler.learn(folder);
+  return folders.slice(-1).flatMap((folder) => compiler.compile(folder).findings);
 }
 
 /** The history with everything gone that the failure does not need: mostly two folders that differ in a field. */

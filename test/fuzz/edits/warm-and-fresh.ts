@@ -10,6 +10,8 @@ import { type Folder, filesOf } from "./folder.ts";
 
 /** Compiles folders one after the other and says where the answers are not those of a compiler that knows nothing. */
 export interface WarmCompiler {
+  /** Compiles a folder that nobody judges. */
+  learn(folder: Folder): void;
   compile(folder: Folder): Judged;
 }
 
@@ -25,6 +27,9 @@ export interface Judged {
 export function createWarmCompiler(options: WorldOptions): WarmCompiler {
   const warm = createEncodingCompiler(options);
   return {
+    learn: (folder) => {
+      warm(filesOf(folder));
+    },
     compile: (folder) => {
       const files = filesOf(folder);
       const [one, other] = [warm(files), createEncodingCompiler(options)(files)];
