@@ -104,6 +104,7 @@ const inboundView = step(
 function readsOwnAddresses(mesh: Mesh, scope: ServiceScope): boolean {
   return scope.ingressListeners.some(
     ({ bind, defaultEndpoint = "" }) =>
-      (mesh.compat === "istio" && (bind === undefined || bind === "")) || /^(0\.0\.0\.0|\[::\]):/.test(defaultEndpoint),
+      (mesh.form.ownAddressInIngressNames && (bind === undefined || bind === "")) ||
+      /^(0\.0\.0\.0|\[::\]):/.test(defaultEndpoint),
   );
 }
