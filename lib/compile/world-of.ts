@@ -1,5 +1,6 @@
 import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/directory.ts";
+import type { FormName } from "../mesh/forms.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import type { LegacyRelease, World } from "../mesh/world.ts";
@@ -11,7 +12,7 @@ export interface WorldOptions {
   readonly domain: string;
   /** Id of the cluster that the folder's own Kubernetes objects belong to. */
   readonly clusterId: string;
-  readonly compat: World["compat"];
+  readonly compat: FormName;
   /** Make the answers of the v1 API as well, as this release gave them; absent: not. */
   readonly legacyApi?: LegacyRelease;
   /** Store protobuf's binary forms beside the texts, for Connect and gRPC; absent: not. */

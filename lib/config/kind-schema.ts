@@ -17,6 +17,8 @@ export interface KindSchema {
   readonly clusterScoped: boolean;
   /** Says why objects of the kind change nothing that a stock Envoy is told; undefined where they do. */
   readonly noEffect: string | undefined;
+  /** What its spec may hold; objects are read by `read`, which adds the rules beyond single fields. */
+  readonly schema: z.ZodType;
   /** Reads a spec; paths of findings begin with `spec`. */
   read(raw: unknown, meta: ConfigMeta, unknownFields: "refuse" | "ignore"): SpecReading<unknown>;
 }
@@ -48,6 +50,7 @@ export function kindSchema<Spec>(description: KindDescription<Spec>): KindSchema
     plural,
     clusterScoped: description.clusterScoped ?? false,
     noEffect: description.noEffect,
+    schema,
     read(raw, meta, unknownFields) {
       const { spec, findings } = readSpec(schema, raw, { unknownFields, emptyWhenNull });
       const all = spec === undefined ? findings : [...findings, ...rules(spec, meta)];

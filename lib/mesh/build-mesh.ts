@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Stage } from "../config/diagnostic.ts";
 import type { Ingress, IngressClass } from "../config/kinds/ingress.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import { forms } from "./forms.ts";
 import { type ConfigsOf, configsByKind } from "./index/configs-by-kind.ts";
 import { destinationRuleIndex } from "./index/destination-rule-index.ts";
 import { envoyFilterIndex } from "./index/envoy-filter-index.ts";
@@ -75,7 +76,7 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
   const mesh: Mesh = {
     config: meshConfig,
     domain,
-    compat: world.compat,
+    form: forms[world.compat],
     registry,
     services,
     virtualServices: virtualServices.value,

@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
+import type { Form } from "./forms.ts";
 import type { DestinationRuleIndex } from "./index/destination-rule-index.ts";
 import type { EnvoyFilterIndex } from "./index/envoy-filter-index.ts";
 import type { NetworkIndex } from "./index/network-index.ts";
@@ -18,7 +19,7 @@ import type { MeshLookups, ServiceLookups, WorkloadPolicies } from "./views/view
 export interface Mesh {
   readonly config: MeshConfig;
   readonly domain: string;
-  readonly compat: "istio" | "shared";
+  readonly form: Form;
   readonly registry: RegistryState;
   readonly services: ServiceIndex;
   readonly virtualServices: VirtualServiceIndex;

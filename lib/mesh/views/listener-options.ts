@@ -19,7 +19,7 @@ export function listenerOptionsOf(mesh: Mesh, node: ProxyAnswers, memo: Memo): L
     statusPort: numberOf(node.metadata("ENVOY_STATUS_PORT")),
     prometheusPort: numberOf(node.metadata("ENVOY_PROMETHEUS_PORT")),
     tlsServerFiles: tlsFilesOf(node, "TLS_SERVER"),
-    fetchesKeySets: mesh.compat === "shared",
+    fetchesKeySets: !mesh.form.keySetsLeftToControlPlane,
   });
 }
 
@@ -32,10 +32,10 @@ export function tlsFilesOf(node: ProxyAnswers, prefix: "TLS_SERVER" | "TLS_CLIEN
 
 /**
  * The proxy's addresses that outbound listeners leave out: those of its own among the endpoints of headless services
- * with ports that are not HTTP. Leaving them out makes a class per pod, so only Istio's form does.
+ * with ports that are not HTTP. Leaving them out makes a class per pod.
  */
 export function ownAddressesFor(mesh: Mesh, node: ProxyAnswers, scope: SidecarScope, memo: Memo): readonly string[] {
-  if (mesh.compat !== "istio" || node.type === "router") return none;
+  if (!mesh.form.ownHeadlessAddressLeftOut || node.type === "router") return none;
   const headless = headlessServices(scope, memo);
   if (headless.length === 0) return none;
   const { addresses } = node;

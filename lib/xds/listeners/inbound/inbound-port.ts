@@ -2,6 +2,7 @@ import { type ConfigMeta, keyOf } from "../../../config/config.ts";
 import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { isGlobalUnicast } from "../../../config/ip-address.ts";
 import type { IstioIngressListener } from "../../../config/kinds/sidecar.ts";
+import { ingressBinds } from "../../../mesh/views/inbound-view.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
 import { originKeys } from "../../provenance.ts";
@@ -68,8 +69,7 @@ function ingressPort(context: ListenerContext, listener: IstioIngressListener): 
   const { inbound, proxy } = context.view;
   const { number = 0, name = "", protocol = "" } = listener.port;
   const servicePort: ServicePort = { name, port: number, protocol: parseProtocol(protocol) };
-  const mode = listener.captureMode ?? "DEFAULT";
-  const bindToPort = mode === "DEFAULT" ? proxy.interceptionMode === "NONE" : mode === "NONE";
+  const bindToPort = ingressBinds(listener, proxy.interceptionMode);
   const declared = listener.bind ?? "";
   const binds = declared === "" ? [] : [declared];
   if (!canBind(context, { binds, bindToPort }, servicePort, "sidecar-ingress")) return [];

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { readFiles } from "../../lib/config/directory.ts";
+import { newCoverage } from "./edits/coverage.ts";
+import { gatherMaterials } from "./edits/materials.ts";
+import { rareMeshConfigs, rareNetworks, rareObjects } from "./edits/rare-objects.ts";
+import { failureText } from "./edits/report.ts";
+import { checkSequence } from "./edits/sequence.ts";
+
+/** `FUZZ_EDITS` for more, `FUZZ_SEED` to begin elsewhere; `npm run fuzz -- --edits` says which fields were edited, too. */
+const edits = Number(process.env.FUZZ_EDITS ?? 3000);
+const start = Number(process.env.FUZZ_SEED ?? 1);
+const steps = 75;
+const sequencesEach = 4;
+
+describe(`a warm compiler, through ${edits} edits from seed ${start} on`, () => {
+  const materials = gatherMaterials(60);
+  const coverage = newCoverage();
+  const firsts = Array.from(
+    { length: Math.ceil(edits / steps / sequencesEach) },
+    (_, batch) => start + batch * sequencesEach,
+  );
+
+  it.each(firsts)(
+    "answers as a fresh one, from seed %i on",
+    (first) => {
+      const seeds = Array.from({ length: sequencesEach }, (_, index) => first + index);
+      const failures = seeds.flatMap((seed) => checkSequence(seed, steps, materials, coverage));
+      // The first says enough: making one small takes a while.
+      expect(failures.slice(0, 1).map(failureText)).toEqual([]);
+    },
+    240_000,
+  );
+});
+
+describe("objects written by hand for the edits", () => {
+  it("are accepted", () => {
+    const files = [
+      ...rareObjects.map((object) => ({ file: "object.yaml", text: JSON.stringify(object) })),
+      ...rareMeshConfigs.map((config) => ({ file: "mesh.yaml", text: JSON.stringify(config) })),
+      ...rareNetworks.map((networks) => ({ file: "networks.yaml", text: JSON.stringify(networks) })),
+    ];
+    const refused = files
+      .flatMap((file) => readFiles([file]).diagnostics)
+      .filter(({ severity }) => severity === "error");
+    expect(refused).toEqual([]);
+  });
+});
