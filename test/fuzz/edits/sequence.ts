@@ -1,4 +1,5 @@
 import { defaultWorldOptions, type WorldOptions } from "../../../lib/compile/world-of.ts";
+import { nodeOfNamed } from "../../named-proxy.ts";
 import { createDice, type Dice, shuffled } from "../objects/dice.ts";
 import { randomSource } from "../objects/random-source.ts";
 import { strangersIn } from "./alone.ts";
@@ -104,7 +105,7 @@ export function randomOptions(dice: Dice, seed: number): WorldOptions {
     ...dice.maybe(15, () => ({ legacyApi: dice.pick(["0.7", "0.8"]) })),
     ...dice.maybe(15, () => ({ certificates: "files" as const })),
     binaryForms: dice.chance(8),
-    named: dice.chance(30) ? randomSource(seed).proxies : [],
+    nodes: dice.chance(30) ? randomSource(seed).proxies.map(nodeOfNamed) : [],
   };
 }
 

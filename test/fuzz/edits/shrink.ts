@@ -36,7 +36,7 @@ export function shrink(history: History, deadlineMs: number): History {
       if (!attempt({ ...smallest, folders: smallest.folders.toSpliced(at, 1) })) at++;
     }
   }
-  for (const name of ["named", "legacyApi", "certificates", "binaryForms", "compat"] as const) {
+  for (const name of ["nodes", "legacyApi", "certificates", "binaryForms", "compat"] as const) {
     const { [name]: _, ...options } = smallest.options;
     attempt({ ...smallest, options: { ...defaultWorldOptions, ...options } });
   }
