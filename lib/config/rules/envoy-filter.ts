@@ -76,7 +76,7 @@ function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Findi
     );
   }
   yield* exclusiveMatchRules(match, [...path, "match"]);
-  if (match?.context === "WAYPOINT" || match?.waypoint !== undefined) {
+  if (match?.context === "WAYPOINT") {
     yield info([...path, "match"], "waypoints are not served here, so the patch has no effect");
     return;
   }
