@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { mapAgain } from "../../../lib/mesh/memo/identity.ts";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { beginRound, sameList, sameMap } from "../../../lib/mesh/memo/same.ts";
 
@@ -40,50 +39,6 @@ it("a map under a name stays the same object as long as its entries do", () => {
   expect(sameMap(memo, "n", new Map([["a", a]]))).toBe(first);
   expect(sameMap(memo, "n", new Map([["a", b]]))).toEqual(new Map([["a", b]]));
   expect(sameMap(memo, "n", new Map())).not.toBe(first);
-});
-
-describe("a pass over a list", () => {
-  const memo = createMemo();
-  let asked: string[] = [];
-  const pass = (
-    elements: readonly { readonly name: string }[],
-    inputs: ReadonlyMap<string, object>,
-    context: object,
-  ) => {
-    asked = [];
-    const of = ({ name }: { readonly name: string }) => inputs.get(name);
-    return mapAgain(memo, "n", elements, { context: [context], of }, ({ name }, input) => {
-      asked.push(name);
-      return { name, input };
-    });
-  };
-  const [x, y, z] = [{ name: "x" }, { name: "y" }, { name: "z" }];
-
-  it("makes again what is another element, or reads another input, and keeps the rest", () => {
-    const first = pass([x, y], new Map([["x", a]]), memo);
-    expect(asked).toEqual(["x", "y"]);
-    expect(pass([x, y], new Map([["x", a]]), memo)).toBe(first);
-    expect(asked).toEqual([]);
-    const second = pass([x, y], new Map([["x", b]]), memo);
-    expect(asked).toEqual(["x"]);
-    expect(second[1]).toBe(first[1]);
-    expect(second[0]).toEqual({ name: "x", input: b });
-    expect(pass([x, z, y], new Map([["x", b]]), memo).map(({ name }) => name)).toEqual(["x", "z", "y"]);
-    expect(asked).toEqual(["z", "y"]);
-  });
-
-  it("makes everything again in another context, and is the same list if that comes to the same", () => {
-    pass([x, y], new Map(), a);
-    pass([x, y], new Map(), b);
-    expect(asked).toEqual(["x", "y"]);
-    const identity = (context: object) => mapAgain(memo, "i", [x, y], { context: [context], of: () => 0 }, (e) => e);
-    expect(identity(a)).toBe(identity(b));
-  });
-
-  it("remembers nothing without a memory", () => {
-    const once = mapAgain(noMemo, "n", [x], { context: [], of: () => 0 }, (e) => ({ e }));
-    expect(mapAgain(noMemo, "n", [x], { context: [], of: () => 0 }, (e) => ({ e }))).not.toBe(once);
-  });
 });
 
 it("a list whose elements only say the same is kept where that is enough", () => {
