@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import { fingerprint } from "../../mesh/memo/fingerprint.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { fingerprint } from "../../mesh/memo/plain-text.ts";
 import type { ListenerView } from "../../mesh/views/views.ts";
 import { type AccessLogs, accessLogs } from "../telemetry/access-logging.ts";
 import type { TelemetrySide } from "../telemetry/telemetry-side.ts";
