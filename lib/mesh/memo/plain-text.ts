@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { byCodePoint } from "../../config/diagnostic.ts";
 
 /**
@@ -35,4 +36,9 @@ function objectText(value: object | null): string {
     .sort(([a], [b]) => byCodePoint(a, b))
     .map(([name, field]) => plainText(name) + plainText(field))
     .join("")}}`;
+}
+
+/** A short text that stands for a long one in a name. */
+export function fingerprint(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 24);
 }

@@ -92,8 +92,3 @@ export function loadAssignment(assignment: Assignment, seen: Sight, pool: Member
   if (groups.length === 0) return { clusterName };
   return { clusterName, endpoints: groups.map((group) => groupJson(group, localityOf)) };
 }
-
-/** A perspective as text, for memo keys: all of it is plain values. */
-export function perspectiveText(perspective: EndpointPerspective): string {
-  return JSON.stringify(perspective);
-}

@@ -40,7 +40,7 @@ interface Table {
  * A table with hosts. Ports do not count when Envoy compares a request's host with domains.
  * @see docs/how-istio-does-it/routes.md#tables
  */
-export const routeTable = step(
+const routeTable = step(
   "route table",
   { pieces: "identity", name: "value" },
   ({ name, pieces }: Table): Resource<RouteConfigurationJson> => {
