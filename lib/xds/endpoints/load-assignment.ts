@@ -1,6 +1,5 @@
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { EndpointPerspective } from "../../mesh/views/views.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { type EffectiveTrafficPolicy, subsetOf } from "../clusters/traffic-policy.ts";
 import { distribute } from "./distribute.ts";
