@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import type { FormName } from "../../lib/mesh/forms.ts";
@@ -8,15 +9,20 @@ import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
 import { loadCase } from "../conformance/load-case.ts";
+import { sharedConformance } from "../conformance/suites.ts";
 import { admit, complaint, newCrowd } from "./crowd.ts";
 
-const suites = ["v3", "v3-samples"];
+const suites = [
+  { suite: "v3", folder: new URL("v3/", sharedConformance) },
+  { suite: "v3-samples", folder: new URL("v3-samples/", sharedConformance) },
+  { suite: "form-cases", folder: new URL("../conformance/form-cases/", import.meta.url) },
+] as const;
 const formNames: readonly FormName[] = ["istio", "shared"];
 
-describe.each(suites.flatMap((suite) => formNames.map((form) => ({ suite, form }))))(
+describe.each(suites.flatMap((suite) => formNames.map((form) => ({ ...suite, form }))))(
   "Envoy takes the polled resources of every proxy of $suite in the $form form",
-  ({ suite, form }) => {
-    const root = new URL(`../../../shared/conformance/${suite}/`, import.meta.url).pathname;
+  ({ folder, form }) => {
+    const root = fileURLToPath(folder);
     const cases = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const batches = Array.from({ length: Math.ceil(cases.length / 25) }, (_, at) => cases.slice(at * 25, at * 25 + 25));
 

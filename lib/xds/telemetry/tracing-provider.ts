@@ -172,9 +172,10 @@ function samplerOf(
   };
 }
 
-function httpService(uri: string, cluster: string, { timeout, headers }: HttpService): HttpServiceJson {
+/** Istio's API says what the time limit is that nobody writes; Istio leaves it out, and Envoy refuses the listener. */
+function httpService(uri: string, cluster: string, { timeout = "3s", headers }: HttpService): HttpServiceJson {
   return {
-    httpUri: { uri, cluster, ...(timeout === undefined ? {} : { timeout }) },
+    httpUri: { uri, cluster, timeout },
     ...headersToAdd(headers),
   };
 }
