@@ -6,7 +6,7 @@ const targetRef = message({ required: { kind: text, name: text, namespace: text 
 const transport = z.enum(["TCP", "UDP", "SCTP"]);
 const named = { name: text, protocol: transport };
 
-/** What the registry reads of Kubernetes' objects beside their metadata; `read-fields.test.ts` says when a field is missing. */
+/** What the registry reads of Kubernetes' objects beside their metadata; a test says when a field is missing. */
 export const kubernetesSchemas: readonly (readonly [apiVersion: string, kind: string, schema: z.ZodType])[] = [
   [
     "v1",

@@ -86,7 +86,7 @@ const bundle = (name: string, manifests: readonly Manifest[]): Bundle => ({
 });
 
 /** Larger cases cost more time than they find. */
-const maxCaseObjects = 22;
+const maxCaseObjects = 16;
 const conformance = new URL("../../../../shared/conformance/", import.meta.url);
 
 function caseFolders(): readonly string[] {

@@ -8,7 +8,7 @@ import type { Bundle } from "./materials.ts";
 import { touched } from "./metadata-edit.ts";
 
 /** Beyond this many objects, edits rather take some away. */
-const manyObjects = 34;
+const manyObjects = 22;
 
 /** An object written again: younger, older, or of another version. */
 export const touch: Edit = ({ dice }, folder) => {
@@ -52,7 +52,7 @@ export const caseArrives: Edit = (context, folder) => {
   const { dice, materials } = context;
   if (materials.cases.length === 0) return undefined;
   const bundle = dice.pick(materials.cases);
-  const room = { ...folder, objects: dice.chance(70) ? [] : folder.objects.slice(-12) };
+  const room = { ...folder, objects: dice.chance(70) ? [] : folder.objects.slice(-6) };
   return bundleAdded(context, room, bundle, false);
 };
 
