@@ -1,40 +1,16 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { Ajv, type ErrorObject } from "ajv";
 import fc from "fast-check";
-import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import type { ConfigMeta } from "../../lib/config/config.ts";
 import { schemaOf } from "../../lib/config/kind-registry.ts";
+import { yamlText } from "../conformance/store/yaml-text.ts";
+import { hasShared, sharedFolder } from "../shared.ts";
+import { type OpenApi, readIstioSchemas, schemasFile, schemasOfCrds } from "./istio-schemas.ts";
 
-const file = new URL("../../../shared/conformance/registries/kubernetes/istio-crds.yaml", import.meta.url);
+const crds = new URL("conformance/registries/kubernetes/istio-crds.yaml", sharedFolder);
 
-interface OpenApi {
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly properties?: Readonly<Record<string, OpenApi>>;
-  readonly additionalProperties?: OpenApi;
-  readonly items?: OpenApi;
-  readonly required?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly pattern?: string;
-  readonly "x-kubernetes-validations"?: readonly { readonly rule: string }[];
-}
-
-interface Crd {
-  readonly spec: {
-    readonly group: string;
-    readonly names: { readonly kind: string };
-    readonly versions: readonly {
-      readonly name: string;
-      readonly schema: { readonly openAPIV3Schema: { readonly properties: { readonly spec: OpenApi } } };
-    }[];
-  };
-}
-
-const crds = existsSync(file)
-  ? loadAll(readFileSync(file, "utf8")).filter((crd): crd is Crd => crd !== null && crd !== undefined)
-  : [];
+const schemas = readIstioSchemas();
 
 /** Texts that many fields take; each field's own rules refuse some of them, which is for other tests. */
 const words = fc.constantFrom(
@@ -122,17 +98,22 @@ const meta = (kind: string, group: string, version: string): ConfigMeta => ({
 /** What our shapes say; the rules that go further have codes and words of their own, and tests of their own. */
 const shapeProblem = /must be (?:a text|a list|an object|true or false|a number|a whole number|one of)|unknown field/;
 
-describe.runIf(crds.length > 0)("the schemas, against Istio's OpenAPI schemas", () => {
+describe("the schemas, against Istio's OpenAPI schemas", () => {
   const ajv = new Ajv({ strict: false, validateFormats: false });
 
-  it.each(crds.map((crd) => [crd.spec.names.kind, crd] as const))("agree about the shape of %s", (kind, crd) => {
-    const ours = schemaOf(crd.spec.group, kind);
+  it.runIf(hasShared)("are compared with those of the release", () => {
+    const text = yamlText(JSON.parse(JSON.stringify(schemasOfCrds(readFileSync(crds, "utf8")))));
+    if (process.env.UPDATE_GOLDEN !== undefined) writeFileSync(schemasFile, text);
+    expect(readFileSync(schemasFile, "utf8")).toBe(text);
+  });
+
+  it.each(schemas)("agree about the shape of $kind", ({ group, kind, versions, spec: openApi }) => {
+    const ours = schemaOf(group, kind);
     expect(ours).toBeDefined();
-    expect(new Set(crd.spec.versions.map(({ name }) => name))).toEqual(new Set(ours?.versions));
-    const openApi = crd.spec.versions[0]?.schema.openAPIV3Schema.properties.spec ?? {};
+    expect(new Set(versions)).toEqual(new Set(ours?.versions));
     const theirs = ajv.compile(openApi);
-    const version = crd.spec.versions[0]?.name ?? "";
-    const read = (spec: unknown) => ours?.read(spec, meta(kind, crd.spec.group, version), "refuse");
+    const [version = ""] = versions;
+    const read = (spec: unknown) => ours?.read(spec, meta(kind, group, version), "refuse");
 
     fc.assert(
       fc.property(valueOf(openApi, ""), fc.array(fc.nat(1000), { minLength: 30, maxLength: 30 }), (spec, choices) => {
