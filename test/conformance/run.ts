@@ -62,10 +62,11 @@ async function main(): Promise<void> {
 }
 
 function chosenSuites(): readonly SuiteName[] {
-  // A case to be shown is looked for everywhere.
-  if (options.suite === "all" || (options.show && options.suite === undefined)) return suiteNames;
+  if (options.suite === "all") return suiteNames;
   if (options.suite !== undefined) return [options.suite];
-  return options.dir === undefined ? ["v3", "v3-samples"] : ["v3"];
+  if (options.dir !== undefined) return ["v3"];
+  // A case to be shown is looked for everywhere.
+  return options.show ? suiteNames : ["v3", "v3-samples"];
 }
 
 function isChosen({ group, name }: CaseFolder): boolean {
