@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { ConfigMeta } from "../../../lib/config/config.ts";
 import { schemaOf } from "../../../lib/config/kind-registry.ts";
 import { withoutEffectRules } from "../../../lib/config/rules/fields-without-effect.ts";
+import { sharedFolder } from "../../shared.ts";
 import {
   type Crd,
   type Field,
@@ -19,7 +20,7 @@ import { differences, schemaFields } from "./schema-fields.ts";
 
 const text = readFileSync(new URL("fields.txt", import.meta.url), "utf8");
 const kinds = readDigest(text);
-const file = new URL("../../../../shared/conformance/registries/kubernetes/istio-crds.yaml", import.meta.url);
+const file = new URL("conformance/registries/kubernetes/istio-crds.yaml", sharedFolder);
 
 const formerly = "release 0.8's: a rule says that it counts in the v1 API only";
 
