@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { newCoverage } from "./edits/coverage.ts";
+import type { Folder } from "./edits/folder.ts";
 import { kindOf } from "./edits/kinds.ts";
 import { kubernetesSchemas } from "./edits/kubernetes-shapes.ts";
 import { gatherMaterials } from "./edits/materials.ts";
@@ -37,10 +38,13 @@ describe(`a warm compiler, through ${edits} edits from seed ${start} on`, () => 
   );
 });
 
+const nothing: Folder = { meshConfig: undefined, networks: undefined, objects: [] };
+
 describe("the fields that edits know", () => {
   it("are all that a compile reads of Kubernetes' objects", () => {
     const { cases, applications } = gatherMaterials(3);
-    const folders = [...cases.filter((_, at) => at % 12 === 0), ...applications];
+    const byHand = { objects: rareObjects.map((manifest) => ({ file: "a.yaml", manifest })) };
+    const folders = [...cases.filter((_, at) => at % 12 === 0), ...applications, { ...nothing, ...byHand }];
     const unknown = folders.flatMap((folder) =>
       [...readsOf(folder, defaultWorldOptions).objects].flatMap(([{ manifest }, paths]) => {
         const kind = kindOf(manifest);

@@ -45,7 +45,10 @@ export function gatherMaterials(seeds: number): Materials {
     all.flatMap((value): (readonly [EditableKind, unknown])[] => (value === undefined ? [] : [[kind, value]]));
   return {
     applications: sources.flatMap((source) => applicationsOf(source.manifests)),
-    objects: groupByKind(manifests.filter(({ kind }) => !registryKinds.has(kind))),
+    objects: groupByKind([
+      ...sources.flatMap((source) => source.manifests).filter(({ kind }) => !registryKinds.has(kind)),
+      ...rareObjects,
+    ]),
     meshConfigs,
     cases,
     pool: poolOf([
