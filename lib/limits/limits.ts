@@ -47,6 +47,8 @@ export const limits = {
   callMs: 60_000,
   /** How long a connection without a request is kept. Longer than Envoy's pauses between polls. */
   idleMs: 65_000,
+  /** How long a connection lives on which nothing moves. Longer than any poll is held. */
+  stallMs: 120_000,
   /** Connections of each server. */
   connections: 8_192,
   /** Calls at a time on one HTTP/2 connection. */
