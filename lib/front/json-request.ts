@@ -31,9 +31,20 @@ function withoutExtensions(body: string, maxDepth: number): JsonRequest | undefi
   const parsed = parseWhole(body.slice(0, from) + body.slice(to), maxDepth);
   if ("problem" in parsed) return undefined;
   const { node } = parsed.json;
-  // Writers with another order of fields, or with blanks, may have what matters in the part that was left out.
-  const missing = ["id", "cluster", "metadata", "locality"].filter((key) => !isRecord(node) || node[key] === undefined);
-  return missing.some((key) => body.slice(from, to).includes(`"${key}"`)) ? undefined : parsed;
+  const missing = read.filter((key) => !isRecord(node) || node[key] === undefined);
+  // Writers with another order of fields may have what is missing in the part that was left out.
+  return missing.length === 0 || (isRecord(node) && endsWithItsList(body, from, to)) ? parsed : undefined;
+}
+
+/** What is read of a node. */
+const read = ["id", "cluster", "metadata", "locality"];
+
+/** Whether every list in a part of a text is the last member of an object, so that no member follows it there. */
+function endsWithItsList(text: string, from: number, to: number): boolean {
+  for (let at = text.indexOf("]", from); at !== -1 && at < to; at = text.indexOf("]", at + 1)) {
+    if (text.charCodeAt(at + 1) !== closeObject) return false;
+  }
+  return true;
 }
 
 function parseWhole(text: string, maxDepth: number): JsonRequest | { readonly problem: string } {
