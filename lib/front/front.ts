@@ -48,7 +48,7 @@ export interface Front {
   served(node: CanaryNode): Promise<Served | undefined>;
   /** The class of a node, from what the request itself says of it and from nothing that was said before. */
   place(loaded: LoadedRoot, claims: NodeClaims): Promise<Placement>;
-  /** The refusals that stand, each with the resources that it may be about. */
+  /** The latest refusals that stand, each with the resources that it may be about. */
   explainRefusals(): Promise<readonly ExplainedRefusal[]>;
   readonly onError: (cause: unknown) => void;
   close(): void;
@@ -76,10 +76,11 @@ export function createFront(options: FrontOptions): Front {
       onError(cause);
     },
   });
-  const refusals = createRefusalWatch(now, (refusal) => {
+  const onRefusal = (refusal: Refusal) => {
     metrics.refusal(refusal.type);
     options.onRefusal?.(refusal);
-  });
+  };
+  const refusals = createRefusalWatch(now, onRefusal, limits);
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];
   const vetRoot = createVetting(options.store, options.trusted, onError);
@@ -107,8 +108,13 @@ export function createFront(options: FrontOptions): Front {
       return { loaded: await reader.root(vetted), state: stateOf(head, nowMs) };
     },
     place: (loaded, claims) => placeNode(reader, loaded, claims),
-    explainRefusals: () =>
-      Promise.all(refusals.standing().map((refusal) => explainRefusal(reader, refusal, recentRoots))),
+    async explainRefusals() {
+      const explained: ExplainedRefusal[] = [];
+      for (const refusal of refusals.standing().slice(0, limits.refusals)) {
+        explained.push(await explainRefusal(reader, refusal, recentRoots));
+      }
+      return explained;
+    },
     onError,
     close: () => heads.close(),
   };
