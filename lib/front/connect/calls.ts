@@ -28,7 +28,7 @@ export interface DiscoveryCall {
   readonly maxBytes: number;
   /** Answers a message with a message. @throws ConnectError */
   answer(message: Uint8Array, call: Call): Promise<Uint8Array<ArrayBuffer>>;
-  /** Adds the method to a router for gRPC and gRPC-Web, which has to bring `roomKey`. */
+  /** Adds the method to a router for gRPC and gRPC-Web, which has to bring `readOptions`, `maxBytes` and `roomKey`. */
   addTo(router: ConnectRouter): void;
 }
 
@@ -56,7 +56,7 @@ export function discoveryCalls(front: Front): readonly DiscoveryCall[] {
 type Rpc<O extends DescMessage> = DescMethodUnary<DescMessage, O>;
 
 /** Nothing is kept of fields that are not read, and nothing recurses without end. */
-const readOptions = { readUnknownFields: false, recursionLimit: 100 };
+export const readOptions = { readUnknownFields: false, recursionLimit: 100 };
 
 /** @param input what is read of the request: a message with some of the fields of the method's own, under the same numbers */
 function callOf<I extends DescMessage, O extends DescMessage>(
@@ -82,12 +82,10 @@ function callOf<I extends DescMessage, O extends DescMessage>(
       // To the wire there is no difference between one message and a stream of one. To the implementation there is: what is
       // wrong with the message is thrown where it is read, instead of being called an error of ours.
       const method = { ...rpc, methodKind: "client_streaming", input } as const;
-      const options = { readMaxBytes: maxBytes, binaryOptions: readOptions };
       router.rpc(
         method,
         async (questions: AsyncIterable<MessageShape<I>>, { signal, values }): Promise<MessageInitShape<O>> =>
           guarded(await onlyOne(questions), { signal, room: values.get(roomKey) }),
-        options,
       );
     },
   };

@@ -2,7 +2,7 @@ import { type ConnectRouterOptions, createConnectRouter, createContextValues } f
 import { createAsyncIterable, type UniversalHandler } from "@connectrpc/connect/protocol";
 import { readChunks } from "../../limits/read-body.ts";
 import type { Front } from "../front.ts";
-import { type DiscoveryCall, roomKey } from "./calls.ts";
+import { type DiscoveryCall, readOptions, roomKey } from "./calls.ts";
 import { connectErrorOf } from "./connect-error.ts";
 import { roomIn } from "./room.ts";
 
@@ -16,7 +16,13 @@ export function rpcHandlers(
   options: Pick<ConnectRouterOptions, "acceptCompression" | "grpc">,
 ): readonly UniversalHandler[] {
   return calls.flatMap((call) => {
-    const router = createConnectRouter({ ...options, connect: false });
+    // Given to the router and not with the method, which would take the protocols that are left out back in.
+    const router = createConnectRouter({
+      ...options,
+      connect: false,
+      readMaxBytes: call.maxBytes,
+      binaryOptions: readOptions,
+    });
     call.addTo(router);
     return router.handlers.map((handler) => limited(front, handler, call.maxBytes));
   });
