@@ -120,6 +120,7 @@ export const rpcAttacks: readonly AttackClass[] = [
     ends: ["429", "501", "closed"],
     send: (clients, random) => {
       const type = random(2) === 0 ? "application/proto" : "application/json";
+      // Whoever does not stop sending when he is answered may lose his connection.
       return random(2) === 0
         ? clients.http({
             path: fetchClusters,
