@@ -22,6 +22,8 @@ export interface AttackOptions {
   readonly seed: number;
   /** Ends before all is sent when it takes longer. */
   readonly maxMs: number;
+  /** How far memory may grow from the end of the warm-up to the end, in MB. */
+  readonly maxGrowthMb: number;
   readonly onProgress?: (line: string) => void;
 }
 
@@ -53,8 +55,6 @@ export interface Latency {
   readonly p99: number;
 }
 
-/** How far memory may move between the end of the warm-up and the end. */
-export const maxGrowthMb = 50;
 const workers = 48;
 const quietMs = 1_500;
 /** So long nothing is sent before memory is looked at. */
@@ -73,7 +73,7 @@ export async function attack(options: AttackOptions): Promise<AttackReport> {
 }
 
 async function attackTarget(target: Target, clients: Clients, options: AttackOptions): Promise<AttackReport> {
-  const { requests, seed, maxMs, onProgress = () => {} } = options;
+  const { requests, seed, maxMs, maxGrowthMb, onProgress = () => {} } = options;
   const startMs = performance.now();
   const normal = await startNormalClient(target.url);
   const tally = createTally();

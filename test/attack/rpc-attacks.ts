@@ -124,7 +124,7 @@ export const rpcAttacks: readonly AttackClass[] = [
       return random(2) === 0
         ? clients.http({
             path: fetchClusters,
-            headers: { "content-type": type },
+            headers: { "content-type": type, connection: "close" },
             body: unknown.subarray(0, 16_000_000),
           })
         : clients.http({

@@ -21,6 +21,7 @@ const report = await attack({
   requests: requests ?? 0,
   seed: seed ?? 0,
   maxMs: (minutes ?? 0) * 60_000,
+  maxGrowthMb: 50,
   ...(values.json ? {} : { onProgress: (line: string) => console.error(line) }),
 });
 
