@@ -3,7 +3,7 @@ import type { R2Bucket } from "@cloudflare/workers-types";
 import { createRecompiler, type Recompiled } from "../lib/compile/recompile.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { coalesce } from "../lib/compile/webhook/coalesce.ts";
-import { problem } from "../lib/compile/webhook/problem.ts";
+import { problem } from "../lib/compile/webhook/delivery.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { r2Store } from "../lib/storage/r2.ts";

@@ -31,7 +31,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   "js-yaml": ["config"],
   chokidar: ["config"],
   re2js: ["config"],
-  "ipaddr.js": ["config", "registry", "mesh", "xds", "v1", "front"],
+  "ipaddr.js": ["config", "registry", "xds"],
   "@bufbuild/protobuf": ["xds", "snapshot", "front"],
   "@connectrpc/connect": ["front"],
   "@connectrpc/connect-node": ["front"],
@@ -96,8 +96,48 @@ function complaint({ file, specifier }: Import): string | undefined {
   return other === room || allowed.includes(other) ? undefined : `${file}: ${room} may not import ${other}`;
 }
 
+/** Files that import one another in a circle, from the first back to it; undefined where no file does. */
+function circle(imports: readonly Import[]): readonly string[] | undefined {
+  const targets = Map.groupBy(
+    imports.filter(({ specifier }) => specifier.startsWith(".")),
+    ({ file }) => file,
+  );
+  const done = new Set<string>();
+  const walk = (file: string, path: readonly string[]): readonly string[] | undefined => {
+    const from = path.indexOf(file);
+    if (from >= 0) return [...path.slice(from), file];
+    if (done.has(file)) return undefined;
+    for (const { specifier } of targets.get(file) ?? []) {
+      const found = walk(relative(root, resolve(root, dirname(file), specifier)), [...path, file]);
+      if (found !== undefined) return found;
+    }
+    done.add(file);
+    return undefined;
+  };
+  for (const file of targets.keys()) {
+    const found = walk(file, []);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 describe("the import table", () => {
   const imports = filesUnder("lib").flatMap(importsOf);
+
+  it("leads nowhere in a circle, within a room neither, and not for types alone", () => {
+    expect(circle(imports)).toBeUndefined();
+  });
+
+  it("knows a circle when it sees one", () => {
+    const files = ["lib/a/a.ts", "lib/a/b.ts", "lib/a/c.ts"];
+    const ring = [
+      { file: "lib/a/a.ts", specifier: "./b.ts" },
+      { file: "lib/a/b.ts", specifier: "./c.ts" },
+      { file: "lib/a/c.ts", specifier: "./a.ts" },
+    ];
+    expect(circle(ring)).toEqual([...files, "lib/a/a.ts"]);
+    expect(circle(ring.slice(0, 2))).toBeUndefined();
+  });
 
   it("finds the imports of every room that has code", () => {
     expect(imports.length).toBeGreaterThan(20);
@@ -111,5 +151,13 @@ describe("the import table", () => {
     expect(complaint({ file: "lib/front/app.ts", specifier: "../xds/names.ts" })).toContain("front may not import xds");
     expect(complaint({ file: "lib/mesh/mesh.ts", specifier: "zod" })).toContain("zod has no home in mesh");
     expect(complaint({ file: "lib/xds/a.ts", specifier: "./names" })).toContain("lacks its extension");
+  });
+});
+
+describe("the tests", () => {
+  it("reach what lies beside the repository through test/shared.ts, so that they know when it is not there", () => {
+    const beside = /["'`](?:\.\.\/)+shared\//;
+    const files = filesUnder("test").filter((file) => beside.test(readFileSync(join(root, file), "utf8")));
+    expect(files).toEqual(["test/shared.ts"]);
   });
 });

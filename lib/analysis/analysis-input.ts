@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import type { Diagnostic, Origin } from "../config/diagnostic.ts";
+import { type Diagnostic, kindText, type Origin } from "../config/diagnostic.ts";
 import { groupVersion } from "../config/group-version.ts";
 import type { DestinationRule } from "../config/kinds/destination-rule.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
@@ -7,10 +7,9 @@ import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
+import type { Labels } from "../config/labels.ts";
 import type { ParsedObject } from "../config/parse.ts";
 import { type KnownHosts, knownHosts } from "./known-hosts.ts";
-
-export type Labels = Readonly<Record<string, string>>;
 
 /** What an analysis looks at: a folder's content, or what a cluster holds. */
 export interface AnalysisInput {
@@ -64,7 +63,7 @@ export interface KubernetesService extends Workload {
 export function analysisOf(input: AnalysisInput): Analysis {
   // Configs were read by the schema of their kind, so the kind says the type of the spec.
   const ofKind = <Spec>(kind: string) =>
-    input.configs.filter((config) => config.meta.kind === kind) as readonly Config<Spec>[];
+    input.configs.filter((config) => kindText(config.meta) === kind) as readonly Config<Spec>[];
   const objects = (group: string, kind: string) =>
     input.objects.filter((object) => object.kind === kind && groupVersion(object.apiVersion).group === group);
   const services = objects("", "Service").map(serviceOf);
@@ -113,7 +112,7 @@ function workloadOf(object: ParsedObject): Workload {
     labels: labelsOf(object.metadata.labels),
     annotations: labelsOf(object.metadata.annotations),
     object,
-    origin: { ...object.origin, key: { kind: object.kind, name, namespace: space } },
+    origin: { ...object.origin, key: { ...object.origin.key, namespace: space } },
   };
 }
 
@@ -147,9 +146,4 @@ function serviceOf(object: ParsedObject): KubernetesService {
       };
     }),
   };
-}
-
-/** Whether labels have all that a selector asks for. */
-export function selects(selector: Labels, labels: Labels): boolean {
-  return Object.entries(selector).every(([key, value]) => labels[key] === value);
 }

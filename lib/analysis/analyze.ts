@@ -1,5 +1,5 @@
-import type { Config } from "../config/config.ts";
-import { byCodePoint, type Diagnostic } from "../config/diagnostic.ts";
+import { type Config, keyOf } from "../config/config.ts";
+import { byCodePoint, type Diagnostic, keyText, kindText } from "../config/diagnostic.ts";
 import type { AnalysisCode } from "../config/diagnostic-codes.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";
@@ -36,7 +36,7 @@ function validationAnalyzer(kind: string): Analyzer {
     about: `objects of kind ${kind} are valid`,
     *analyze({ diagnostics }) {
       for (const diagnostic of diagnostics) {
-        if (diagnostic.origin.key.kind !== kind || diagnostic.severity === "info") continue;
+        if (kindText(diagnostic.origin.key) !== kind || diagnostic.severity === "info") continue;
         const code = validationCode(diagnostic);
         yield { ...diagnostic, code, severity: messageTypes[code][1] };
       }
@@ -57,7 +57,7 @@ export const analyzers: readonly Analyzer[] = [
   ...serviceAnalyzers,
   ...gatewayAnalyzers,
   ...workloadAnalyzers,
-  ...kindSchemas.map((schema) => validationAnalyzer(schema.kind)),
+  ...kindSchemas.map((schema) => validationAnalyzer(kindText(schema))),
 ].sort((a, b) => byCodePoint(a.name, b.name));
 
 export interface AnalyzeOptions {
@@ -92,8 +92,8 @@ export function analyze(input: AnalysisInput, options: AnalyzeOptions = {}): rea
 
 /** `Kind name.namespace`, as istioctl writes origins. */
 export function originText({ origin }: Diagnostic): string {
-  const { kind, name, namespace } = origin.key;
-  return `${kind} ${namespace === "" ? name : `${name}.${namespace}`}`;
+  const { name, namespace } = origin.key;
+  return `${kindText(origin.key)} ${namespace === "" ? name : `${name}.${namespace}`}`;
 }
 
 function suppressions(patterns: readonly string[]): (diagnostic: Diagnostic) => boolean {
@@ -109,12 +109,12 @@ function suppressions(patterns: readonly string[]): (diagnostic: Diagnostic) => 
 function suppressedByAnnotation(configs: readonly Config[]): (diagnostic: Diagnostic) => boolean {
   const codes = new Map(
     configs.map((config) => [
-      `${config.meta.kind}/${config.meta.namespace}/${config.meta.name}`,
+      keyText(keyOf(config)),
       config.meta.annotations["galley.istio.io/analyze-suppress"]?.split(",").map((code) => code.trim()) ?? [],
     ]),
   );
   return ({ code, origin: { key } }) => {
-    const own = codes.get(`${key.kind}/${key.namespace}/${key.name}`) ?? [];
+    const own = codes.get(keyText(key)) ?? [];
     return own.includes("*") || own.includes(code);
   };
 }

@@ -1,14 +1,15 @@
 import { X509Certificate } from "node:crypto";
 import type { Config } from "../config/config.ts";
+import { hostsOverlap } from "../config/host-name.ts";
 import type { Gateway, Server } from "../config/kinds/gateway.ts";
+import { isSubset, type Labels } from "../config/labels.ts";
 import type { ParsedObject } from "../config/parse.ts";
-import { hostsOverlap } from "../config/rules/host-overlap.ts";
-import { type Analysis, fieldsOf, type Labels, selects } from "./analysis-input.ts";
+import { type Analysis, fieldsOf } from "./analysis-input.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";
 
 /** Secrets of a gateway are looked for where its pods run, and in its own namespace where none are known. */
 function namespacesOf(gateway: Config<Gateway>, analysis: Analysis): readonly string[] {
-  const pods = analysis.pods.filter((pod) => selects(gateway.spec.selector ?? {}, pod.labels));
+  const pods = analysis.pods.filter((pod) => isSubset(gateway.spec.selector ?? {}, pod.labels));
   return pods.length === 0 ? [gateway.meta.namespace] : [...new Set(pods.map((pod) => pod.namespace))];
 }
 
@@ -95,10 +96,10 @@ const certificates: Analyzer = {
 function sameWorkload(a: Config<Gateway>, b: Config<Gateway>, { pods }: Analysis): boolean {
   const [one, other]: readonly Labels[] = [a.spec.selector ?? {}, b.spec.selector ?? {}];
   if (one === undefined || other === undefined) return false;
-  if (selects(one, other) && selects(other, one)) return true;
+  if (isSubset(one, other) && isSubset(other, one)) return true;
   return (
-    (selects(one, other) || selects(other, one)) &&
-    pods.some(({ labels }) => selects(one, labels) && selects(other, labels))
+    (isSubset(one, other) || isSubset(other, one)) &&
+    pods.some(({ labels }) => isSubset(one, labels) && isSubset(other, labels))
   );
 }
 
@@ -134,7 +135,7 @@ const ports: Analyzer = {
   *analyze(analysis) {
     for (const config of analysis.gateways) {
       const selector = config.spec.selector ?? {};
-      const pods = analysis.pods.filter((pod) => selects(selector, pod.labels));
+      const pods = analysis.pods.filter((pod) => isSubset(selector, pod.labels));
       if (pods.length === 0) {
         if (Object.keys(selector).length > 0) {
           yield notFound(config, ["spec", "selector"], "selector", labelText(selector));
@@ -144,7 +145,7 @@ const ports: Analyzer = {
       const services = analysis.services.filter(
         (service) =>
           service.selector !== undefined &&
-          pods.some((pod) => pod.namespace === service.namespace && selects(service.selector ?? {}, pod.labels)),
+          pods.some((pod) => pod.namespace === service.namespace && isSubset(service.selector ?? {}, pod.labels)),
       );
       const known = new Set(
         services.flatMap((service) => service.ports.flatMap(({ port, targetPort }) => [port, targetPort])),

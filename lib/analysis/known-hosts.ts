@@ -1,7 +1,8 @@
 import type { Config } from "../config/config.ts";
+import { fullHostName } from "../config/host-name.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
-import type { KubernetesService } from "./analysis-input.ts";
+import type { Labels } from "../config/labels.ts";
 
 /** A host of the registry, as far as files tell of it. */
 export interface KnownHost {
@@ -9,6 +10,14 @@ export interface KnownHost {
   /** Namespaces that see it; `*` for all. */
   readonly scopes: readonly string[];
   readonly ports: readonly number[];
+}
+
+/** A Kubernetes service, as far as hosts go. */
+interface HostedService {
+  readonly name: string;
+  readonly namespace: string;
+  readonly annotations: Labels;
+  readonly ports: readonly { readonly port: number }[];
 }
 
 export interface KnownHosts {
@@ -19,15 +28,11 @@ export interface KnownHosts {
   find(name: string, namespace: string): KnownHost | undefined;
 }
 
-const domain = "svc.cluster.local";
-
-/** `name` → `name.namespace.svc.cluster.local`; anything with a dot, and `*`, stays. */
-export function fullHost(name: string, namespace: string): string {
-  return name === "*" || name.includes(".") ? name : `${name}.${namespace}.${domain}`;
-}
+/** The full name of a host that an object mentions, in the default domain: files do not say the mesh's. */
+export const fullHost = (name: string, namespace: string): string => fullHostName(name, namespace, "cluster.local");
 
 export function knownHosts(
-  services: readonly KubernetesService[],
+  services: readonly HostedService[],
   entries: readonly Config<ServiceEntry>[],
   mesh: MeshConfig,
 ): KnownHosts {

@@ -1,9 +1,10 @@
 import type { Config } from "../config/config.ts";
+import { hostsOverlap } from "../config/host-name.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
-import { hostsOverlap } from "../config/rules/host-overlap.ts";
+import { isSubset } from "../config/labels.ts";
 import { isKnownProtocol } from "../config/rules/protocols.ts";
 import { allocatesAddresses } from "../config/rules/service-entry.ts";
-import { fieldsOf, listOf, selects } from "./analysis-input.ts";
+import { fieldsOf, listOf } from "./analysis-input.ts";
 import { type Analyzer, found } from "./analyzer.ts";
 import { fullHost } from "./known-hosts.ts";
 
@@ -34,7 +35,7 @@ const multipleServices: Analyzer = {
       if (workload.object.kind === "Pod") continue;
       const mine = services.filter(
         ({ namespace, selector }) =>
-          namespace === workload.namespace && selector !== undefined && selects(selector, workload.labels),
+          namespace === workload.namespace && selector !== undefined && isSubset(selector, workload.labels),
       );
       const ports = mine.flatMap((service) => service.ports.map((port) => ({ ...port, service: service.name })));
       for (const [port, same] of Map.groupBy(ports, (entry) => entry.port)) {
@@ -131,10 +132,11 @@ const subsetPods: Analyzer = {
       const service = services.find(({ name, namespace }) => fullHost(name, namespace) === host);
       if (service?.selector === undefined) continue;
       const mine = pods.filter(
-        ({ namespace, labels }) => namespace === service.namespace && selects(service.selector ?? {}, labels),
+        ({ namespace, labels }) => namespace === service.namespace && isSubset(service.selector ?? {}, labels),
       );
       for (const [index, subset] of (config.spec.subsets ?? []).entries()) {
-        if (mine.length === 0 || mine.some(({ labels }) => selects(plainLabels(subset.labels ?? {}), labels))) continue;
+        if (mine.length === 0 || mine.some(({ labels }) => isSubset(plainLabels(subset.labels ?? {}), labels)))
+          continue;
         const message = `subset ${subset.name} selects none of the ${mine.length} pods of ${service.namespace}/${service.name}`;
         yield found("IST0173", config, ["spec", "subsets", index, "labels"], message);
       }
@@ -216,7 +218,7 @@ const meshNetworks: Analyzer = {
   about: "networks name clusters that are known",
   *analyze({ meshNetworks: { networks }, clusterIds }) {
     const origin = {
-      key: { kind: "MeshNetworks", name: "MeshNetworks", namespace: "" },
+      key: { group: "", kind: "MeshNetworks", name: "MeshNetworks", namespace: "" },
       file: "networks.yaml",
       line: 1,
     };

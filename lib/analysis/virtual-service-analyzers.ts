@@ -1,10 +1,10 @@
 import type { Config } from "../config/config.ts";
 
 import type { Path } from "../config/finding.ts";
+import { hostsOverlap } from "../config/host-name.ts";
 import type { Destination, HTTPRoute, VirtualService } from "../config/kinds/virtual-service.ts";
+import { isSubset } from "../config/labels.ts";
 import { isJwtClaimKey } from "../config/rules/header-rules.ts";
-import { hostsOverlap } from "../config/rules/host-overlap.ts";
-import { selects } from "./analysis-input.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";
 import { fullHost } from "./known-hosts.ts";
 
@@ -173,13 +173,13 @@ const jwtClaims: Analyzer = {
         const name = gatewayName(written, config.meta.namespace);
         const gateway = analysis.gateways.find(({ meta }) => `${meta.namespace}/${meta.name}` === name);
         if (gateway === undefined) continue;
-        const pods = analysis.pods.filter((pod) => selects(gateway.spec.selector ?? {}, pod.labels));
+        const pods = analysis.pods.filter((pod) => isSubset(gateway.spec.selector ?? {}, pod.labels));
         const open = pods.find(
           (pod) =>
             !policies.some(
               ({ meta, spec }) =>
                 (meta.namespace === pod.namespace || meta.namespace === rootNamespace) &&
-                selects(spec.selector?.matchLabels ?? {}, pod.labels),
+                isSubset(spec.selector?.matchLabels ?? {}, pod.labels),
             ),
         );
         if (open === undefined) continue;

@@ -4,7 +4,8 @@ import type { AuthorizationPolicy } from "../config/kinds/authorization-policy.t
 import type { EnvoyConfigObjectPatch, EnvoyFilter } from "../config/kinds/envoy-filter.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";
 import type { Telemetry } from "../config/kinds/telemetry.ts";
-import { type Analysis, fieldsOf, type Labels, listOf, selects, type Workload } from "./analysis-input.ts";
+import { isSubset, type Labels } from "../config/labels.ts";
+import { type Analysis, fieldsOf, listOf, type Workload } from "./analysis-input.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";
 import { labelText } from "./gateway-analyzers.ts";
 
@@ -37,7 +38,7 @@ function* selectorConflicts(
     const pods = analysis.pods.filter((pod) => meshWide || pod.namespace === namespace);
     for (const { config, selector, path } of here) {
       if (selector === undefined) continue;
-      const mine = pods.filter((pod) => selects(selector, pod.labels));
+      const mine = pods.filter((pod) => isSubset(selector, pod.labels));
       if (mine.length === 0) {
         yield notFound(config, path, "selector", labelText(selector));
         continue;
@@ -46,7 +47,7 @@ function* selectorConflicts(
         (other) =>
           other.config !== config &&
           other.selector !== undefined &&
-          mine.some((pod) => selects(other.selector ?? {}, pod.labels)),
+          mine.some((pod) => isSubset(other.selector ?? {}, pod.labels)),
       );
       if (rival !== undefined) {
         yield found(codes.several, config, path, `selects workloads that ${rival.config.meta.name} selects too`);
@@ -125,7 +126,7 @@ const authorization: Analyzer = {
       const meshWide = config.meta.namespace === meshConfig.rootNamespace;
       const attached = config.spec.targetRef !== undefined || config.spec.targetRefs !== undefined;
       const here = pods.filter((pod) => meshWide || pod.namespace === config.meta.namespace);
-      const nothing = !here.some((pod) => selects(labels ?? {}, pod.labels));
+      const nothing = !here.some((pod) => isSubset(labels ?? {}, pod.labels));
       if (!attached && nothing && (labels !== undefined || !meshWide)) {
         const message =
           labels === undefined

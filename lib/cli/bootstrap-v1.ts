@@ -1,6 +1,6 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { bootstrapDocument, defaultBootstrapSettings } from "../v1/bootstrap.ts";
-import type { Register } from "./program.ts";
+import type { Register } from "./terminal.ts";
 
 interface Options {
   readonly server: string;

@@ -1,17 +1,15 @@
 import { dump } from "js-yaml";
 import { bootstrapOf } from "../agent/bootstrap.ts";
-import { nodeOfWorkload, proxiesOf } from "../compile/census.ts";
+import { censusOf } from "../compile/census.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { readFiles, type SourceFile } from "../config/directory.ts";
 import { readFolder } from "../config/folder.ts";
-import type { ProxyConfig } from "../config/kinds/mesh-proxy-config.ts";
 import { createMemo } from "../mesh/memo/memo.ts";
-import { metadataOf } from "../mesh/proxy/node-metadata.ts";
-import { type NamedProxy, nodeOfNamed } from "../mesh/proxy/proxy-from-node.ts";
+import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
-import type { Register } from "./program.ts";
 import { proxyServices } from "./proxy-services.ts";
+import type { Register } from "./terminal.ts";
 
 /** Folder that `npm start` serves, and the commands beside it read, when none is named. */
 export const sampleFolder = "samples/bookshop";
@@ -39,18 +37,19 @@ export const registerBootstrap: Register = (program, terminal) => {
       "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields",
     )
     .action(async (node: string | undefined, options: Options) => {
-      const { proxies, settings } = proxiesIn(await readFolder(options.dir));
+      const proxies = proxiesIn(await readFolder(options.dir));
       if (node === undefined) {
-        if (options.json === true) terminal.out(JSON.stringify(proxies));
-        else for (const proxy of proxies) terminal.out(`${proxy.name}.${proxy.namespace}\t${proxy.type}`);
+        const nodes = proxies.map((proxy) => proxy.node);
+        if (options.json === true) terminal.out(JSON.stringify(nodes));
+        else for (const { proxy } of proxies) terminal.out(`${proxy.id}\t${proxy.type}`);
         return;
       }
-      const found = proxies.find(({ name, namespace }) => `${name}.${namespace}` === node);
+      const found = proxies.find(({ proxy }) => proxy.id === node);
       if (found === undefined) {
-        const known = proxies.map(({ name, namespace }) => `${name}.${namespace}`).join(", ");
-        throw new PortolanError(`no pod ${node} with a proxy in ${options.dir}; there are: ${known || "none"}`);
+        const known = proxies.map(({ proxy }) => proxy.id).join(", ");
+        throw new PortolanError(`no workload ${node} with a proxy in ${options.dir}; there are: ${known || "none"}`);
       }
-      const bootstrap = bootstrapFor(found, settings, options.server, Number(options.adminPort));
+      const bootstrap = bootstrapFor(found, options.server, Number(options.adminPort));
       terminal.out(options.json === true ? JSON.stringify(bootstrap, undefined, 2) : bootstrapText(bootstrap));
     });
 };
@@ -60,46 +59,38 @@ export function bootstrapText(bootstrap: ReturnType<typeof bootstrapOf>): string
   return dump(bootstrap, { noRefs: true, lineWidth: 120 }).trimEnd();
 }
 
-/** Proxies of a folder, and the settings that each has unless its pod says otherwise. */
-export interface FolderProxies {
-  readonly proxies: readonly NamedProxy[];
-  readonly settings: ProxyConfig;
-}
-
-export function proxiesIn(files: readonly SourceFile[]): FolderProxies {
+/** The proxies that a folder is compiled for. */
+export function proxiesIn(files: readonly SourceFile[]): readonly WorkloadProxy[] {
   const { configs, objects, meshConfig, meshNetworks, clusters } = readFiles(files);
   const { domain, clusterId } = defaultWorldOptions;
-  const registry = buildRegistry(
-    { clusters: [{ id: clusterId, objects }, ...clusters], configs, meshConfig, meshNetworks, domain },
-    createMemo(),
-  );
-  return {
-    proxies: proxiesOf(registry.value.workloads, configs, meshConfig).map(nodeOfWorkload),
-    settings: meshConfig.defaultConfig,
-  };
+  const memo = createMemo();
+  const registry = buildRegistry({
+    clusters: [{ id: clusterId, objects }, ...clusters],
+    configs,
+    meshConfig,
+    meshNetworks,
+    domain,
+  });
+  return censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo).value;
 }
 
 /**
- * @param settings of every proxy, under what its own metadata say
+ * What a proxy's Envoy is started with. Its node is the one that the proxy was compiled for.
+ *
  * @param server URL of the front
  */
 export function bootstrapFor(
-  proxy: NamedProxy,
-  settings: ProxyConfig,
+  { node, settings, proxy }: WorkloadProxy,
   server: string,
   adminPort: number,
 ): ReturnType<typeof bootstrapOf> {
-  const node = nodeOfNamed(proxy, defaultWorldOptions.domain);
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined) throw new PortolanError(`--server wants a URL such as http://127.0.0.1:8080, not ${server}`);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
-  const nodeCluster = `${proxy.labels?.app ?? proxy.name}.${proxy.namespace}`;
-  const { proxyConfig } = metadataOf(node.metadata ?? {}, settings);
-  const addresses = typeof proxy.ip === "string" ? [proxy.ip] : proxy.ip;
   return bootstrapOf({
     nodeId: node.id,
-    nodeCluster,
-    metadata: JSON.parse(JSON.stringify(node.metadata ?? {})),
+    nodeCluster: node.cluster,
+    metadata: JSON.parse(JSON.stringify(node.metadata)),
     ...(node.locality === undefined ? {} : { locality: node.locality }),
     server: {
       host: url.hostname.replace(/^\[|\]$/g, ""),
@@ -107,6 +98,6 @@ export function bootstrapFor(
       ...(url.protocol === "https:" ? { tls: { caFile: "/etc/ssl/certs/ca-certificates.crt" } } : {}),
     },
     adminPort,
-    services: proxyServices(proxyConfig, addresses, nodeCluster),
+    services: proxyServices(settings, proxy.addresses, node.cluster),
   });
 }

@@ -4,8 +4,7 @@ import { messageTypes } from "../analysis/analyzer.ts";
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
 import { addInputOptions, type InputOptions, inputFiles, read } from "./config-input.ts";
 import { printTable } from "./config-print.ts";
-import type { Register } from "./program.ts";
-import { pathText, type Terminal } from "./terminal.ts";
+import { pathText, type Register, type Terminal } from "./terminal.ts";
 
 interface Options extends InputOptions {
   readonly list?: boolean;

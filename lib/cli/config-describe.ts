@@ -1,12 +1,11 @@
 import { keyOf } from "../config/config.ts";
-import { keyText, PortolanError } from "../config/diagnostic.ts";
+import { keyText, kindText, PortolanError } from "../config/diagnostic.ts";
 import { schemaOf } from "../config/kind-registry.ts";
 import { printCommits } from "./config-history.ts";
 import { kindNamed } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, printConfigs, printTable } from "./config-print.ts";
-import type { Register } from "./program.ts";
-import { printDiagnostics } from "./terminal.ts";
+import { printDiagnostics, type Register } from "./terminal.ts";
 
 /** How far back the writes that touched the object are looked for. */
 const searchedWrites = 200;
@@ -21,9 +20,10 @@ export const registerDescribe: Register = (program, terminal) => {
     .option("-n, --namespace <name>", "its namespace", "default");
   addPlaceOptions(command).action(
     async (type: string, name: string, options: PlaceOptions & { readonly namespace: string }) => {
-      const { kind, clusterScoped } = kindNamed(type);
+      const schema = kindNamed(type);
+      const { kind, clusterScoped } = schema;
       const { configs } = await openPlace(options);
-      const config = await configs.get(kind, name, clusterScoped ? "" : options.namespace);
+      const config = await configs.get(kindText(schema), name, clusterScoped ? "" : options.namespace);
       if (config === undefined) throw new PortolanError(`there is no ${kind} ${options.namespace}/${name}`);
       terminal.out(terminal.colours.bold(nameOf(config)));
       printConfigs(terminal, [config], "yaml");

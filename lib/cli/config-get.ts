@@ -1,9 +1,9 @@
 import { type Config, keyOf } from "../config/config.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { kindText, PortolanError } from "../config/diagnostic.ts";
 import { kindNamed } from "./config-kind.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { outputFormat, outputFormats, printConfigs } from "./config-print.ts";
-import type { Register } from "./program.ts";
+import type { Register } from "./terminal.ts";
 
 interface GetOptions extends PlaceOptions {
   readonly namespace?: string;
@@ -25,7 +25,7 @@ export const registerGet: Register = (program, terminal) => {
     const schema = kindNamed(type);
     const format = outputFormat(options.output);
     const place = await openPlace(options);
-    const all = await configsAt(place, schema.kind, options.at);
+    const all = await configsAt(place, kindText(schema), options.at);
     const namespace = schema.clusterScoped ? "" : (options.namespace ?? (name === undefined ? undefined : "default"));
     const found = all.filter(
       ({ meta }) =>
@@ -45,5 +45,5 @@ async function configsAt(place: ConfigPlace, kind: string, at: string | undefine
     (one) => one.revision === revision,
   );
   if (commit === undefined) throw new PortolanError(`the store has no revision ${at}`);
-  return (await place.configs.listAtVersion(commit.root)).filter((config) => keyOf(config).kind === kind);
+  return (await place.configs.listAtVersion(commit.root)).filter((config) => kindText(keyOf(config)) === kind);
 }

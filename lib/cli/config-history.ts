@@ -56,6 +56,6 @@ function rootOf(commits: readonly Commit[], revision: number): string {
 }
 
 function objectKey(type: string, name: string, namespace: string): string {
-  const { kind, clusterScoped } = kindNamed(type);
-  return keyText({ kind, name, namespace: clusterScoped ? "" : namespace });
+  const { group, kind, clusterScoped } = kindNamed(type);
+  return keyText({ group, kind, name, namespace: clusterScoped ? "" : namespace });
 }

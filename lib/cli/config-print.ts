@@ -1,6 +1,6 @@
 import { dump } from "js-yaml";
 import type { Config } from "../config/config.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { kindText, PortolanError } from "../config/diagnostic.ts";
 import { toObject } from "../config/object-json.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -16,7 +16,8 @@ export function outputFormat(text: string): OutputFormat {
 
 /** `VirtualService/default/a`; cluster-scoped objects have no namespace. */
 export function nameOf(config: Config): string {
-  const { kind, namespace, name } = config.meta;
+  const { namespace, name } = config.meta;
+  const kind = kindText(config.meta);
   return namespace === "" ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
 }
 

@@ -1,7 +1,6 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { addInputOptions, type InputOptions, inputFiles, read } from "./config-input.ts";
-import type { Register } from "./program.ts";
-import { printDiagnostics } from "./terminal.ts";
+import { printDiagnostics, type Register } from "./terminal.ts";
 
 /** `portolan validate -f …`: says everything that is wrong, without any store. */
 export const registerValidate: Register = (program, terminal) => {

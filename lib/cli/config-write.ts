@@ -9,7 +9,7 @@ import { addInputOptions, configInput, type InputOptions } from "./config-input.
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, outputFormat, outputFormats, printConfigs } from "./config-print.ts";
 import { bigInput, inSteps } from "./progress.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Register, Terminal } from "./terminal.ts";
 
 interface WriteOptions extends InputOptions, PlaceOptions {
   readonly dryRun?: boolean;
@@ -17,14 +17,30 @@ interface WriteOptions extends InputOptions, PlaceOptions {
 }
 
 /** What a verb asks of the objects that are there already. */
-export interface WriteVerb {
+interface WriteVerb {
   readonly name: "apply" | "create" | "replace";
   readonly about: string;
   readonly if?: "absent" | "present";
 }
 
+/** `portolan apply -f …`: creates what is not there, and replaces what is. */
+export const registerApply: Register = (program, terminal) =>
+  registerWrite(program, terminal, { name: "apply", about: "create or replace the objects of files" });
+
+/** `portolan create -f …`: fails on what exists. */
+export const registerCreate: Register = (program, terminal) => {
+  const about = "create the objects of files; none may exist";
+  registerWrite(program, terminal, { name: "create", about, if: "absent" });
+};
+
+/** `portolan replace -f …`: fails on what does not exist. */
+export const registerReplace: Register = (program, terminal) => {
+  const about = "replace objects by those of files; all must exist";
+  registerWrite(program, terminal, { name: "replace", about, if: "present" });
+};
+
 /** Adds one of the commands that write the objects of files: all of them in one commit, or none. */
-export function registerWrite(program: Command, terminal: Terminal, verb: WriteVerb): void {
+function registerWrite(program: Command, terminal: Terminal, verb: WriteVerb): void {
   const command = program.command(verb.name).description(verb.about);
   addPlaceOptions(addInputOptions(command))
     .option("--dry-run", "check everything, and write nothing")

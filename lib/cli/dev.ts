@@ -17,8 +17,7 @@ import { heldPace } from "../snapshot/steps.ts";
 import { fileStore } from "../storage/files.ts";
 import { bootstrapFor, bootstrapText, proxiesIn, sampleFolder } from "./bootstrap.ts";
 import { devReport, type Publication } from "./dev-report.ts";
-import type { Register } from "./program.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Register, Terminal } from "./terminal.ts";
 
 interface Options {
   readonly port: number;
@@ -95,13 +94,10 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
 
 /** The bootstrap of one proxy of the folder: a gateway if there is one, since it can be asked from outside. */
 function exampleIn(files: readonly SourceFile[], url: string) {
-  const { proxies, settings } = proxiesIn(files);
-  const proxy = proxies.find(({ type }) => type === "router") ?? proxies[0];
-  if (proxy === undefined) return undefined;
-  return {
-    proxy: `${proxy.name}.${proxy.namespace}`,
-    bootstrap: bootstrapText(bootstrapFor(proxy, settings, url, 15_000)),
-  };
+  const proxies = proxiesIn(files);
+  const found = proxies.find(({ proxy }) => proxy.type === "router") ?? proxies[0];
+  if (found === undefined) return undefined;
+  return { proxy: found.proxy.id, bootstrap: bootstrapText(bootstrapFor(found, url, 15_000)) };
 }
 
 /** Reads, compiles and publishes; each call costs what changed since the one before. */

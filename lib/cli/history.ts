@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from "commander";
 import { showWrites, type WritesOptions } from "./config-history.ts";
-import type { Register } from "./program.ts";
 import { showPublications } from "./snapshots/history.ts";
 import { defaultStore, storeDescription, storeOption } from "./snapshots/open-store.ts";
+import type { Register } from "./terminal.ts";
 
 interface Options extends Omit<WritesOptions, "store" | "source"> {
   readonly store?: string;

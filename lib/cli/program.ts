@@ -3,23 +3,18 @@ import { PortolanError } from "../config/diagnostic.ts";
 import { registerBootstrap } from "./bootstrap.ts";
 import { registerBootstrapV1 } from "./bootstrap-v1.ts";
 import { registerAnalyze } from "./config-analyze.ts";
-import { registerApply } from "./config-apply.ts";
-import { registerCreate } from "./config-create.ts";
 import { registerDelete } from "./config-delete.ts";
 import { registerDescribe } from "./config-describe.ts";
 import { registerGet } from "./config-get.ts";
-import { registerReplace } from "./config-replace.ts";
 import { registerValidate } from "./config-validate.ts";
+import { registerApply, registerCreate, registerReplace } from "./config-write.ts";
 import { registerDev } from "./dev.ts";
 import { registerHistory } from "./history.ts";
 import { registerSnapshots } from "./snapshots/commands.ts";
-import { printDiagnostics, type Terminal } from "./terminal.ts";
+import { printDiagnostics, type Register, type Terminal } from "./terminal.ts";
 
 /** Exit codes of every command; `docs/cli.md` lists them for users. */
 const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
-
-/** A command adds itself to the program; what it fails with is thrown as `PortolanError`. */
-export type Register = (program: Command, terminal: Terminal) => void;
 
 /** In the order of the help. */
 const commands: readonly Register[] = [

@@ -4,10 +4,10 @@ import type { TransportSocketJson } from "../../gen/envoy/config/core/v3/base_pb
 import type { UpstreamTlsContextJson } from "../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { BootstrapServices } from "../agent/bootstrap.ts";
 import { durationMs } from "../config/duration.ts";
+import { ipMode } from "../config/ip-address.ts";
 import type { ClientTLSSettings, TcpKeepalive } from "../config/kinds/destination-rule.ts";
 import type { ProxyConfig, RemoteService } from "../config/kinds/mesh-proxy-config.ts";
-import { ipMode } from "../mesh/hosts/ip-address.ts";
-import { packAny } from "../xds/any.ts";
+import { packAny } from "../xds/core-messages.ts";
 import {
   accessLogServiceCluster,
   fileCertificateName,

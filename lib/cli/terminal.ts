@@ -1,5 +1,6 @@
+import type { Command } from "commander";
 import picocolors from "picocolors";
-import type { Diagnostic } from "../config/diagnostic.ts";
+import { type Diagnostic, kindText } from "../config/diagnostic.ts";
 
 /** Where a command writes: the terminal in production, a list of lines in a test. */
 export interface Terminal {
@@ -28,7 +29,7 @@ function diagnosticLines(diagnostic: Diagnostic, colours: Terminal["colours"]): 
   const { severity, origin, path, code, message, hint } = diagnostic;
   const paint = severity === "error" ? colours.red : severity === "warning" ? colours.yellow : colours.cyan;
   const place = origin.line > 0 ? `${origin.file}:${origin.line}` : origin.file;
-  const { kind, namespace, name } = origin.key;
+  const { kind, namespace, name } = { ...origin.key, kind: kindText(origin.key) };
   const object = kind === "" ? "" : ` ${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
   const where = path.length === 0 ? "" : ` ${colours.bold(pathText(path))}:`;
   const first = `${paint(severity)} ${colours.bold(place)}${object}:${where} ${message} ${colours.dim(`[${code}]`)}`;
@@ -44,3 +45,6 @@ export function printDiagnostics(terminal: Terminal, diagnostics: readonly Diagn
   }
   if (sorted.length > most) terminal.err(`… and ${sorted.length - most} more; \`portolan validate\` lists all of them`);
 }
+
+/** A command adds itself to the program; what it fails with is thrown as `PortolanError`. */
+export type Register = (program: Command, terminal: Terminal) => void;

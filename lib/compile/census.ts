@@ -1,103 +1,113 @@
 import type { Config } from "../config/config.ts";
 import type { Stage } from "../config/diagnostic.ts";
-import type { Gateway } from "../config/kinds/gateway.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
-import { ingressGatewayLabel } from "../mesh/index/ingress.ts";
-import { mapAgain } from "../mesh/memo/identity.ts";
+import type { ProxyConfigResource } from "../config/kinds/proxy-config.ts";
+import type { WorkloadGroup } from "../config/kinds/workload-group.ts";
+import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { sameList } from "../mesh/memo/same.ts";
-import type { Proxy } from "../mesh/proxy/proxy.ts";
-import { type NamedProxy, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
+import { pass } from "../mesh/memo/pass.ts";
+import { step } from "../mesh/memo/step.ts";
+import { type GroupSettings, readGroup } from "../mesh/proxy/machine-start.ts";
+import { proxyOfWorkload, type WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
+import { layersFor, type ProxyConfigObjects, proxyConfigObjects } from "../mesh/proxy/proxy-settings.ts";
+import { type GatewaySelection, type ProxyTypes, proxyTypes } from "../mesh/proxy/proxy-type.ts";
 import type { World } from "../mesh/world.ts";
 import type { Workload } from "../registry/service.ts";
-
-/** Label by which sidecar injection and gateway templates mark a pod that runs a proxy which takes mTLS. */
-const tlsModeLabel = "security.istio.io/tlsMode";
-/** Annotation that sidecar injection leaves on a pod. */
-const injectedAnnotation = "sidecar.istio.io/status";
-
-/** A workload with a proxy, and what the proxy is to it. */
-export interface WorkloadProxy {
-  readonly workload: Workload;
-  readonly type: NamedProxy["type"];
-}
+import { groupAnnotation } from "../registry/service-entry/workload.ts";
 
 /**
- * The proxies that a world is compiled for: one for each workload that says it has one. A pod that some Gateway or the
- * Ingresses select is a gateway; every other one is a sidecar.
+ * The proxies that a world is compiled for: one for each workload that says it has one, with the node that its Envoy sends.
+ * Workloads that are what they were are not asked again.
  *
  * @returns in the order of the workloads
  */
-export function proxiesOf(
-  workloads: readonly Workload[],
-  configs: readonly Config[],
-  meshConfig: MeshConfig,
-): readonly WorkloadProxy[] {
-  const typeOf = proxyTypes(configs.filter(isGateway), configs.some(isIngress), meshConfig);
-  return workloads.filter(hasProxy).map((workload) => ({ workload, type: typeOf(workload) }));
-}
-
-/** The same proxies as generators know them. Workloads that are what they were are not asked again. */
 export function censusOf(
   workloads: readonly Workload[],
   { configs, meshConfig, domain }: Pick<World, "configs" | "meshConfig" | "domain">,
   memo: Memo,
-): Stage<readonly Proxy[]> {
-  const gateways = sameList(memo, "gateways of the census", configs.filter(isGateway));
-  const hasIngresses = configs.some(isIngress);
-  const typeOf = proxyTypes(gateways, hasIngresses, meshConfig);
-  const context = [gateways, hasIngresses, meshConfig];
-  const found = mapAgain(memo, `census|${domain}`, workloads, { context, of: () => undefined }, (workload) => {
-    if (!hasProxy(workload)) return undefined;
-    const type = typeOf(workload);
-    return memo([workload, meshConfig], `proxy|${type}|${domain}`, () =>
-      proxyOf(nodeOfWorkload({ workload, type }), { workload: () => workload }, meshConfig, domain),
-    );
-  });
-  return memo([found], "census", () => ({
+): Stage<readonly WorkloadProxy[]> {
+  const of = configsByKind(configs, memo);
+  const types = typesIn(memo, { gateways: of("Gateway"), hasIngresses: of("Ingress").length > 0, meshConfig });
+  const objects = objectsIn(memo, { proxyConfigs: of("ProxyConfig") });
+  const groups = groupsIn(memo, { groups: of("WorkloadGroup") });
+  const context = { types, objects: objects.value, groups: groups.value, meshConfig, domain };
+  const found = eachWorkload(memo, "", workloads, context, () => undefined);
+  return joined(memo, { found, objects, groups });
+}
+
+const typesIn = step(
+  "types of workloads' proxies",
+  { gateways: "identity", meshConfig: "identity", hasIngresses: "value" },
+  (selection: GatewaySelection): ProxyTypes => proxyTypes(selection),
+);
+
+const objectsIn = step(
+  "ProxyConfig objects by namespace",
+  { proxyConfigs: "identity" },
+  ({ proxyConfigs }: { readonly proxyConfigs: readonly Config<ProxyConfigResource>[] }) =>
+    proxyConfigObjects(proxyConfigs),
+);
+
+/** By `namespace/name`. */
+type Groups = ReadonlyMap<string, GroupSettings>;
+
+const groupsIn = step(
+  "settings of all workload groups",
+  { groups: "identity" },
+  ({ groups }: { readonly groups: readonly Config<WorkloadGroup>[] }, memo: Memo): Stage<Groups> => {
+    const read = groups.map((group) => readGroup(memo, { group }));
+    return {
+      value: new Map(read.map(({ value }) => [`${value.group.meta.namespace}/${value.group.meta.name}`, value])),
+      diagnostics: read.flatMap(({ diagnostics }) => diagnostics),
+    };
+  },
+);
+
+/** What the proxy of any workload may depend on. */
+interface CensusContext {
+  readonly types: ProxyTypes;
+  readonly objects: ProxyConfigObjects;
+  readonly groups: Groups;
+  readonly meshConfig: MeshConfig;
+  readonly domain: string;
+}
+
+/** What a workload's proxy comes to; undefined for a workload without one. */
+type Found = Stage<WorkloadProxy | undefined> | undefined;
+
+const eachWorkload = pass(
+  "proxies of workloads",
+  { types: "identity", objects: "identity", groups: "identity", meshConfig: "identity", domain: "value" },
+  (workload: Workload, _nothing: undefined, context: CensusContext, memo: Memo): Found => {
+    const { types, objects, groups, meshConfig, domain } = context;
+    const type = types(workload);
+    if (type === undefined) return undefined;
+    const { namespace, labels, annotations } = workload;
+    const layers = layersFor(objects, meshConfig.rootNamespace, namespace, labels);
+    return proxyOfWorkload(memo, {
+      workload,
+      type,
+      meshConfig,
+      domain,
+      meshObject: layers.mesh,
+      namespaceObject: layers.namespace,
+      ownObject: layers.workload,
+      group: groups.get(`${namespace}/${annotations[groupAnnotation]}`),
+    });
+  },
+);
+
+interface Parts {
+  readonly found: readonly Found[];
+  readonly objects: Stage<ProxyConfigObjects>;
+  readonly groups: Stage<Groups>;
+}
+
+const joined = step(
+  "census",
+  { found: "identity", objects: "identity", groups: "identity" },
+  ({ found, objects, groups }: Parts): Stage<readonly WorkloadProxy[]> => ({
     value: found.flatMap((proxy) => proxy?.value ?? []),
-    diagnostics: found.flatMap((proxy) => proxy?.diagnostics ?? []),
-  }));
-}
-
-function proxyTypes(
-  gateways: readonly Config<Gateway>[],
-  hasIngresses: boolean,
-  meshConfig: MeshConfig,
-): (workload: Workload) => WorkloadProxy["type"] {
-  const selectors = gateways.flatMap(({ spec }) => (spec.selector === undefined ? [] : [spec.selector]));
-  if (hasIngresses) selectors.push({ istio: ingressGatewayLabel(meshConfig) });
-  return ({ labels }) => (selectors.some((selector) => selects(selector, labels)) ? "router" : "sidecar");
-}
-
-/** The node that the proxy of a workload would send. */
-export function nodeOfWorkload({ workload, type }: WorkloadProxy): NamedProxy {
-  return {
-    name: workload.name,
-    namespace: workload.namespace,
-    type,
-    ip: workload.addresses,
-    labels: workload.labels,
-    serviceAccount: workload.serviceAccount,
-    clusterId: workload.clusterId,
-    ...(workload.network === "" ? {} : { network: workload.network }),
-    ...(workload.locality === "" ? {} : { locality: workload.locality }),
-    ...(workload.nodeName === "" ? {} : { metadata: { NODE_NAME: workload.nodeName } }),
-  };
-}
-
-function hasProxy({ addresses, labels, annotations }: Workload): boolean {
-  return addresses.length > 0 && (labels[tlsModeLabel] === "istio" || annotations[injectedAnnotation] !== undefined);
-}
-
-function isGateway(config: Config): config is Config<Gateway> {
-  return config.meta.kind === "Gateway" && config.meta.group === "networking.istio.io";
-}
-
-const isIngress = ({ meta }: Config): boolean => meta.kind === "Ingress";
-
-/** An empty selector would make a gateway of every pod; Istio means "any gateway" by it. */
-function selects(selector: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean {
-  const wanted = Object.entries(selector);
-  return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
-}
+    diagnostics: [objects, groups, ...found].flatMap((stage) => stage?.diagnostics ?? []),
+  }),
+);

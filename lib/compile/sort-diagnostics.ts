@@ -1,4 +1,4 @@
-import { byCodePoint, type Diagnostic } from "../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, kindText } from "../config/diagnostic.ts";
 
 /** One order for all runs, each message once: by file, line, path, code, text. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
@@ -11,7 +11,7 @@ function sortKey({ origin, path, code, message }: Diagnostic): string {
   return [
     origin.file,
     line,
-    origin.key.kind,
+    kindText(origin.key),
     origin.key.namespace,
     origin.key.name,
     path.join("."),

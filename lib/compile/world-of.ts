@@ -1,9 +1,11 @@
 import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/directory.ts";
+import type { FormName } from "../mesh/forms.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { type NamedProxy, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
+import { keepLast, lastMade } from "../mesh/memo/same.ts";
+import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import type { LegacyRelease, World } from "../mesh/world.ts";
-import { buildRegistry } from "../registry/build-registry.ts";
+import { createRegistryBuilder, type RegistryBuilder } from "../registry/build-registry.ts";
 import { censusOf } from "./census.ts";
 
 export interface WorldOptions {
@@ -11,32 +13,34 @@ export interface WorldOptions {
   readonly domain: string;
   /** Id of the cluster that the folder's own Kubernetes objects belong to. */
   readonly clusterId: string;
-  readonly compat: World["compat"];
+  readonly compat: FormName;
   /** Make the answers of the v1 API as well, as this release gave them; absent: not. */
   readonly legacyApi?: LegacyRelease;
   /** Store protobuf's binary forms beside the texts, for Connect and gRPC; absent: not. */
   readonly binaryForms?: boolean;
   /** Where proxies get their certificates; absent: from an agent that speaks SDS. */
   readonly certificates?: "sds" | "files";
-  /** Proxies besides those of the workloads. */
-  readonly named: readonly NamedProxy[];
+  /** Of proxies besides those of the workloads. */
+  readonly nodes: readonly EnvoyNode[];
 }
 
 export const defaultWorldOptions: WorldOptions = {
   domain: "cluster.local",
   clusterId: "Kubernetes",
   compat: "shared",
-  named: [],
+  nodes: [],
 };
 
 /** The world that a source's objects describe: registries converted, proxies counted. */
 export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Memo): Stage<World> {
   const { meshConfig, meshNetworks, configs } = loaded;
-  const { domain, clusterId, compat, named, legacyApi, binaryForms = false, certificates = "sds" } = options;
+  const { domain, clusterId, compat, nodes, legacyApi, binaryForms = false, certificates = "sds" } = options;
   const clusters = [{ id: clusterId, objects: loaded.objects }, ...loaded.clusters];
-  const registry = buildRegistry({ clusters, configs, meshConfig, meshNetworks, domain }, memo);
+  const build = lastMade<RegistryBuilder>(memo, "registry") ?? createRegistryBuilder();
+  keepLast(memo, "registry", build);
+  const registry = build({ clusters, configs, meshConfig, meshNetworks, domain });
   const census = censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo);
-  const besides = named.map((node) => proxyOf(node, registry.value, meshConfig, domain));
+  const besides = nodes.map((node) => proxyOf(node, registry.value, meshConfig));
   return {
     value: {
       meshConfig,
@@ -44,7 +48,7 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
       domain,
       configs,
       registry: registry.value,
-      proxies: [...census.value, ...besides.flatMap(({ value }) => value ?? [])],
+      proxies: [...census.value.map(({ proxy }) => proxy), ...besides.flatMap(({ value }) => value ?? [])],
       compat,
       ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,

@@ -1,6 +1,6 @@
 import { sha256 } from "../config/canonical-json.ts";
 import { type Config, keyOf } from "../config/config.ts";
-import { keyText, PortolanError } from "../config/diagnostic.ts";
+import { keyText, kindText, PortolanError } from "../config/diagnostic.ts";
 import type { KindSchema } from "../config/kind-schema.ts";
 import { type ConfigStore, type ConfigStoreCache, readOnly } from "./config-store.ts";
 import { stopped } from "./memory-store.ts";
@@ -14,7 +14,8 @@ import { stopped } from "./memory-store.ts";
  */
 export function aggregateStores(stores: readonly ConfigStore[], writer?: ConfigStore): ConfigStore {
   const schemas = unionOf(stores);
-  const storesOf = (kind: string) => stores.filter((store) => store.schemas.some((schema) => schema.kind === kind));
+  const storesOf = (kind: string) =>
+    stores.filter((store) => store.schemas.some((schema) => kindText(schema) === kind));
   const reason = "several sources are joined here, and none of them is for writing";
   return {
     schemas,
@@ -50,7 +51,7 @@ export function aggregateCaches(caches: readonly ConfigStoreCache[], writer?: Co
     ...aggregateStores(caches, writer),
     registerEventHandler(kind, handler) {
       for (const cache of caches) {
-        if (cache.schemas.some((schema) => schema.kind === kind)) cache.registerEventHandler(kind, handler);
+        if (cache.schemas.some((schema) => kindText(schema) === kind)) cache.registerEventHandler(kind, handler);
       }
     },
     async run(stop) {
@@ -63,13 +64,13 @@ export function aggregateCaches(caches: readonly ConfigStoreCache[], writer?: Co
 function unionOf(stores: readonly ConfigStore[]): readonly KindSchema[] {
   const union = new Map<string, KindSchema>();
   for (const schema of stores.flatMap((store) => store.schemas)) {
-    const earlier = union.get(schema.kind);
+    const earlier = union.get(kindText(schema));
     if (earlier !== undefined && (earlier.group !== schema.group || earlier.clusterScoped !== schema.clusterScoped)) {
       throw new PortolanError(
         `two sources disagree about the kind ${schema.kind}: ${earlier.group} and ${schema.group}`,
       );
     }
-    union.set(schema.kind, earlier ?? schema);
+    union.set(kindText(schema), earlier ?? schema);
   }
   return [...union.values()];
 }

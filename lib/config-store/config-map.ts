@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { keyOf } from "../config/config.ts";
-import { byCodePoint, keyText } from "../config/diagnostic.ts";
+import { byCodePoint, keyText, kindText } from "../config/diagnostic.ts";
 import { storedText } from "../config/object-json.ts";
 import type { ConfigEvent } from "./config-store.ts";
 
@@ -15,7 +15,7 @@ export function configMap(configs: readonly Config[]): ConfigMap {
 export function listKind(configs: ConfigMap, kind: string, namespace: string | undefined): readonly Config[] {
   const found: Config[] = [];
   for (const config of configs.values()) {
-    if (config.meta.kind !== kind) continue;
+    if (kindText(config.meta) !== kind) continue;
     if (namespace === undefined || namespace === "" || config.meta.namespace === namespace) found.push(config);
   }
   return found.sort((a, b) => byCodePoint(a.meta.namespace, b.meta.namespace) || byCodePoint(a.meta.name, b.meta.name));

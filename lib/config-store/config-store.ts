@@ -20,7 +20,7 @@ export type WriteResult =
   | { readonly kind: "read-only"; readonly reason: string };
 
 /**
- * Configuration by key (kind, namespace, name). Writes of single objects are atomic; there are no transactions over several.
+ * Configuration by key: kind, namespace, name. Kinds are named as `kindText` writes them. Writes of single objects are atomic; there are no transactions over several.
  * An object's revision is opaque: a write that brings one is blocked unless it is the stored one, and a write without one
  * replaces whatever is there. Objects that are handed out are shared, and read-only as all data is.
  * @see docs/how-istio-does-it/config-stores.md#what-a-store-promises
@@ -72,3 +72,6 @@ export interface ConfigStoreCache extends ConfigStore {
 export function readOnly(reason: string): Promise<WriteResult> {
   return Promise.resolve({ kind: "read-only", reason });
 }
+
+/** `keyText` of the object of a kind, the kind given as `kindText` writes it. */
+export const entryKey = (kind: string, name: string, namespace: string): string => `${kind}/${namespace}/${name}`;

@@ -1,7 +1,7 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { kindText, PortolanError } from "../config/diagnostic.ts";
 import type { ConfigEvent, ConfigHandler } from "./config-store.ts";
 
-/** Handlers by kind, told of events one after another. */
+/** Handlers by kind, as `kindText` writes it, told of events one after another. */
 export interface EventHandlers {
   register(kind: string, handler: ConfigHandler): void;
   /** From now on no handler may be added. */
@@ -17,7 +17,7 @@ export function createEventHandlers(): EventHandlers {
 
   const tellAll = async (events: readonly ConfigEvent[]): Promise<void> => {
     for (const event of events) {
-      for (const { kind, handler } of handlers) if (kind === event.current.meta.kind) await handler(event);
+      for (const { kind, handler } of handlers) if (kind === kindText(event.current.meta)) await handler(event);
     }
   };
   return {

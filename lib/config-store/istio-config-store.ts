@@ -1,5 +1,6 @@
 import { byAge, type Config, keyOf } from "../config/config.ts";
 import { byCodePoint, keyText } from "../config/diagnostic.ts";
+import { fullHostName, isSubsetHost } from "../config/host-name.ts";
 import type { AuthenticationPolicy } from "../config/kinds/authentication-policy.ts";
 import type { AuthorizationPolicy } from "../config/kinds/authorization-policy.ts";
 import type { DestinationPolicy } from "../config/kinds/destination-policy.ts";
@@ -18,10 +19,8 @@ import type { RouteRule } from "../config/kinds/route-rule.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../config/kinds/service-role.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
-import { hostIsWithin } from "../config/rules/host-overlap.ts";
+import { isSubset, type Labels, sameLabels } from "../config/labels.ts";
 import type { ConfigStore } from "./config-store.ts";
-
-type Labels = Readonly<Record<string, string>>;
 
 /** A workload that asks: the service it backs, and its labels. */
 export interface SourceInstance {
@@ -76,18 +75,6 @@ function resolveIstioService(service: IstioService, config: Config): string {
   return [name, namespace, rest].filter((part) => part !== "").join(".");
 }
 
-/** Full name of a short host. @see docs/how-istio-does-it/names.md#short-names */
-function resolveShortHost(host: string, config: Config): string {
-  if (host === "*" || host === "" || host.includes(".") || host.includes(":")) return host;
-  const { namespace, domain } = config.meta;
-  return `${host}${namespace === "" ? "" : `.${namespace}`}${domain === "" ? "" : `.svc.${domain}`}`;
-}
-
-const isSubset = (part: Labels, whole: Labels): boolean =>
-  Object.entries(part).every(([key, value]) => whole[key] === value);
-
-const isEqual = (a: Labels, b: Labels): boolean => isSubset(a, b) && isSubset(b, a);
-
 const byKey = (a: Config, b: Config): number => byCodePoint(keyText(keyOf(a)), keyText(keyOf(b)));
 
 function sourceMatches(source: IstioService | undefined, sources: readonly SourceInstance[], config: Config): boolean {
@@ -111,8 +98,8 @@ export function istioConfigStore(store: ConfigStore): IstioConfigStore {
   const destinationRule = async (hostname: string) => {
     const rules = await list<DestinationRule>("DestinationRule");
     const matching = rules
-      .map((rule) => ({ rule, host: resolveShortHost(rule.spec.host, rule) }))
-      .filter(({ host }) => hostIsWithin(hostname, host));
+      .map((rule) => ({ rule, host: fullHostName(rule.spec.host, rule.meta.namespace, rule.meta.domain) }))
+      .filter(({ host }) => isSubsetHost(hostname, host));
     // Exact names first, then the longer wildcard; the older of equals.
     matching.sort(
       (a, b) =>
@@ -171,7 +158,7 @@ export function istioConfigStore(store: ConfigStore): IstioConfigStore {
         .filter(
           (policy) =>
             resolveIstioService(policy.spec.destination, policy) === destination &&
-            isEqual(policy.spec.destination.labels ?? {}, labels) &&
+            sameLabels(policy.spec.destination.labels ?? {}, labels) &&
             sourceMatches(policy.spec.source, sources, policy),
         )
         .sort(byKey)[0];

@@ -4,7 +4,7 @@ import { keyOf } from "../config/config.ts";
 import { byCodePoint, type ConfigKey, keyText } from "../config/diagnostic.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import { fromStoredText, storedText } from "../config/object-json.ts";
-import type { ConfigStore, WriteResult } from "./config-store.ts";
+import { type ConfigStore, entryKey, type WriteResult } from "./config-store.ts";
 import type { CommitInfo, LedgerChange, LedgerResult } from "./ledger/ledger.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import type { LedgerStore } from "./ledger/ledger-port.ts";
@@ -76,7 +76,7 @@ export function createLedgerStore(store: LedgerStore, options: LedgerStoreOption
   return {
     schemas: kindSchemas,
     ledger,
-    get: (kind, name, namespace) => current(keyText({ kind, name, namespace })),
+    get: (kind, name, namespace) => current(entryKey(kind, name, namespace)),
     async list(kind, namespace) {
       const prefix = namespace === undefined || namespace === "" ? `${kind}/` : `${kind}/${namespace}/`;
       const entries = (await ledger.list((await ledger.head()).root)).filter(([key]) => key.startsWith(prefix));
@@ -101,7 +101,7 @@ export function createLedgerStore(store: LedgerStore, options: LedgerStoreOption
       return write({ key, text, ...expected }, `update ${key}`);
     },
     async delete(kind, name, namespace, resourceVersion) {
-      const key = keyText({ kind, name, namespace });
+      const key = entryKey(kind, name, namespace);
       if ((await current(key)) === undefined) return { kind: "missing" };
       const expected = resourceVersion === undefined ? {} : { expected: { hash: resourceVersion } };
       return write({ key, text: undefined, ...expected }, `delete ${key}`);

@@ -1,11 +1,11 @@
 import { sha256 } from "../config/canonical-json.ts";
 import type { Config } from "../config/config.ts";
 import { keyOf } from "../config/config.ts";
-import { byCodePoint, type ConfigKey, keyText } from "../config/diagnostic.ts";
+import { byCodePoint, type ConfigKey, keyText, kindText } from "../config/diagnostic.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import type { KindSchema } from "../config/kind-schema.ts";
 import { listKind } from "./config-map.ts";
-import type { ConfigEvent, ConfigStoreCache, WriteResult } from "./config-store.ts";
+import { type ConfigEvent, type ConfigStoreCache, entryKey, type WriteResult } from "./config-store.ts";
 import { createEventHandlers } from "./event-handlers.ts";
 import { validateConfig } from "./validate-config.ts";
 
@@ -22,7 +22,7 @@ const rememberedVersions = 1000;
 /** A store that lives as long as its owner; every write is seen at once, and told after it has happened. */
 export function createMemoryStore(options: MemoryStoreOptions = {}): ConfigStoreCache {
   const schemas = options.schemas ?? kindSchemas;
-  const kinds = new Set(schemas.map((schema) => schema.kind));
+  const kinds = new Set(schemas.map(kindText));
   const validate = options.validate ?? true;
   const configs = new Map<string, Config>();
   /** By key: the content before each write, with the number of the write. */
@@ -34,7 +34,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): ConfigStore
   let synced = false;
 
   const accept = (config: Config): WriteResult | Config => {
-    if (!kinds.has(config.meta.kind)) return { kind: "read-only", reason: `unknown type ${config.meta.kind}` };
+    const kind = kindText(config.meta);
+    if (!kinds.has(kind)) return { kind: "read-only", reason: `unknown type ${kind}` };
     if (!validate) return config;
     const { value, diagnostics } = validateConfig(config);
     return value ?? { kind: "invalid", diagnostics };
@@ -57,7 +58,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): ConfigStore
   return {
     schemas,
     ledger: undefined,
-    get: async (kind, name, namespace) => configs.get(keyText({ kind, name, namespace })),
+    get: async (kind, name, namespace) => configs.get(entryKey(kind, name, namespace)),
     list: async (kind, namespace) => listKind(configs, kind, namespace),
     async create(config) {
       const accepted = accept(config);
@@ -82,7 +83,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): ConfigStore
       return write(key, next, { kind: "update", old, current: next });
     },
     async delete(kind, name, namespace, resourceVersion) {
-      const key = keyText({ kind, name, namespace });
+      const key = entryKey(kind, name, namespace);
       const current = configs.get(key);
       if (current === undefined) return { kind: "missing" };
       if (resourceVersion !== undefined && resourceVersion !== current.meta.resourceVersion) {

@@ -1,10 +1,10 @@
 import { sha256 } from "../config/canonical-json.ts";
 import type { Config } from "../config/config.ts";
-import { byCodePoint, type Diagnostic, keyText, type Stage } from "../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, fileOrigin, keyText, type Stage } from "../config/diagnostic.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import { storedText } from "../config/object-json.ts";
 import { type ConfigMap, configMap, diffConfigs, listKind } from "./config-map.ts";
-import { type ConfigStoreCache, readOnly } from "./config-store.ts";
+import { type ConfigStoreCache, entryKey, readOnly } from "./config-store.ts";
 import { createEventHandlers } from "./event-handlers.ts";
 import { stopped } from "./memory-store.ts";
 
@@ -72,7 +72,7 @@ export function createSnapshotCache(origin: SnapshotOrigin): SnapshotCache {
   return {
     schemas: kindSchemas,
     ledger: undefined,
-    get: async (kind, name, namespace) => configs.get(keyText({ kind, name, namespace })),
+    get: async (kind, name, namespace) => configs.get(entryKey(kind, name, namespace)),
     list: async (kind, namespace) => listKind(configs, kind, namespace),
     create: () => readOnly(reason),
     update: () => readOnly(reason),
@@ -104,7 +104,7 @@ function unreadable(name: string, cause: unknown): Diagnostic {
   return {
     code: "unreadable-source",
     severity: "error",
-    origin: { key: { kind: "", name: "", namespace: "" }, file: name, line: 0 },
+    origin: fileOrigin(name),
     path: [],
     message: `cannot read ${name}: ${cause instanceof Error ? cause.message : String(cause)}`,
     hint: "its last content stays in force",

@@ -50,7 +50,8 @@ export const defaultCreationTimeMs = Date.UTC(2024, 0, 1);
 /** The object as somebody wrote it: for a converted one that which it was made from. */
 export function keyOf(config: Config): ConfigKey {
   if (config.madeFrom !== undefined) return config.origin.key;
-  return { kind: config.meta.kind, name: config.meta.name, namespace: config.meta.namespace };
+  const { group, kind, name, namespace } = config.meta;
+  return { group, kind, name, namespace };
 }
 
 /** Istio's age order: oldest first, ties by name, then namespace. */

@@ -25,16 +25,37 @@ export interface Origin {
   readonly line: number;
 }
 
-/** Identity of an object in the world. `kind` is the CamelCase kind; cluster-scoped objects have namespace "". */
-export interface ConfigKey {
+/** A place where no object could be read, or none is meant. */
+export function fileOrigin(file: string, line = 0): Origin {
+  return { key: { group: "", kind: "", name: "", namespace: "" }, file, line };
+}
+
+/** A kind of objects: kinds of several groups may have one name. */
+export interface GroupKind {
+  /** API group, `networking.istio.io`; "" for Kubernetes' core, and for what is no object of an API. */
+  readonly group: string;
+  /** CamelCase. */
   readonly kind: string;
+}
+
+/** Identity of an object in the world. */
+export interface ConfigKey extends GroupKind {
   readonly name: string;
+  /** "" for cluster-scoped objects. */
   readonly namespace: string;
 }
 
-/** `kind/namespace/name`, the text form of a key; unique within one source. */
+/** Groups that are not written, with Istio's own: no two kinds of all these share a name. */
+const plainGroups: ReadonlySet<string> = new Set(["", "networking.k8s.io", "discovery.k8s.io"]);
+
+/** `Gateway` for Istio's and Kubernetes' own kinds, `Gateway.gateway.networking.k8s.io` for others, as kubectl takes them. */
+export function kindText({ group, kind }: GroupKind): string {
+  return plainGroups.has(group) || group.endsWith(".istio.io") ? kind : `${kind}.${group}`;
+}
+
+/** `kind/namespace/name`, the text form of a key, with the kind as `kindText` writes it; unique within one source. */
 export function keyText(key: ConfigKey): string {
-  return `${key.kind}/${key.namespace}/${key.name}`;
+  return `${kindText(key)}/${key.namespace}/${key.name}`;
 }
 
 /** What every stage returns: its result, and everything it has to say about the input. */

@@ -117,7 +117,6 @@ export const istioKinds: readonly KindSchema[] = [
     plural: "trafficextensions",
     schema: trafficExtension,
     rules: trafficExtensionRules,
-    noEffect: "Istio 1.30 does not read TrafficExtensions; write a WasmPlugin or an EnvoyFilter",
   }),
   kindSchema({
     kind: "Ingress",

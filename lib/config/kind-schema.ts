@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { ConfigMeta } from "./config.ts";
 import type { Finding } from "./finding.ts";
 import { readSpec, type SpecReading } from "./read-spec.ts";
+import { withoutEffectRules } from "./rules/fields-without-effect.ts";
 
 /** What an operator may write for a kind, and what is known about the kind. */
 export interface KindSchema {
@@ -17,6 +18,8 @@ export interface KindSchema {
   readonly clusterScoped: boolean;
   /** Says why objects of the kind change nothing that a stock Envoy is told; undefined where they do. */
   readonly noEffect: string | undefined;
+  /** What its spec may hold; objects are read by `read`, which adds the rules beyond single fields. */
+  readonly schema: z.ZodType;
   /** Reads a spec; paths of findings begin with `spec`. */
   read(raw: unknown, meta: ConfigMeta, unknownFields: "refuse" | "ignore"): SpecReading<unknown>;
 }
@@ -48,9 +51,11 @@ export function kindSchema<Spec>(description: KindDescription<Spec>): KindSchema
     plural,
     clusterScoped: description.clusterScoped ?? false,
     noEffect: description.noEffect,
+    schema,
     read(raw, meta, unknownFields) {
       const { spec, findings } = readSpec(schema, raw, { unknownFields, emptyWhenNull });
-      const all = spec === undefined ? findings : [...findings, ...rules(spec, meta)];
+      const all =
+        spec === undefined ? findings : [...findings, ...rules(spec, meta), ...withoutEffectRules(kind, spec)];
       if (all.length === 0) return { spec, findings: all };
       const refused = all.some((finding) => finding.severity === "error");
       return {

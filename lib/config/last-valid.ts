@@ -1,5 +1,5 @@
 import type { Config } from "./config.ts";
-import { type Diagnostic, keyText } from "./diagnostic.ts";
+import { type Diagnostic, fileOrigin, keyText } from "./diagnostic.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "./directory.ts";
 import { defaultMeshConfig } from "./kinds/mesh-config.ts";
 import { noMeshNetworks } from "./kinds/mesh-networks.ts";
@@ -54,7 +54,7 @@ function halfSaved(before: FileState, file: string): FileState {
   const diagnostic: Diagnostic = {
     code: halfSavedCode,
     severity: "warning",
-    origin: { key: { kind: "", name: "", namespace: "" }, file, line: 0 },
+    origin: fileOrigin(file),
     path: [],
     message:
       "holds only the beginning of what it held, so it is taken as half saved; what it held goes on being served",
@@ -152,7 +152,7 @@ function keptWarnings(file: string, { kept }: FileState): readonly Diagnostic[] 
     {
       code: "last-valid-served",
       severity: "warning",
-      origin: { key: { kind: "", name: "", namespace: "" }, file, line: 0 },
+      origin: fileOrigin(file),
       path: [],
       message: `the last valid form of ${kept.length} ${kept.length === 1 ? "object" : "objects"} goes on being served: ${kept.slice(0, 5).join(", ")}${kept.length > 5 ? ", …" : ""}`,
       hint: "mend the file; nothing was taken down",

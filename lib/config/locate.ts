@@ -1,6 +1,6 @@
 import { isMap, isNode, isPair, LineCounter, type ParsedNode, parseDocument } from "yaml";
-import { camelFieldName } from "./field-name.ts";
 import type { Path } from "./finding.ts";
+import { camelFieldName } from "./read-spec.ts";
 import type { TextDocument } from "./split-documents.ts";
 
 /** 1-based line and column in the stream. */

@@ -78,6 +78,6 @@ export function fromStoredText(text: string, resourceVersion: string, domain: st
     meta,
     spec: object.spec,
     ...(object.status === undefined ? {} : { status: object.status }),
-    origin: { key: { kind: meta.kind, name, namespace }, file: source, line: 0 },
+    origin: { key: { group: meta.group, kind: meta.kind, name, namespace }, file: source, line: 0 },
   };
 }

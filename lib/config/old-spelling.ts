@@ -1,3 +1,4 @@
+import { groupVersion } from "./group-version.ts";
 import type { ParsedObject } from "./parse.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -41,7 +42,8 @@ function withCamelCaseKind(object: ParsedObject): ParsedObject {
     .map((part) => acronyms[part] ?? `${part.charAt(0).toUpperCase()}${part.slice(1)}`)
     .join("");
   const apiVersion = object.apiVersion === "" ? "config.istio.io/v1alpha2" : object.apiVersion;
-  return { ...object, kind, apiVersion, origin: { ...object.origin, key: { ...object.origin.key, kind } } };
+  const { group } = groupVersion(apiVersion);
+  return { ...object, kind, apiVersion, origin: { ...object.origin, key: { ...object.origin.key, group, kind } } };
 }
 
 const acronyms: Readonly<Record<string, string>> = { http: "HTTP", api: "API" };

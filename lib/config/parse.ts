@@ -1,6 +1,7 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
-import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
+import { type Diagnostic, fileOrigin, type Origin, type Stage } from "./diagnostic.ts";
 import type { DiagnosticCode } from "./diagnostic-codes.ts";
+import { groupVersion } from "./group-version.ts";
 import { itemLines } from "./list-lines.ts";
 import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
 
@@ -58,8 +59,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   const objects: ParsedObject[] = [];
   const diagnostics: Diagnostic[] = [];
   const refuse = (line: number, code: DiagnosticCode, message: string, hint: string) => {
-    const origin = { key: { kind: "", name: "", namespace: "" }, file: options.file, line };
-    diagnostics.push({ code, severity: "error", origin, path: [], message, hint });
+    diagnostics.push({ code, severity: "error", origin: fileOrigin(options.file, line), path: [], message, hint });
   };
   const sourceOf: SourceOf = (object) => sources.get(object);
   const maxSize = options.maxSize ?? defaultMaxSize;
@@ -103,19 +103,24 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   return { value: objects, diagnostics, sourceOf };
 }
 
-type Reading =
+/** What one document holds. */
+export type Reading =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "several"; readonly parts: readonly TextDocument[] }
   | { readonly kind: "unreadable"; readonly message: string; readonly line: number };
 
-/** JSON through the fast parser, anything else through YAML's. */
-function readDocument(document: TextDocument): Reading {
+/**
+ * JSON through the fast parser, anything else through YAML's.
+ *
+ * @param limit how many values it may expand to
+ */
+export function readDocument(document: TextDocument, limit = maxValues): Reading {
   const json = parseJson(document.text);
-  if (json !== undefined) return checked(json, document);
+  if (json !== undefined) return checked(json, document, limit);
   const parts = document.text.trimStart().startsWith("{") ? splitJsonValues(document) : undefined;
   if (parts !== undefined && parts.length > 1) return { kind: "several", parts };
   try {
-    return checked(load(document.text, { schema, maxDepth }), document);
+    return checked(load(document.text, { schema, maxDepth }), document, limit);
   } catch (cause) {
     if (!(cause instanceof YAMLException)) return unreadable(document, String(cause));
     return {
@@ -140,8 +145,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function checked(value: unknown, document: TextDocument): Reading {
-  const budget = { values: maxValues };
+function checked(value: unknown, document: TextDocument, limit: number): Reading {
+  const budget = { values: limit };
   if (!isWithin(value, maxDepth, budget)) {
     const message = budget.values < 0 ? "expands to too many values" : `is nested more than ${maxDepth} levels deep`;
     return unreadable(document, message);
@@ -199,6 +204,6 @@ function objectOf(value: unknown, file: string, line: number): ParsedObject | st
     apiVersion,
     kind,
     metadata: { name, ...(space === "" ? {} : { namespace: space }), ...rest },
-    origin: { key: { kind, name, namespace: space }, file, line },
+    origin: { key: { group: groupVersion(apiVersion).group, kind, name, namespace: space }, file, line },
   };
 }

@@ -34,7 +34,7 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
   const meta = metaOf(object, schema, version, options);
   const origin: Origin = {
     ...object.origin,
-    key: { kind: meta.kind, name: meta.name, namespace: meta.namespace },
+    key: { group: meta.group, kind: meta.kind, name: meta.name, namespace: meta.namespace },
   };
   const findings: Finding[] = [...metadataRules(object, schema)];
   const reading = schema.read(object.spec, meta, options.unknownFields ?? "refuse");

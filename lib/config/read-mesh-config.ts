@@ -5,6 +5,7 @@ import { at, error, type Finding } from "./finding.ts";
 import type { ExtensionProvider } from "./kinds/extension-provider.ts";
 import { defaultMeshConfig, type MeshConfig, type ProxyConfig, type WrittenMeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
+import type { ProxyHeaders } from "./kinds/mesh-proxy-config.ts";
 import { locateAll } from "./locate.ts";
 import { readSpec } from "./read-spec.ts";
 import { legacyMeshSettingsRules } from "./rules/legacy-mesh-settings.ts";
@@ -57,15 +58,35 @@ export function mergeMeshConfig(base: MeshConfig, written: WrittenMeshConfig): M
   };
 }
 
-/** Fields replace; `proxyMetadata` merges key by key; a tracing service name replaces the fixed service cluster. */
-function mergeProxyConfig(base: ProxyConfig, written: Partial<ProxyConfig>): ProxyConfig {
-  const { serviceCluster, ...rest } = base;
+/**
+ * Fields replace, whole messages too; `proxyMetadata` merges key by key, and of `proxyHeaders` the headers; service cluster
+ * and tracing service name replace each other.
+ *
+ * @see istio 1.30.3 pkg/config/mesh/mesh.go, MergeProxyConfig
+ */
+export function mergeProxyConfig(base: ProxyConfig, written: Partial<ProxyConfig>): ProxyConfig {
+  const { serviceCluster, tracingServiceName, ...rest } = base;
+  const name = {
+    ...(serviceCluster === undefined ? {} : { serviceCluster }),
+    ...(tracingServiceName === undefined ? {} : { tracingServiceName }),
+  };
+  const renamed = written.serviceCluster !== undefined || written.tracingServiceName !== undefined;
   return {
     ...rest,
-    ...(serviceCluster === undefined || written.tracingServiceName !== undefined ? {} : { serviceCluster }),
+    ...(renamed ? {} : name),
     ...written,
     proxyMetadata: { ...base.proxyMetadata, ...written.proxyMetadata },
+    ...(base.proxyHeaders === undefined || written.proxyHeaders === undefined
+      ? {}
+      : { proxyHeaders: mergeProxyHeaders(base.proxyHeaders, written.proxyHeaders) }),
   };
+}
+
+/** Headers that nothing is written about stay; the members that are newer than Istio's merging of them do not. */
+function mergeProxyHeaders(base: ProxyHeaders, written: ProxyHeaders): ProxyHeaders {
+  const { forwardedClientCert, requestId, attemptCount, server, envoyDebugHeaders } = base;
+  const kept = { forwardedClientCert, requestId, attemptCount, server, envoyDebugHeaders };
+  return { ...Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined)), ...written };
 }
 
 function mergeProviders(
@@ -85,7 +106,7 @@ function readMesh<Written, Spec>(
   fallback: Spec,
   complete: (written: Written) => { readonly spec: Spec; readonly findings: readonly Finding[] },
 ): Stage<Spec> {
-  const origin: Origin = { key: { kind, name: kind, namespace: "" }, file, line: 1 };
+  const origin: Origin = { key: { group: "", kind, name: kind, namespace: "" }, file, line: 1 };
   let raw: unknown;
   try {
     raw = text.trim() === "" ? {} : load(text, { schema });

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { camelFieldName } from "./field-name.ts";
 import { error, type Finding, type Path, warning } from "./finding.ts";
 import { nearestName } from "./nearest-name.ts";
 import { fieldsAt } from "./schema/message.ts";
@@ -190,4 +189,9 @@ function shortText(value: unknown): string {
         : "an object"
       : JSON.stringify(value);
   return json.length > 80 ? `${json.slice(0, 77)}...` : json;
+}
+
+/** The camelCase form of a field name in either of protobuf's spellings: `connect_timeout` is `connectTimeout`. */
+export function camelFieldName(name: string): string {
+  return name.replace(/_+([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,5 +1,5 @@
 import type { Config } from "./config.ts";
-import { type Diagnostic, keyText } from "./diagnostic.ts";
+import { type Diagnostic, keyText, kindText } from "./diagnostic.ts";
 import { at, warning } from "./finding.ts";
 import { groupVersion } from "./group-version.ts";
 import { isPlatformKind, knownKindNames, schemaOf } from "./kind-registry.ts";
@@ -36,13 +36,13 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
       const { value, diagnostics: found } = readConfig(object, options);
       diagnostics.push(...found);
       if (value !== undefined) {
-        const key = `${value.meta.group}/${keyText(value.origin.key)}`;
+        const key = keyText(value.origin.key);
         const earlier = configs.get(key);
         if (earlier !== undefined) diagnostics.push(duplicate(earlier.origin, value.origin));
         configs.set(key, value);
       }
     } else if (isPlatformKind(group, object.kind)) {
-      const key = `${group}/${keyText(object.origin.key)}`;
+      const key = keyText(object.origin.key);
       const earlier = objects.get(key);
       if (earlier !== undefined) diagnostics.push(duplicate(earlier.origin, object.origin));
       objects.set(key, object);
@@ -65,7 +65,7 @@ function duplicate(earlier: Diagnostic["origin"], later: Diagnostic["origin"]): 
     later,
     warning(
       [],
-      `${later.key.kind} ${later.key.name} was already given at ${earlier.file}:${earlier.line}`,
+      `${kindText(later.key)} ${later.key.name} was already given at ${earlier.file}:${earlier.line}`,
       "the later one counts; remove one of them",
       "duplicate-object",
     ),

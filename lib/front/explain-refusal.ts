@@ -16,7 +16,7 @@ export interface ExplainedRefusal extends Refusal {
 
 export interface Suspect {
   readonly name: string;
-  /** Objects that it was made from, `Kind/namespace/name`. */
+  /** Objects that it was made from, as their keys are written: `Kind/namespace/name`. */
   readonly from: readonly string[];
 }
 

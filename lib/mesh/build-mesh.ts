@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Stage } from "../config/diagnostic.ts";
 import type { Ingress, IngressClass } from "../config/kinds/ingress.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
+import { forms } from "./forms.ts";
 import { type ConfigsOf, configsByKind } from "./index/configs-by-kind.ts";
 import { destinationRuleIndex } from "./index/destination-rule-index.ts";
 import { envoyFilterIndex } from "./index/envoy-filter-index.ts";
@@ -9,7 +10,7 @@ import { type ConvertedIngresses, convertIngresses } from "./index/ingress.ts";
 import { meshLookups, serviceLookups } from "./index/mesh-lookups.ts";
 import { networkIndex } from "./index/network-index.ts";
 import { peerAuthenticationIndex } from "./index/peer-authentication.ts";
-import { serviceIndex } from "./index/service-index.ts";
+import { type ServiceIndex, serviceIndex } from "./index/service-index.ts";
 import { sidecarIndex } from "./index/sidecar-index.ts";
 import { virtualServiceIndex } from "./index/virtual-service-index.ts";
 import { policyIndex } from "./index/workload-policies.ts";
@@ -18,7 +19,7 @@ import { withLegacyPeers } from "./legacy-policies/legacy-peers.ts";
 import type { Memo } from "./memo/memo.ts";
 import { beginRound, sameList } from "./memo/same.ts";
 import { step } from "./memo/step.ts";
-import type { Mesh, ServiceIndex } from "./mesh.ts";
+import type { Mesh } from "./mesh.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -75,7 +76,7 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
   const mesh: Mesh = {
     config: meshConfig,
     domain,
-    compat: world.compat,
+    form: forms[world.compat],
     registry,
     services,
     virtualServices: virtualServices.value,

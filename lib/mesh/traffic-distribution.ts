@@ -1,10 +1,5 @@
+import { networkLabel, nodeLabel, regionLabel, subzoneLabel, zoneLabel } from "../registry/labels.ts";
 import type { Service } from "../registry/service.ts";
-
-const network = "topology.istio.io/network";
-const region = "topology.kubernetes.io/region";
-const zone = "topology.kubernetes.io/zone";
-const subzone = "topology.istio.io/subzone";
-const node = "kubernetes.io/hostname";
 
 /**
  * @see docs/how-istio-does-it/clusters.md#locality-settings
@@ -13,9 +8,9 @@ const node = "kubernetes.io/hostname";
 const labels: Readonly<Record<Service["attributes"]["trafficDistribution"], readonly string[]>> = {
   Any: [],
   // Kubernetes' older word for the same zone.
-  PreferClose: [network, region, zone],
-  PreferSameZone: [network, region, zone],
-  PreferSameNode: [network, region, zone, subzone, node],
+  PreferClose: [networkLabel, regionLabel, zoneLabel],
+  PreferSameZone: [networkLabel, regionLabel, zoneLabel],
+  PreferSameNode: [networkLabel, regionLabel, zoneLabel, subzoneLabel, nodeLabel],
 };
 
 /** What a service's traffic distribution means as failover priorities, the farthest difference first; empty: nothing. */

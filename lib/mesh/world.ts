@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
+import type { FormName } from "./forms.ts";
 import type { Proxy } from "./proxy/proxy.ts";
 
 /** 0.7 served VirtualServices and the like over v1, 0.8 does not. @see docs/how-istio-does-it/legacy-v1.md#other-releases */
@@ -21,8 +22,8 @@ export interface World {
   readonly registry: RegistryState;
   /** The proxies to compile for: every workload with a proxy, and those named by hand. */
   readonly proxies: readonly Proxy[];
-  /** `istio`: proxy-specific parts as Istio writes them; `shared`: the form that lets classes share (docs/differences.md). */
-  readonly compat: "istio" | "shared";
+  /** `istio`: proxy-specific parts as Istio writes them; `shared`: the form that lets classes share. */
+  readonly compat: FormName;
   /** Answers of the v1 API are made as well, as this release gave them; absent: nobody asks for them. */
   readonly legacyApi?: LegacyRelease;
   /** Resources are stored in protobuf's binary form as well; absent: in JSON only. */

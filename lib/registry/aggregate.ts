@@ -56,7 +56,7 @@ function staleness(member: Registry): readonly Diagnostic[] {
     {
       code: status === "stale" ? "registry-stale" : "registry-unread",
       severity: status === "stale" ? "warning" : "error",
-      origin: { key: { kind: "Registry", name, namespace: "" }, file: name, line: 0 },
+      origin: { key: { group: "", kind: "Registry", name, namespace: "" }, file: name, line: 0 },
       path: [],
       message:
         status === "stale"

@@ -1,3 +1,4 @@
+import { isHttp } from "./protocol.ts";
 import { type RegistryState, serviceKey } from "./registry-state.ts";
 import { sameValue } from "./same.ts";
 import type { Endpoint, Service } from "./service.ts";
@@ -63,15 +64,13 @@ function differs(service: Service, before: readonly Endpoint[], after: readonly 
   return known.size > 0;
 }
 
-const httpProtocols: ReadonlySet<string> = new Set(["HTTP", "HTTP2", "GRPC", "GRPC-Web", "HTTP_PROXY"]);
-
 function isInConfiguration(service: Service): boolean {
   switch (service.resolution) {
     case "DNSLB":
     case "DNSRoundRobinLB":
       return true;
     case "Passthrough":
-      return service.ports.some(({ protocol }) => !httpProtocols.has(protocol));
+      return service.ports.some(({ protocol }) => !isHttp(protocol));
     default:
       return false;
   }

@@ -1,4 +1,4 @@
-import { isSubset, type Labels } from "./labels.ts";
+import { isSubset, type Labels } from "../config/labels.ts";
 import { plainEndpoint } from "./plain-parts.ts";
 import type { ProxyQuery } from "./proxy-query.ts";
 import { type RegistryState, serviceKey } from "./registry-state.ts";

@@ -1,19 +1,28 @@
+import type { Labels } from "../config/labels.ts";
 import { splitLocality } from "./locality.ts";
 
-export type Labels = Readonly<Record<string, string>>;
+/** Labels that say where a workload runs; failover priorities and subsets may name them. */
+export const regionLabel = "topology.kubernetes.io/region";
+export const zoneLabel = "topology.kubernetes.io/zone";
+export const subzoneLabel = "topology.istio.io/subzone";
+export const clusterLabel = "topology.istio.io/cluster";
+export const networkLabel = "topology.istio.io/network";
+export const nodeLabel = "kubernetes.io/hostname";
 
-/** Says whether every pair of `part` is in `whole`; an empty part is in everything. */
-export function isSubset(part: Labels, whole: Labels): boolean {
-  for (const key in part) if (part[key] !== whole[key]) return false;
-  return true;
+/** Label that says whether a workload's proxy takes mutual TLS. */
+export const tlsModeLabel = "security.istio.io/tlsMode";
+
+/** Labels that name the cookie, or the header, by which clients of a service come back to the endpoint they began with. */
+const sessionCookieLabel = "istio.io/persistent-session";
+const sessionHeaderLabel = "istio.io/persistent-session-header";
+
+/** Whether clients of a service come back to the endpoint they began with, by a cookie or a header. */
+export function hasPersistentSession(labels: Labels): boolean {
+  return keepsDraining(labels) || (labels[sessionHeaderLabel] ?? "") !== "";
 }
 
-/** A workload selector's test: as `isSubset`, but a selector without pairs (or none at all) selects nothing. */
-export function selects(selector: Labels | undefined, labels: Labels): boolean {
-  if (selector === undefined) return false;
-  for (const _key in selector) return isSubset(selector, labels);
-  return false;
-}
+/** Whether clients of a service still find an endpoint that drains: with a cookie, not with a header, as in Istio. */
+export const keepsDraining = (labels: Labels): boolean => (labels[sessionCookieLabel] ?? "") !== "";
 
 /** Where an endpoint is, as far as it is known; "" for what is not. */
 export interface Topology {
@@ -23,11 +32,6 @@ export interface Topology {
   readonly network: string;
 }
 
-/** Label that names the network a workload is in. */
-export const networkLabel = "topology.istio.io/network";
-/** Label that says whether a workload's proxy takes mutual TLS. */
-export const tlsModeLabel = "security.istio.io/tlsMode";
-
 /**
  * Workload labels with the topology laid over them, so that subsets and failover priorities can name it.
  * Only what is known is added, and what is added overrides.
@@ -36,11 +40,11 @@ export const tlsModeLabel = "security.istio.io/tlsMode";
 export function withTopology(labels: Labels, topology: Topology): Labels {
   const { region, zone, subzone } = splitLocality(topology.locality);
   const out: Record<string, string> = { ...labels };
-  if (region !== "") out["topology.kubernetes.io/region"] = region;
-  if (zone !== "") out["topology.kubernetes.io/zone"] = zone;
-  if (subzone !== "") out["topology.istio.io/subzone"] = subzone;
-  if (topology.clusterId !== "") out["topology.istio.io/cluster"] = topology.clusterId;
-  if (topology.nodeName !== "") out["kubernetes.io/hostname"] = topology.nodeName;
+  if (region !== "") out[regionLabel] = region;
+  if (zone !== "") out[zoneLabel] = zone;
+  if (subzone !== "") out[subzoneLabel] = subzone;
+  if (topology.clusterId !== "") out[clusterLabel] = topology.clusterId;
+  if (topology.nodeName !== "") out[nodeLabel] = topology.nodeName;
   if (topology.network !== "") out[networkLabel] = topology.network;
   return out;
 }

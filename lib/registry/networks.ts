@@ -1,5 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { byCodePoint } from "../config/diagnostic.ts";
+import { isCidr, isIpAddress } from "../config/ip-address.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 
 /** A gateway that MeshNetworks names by the service it runs behind. */
@@ -28,7 +29,7 @@ function rangesOf(meshNetworks: MeshNetworks): readonly Range[] {
   const ranges: Range[] = [];
   for (const [network, { endpoints }] of Object.entries(meshNetworks.networks)) {
     for (const { fromCidr } of endpoints ?? []) {
-      if (fromCidr === undefined || !ipaddr.isValidCIDR(fromCidr)) continue;
+      if (fromCidr === undefined || !isCidr(fromCidr)) continue;
       const [base, bits] = ipaddr.parseCIDR(fromCidr);
       ranges.push({ network, base, bits });
     }
@@ -57,7 +58,7 @@ export function clusterNetworks(meshNetworks: MeshNetworks, clusterId: string): 
     }
   }
   const ofAddress = (address: string): string => {
-    if (ranges.length === 0 || !ipaddr.isValid(address)) return "";
+    if (ranges.length === 0 || !isIpAddress(address)) return "";
     const parsed = ipaddr.parse(address);
     return ranges.find((range) => holds(range, parsed))?.network ?? "";
   };

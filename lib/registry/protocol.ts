@@ -56,3 +56,13 @@ export function kubernetesPortProtocol(port: KubernetesPort): Protocol {
   const protocol = parseProtocol(dash < 0 ? name : name.slice(0, dash));
   return protocol === "Unsupported" && serverFirstPorts.has(port.port) ? "TCP" : protocol;
 }
+
+/** HTTP/2 without TLS, whatever rides on it. */
+export function isHttp2(protocol: Protocol): boolean {
+  return protocol === "HTTP2" || protocol === "GRPC" || protocol === "GRPC-Web";
+}
+
+/** HTTP without TLS, of any version. */
+export function isHttp(protocol: Protocol): boolean {
+  return protocol === "HTTP" || protocol === "HTTP_PROXY" || isHttp2(protocol);
+}

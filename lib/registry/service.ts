@@ -1,4 +1,5 @@
 import type { Origin } from "../config/diagnostic.ts";
+import { isWildcard } from "../config/host-name.ts";
 
 /**
  * The service model: what runs, from whatever registry it came. Plain readonly data.
@@ -177,4 +178,55 @@ export interface Workload {
   readonly nodeName: string;
   readonly ready: boolean;
   readonly origin: Origin;
+  /** Absent: no pod. */
+  readonly pod?: PodFacts;
+}
+
+/**
+ * What a pod says of its proxy beside its labels and annotations; nothing else of its spec is kept. Proxies are made from it
+ * (`lib/mesh/proxy`), registries do not read it.
+ */
+export interface PodFacts {
+  readonly owner: WorkloadOwner;
+  /** Names of its containers but for the proxy's, in their order. */
+  readonly appContainers: readonly string[];
+  /** Address of the node that it runs on; "" when not known. */
+  readonly hostAddress: string;
+  /** Undefined: nobody has injected one, or written anything for it. */
+  readonly proxyContainer: ProxyContainer | undefined;
+}
+
+/** `apps/v1`, `Deployment`, `web`. */
+export interface WorkloadOwner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** A container that runs Istio's agent; without arguments it is still to be injected, and says something beforehand. */
+export interface ProxyContainer {
+  /** Where it stands in the pod: `["spec", "containers", 1]`. */
+  readonly path: readonly (string | number)[];
+  readonly image: string;
+  /** With variables expanded: `["proxy", "sidecar", "--domain", "shop.svc.cluster.local"]`. */
+  readonly args: readonly string[];
+  /** The variables that the agent makes its node of, as the kubelet sets them. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Names of those whose value is no part of the pod: it stands in a ConfigMap, a Secret or a file. */
+  readonly elsewhere: readonly string[];
+}
+
+/** SPIFFE URI of a service account; `@` cannot stand in a trust domain and becomes `.`. */
+export function spiffeUri(trustDomain: string, namespace: string, account: string): string {
+  return `spiffe://${trustDomain.replaceAll("@", ".")}/ns/${namespace}/sa/${account}`;
+}
+
+/** The port of a service with a number; UDP has numbers of its own, and proxies have nothing to do with it. */
+export function streamPort(service: Service, number: number): ServicePort | undefined {
+  return service.ports.find((port) => port.port === number && port.protocol !== "UDP");
+}
+
+/** A wildcard whose names Envoy resolves when a request or connection says which one. */
+export function isDynamicWildcard(service: Pick<Service, "resolution" | "hostname">): boolean {
+  return service.resolution === "DynamicDNS" && isWildcard(service.hostname);
 }

@@ -87,6 +87,9 @@ function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unk
   if (attribute.startsWith("annotation:")) {
     return own(recordOf(metadata.ANNOTATIONS), attribute.slice("annotation:".length)) ?? null;
   }
+  if (attribute.startsWith("proxyConfig:")) {
+    return settingOf(metadata.PROXY_CONFIG, attribute.slice("proxyConfig:".length));
+  }
   switch (attribute) {
     case "type":
       return nodeId.type;
@@ -110,9 +113,32 @@ function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unk
       return textOf(metadata.INTERCEPTION_MODE) || "REDIRECT";
     case "nodeName":
       return textOf(metadata.NODE_NAME);
+    case "cluster":
+      return claims.cluster;
     default:
       return null;
   }
+}
+
+/**
+ * One setting of a node's ProxyConfig; false where it says none, null without a ProxyConfig. Where spans are sent to is the
+ * business of bootstraps, and another address on each node.
+ */
+function settingOf(proxyConfig: unknown, name: string): unknown {
+  if (proxyConfig === undefined) return null;
+  const setting = own(recordOf(proxyConfig), name);
+  if (setting === undefined) return false;
+  if (name !== "tracing") return sorted(setting);
+  const { customTags, enableIstioTags, maxPathTagLength, sampling } = recordOf(setting);
+  return sorted({ customTags, enableIstioTags, maxPathTagLength, sampling });
+}
+
+/** The same value with the members of objects by name: an Envoy sends them in any order. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
 }
 
 /** `INSTANCE_IPS` of the metadata, else the address of the node id. */

@@ -1,13 +1,13 @@
 import { type Config, keyOf } from "../config/config.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
+import { hostsOverlap } from "../config/host-name.ts";
 import type { DestinationPolicy } from "../config/kinds/destination-policy.ts";
 import type { EgressRule } from "../config/kinds/egress-rule.ts";
 import type { IstioService } from "../config/kinds/istio-service.ts";
 import type { HTTPAPISpec, QuotaSpec, SpecReference } from "../config/kinds/mixer-client.ts";
 import type { RouteRule } from "../config/kinds/route-rule.ts";
-import { hostsOverlap } from "../mesh/hosts/host-name.ts";
+import { isSubset, sameLabels } from "../config/labels.ts";
 import type { Labels } from "../snapshot/legacy/service-key.ts";
-import { isSubset } from "./instances.ts";
 import type { LegacyConfigs, LegacyInstance } from "./legacy-world.ts";
 import { resolveHost } from "./resolve-host.ts";
 
@@ -95,8 +95,6 @@ export function destinationPolicyFor(
     .sort(byKey);
   return first?.spec;
 }
-
-const sameLabels = (a: Labels, b: Labels): boolean => Object.keys(a).length === Object.keys(b).length && isSubset(a, b);
 
 /** Protocols that egress rules give to a connection manager. */
 const httpProtocols: ReadonlySet<string> = new Set(["HTTP", "HTTP2", "GRPC", "HTTPS"]);

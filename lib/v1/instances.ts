@@ -1,10 +1,6 @@
+import { isSubset } from "../config/labels.ts";
 import type { Labels } from "../snapshot/legacy/service-key.ts";
 import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
-
-/** Does `labels` contain everything of `wanted`? */
-export function isSubset(wanted: Labels, labels: Labels): boolean {
-  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
-}
 
 /**
  * The instances of a service, port name by port name, each in the registry's order.

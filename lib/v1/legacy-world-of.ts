@@ -5,7 +5,6 @@ import { unspecifiedAddress } from "../mesh/hosts/service-address.ts";
 import type { World } from "../mesh/world.ts";
 import { serviceKey } from "../registry/registry-state.ts";
 import type { Endpoint, Protocol, Service, ServicePort } from "../registry/service.ts";
-import type { V1Alpha3Configs } from "./compat/v1alpha3.ts";
 import { ingressRulesOf } from "./kubernetes-ingress.ts";
 import type {
   LegacyConfigs,
@@ -14,6 +13,7 @@ import type {
   LegacyPort,
   LegacyService,
   LegacyWorld,
+  V1Alpha3Configs,
 } from "./legacy-world.ts";
 import { legacyMeshOf } from "./mesh-settings.ts";
 

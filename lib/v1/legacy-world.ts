@@ -1,12 +1,22 @@
 import type { Config } from "../config/config.ts";
 import type { AuthenticationPolicy } from "../config/kinds/authentication-policy.ts";
 import type { DestinationPolicy } from "../config/kinds/destination-policy.ts";
+import type { DestinationRule } from "../config/kinds/destination-rule.ts";
 import type { EgressRule } from "../config/kinds/egress-rule.ts";
+import type { Gateway } from "../config/kinds/gateway.ts";
 import type { IngressRule } from "../config/kinds/ingress-rule.ts";
-import type { HTTPAPISpec, HTTPAPISpecBinding, QuotaSpec, QuotaSpecBinding } from "../config/kinds/mixer-client.ts";
+import type {
+  EndUserAuthenticationPolicySpec,
+  EndUserAuthenticationPolicySpecBinding,
+  HTTPAPISpec,
+  HTTPAPISpecBinding,
+  QuotaSpec,
+  QuotaSpecBinding,
+} from "../config/kinds/mixer-client.ts";
 import type { RouteRule } from "../config/kinds/route-rule.ts";
+import type { ServiceEntry } from "../config/kinds/service-entry.ts";
+import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import type { Protocol } from "../registry/service.ts";
-import type { V1Alpha3Configs } from "./compat/v1alpha3.ts";
 
 /** What v1 documents are made from: the part of a mesh that releases up to 0.8 knew, in their notions. */
 export interface LegacyWorld {
@@ -36,6 +46,22 @@ export interface LegacyConfigs {
   readonly httpApiSpecBindings: readonly Config<HTTPAPISpecBinding>[];
   readonly quotaSpecs: readonly Config<QuotaSpec>[];
   readonly quotaSpecBindings: readonly Config<QuotaSpecBinding>[];
+}
+
+/**
+ * What release 0.7 served over v1 and 0.8 did not any more: objects of `networking.istio.io/v1alpha3`, and the way in which
+ * end users were authenticated before Policy objects. In the order in which the store answers.
+ *
+ * @see docs/how-istio-does-it/legacy-v1.md#other-releases
+ */
+export interface V1Alpha3Configs {
+  readonly virtualServices: readonly Config<VirtualService>[];
+  readonly destinationRules: readonly Config<DestinationRule>[];
+  readonly gateways: readonly Config<Gateway>[];
+  /** ExternalServices of that time. */
+  readonly serviceEntries: readonly Config<ServiceEntry>[];
+  readonly endUserSpecs: readonly Config<EndUserAuthenticationPolicySpec>[];
+  readonly endUserBindings: readonly Config<EndUserAuthenticationPolicySpecBinding>[];
 }
 
 export const noLegacyConfigs: LegacyConfigs = {

@@ -75,7 +75,7 @@ export function checkResource(type: ResourceType, resource: Resource): Diagnosti
   // Unknown types are rare: they are looked for only when something is wrong.
   const reason = refusal(type, json) && refusal(type, hideUnknown(json, []));
   if (reason === undefined) return undefined;
-  const key: ConfigKey = resource.from[0] ?? { kind: "", name: resource.name, namespace: "" };
+  const key: ConfigKey = resource.from[0] ?? { group: "", kind: "", name: resource.name, namespace: "" };
   return {
     code: "resource-refused",
     severity: "error",
@@ -91,7 +91,7 @@ export function checkResource(type: ResourceType, resource: Resource): Diagnosti
  *
  * @returns undefined for one that holds a type that we do not carry: it has a text only
  */
-export function binaryForm(type: ResourceType, resource: Resource): Uint8Array<ArrayBuffer> | undefined {
+export function binaryForm(type: ResourceType, resource: Pick<Resource, "json">): Uint8Array<ArrayBuffer> | undefined {
   try {
     const schema: DescMessage = schemas[type];
     return toBinary(schema, fromJson(schema, resource.json as JsonValue, { registry }));

@@ -1,8 +1,10 @@
 /**
  * Every name that the generators make. People write dashboards, routes and EnvoyFilters against them, and Istio's
- * proxies agree on them across control planes: changing one is a breaking change.
+ * proxies agree on them across control planes: changing one is a breaking change. The route tables of gateways alone are named
+ * where their servers are merged (`lib/mesh/gateway/gateway-port.ts`).
  * @see istio 1.30.3 pilot/pkg/model/service.go, BuildSubsetKey and BuildDNSSrvSubsetKey
  */
+import type { Service } from "../registry/service.ts";
 
 /** What a cluster name is made of. */
 export interface ClusterNameParts {
@@ -107,9 +109,14 @@ export function credentialSecretName(credentialName: string): string {
   return /^(?:kubernetes|kubernetes-gateway|configmap):\/\//.test(name) ? name : `kubernetes://${name}`;
 }
 
+/** `<credential name>-cacert`: the credential that holds the CA beside a key pair. */
+export function caOfCredential(credentialName: string): string {
+  return `${credentialName}-cacert`;
+}
+
 /** `kubernetes://<credential name>-cacert`: SDS name of the CA of a Kubernetes secret. */
 export function credentialCaName(credentialName: string): string {
-  return credentialSecretName(`${credentialName}-cacert`);
+  return credentialSecretName(caOfCredential(credentialName));
 }
 
 /** `/apis/<group>/<version>/namespaces/<namespace>/<kebab-case kind>/<name>`: where Istio's metadata says a thing came from. */
@@ -162,3 +169,140 @@ export function sniffedRouteTableName(host: string, port: number): string {
 
 /** Route table of the mesh's explicit HTTP proxy. */
 export const httpProxyRouteTable = "http_proxy";
+
+/** `<host>:<port>`, an IPv6 address in brackets: the name of a virtual host. */
+export function virtualHostName(host: string, port: number): string {
+  return `${bracketed(host)}:${port}`;
+}
+
+/** A domain as Envoy compares it: an IPv6 address in brackets. */
+export function bracketed(domain: string): string {
+  return domain.includes(":") ? `[${domain}]` : domain;
+}
+
+/** `inbound|http|<service port>`: the one virtual host of an inline inbound table. */
+export function inboundVirtualHostName(port: number): string {
+  return `inbound|http|${port}`;
+}
+
+/** Virtual host and route for what no other host takes, where it may pass, and where it may not. */
+export const allowAnyHost = "allow_any";
+export const blockAllHost = "block_all";
+
+/** `blackhole:<port>`: the virtual host of a gateway's table that has no other. */
+export const blackHoleHost = "blackhole";
+
+/** Route of a service that no VirtualService speaks of. */
+export const defaultRoute = "default";
+
+/** `<route>.<match>`, as a VirtualService names them; `<route>` where the match has no name. */
+export function routeName(route = "", match = ""): string {
+  return match === "" ? route : `${route}.${match}`;
+}
+
+/** `<host>:<port><path>`: the operation of a route in traces. */
+export function operationName(host: string, port: number, path: string): string {
+  return `${host}:${port}${path}`;
+}
+
+/** `extensions.istio.io/trafficextension/<namespace>.<name>`: an extension as a filter, and as what is discovered for it. */
+export function extensionName(namespace: string, name: string): string {
+  return `extensions.istio.io/trafficextension/${namespace}.${name}`;
+}
+
+/** `<plugin>~istio-translated-wasmplugin`: the name that a WasmPlugin has as an extension. */
+export function translatedPluginName(plugin: string): string {
+  return `${plugin}~istio-translated-wasmplugin`;
+}
+
+/** `ns[<namespace>]-policy[<name>]-rule[<index>]`: a rule of an AuthorizationPolicy as an RBAC policy. */
+export function rbacPolicyName(policy: { readonly namespace: string; readonly name: string }, rule: number): string {
+  return `ns[${policy.namespace}]-policy[${policy.name}]-rule[${rule}]`;
+}
+
+/** `istio-ext-authz-<provider>`: what the names of the RBAC policies begin with that an external authorizer is asked about. */
+export function authorizerMark(provider: string): string {
+  return `istio-ext-authz-${provider}`;
+}
+
+/** `istio-ext-authz-<provider>-<policy>`, without the provider where it has no name. */
+export function askedPolicyName(provider: string, policy: string): string {
+  return provider === "" ? `${authorizerMark("")}${policy}` : `${authorizerMark(provider)}-${policy}`;
+}
+
+/** An RBAC policy that denies what an external authorizer would be asked about, if it could be. */
+export function unaskedPolicyName(askedPolicy: string): string {
+  return `${askedPolicy}-deny-due-to-bad-CUSTOM-action`;
+}
+
+/** What shadow rules write into statistics and metadata begins with this: for external authorizers, and for dry runs. */
+export const authorizerShadowPrefix = "istio_ext_authz_";
+export function dryRunShadowPrefix(action: "allow" | "deny"): string {
+  return `istio_dry_run_${action}_`;
+}
+
+/** Metadata in which shadow rules say which policy holds, and what it would do. */
+export const shadowPolicyKey = (prefix: string): string => `${prefix}shadow_effective_policy_id`;
+export const shadowResultKey = (prefix: string): string => `${prefix}shadow_engine_result`;
+
+/** `origins-<n>`: a provider of the JWT filter, by its place among the rules sorted by issuer. */
+export function jwtProviderName(index: number): string {
+  return `origins-${index}`;
+}
+
+/** Names of logs that are sent away, unless a provider has one of its own. */
+export const httpLogName = "http_envoy_accesslog";
+export const tcpLogName = "tcp_envoy_accesslog";
+export const listenerLogName = "listener_envoy_accesslog";
+export const openTelemetryLogName = "otel_envoy_accesslog";
+
+/** Transport sockets of a cluster that tells endpoints apart: those that take mesh mTLS, and the others. */
+export const meshTlsSocket = "tlsMode-istio";
+export const plainTextSocket = "tlsMode-disabled";
+
+/** `outbound_<listener>;`, `inbound_<listener>;`: statistics of a connection manager. */
+export function httpStatPrefix(direction: "inbound" | "outbound", listener: string): string {
+  return altStatName(`${direction}_${listener}`);
+}
+
+/** `<name>.<namespace>`: statistics of a TCP route to several clusters, by its VirtualService. */
+export function weightedTcpStatPrefix(virtualService: { readonly namespace: string; readonly name: string }): string {
+  return `${virtualService.name}.${virtualService.namespace}`;
+}
+
+/** Statistics of network filters that check connections. */
+export const tcpFilterStatPrefix = "tcp.";
+
+/** What a stat name pattern can speak of. */
+export interface StatNameParts {
+  /** Host name as the cluster has it. */
+  readonly hostname: string;
+  readonly subset: string;
+  readonly port: number;
+  readonly portName: string;
+  /** Inbound and client-side patterns have no target port: 0; absent leaves the placeholder as it is. */
+  readonly targetPort?: number;
+  /** Kubernetes services are named shortly; others by their host. */
+  readonly service: Service | undefined;
+}
+
+/**
+ * Fills a pattern of `inboundClusterStatName` or `outboundClusterStatName`.
+ * @see docs/how-istio-does-it/telemetry.md#names-of-statistics
+ * @see istio 1.30.3 pilot/pkg/networking/telemetry/telemetry.go, BuildStatPrefix
+ */
+export function statName(pattern: string, parts: StatNameParts): string {
+  const attributes = parts.service?.attributes;
+  const kubernetes = attributes?.provider === "Kubernetes" ? attributes : undefined;
+  const short = kubernetes === undefined ? parts.hostname : `${kubernetes.name}.${kubernetes.namespace}`;
+  const values: readonly (readonly [string, string])[] = [
+    ["%SERVICE%", short],
+    ["%SERVICE_NAME%", kubernetes?.name ?? parts.hostname],
+    ["%SERVICE_FQDN%", parts.hostname],
+    ["%SUBSET_NAME%", parts.subset],
+    ...(parts.targetPort === undefined ? [] : [["%TARGET_PORT%", String(parts.targetPort)] as const]),
+    ["%SERVICE_PORT%", String(parts.port)],
+    ["%SERVICE_PORT_NAME%", parts.portName],
+  ];
+  return values.reduce((name, [placeholder, value]) => name.replaceAll(placeholder, () => value), pattern);
+}

@@ -1,5 +1,5 @@
 import type { ConfigKey } from "../config/diagnostic.ts";
-import type { MeshDestinationRule } from "../mesh/mesh.ts";
+import type { MeshDestinationRule } from "../mesh/index/destination-rule-index.ts";
 import type { Service } from "../registry/service.ts";
 
 /** The objects behind a service. */

@@ -7,10 +7,10 @@ import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { type LoadedDirectory, readFiles } from "../../lib/config/directory.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
-import type { NamedProxy } from "../../lib/mesh/proxy/proxy-from-node.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import type { ClassResources } from "../../lib/xds/resource.ts";
+import { type NamedProxy, nodeOfNamed } from "../named-proxy.ts";
 import { measureCold } from "./cold-generation.ts";
 import { type Edit, editEndpoint, editVirtualService } from "./edits.ts";
 import { heapMib } from "./heap.ts";
@@ -30,7 +30,7 @@ import {
 
 /** The world of a mesh with only these proxies. */
 function worldFor(loaded: LoadedDirectory, named: readonly NamedProxy[], memo: Memo): World {
-  const world = worldOf(loaded, { ...defaultWorldOptions, compat: "istio", named }, memo).value;
+  const world = worldOf(loaded, { ...defaultWorldOptions, compat: "istio", nodes: named.map(nodeOfNamed) }, memo).value;
   return { ...world, proxies: world.proxies.slice(-named.length) };
 }
 

@@ -18,6 +18,7 @@ import { fileStore } from "../../lib/storage/files.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
+import { nodeOfNamed } from "../named-proxy.ts";
 import { startS3 } from "../storage/s3-server.ts";
 import type { BenchOptions, Report, Row } from "./report.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
@@ -49,7 +50,7 @@ const kib = (bytes: number): number => Math.round(bytes / 1024);
 /** The mesh compiled, then with one VirtualService changed, twice: the first change also fills what the second keeps. */
 function compileChanges({ report, yard, quick }: BenchOptions): readonly CompiledWorld[] {
   const { text, named } = syntheticMesh(quick ? 100 : 1000);
-  const compileFiles = createFileCompiler({ ...defaultWorldOptions, named });
+  const compileFiles = createFileCompiler({ ...defaultWorldOptions, nodes: named.map(nodeOfNamed) });
   const edited = (weight: number) => text.replace(/"weight":\s*90/, `"weight":${weight}`);
   const rows: Row[] = [];
   const worlds = [90, 80, 70].map((weight) => {

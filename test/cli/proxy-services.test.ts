@@ -1,22 +1,29 @@
 import { describe, expect, it } from "vitest";
-import { bootstrapFor } from "../../lib/cli/bootstrap.ts";
+import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles, type SourceFile } from "../../lib/config/directory.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import { proxyOf } from "../../lib/mesh/proxy/proxy-from-node.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { envoyComplaint } from "../e2e/envoy.ts";
 
-const proxy = { name: "web-1", type: "sidecar", ip: "10.1.0.1", namespace: "default" } as const;
+/** A pod that has a sidecar, and what its annotations say. */
+const pod = (annotations: Readonly<Record<string, string>>) => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "web-1", labels: { "security.istio.io/tlsMode": "istio" }, annotations },
+  status: { podIP: "10.1.0.1", hostIP: "192.0.2.7" },
+});
 
-function worldWith(mesh: string) {
-  return worldOf(readFiles([{ file: "mesh.yaml", text: mesh }]), defaultWorldOptions, createMemo()).value;
-}
+const filesWith = (mesh: string, annotations: Readonly<Record<string, string>> = {}): readonly SourceFile[] => [
+  { file: "mesh.yaml", text: mesh },
+  { file: "pod.json", text: JSON.stringify(pod(annotations)) },
+];
 
-function bootstrapWith(defaultConfig: string, metadata: Readonly<Record<string, unknown>> = {}) {
-  const settings = worldWith(`defaultConfig: ${defaultConfig}`).meshConfig.defaultConfig;
-  return bootstrapFor({ ...proxy, metadata }, settings, "http://127.0.0.1:8080", 0);
+function bootstrapWith(defaultConfig: string, annotations: Readonly<Record<string, string>> = {}) {
+  const [proxy] = proxiesIn(filesWith(`defaultConfig: ${defaultConfig}`, annotations));
+  if (proxy === undefined) throw new Error("the pod of this test has a proxy");
+  return bootstrapFor(proxy, "http://127.0.0.1:8080", 0);
 }
 
 const clusterNames = ({ staticResources }: ReturnType<typeof bootstrapWith>) =>
@@ -48,11 +55,19 @@ describe("a proxy's bootstrap", () => {
     expect(await envoyComplaint(bootstrap)).toBe("");
   });
 
-  it("goes by the proxy's own settings before the mesh's", () => {
-    const own = { PROXY_CONFIG: { envoyAccessLogService: { address: "own.example:1" } } };
-    expect(JSON.stringify(bootstrapWith("{envoyAccessLogService: {address: 'als.example:9000'}}", own))).toContain(
-      '"own.example"',
-    );
+  it("goes by the pod's own settings before the mesh's", () => {
+    const own = { "proxy.istio.io/config": "envoyAccessLogService: {address: 'own.example:1'}" };
+    const bootstrap = JSON.stringify(bootstrapWith("{envoyAccessLogService: {address: 'als.example:9000'}}", own));
+    expect(bootstrap).toContain('"own.example"');
+    expect(bootstrap).not.toContain("als.example");
+  });
+
+  it.each([
+    ["the mesh", "{tracing: {datadog: {address: '$(HOST_IP):8126'}}}", {}],
+    ["an annotation", "{}", { "proxy.istio.io/config": "tracing: {datadog: {address: '$(HOST_IP):8126'}}" }],
+  ])("finds a collector on the pod's node, if %s says so", (_where, defaultConfig, annotations) => {
+    const [, , collector] = bootstrapWith(defaultConfig, annotations).staticResources?.clusters ?? [];
+    expect(JSON.stringify(collector?.loadAssignment)).toContain('{"address":"192.0.2.7","portValue":8126}');
   });
 
   it("sends metrics and traces where the clusters lead", () => {
@@ -64,13 +79,24 @@ describe("a proxy's bootstrap", () => {
   });
 });
 
+it("is not broken by an address that is none", () => {
+  const odd = { ...pod({}), status: { podIP: "10.1.0.1", hostIP: 'a"b' } };
+  const mesh = `defaultConfig: {tracing: {customTags: {node: {literal: {value: "on $(HOST_IP)"}}}}}`;
+  const [proxy] = proxiesIn([
+    { file: "mesh.yaml", text: mesh },
+    { file: "pod.json", text: JSON.stringify(odd) },
+  ]);
+  expect(proxy?.settings.tracing?.customTags).toEqual({ node: { literal: { value: 'on a"b' } } });
+});
+
 describe("enableEnvoyAccessLogService", () => {
   it("names a cluster that the bootstrap has", () => {
     const defaultConfig = "{envoyAccessLogService: {address: 'als.example:9000'}}";
     const memo = createMemo();
-    const world = worldWith(`{enableEnvoyAccessLogService: true, defaultConfig: ${defaultConfig}}`);
-    const found = proxyOf(proxy, world.registry, world.meshConfig).value;
-    if (found === undefined) throw new Error("the proxy of this test is valid");
+    const files = filesWith(`{enableEnvoyAccessLogService: true, defaultConfig: ${defaultConfig}}`);
+    const world = worldOf(readFiles(files), defaultWorldOptions, memo).value;
+    const [found] = world.proxies;
+    if (found === undefined) throw new Error("the pod of this test has a proxy");
     const { listeners } = generate(buildMesh(world, memo).value, found, memo).value;
     const named = JSON.stringify(listeners).matchAll(/"envoyGrpc":{"clusterName":"([^"]*)"}/g);
     const grpcServices = [...new Set([...named].map(([, name]) => name))];

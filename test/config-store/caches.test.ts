@@ -142,7 +142,7 @@ describe("several stores as one", () => {
   it("refuses stores that disagree about a kind", () => {
     const [schema] = createMemoryStore().schemas;
     if (schema === undefined) throw new Error("no schemas");
-    const other = createMemoryStore({ schemas: [{ ...schema, group: "elsewhere" }] });
+    const other = createMemoryStore({ schemas: [{ ...schema, group: "elsewhere.istio.io" }] });
     expect(() => aggregateStores([createMemoryStore(), other])).toThrow("disagree");
   });
 });

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import type { NamedProxy } from "../../lib/mesh/proxy/proxy-from-node.ts";
-import { proxyOf } from "../../lib/mesh/proxy/proxy-from-node.ts";
 import type { World } from "../../lib/mesh/world.ts";
+import { type NamedProxy, proxyOfNamed } from "../named-proxy.ts";
 
 /** The world of a case, with exactly the proxies that it names. */
 export function loadCase(path: string): World {
@@ -18,6 +17,6 @@ export function loadCase(path: string): World {
   const options = { ...defaultWorldOptions, compat: "istio" } as const;
   const world = worldOf(loaded, options, createMemo()).value;
   const nodes: readonly NamedProxy[] = JSON.parse(readFileSync(join(path, "nodes.json"), "utf8"));
-  const proxies = nodes.flatMap((node) => proxyOf(node, world.registry, world.meshConfig).value ?? []);
+  const proxies = nodes.flatMap((node) => proxyOfNamed(node, world.registry, world.meshConfig).value ?? []);
   return { ...world, proxies };
 }

@@ -1,7 +1,8 @@
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bootstrapOf } from "../../lib/agent/bootstrap.ts";
+import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
+import { readFolder } from "../../lib/config/folder.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { freePort, startUpstream } from "./upstream.ts";
 
@@ -56,18 +57,11 @@ export const withWeights = (v1: number, v2: number) => (text: string) => {
   return text.replaceAll(/weight: \d+/g, () => `weight: ${weights.next().value}`);
 };
 
-/** An Envoy as the bookshop's ingress gateway. */
-export function startGateway(frontUrl: string): Promise<RunningEnvoy> {
-  const { hostname, port } = new URL(frontUrl);
-  return startEnvoy(
-    bootstrapOf({
-      nodeId: "router~127.0.0.1~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local",
-      nodeCluster: "istio-ingressgateway.bookshop",
-      metadata: { NAMESPACE: "bookshop", LABELS: { app: "istio-ingressgateway", istio: "ingressgateway" } },
-      server: { host: hostname, port: Number(port) },
-      adminPort: 0,
-    }),
-  );
+/** An Envoy as the bookshop's ingress gateway, with the bootstrap that is printed for its pod. */
+export async function startGateway(frontUrl: string): Promise<RunningEnvoy> {
+  const gateway = proxiesIn(await readFolder(sample)).find(({ proxy }) => proxy.type === "router");
+  if (gateway === undefined) throw new Error("the bookshop has a gateway");
+  return startEnvoy(bootstrapFor(gateway, frontUrl, 0));
 }
 
 /** Counters that must be 0 in an Envoy that was never told anything wrong, with what they are. */

@@ -8,6 +8,7 @@ import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ClassResources, resourceTypes } from "../../lib/xds/resource.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
+import { nodeOfNamed } from "../named-proxy.ts";
 import { dangling } from "./dangling.ts";
 import { createDice, shuffled } from "./objects/dice.ts";
 import { filesOf, type RandomSource } from "./objects/random-source.ts";
@@ -35,7 +36,7 @@ export function checkSource(source: RandomSource): CheckedSource {
 
 function checkCompiled(source: RandomSource): CheckedSource {
   const files = filesOf(source);
-  const options = { ...defaultWorldOptions, named: source.proxies };
+  const options = { ...defaultWorldOptions, nodes: source.proxies.map(nodeOfNamed) };
   const memo = createMemo();
   const world = worldOf(readFiles(files), options, memo).value;
   const compiled = compile(world, [], memo).value;

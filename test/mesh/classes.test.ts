@@ -5,12 +5,12 @@ import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
 import { classify } from "../../lib/mesh/classes/classify.ts";
 import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
-import type { NamedProxy } from "../../lib/mesh/proxy/proxy-from-node.ts";
 import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
+import type { NamedProxy } from "../named-proxy.ts";
 import { config, sidecar, type WorldParts, world } from "./parts.ts";
 import { type RandomWorld, randomWorld, worldOf } from "./random-world.ts";
 

@@ -5,11 +5,11 @@ import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
 import type { Mesh } from "../../lib/mesh/mesh.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
-import { type NamedProxy, proxyOf } from "../../lib/mesh/proxy/proxy-from-node.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { plainAttributes, plainService } from "../../lib/registry/plain-parts.ts";
 import type { RegistryState } from "../../lib/registry/registry-state.ts";
 import type { Endpoint, Service, ServiceAttributes, ServicePort, ServiceTarget } from "../../lib/registry/service.ts";
+import { type NamedProxy, proxyOfNamed } from "../named-proxy.ts";
 
 /** An object `namespace/name` of a kind; the higher the age, the older. */
 export function config<Spec>(
@@ -34,7 +34,7 @@ export function config<Spec>(
       creationTimestampMs: defaultCreationTimeMs - age * 1000,
     },
     spec,
-    origin: { key: { kind, name, namespace }, file: "world.yaml", line: 1 },
+    origin: { key: { group: "networking.istio.io", kind, name, namespace }, file: "world.yaml", line: 1 },
   };
 }
 
@@ -123,7 +123,7 @@ export function mesh(parts: WorldParts, memo: Memo = createMemo()): Mesh {
 }
 
 function proxy(named: NamedProxy, registry: RegistryState, meshConfig: MeshConfig): Proxy {
-  const read = proxyOf(named, registry, meshConfig).value;
+  const read = proxyOfNamed(named, registry, meshConfig).value;
   if (read === undefined) throw new Error(`no proxy: ${JSON.stringify(named)}`);
   return read;
 }

@@ -3,11 +3,11 @@ import type { Config } from "../../lib/config/config.ts";
 import type { Rule } from "../../lib/config/kinds/authorization-policy.ts";
 import type { TrafficPolicy } from "../../lib/config/kinds/destination-rule.ts";
 import type { Destination, HTTPMatchRequest, HTTPRoute } from "../../lib/config/kinds/virtual-service.ts";
-import type { NamedProxy } from "../../lib/mesh/proxy/proxy-from-node.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { serviceKey } from "../../lib/registry/registry-state.ts";
 import type { Endpoint, Protocol, Service, ServicePort, ServiceTarget } from "../../lib/registry/service.ts";
 import { keySet } from "../fuzz/objects/policies.ts";
+import type { NamedProxy } from "../named-proxy.ts";
 import { config, router, type ServiceParts, service, sidecar, world } from "./parts.ts";
 
 /** A small valid world over few names, so that objects meet: what it is made from, and how. */

@@ -12,11 +12,12 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A Kubernetes object for a test: kind, `namespace/name`, and what else it holds. */
 export function object(kind: string, key: string, fields: Fields = {}, metadata: Fields = {}): KubernetesObject {
   const [namespace = "", name = ""] = key.split("/");
+  const group = kind === "EndpointSlice" ? "discovery.k8s.io" : "";
   return {
-    apiVersion: kind === "EndpointSlice" ? "discovery.k8s.io/v1" : "v1",
+    apiVersion: group === "" ? "v1" : `${group}/v1`,
     kind,
     metadata: { name, ...(namespace === "" ? {} : { namespace }), ...metadata },
-    origin: { key: { kind, name, namespace }, file: "test", line: 0 },
+    origin: { key: { group, kind, name, namespace }, file: "test", line: 0 },
     ...fields,
   };
 }
@@ -104,7 +105,7 @@ function config<Spec>(kind: string, key: string, spec: Spec, meta: Partial<Confi
       ...meta,
     },
     spec,
-    origin: { key: { kind, name, namespace }, file: "test", line: 0 },
+    origin: { key: { group: "networking.istio.io", kind, name, namespace }, file: "test", line: 0 },
   };
 }
 

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -68,5 +70,40 @@ describe("configPath", () => {
   it("writes the version that Istio stores, and the kind in kebab case", () => {
     const meta = { group: "networking.istio.io", kind: "DestinationRule", namespace: "shop", name: "cart" };
     expect(configPath(meta)).toBe("/apis/networking.istio.io/v1/namespaces/shop/destination-rule/cart");
+  });
+});
+
+describe("names", () => {
+  const folder = resolve(import.meta.dirname, "../../lib/xds");
+  /** A field that holds a name of ours, or what statistics and traces are filed under, with the text that stands in it. */
+  const written = /\b((?:\w+N|n)ame|\w*[sS]tatPrefix|operation): (?:`([^`]*)`|"([^"]*)")/g;
+  /** Extensions have names of Envoy's, most of them below `envoy.`. */
+  const ofEnvoy = /^(?:envoy\..*|preserve_case|raw_buffer|uri-template|)$/;
+  /** How an input of a step counts. */
+  const kind = /^(?:identity|elements|value)$/;
+
+  function namesWrittenIn(text: string): readonly string[] {
+    return [...text.matchAll(written)]
+      .filter(([, , template, plain]) => !ofEnvoy.test(template ?? plain ?? "") && !kind.test(plain ?? ""))
+      .map(([found]) => found);
+  }
+
+  it("are made in names.ts and nowhere else", () => {
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    const elsewhere = files
+      .filter((file) => file !== "names.ts")
+      .flatMap((file) => namesWrittenIn(readFileSync(join(folder, file), "utf8")).map((found) => `${file}: ${found}`));
+    expect(files.length).toBeGreaterThan(100);
+    expect(elsewhere).toEqual([]);
+  });
+
+  it.each([
+    ['{ name: "allow_any", domains }', true],
+    ["{ statPrefix: `inbound;` }", true],
+    ['{ name: "envoy.filters.http.router" }', false],
+    ["{ name: routeName(route) }", false],
+    ['step("route table", { pieces: "identity", name: "value" }, make)', false],
+  ])("are told from other texts: %s", (text, ours) => {
+    expect(namesWrittenIn(text).length > 0).toBe(ours);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { packAny } from "../../lib/xds/any.ts";
+import { packAny } from "../../lib/xds/core-messages.ts";
 import { rdsNames } from "../../lib/xds/rds-names.ts";
 
 describe("rdsNames", () => {

@@ -1,7 +1,8 @@
 import { type Config, defaultCreationTimeMs } from "../../lib/config/config.ts";
 import type { DestinationRule } from "../../lib/config/kinds/destination-rule.ts";
 import { defaultMeshConfig, defaultProxyConfig, type MeshConfig } from "../../lib/config/kinds/mesh-config.ts";
-import type { MeshDestinationRule, SidecarScope } from "../../lib/mesh/mesh.ts";
+import type { MeshDestinationRule } from "../../lib/mesh/index/destination-rule-index.ts";
+import type { SidecarScope } from "../../lib/mesh/scope/sidecar-scope.ts";
 import type {
   ClassProxy,
   ClusterView,
@@ -39,7 +40,11 @@ export function service(
     meshExternal: false,
     serviceAccounts: [],
     origins: [
-      { key: { kind: "Service", name, namespace: attributes?.namespace ?? "default" }, file: "input.yaml", line: 1 },
+      {
+        key: { group: "", kind: "Service", name, namespace: attributes?.namespace ?? "default" },
+        file: "input.yaml",
+        line: 1,
+      },
     ],
     ...rest,
   };
@@ -96,11 +101,11 @@ export function config<Spec>(
     readonly annotations?: Config["meta"]["annotations"];
   } = {},
 ): Config<Spec> {
-  const key = { kind, name, namespace: meta.namespace ?? "default" };
+  const group = meta.group ?? "networking.istio.io";
+  const key = { group, kind, name, namespace: meta.namespace ?? "default" };
   return {
     meta: {
       ...key,
-      group: meta.group ?? "networking.istio.io",
       version: "v1",
       domain: "cluster.local",
       labels: {},
@@ -178,6 +183,8 @@ export interface Parts {
   readonly workloadMode?: MutualTlsMode;
   readonly clusterLocal?: boolean;
   readonly clientFiles?: Readonly<Record<string, string>>;
+  /** A gateway that passes mesh mTLS on. */
+  readonly passesMtlsOn?: boolean;
 }
 
 export function lookups(parts: Parts): MeshLookups {
@@ -189,13 +196,11 @@ export function lookups(parts: Parts): MeshLookups {
     isClusterLocal: () => parts.clusterLocal ?? false,
     serviceMtlsMode: () => parts.namespaceMode,
     workloadMtlsMode: () => parts.workloadMode ?? "PERMISSIVE",
-    authentication: {},
     serviceByHostname: (hostname) => parts.services?.find((candidate) => candidate.hostname === hostname),
     servicesOfHost: () => [],
     services: {},
     meshNetworks: { networks: {} },
     networkGateways: parts.gateways ?? [],
-    gatewaysOfNetwork: (network) => (parts.gateways ?? []).filter((gateway) => gateway.network === network),
   };
 }
 
@@ -210,7 +215,7 @@ export function clusterView(parts: Parts): ClusterView {
     scope,
     destinationRule,
     perspective: { ...here, ...parts.perspective },
-    containsAutoPassthrough: false,
+    containsAutoPassthrough: parts.passesMtlsOn ?? false,
     tlsClientFiles: parts.clientFiles ?? {},
   };
   return {

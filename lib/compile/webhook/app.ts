@@ -7,9 +7,8 @@ import { type Carrier, readBody } from "../../limits/read-body.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Recompiled } from "../recompile.ts";
 import { writeShard } from "../source-shard.ts";
+import { once, problem } from "./delivery.ts";
 import { objectsApp } from "./objects.ts";
-import { once } from "./once.ts";
-import { problem } from "./problem.ts";
 import { verifySignature } from "./signature.ts";
 
 export interface WebhookOptions {

@@ -4,9 +4,8 @@ import { limits } from "../../limits/limits.ts";
 import { readBody } from "../../limits/read-body.ts";
 import { absentHeader } from "../../storage/http.ts";
 import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "../../storage/object-store.ts";
+import { once, problem } from "./delivery.ts";
 import { objectRequestText } from "./object-signature.ts";
-import { once } from "./once.ts";
-import { problem } from "./problem.ts";
 import { verifySignature } from "./signature.ts";
 
 export interface ObjectsOptions {

@@ -1,7 +1,8 @@
 import type { WorkloadEntry } from "./workload-entry.ts";
 
 /**
- * `networking.istio.io` WorkloadGroup: read, stored, and without effect on any proxy's configuration.
+ * `networking.istio.io` WorkloadGroup. Its annotations are settings of the proxies of the WorkloadEntries that machines make of
+ * it when they connect; nothing else of it is served.
  * @see https://istio.io/latest/docs/reference/config/networking/workload-group/
  */
 export interface WorkloadGroup {

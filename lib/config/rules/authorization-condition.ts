@@ -1,15 +1,11 @@
 import { error, type Finding, type Path } from "../finding.ts";
 import type { Condition } from "../kinds/authorization-policy.ts";
-import { isPortText, serviceAccountRules, trustDomainRules } from "./authorization-policy.ts";
+import { portTextRules, serviceAccountRules, trustDomainRules } from "./authorization-values.ts";
 import { ipOrCidrRules } from "./values.ts";
 
 type ValueCheck = (value: string, path: Path) => Iterable<Finding>;
 
 const anything: ValueCheck = () => [];
-
-function* portTextRules(value: string, path: Path): Generator<Finding> {
-  if (!isPortText(value)) yield error(path, `${JSON.stringify(value)} is not a port`);
-}
 
 /** Keys without parts → how their values are checked. */
 const plainKeys: Readonly<Record<string, ValueCheck>> = {

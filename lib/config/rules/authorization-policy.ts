@@ -1,6 +1,7 @@
 import { error, type Finding, type Path, warning } from "../finding.ts";
 import type { AuthorizationPolicy, Condition, Operation, Rule, Source } from "../kinds/authorization-policy.ts";
 import { conditionRules, unsupportedByCustom } from "./authorization-condition.ts";
+import { portTextRules, serviceAccountRules, trustDomainRules } from "./authorization-values.ts";
 import { pathTemplateRules } from "./path-template.ts";
 import { policyTargetRules } from "./selectors.ts";
 import { each, ipOrCidrRules } from "./values.ts";
@@ -96,40 +97,13 @@ function* emptyTextRules(lists: Source | Operation, path: Path): Generator<Findi
   }
 }
 
-export function* serviceAccountRules(account: string, path: Path): Generator<Finding> {
-  if (account.includes("*"))
-    yield error(path, `wildcards are not supported in service accounts: ${JSON.stringify(account)}`);
-  if (account.length > 320) yield error(path, "is longer than 320 characters");
-  const parts = account.split("/");
-  if (parts.length > 2 || parts.includes(""))
-    yield error(path, `${JSON.stringify(account)} is neither name nor namespace/name`);
-}
-
-export function* trustDomainRules(domain: string, path: Path): Generator<Finding> {
-  const inner = domain.slice(1, -1);
-  const stars = domain.split("*").length - 1;
-  if (inner.includes("*") || stars > 1) {
-    yield error(path, `${JSON.stringify(domain)}: one wildcard is allowed, at the start or the end`);
-  }
-  if (domain.includes("/")) yield error(path, `${JSON.stringify(domain)} must not have a slash`);
-}
-
 function* operationRules(operation: Operation, path: Path): Generator<Finding> {
   if (Object.keys(operation).length === 0) {
     yield error(path, "says nothing", "leave it out to allow any operation", "missing-field");
   }
   yield* emptyTextRules(operation, path);
-  for (const name of ["ports", "notPorts"] as const) {
-    yield* each(operation[name], [...path, name], function* (port, at) {
-      if (!isPortText(port)) yield error(at, `${JSON.stringify(port)} is not a port`);
-    });
-  }
+  for (const name of ["ports", "notPorts"] as const) yield* each(operation[name], [...path, name], portTextRules);
   for (const name of ["paths", "notPaths"] as const) yield* each(operation[name], [...path, name], pathTemplateRules);
-}
-
-/** Ports are texts, from 0 to 65535. */
-export function isPortText(port: string): boolean {
-  return /^\d{1,5}$/.test(port) && Number(port) <= 65535;
 }
 
 const tcpSourceFields = [

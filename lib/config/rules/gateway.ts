@@ -1,7 +1,8 @@
 import type { ConfigMeta } from "../config.ts";
 import { error, type Finding, type Path, warning } from "../finding.ts";
+import { isIpAddress } from "../ip-address.ts";
 import type { Gateway, Server } from "../kinds/gateway.ts";
-import { isDns1123Label, isIp, isPartialWildcard, isUnixAddress, isWildcardDomain } from "./names.ts";
+import { isDns1123Label, isPartialWildcard, isUnixAddress, isWildcardDomain } from "./names.ts";
 import { isHttpProtocol, isKnownProtocol, isTlsProtocol } from "./protocols.ts";
 import { serverTlsRules } from "./server-tls.ts";
 import { dnsLabelRules, duplicates, each, ipRules, portRules } from "./values.ts";
@@ -83,13 +84,13 @@ function* namespacedHostRules(host: string, path: Path, addressAllowed: boolean)
 }
 
 export function* gatewayHostRules(name: string, path: Path, addressAllowed: boolean): Generator<Finding> {
-  if (name !== "*" && !name.includes(".") && !(addressAllowed && isIp(name))) {
+  if (name !== "*" && !name.includes(".") && !(addressAllowed && isIpAddress(name))) {
     yield error(path, `${JSON.stringify(name)} is a short name`, 'write the full name, or "*"');
     return;
   }
   if (isPartialWildcard(name))
     yield error(path, `${JSON.stringify(name)}: a wildcard stands for whole labels`, 'write "*." before the rest');
-  else if (!isWildcardDomain(name) && !(addressAllowed && isIp(name))) {
+  else if (!isWildcardDomain(name) && !(addressAllowed && isIpAddress(name))) {
     yield error(path, `${JSON.stringify(name)} is not a domain name, with or without wildcard`);
   }
 }

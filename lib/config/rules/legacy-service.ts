@@ -1,6 +1,7 @@
 import { error, type Finding, type Path } from "../finding.ts";
+import { isCidr } from "../ip-address.ts";
 import type { IstioService } from "../kinds/istio-service.ts";
-import { isCidr, isFqdn } from "./names.ts";
+import { isFqdn } from "./names.ts";
 import { dnsLabelRules, labelSetRules } from "./values.ts";
 
 /** `*`, or a domain whose first label may begin with `*`, `*.` or `*-`. */

@@ -1,10 +1,11 @@
 import { durationMs } from "../duration.ts";
 import { error, type Finding, type Path, warning } from "../finding.ts";
+import { isIpAddress, isIpOrCidr } from "../ip-address.ts";
 import type { ExtensionProvider, MeshConfig, ProxyConfig } from "../kinds/mesh-config.ts";
 import type { MeshNetworks } from "../kinds/mesh-networks.ts";
 import { clientTlsRules } from "./client-tls.ts";
 import { localityRules } from "./load-balancer.ts";
-import { isCidr, isDns1123Label, isFqdn, isHostPort, isIp, isIpOrCidr } from "./names.ts";
+import { isDns1123Label, isFqdn, isHostPort } from "./names.ts";
 import { retryRules } from "./retry.ts";
 import { connectionPoolRules, outlierDetectionRules } from "./traffic-policy.ts";
 import { duplicates, each, portRules, wildcardDomainRules } from "./values.ts";
@@ -21,7 +22,7 @@ export function* meshConfigRules(mesh: MeshConfig): Generator<Finding> {
   if (!Number.isInteger(durationMs(mesh.protocolDetectionTimeout))) {
     yield error(["protocolDetectionTimeout"], `${mesh.protocolDetectionTimeout} is not a whole number of milliseconds`);
   }
-  yield* proxyConfigRules(mesh.defaultConfig, ["defaultConfig"]);
+  yield* proxySettingsRules(mesh.defaultConfig, ["defaultConfig"]);
   if (mesh.enableEnvoyAccessLogService && !mesh.defaultConfig.envoyAccessLogService?.address) {
     yield warning(
       ["enableEnvoyAccessLogService"],
@@ -52,7 +53,8 @@ export function* meshConfigRules(mesh: MeshConfig): Generator<Finding> {
   yield* clientTlsRules(mesh.outboundTrafficPolicy.tls, ["outboundTrafficPolicy", "tls"], mesh.rootNamespace);
 }
 
-function* proxyConfigRules(proxy: ProxyConfig, path: Path): Generator<Finding> {
+/** Rules of the settings of proxies, the mesh's or a proxy's own, merged with the defaults. */
+export function* proxySettingsRules(proxy: ProxyConfig, path: Path): Generator<Finding> {
   for (const name of ["configPath", "binaryPath", "discoveryAddress"] as const) {
     if (!proxy[name]) yield required([...path, name]);
   }
@@ -139,7 +141,7 @@ function* providerRules(provider: ExtensionProvider, path: Path): Generator<Find
     const at = [...path, kind];
     if (!("service" in settings)) continue;
     const host = settings.service.split("/").at(-1) ?? "";
-    if (!isFqdn(host) && !isIp(host))
+    if (!isFqdn(host) && !isIpAddress(host))
       yield warning([...at, "service"], `${JSON.stringify(settings.service)} names no service`);
     for (const finding of portRules(settings.port, [...at, "port"])) yield { ...finding, severity: "warning" };
   }
@@ -157,7 +159,7 @@ export function* meshNetworksRules(spec: MeshNetworks): Generator<Finding> {
   for (const [name, network] of Object.entries(spec.networks)) {
     const path = ["networks", name];
     yield* each(network.endpoints, [...path, "endpoints"], function* ({ fromCidr, fromRegistry }, at) {
-      if (fromCidr !== undefined && !isCidr(fromCidr) && !isIpOrCidr(fromCidr)) {
+      if (fromCidr !== undefined && !isIpOrCidr(fromCidr)) {
         yield error([...at, "fromCidr"], `${JSON.stringify(fromCidr)} is no block of addresses`);
       }
       if (fromRegistry !== undefined && !isDns1123Label(fromRegistry)) {
@@ -170,7 +172,7 @@ export function* meshNetworksRules(spec: MeshNetworks): Generator<Finding> {
       if (registryServiceName !== undefined && !isFqdn(registryServiceName)) {
         yield error([...at, "registryServiceName"], `${JSON.stringify(registryServiceName)} is not a domain name`);
       }
-      if (address !== undefined && !isIp(address) && !isFqdn(address)) {
+      if (address !== undefined && !isIpAddress(address) && !isFqdn(address)) {
         yield error([...at, "address"], `${JSON.stringify(address)} is neither an IP address nor a domain name`);
       }
       if (registryServiceName === undefined && address === undefined) yield required([...at, "address"]);

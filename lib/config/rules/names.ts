@@ -1,5 +1,3 @@
-import ipaddr from "ipaddr.js";
-
 /**
  * Letters of either case, digits and `-`, at most 63, alphanumeric at both ends.
  * @see docs/how-istio-does-it/validation.md#single-values
@@ -51,22 +49,6 @@ function hasValidLabels(text: string, wildcardFirst: boolean): boolean {
 /** `*x.com`, `*-x.com`: a wildcard that Envoy cannot match as a suffix at a dot. */
 export function isPartialWildcard(text: string): boolean {
   return text.includes("*") && text !== "*" && !text.startsWith("*.");
-}
-
-export function isIp(text: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(":") && ipaddr.IPv6.isValid(text));
-}
-
-export function isCidr(text: string): boolean {
-  const [address, bits, ...rest] = text.split("/");
-  if (address === undefined || bits === undefined || rest.length > 0 || !digits.test(bits) || !isIp(address))
-    return false;
-  return Number(bits) <= (address.includes(":") ? 128 : 32);
-}
-
-/** Exactly one slash makes it a block, else it must be an address. */
-export function isIpOrCidr(text: string): boolean {
-  return text.split("/").length === 2 ? isCidr(text) : isIp(text);
 }
 
 /** After `unix://`: an abstract name `@…`, or an absolute path that names no directory. */

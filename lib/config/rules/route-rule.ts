@@ -1,5 +1,6 @@
 import { durationMs } from "../duration.ts";
 import { error, type Finding, type Path } from "../finding.ts";
+import { isIpOrCidr } from "../ip-address.ts";
 import type { IngressRule } from "../kinds/ingress-rule.ts";
 import type {
   DestinationWeight,
@@ -9,7 +10,6 @@ import type {
   RouteRule,
 } from "../kinds/route-rule.ts";
 import { istioServiceRules } from "./legacy-service.ts";
-import { isIpOrCidr } from "./names.ts";
 import { regexRules } from "./regex.ts";
 import { each, labelSetRules, notNegative, percentRules, portRules } from "./values.ts";
 

@@ -1,9 +1,10 @@
 import type { ConfigMeta } from "../config.ts";
 import { error, type Finding, type Path, warning } from "../finding.ts";
+import { isIpAddress } from "../ip-address.ts";
 import type { ServiceEntry, ServicePort } from "../kinds/service-entry.ts";
 import type { WorkloadEntry } from "../kinds/workload-entry.ts";
 import { exportToRules } from "./export-to.ts";
-import { isFqdn, isIp, isPartialWildcard, isUnixAddress } from "./names.ts";
+import { isFqdn, isPartialWildcard, isUnixAddress } from "./names.ts";
 import { isHttpProtocol, isKnownProtocol, isTlsProtocol } from "./protocols.ts";
 import { labelsSelectorRules } from "./selectors.ts";
 import {
@@ -185,7 +186,7 @@ function* endpointRules(
 ): Generator<Finding> {
   const { address = "" } = endpoint;
   yield* workloadEntryRules(endpoint, path);
-  const literal = address === "" || address.startsWith("unix://") || isIp(address);
+  const literal = address === "" || address.startsWith("unix://") || isIpAddress(address);
   if (context.nameAllowed && (address === "" || address.startsWith("unix://"))) {
     yield error([...path, "address"], "must be an IP address or a domain name", "use STATIC for unix sockets");
   } else if (!context.nameAllowed && !literal && isFqdn(address)) {
@@ -213,7 +214,7 @@ export function* workloadEntryRules(entry: WorkloadEntry, path: Path): Generator
     if (!isUnixAddress(address.slice("unix://".length)))
       yield error(at, `${JSON.stringify(address)} is no path of a socket`);
     if (ports !== undefined) yield error([...path, "ports"], "a unix socket has no ports", "", "conflicting-fields");
-  } else if (!isIp(address) && !isFqdn(address)) {
+  } else if (!isIpAddress(address) && !isFqdn(address)) {
     yield error(at, `${JSON.stringify(address)} is neither an IP address, a domain name nor unix://path`);
   }
   for (const [name, number] of Object.entries(ports ?? {})) {

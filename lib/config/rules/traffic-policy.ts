@@ -1,8 +1,9 @@
 import { error, type Finding, type Path, warning } from "../finding.ts";
+import { isIpAddress } from "../ip-address.ts";
 import type { ConnectionPoolSettings, OutlierDetection, TrafficPolicy } from "../kinds/destination-rule.ts";
 import { clientTlsRules } from "./client-tls.ts";
 import { loadBalancerRules } from "./load-balancer.ts";
-import { isFqdn, isIp } from "./names.ts";
+import { isFqdn } from "./names.ts";
 import { each, notNegative, percentRules, portRules } from "./values.ts";
 
 /** A traffic policy of a rule or of a subset. @see docs/how-istio-does-it/validation.md#traffic-policies */
@@ -27,7 +28,7 @@ export function* trafficPolicyRules(
     if (tunnel.protocol !== undefined && tunnel.protocol !== "CONNECT" && tunnel.protocol !== "POST") {
       yield error([...at, "protocol"], `${JSON.stringify(tunnel.protocol)} is neither CONNECT nor POST`);
     }
-    if (!isFqdn(tunnel.targetHost) && !isIp(tunnel.targetHost)) {
+    if (!isFqdn(tunnel.targetHost) && !isIpAddress(tunnel.targetHost)) {
       yield error(
         [...at, "targetHost"],
         `${JSON.stringify(tunnel.targetHost)} is neither a domain name nor an IP address`,
@@ -101,7 +102,7 @@ export function* outlierDetectionRules(outlier: OutlierDetection | undefined, pa
   if (outlier.consecutiveErrors !== undefined) {
     yield warning(
       [...path, "consecutiveErrors"],
-      "is deprecated",
+      "has no effect any more",
       "use consecutive5xxErrors or consecutiveGatewayErrors",
     );
   }

@@ -1,5 +1,6 @@
 import { error, type Finding, type Path } from "../finding.ts";
-import { isDns1123Label, isIp, isIpOrCidr, isLabelKey, isLabelValue, isPortNumber, isWildcardDomain } from "./names.ts";
+import { isIpAddress, isIpOrCidr } from "../ip-address.ts";
+import { isDns1123Label, isLabelKey, isLabelValue, isPortNumber, isWildcardDomain } from "./names.ts";
 
 /**
  * Checks of single values that many kinds share; each yields at most one finding.
@@ -23,7 +24,7 @@ export function* wildcardDomainRules(text: string, path: Path): Generator<Findin
 }
 
 export function* ipRules(text: string, path: Path): Generator<Finding> {
-  if (!isIp(text)) yield error(path, `${JSON.stringify(text)} is not an IP address`);
+  if (!isIpAddress(text)) yield error(path, `${JSON.stringify(text)} is not an IP address`);
 }
 
 export function* ipOrCidrRules(text: string, path: Path): Generator<Finding> {

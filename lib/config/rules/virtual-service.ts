@@ -1,5 +1,7 @@
 import type { ConfigMeta } from "../config.ts";
 import { error, type Finding, type Path, warning } from "../finding.ts";
+import { hostsOverlap, isSubsetHost } from "../host-name.ts";
+import { isIpAddress } from "../ip-address.ts";
 import type {
   L4MatchAttributes,
   RouteDestination,
@@ -8,9 +10,8 @@ import type {
 } from "../kinds/virtual-service.ts";
 import { exportToRules } from "./export-to.ts";
 import { gatewayNameRules } from "./gateway-names.ts";
-import { hostIsWithin, hostsOverlap } from "./host-overlap.ts";
 import { httpRouteRules } from "./http-route.ts";
-import { isIp, isWildcardDomain } from "./names.ts";
+import { isWildcardDomain } from "./names.ts";
 import { destinationRules, weightRules } from "./route-destination.ts";
 import { unreachableRules } from "./unreachable-routes.ts";
 import { dnsLabelRules, each, ipOrCidrRules, labelSetRules, portRules } from "./values.ts";
@@ -54,7 +55,7 @@ function* hostRules(spec: VirtualService, boundToGateway: boolean): Generator<Fi
   for (const [index, host] of spec.hosts.entries()) {
     const path = ["hosts", index];
     const name = boundToGateway && hasSni ? (sniHost.exec(host)?.[1] ?? host) : host;
-    if (!isWildcardDomain(name) && !isIp(name)) {
+    if (!isWildcardDomain(name) && !isIpAddress(name)) {
       valid = false;
       yield error(
         path,
@@ -83,13 +84,13 @@ function* tlsMatchRules(match: TLSMatchAttributes, path: Path, hosts: readonly s
   }
   for (const [index, sni] of match.sniHosts.entries()) {
     const at = [...path, "sniHosts", index];
-    if (isIp(sni)) {
+    if (isIpAddress(sni)) {
       yield warning(at, `clients send no IP address as SNI: ${sni} will not match`);
       continue;
     }
     if (!isWildcardDomain(sni))
       yield error(at, `${JSON.stringify(sni)} is not a domain name, with or without wildcard`);
-    if (!hosts.some((host) => hostIsWithin(sni, host))) {
+    if (!hosts.some((host) => isSubsetHost(sni, host))) {
       yield error(at, `${JSON.stringify(sni)} is not covered by any host of the VirtualService`, "add it to hosts");
     }
   }

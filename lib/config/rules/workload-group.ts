@@ -48,20 +48,27 @@ function* probeRules(probe: ReadinessProbe | undefined, path: Path): Generator<F
   }
 }
 
-/** Where the settings of a ProxyConfig are made instead: all of them are read before a proxy asks for anything. */
+/** Where settings are made instead that are read before a proxy asks for anything. */
 const startSettings = {
   concurrency: "start Envoy with --concurrency",
-  environmentVariables: "set them where Envoy and its agent are started",
   image: "name the image where the proxy is deployed",
 } as const;
+
+/** Variables that become metadata of the proxy's node, which answers may depend on. */
+const nodeVariable = /^ISTIO_META(?:JSON)?_/;
 
 /** @see docs/how-istio-does-it/kind-rules.md#proxyconfig */
 export function* proxyConfigRules(spec: ProxyConfigResource): Generator<Finding> {
   yield* notNegative(spec.concurrency, ["concurrency"]);
   yield* selectorRules(spec.selector, ["selector"]);
-  for (const field of ["concurrency", "environmentVariables", "image"] as const) {
+  const effect = "is about how a proxy is started, which no answer to it can change";
+  for (const field of ["concurrency", "image"] as const) {
     if (spec[field] === undefined) continue;
-    const effect = "is about how a proxy is started, which no answer to it can change";
     yield warning([field], effect, startSettings[field], "proxy-config-not-served");
+  }
+  for (const name of Object.keys(spec.environmentVariables ?? {})) {
+    if (nodeVariable.test(name)) continue;
+    const hint = "set it where Envoy and its agent are started";
+    yield warning(["environmentVariables", name], effect, hint, "proxy-config-not-served");
   }
 }

@@ -1,4 +1,5 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
+import { networkLabel, nodeLabel, regionLabel, subzoneLabel, zoneLabel } from "../../registry/labels.ts";
 import type { LabelKeys } from "../../snapshot/classifier.ts";
 import type { Question } from "../memo/traced-step.ts";
 import type { ProxyAnswers } from "../views/proxy-answers.ts";
@@ -12,11 +13,11 @@ export interface ClassReads {
 
 /** Labels that stand for an attribute of the node, which as a rule sends no such labels itself. */
 const topologyAttributes: ReadonlyMap<string, string> = new Map([
-  ["topology.kubernetes.io/region", "locality"],
-  ["topology.kubernetes.io/zone", "locality"],
-  ["topology.istio.io/subzone", "locality"],
-  ["topology.istio.io/network", "network"],
-  ["kubernetes.io/hostname", "nodeName"],
+  [regionLabel, "locality"],
+  [zoneLabel, "locality"],
+  [subzoneLabel, "locality"],
+  [networkLabel, "network"],
+  [nodeLabel, "nodeName"],
 ]);
 
 /**
@@ -44,7 +45,7 @@ type QuestionField = keyof ProxyAnswers;
 
 /** Questions without an argument, by the attribute that answers them; undefined: no claim does. */
 const attributeOfField: Readonly<
-  Record<Exclude<QuestionField, "label" | "annotation" | "metadata">, string | undefined>
+  Record<Exclude<QuestionField, "label" | "annotation" | "metadata" | "proxyConfig">, string | undefined>
 > = {
   type: "type",
   namespace: "namespace",
@@ -54,14 +55,12 @@ const attributeOfField: Readonly<
   locality: "locality",
   nodeName: "nodeName",
   name: "name",
-  // A node's cluster is what its operator calls it; the registry's word counts.
-  nodeCluster: undefined,
+  nodeCluster: "cluster",
   serviceAccount: "metadata:SERVICE_ACCOUNT",
   interceptionMode: "interceptionMode",
   families: "families",
   addresses: undefined,
   targets: undefined,
-  proxyConfig: "metadata:PROXY_CONFIG",
 };
 
 const isField = (field: string): field is keyof typeof attributeOfField => Object.hasOwn(attributeOfField, field);
@@ -74,6 +73,7 @@ function claimOf({ field, args }: Question): { readonly attribute?: string | und
       return { label: key, attribute: topologyAttributes.get(key) };
     case "annotation":
     case "metadata":
+    case "proxyConfig":
       return { attribute: `${name}:${key}` };
     default:
       if (!isField(name)) throw new Error(`a question that no claim answers: ${name}`);

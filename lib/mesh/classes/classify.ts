@@ -1,9 +1,8 @@
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { type Classifier, project } from "../../snapshot/classifier.ts";
-import { fingerprint } from "../memo/fingerprint.ts";
 import type { Memo } from "../memo/memo.ts";
-import { plainText } from "../memo/plain-text.ts";
+import { fingerprint, plainText } from "../memo/plain-text.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
@@ -53,7 +52,7 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
   const { groups, reads } = groupByAnswers(mesh, census, memo);
   const ids = groups.map((group) => entries.enter(group.first).id);
   const defaults = new Map<string, string>();
-  for (const proxy of defaultsOf(memo, { census })) {
+  for (const proxy of defaultsOf(memo, { census, meshConfig: mesh.config })) {
     defaults.set(`sidecar/${proxy.namespace}`, entries.enter(proxy).id);
   }
   return {
@@ -142,8 +141,9 @@ function nodesOf(
 
 const defaultsOf = step(
   "default sidecars",
-  { census: "identity" },
-  ({ census }: { readonly census: readonly Proxy[] }) => defaultSidecars(census),
+  { census: "identity", meshConfig: "identity" },
+  ({ census, meshConfig }: { readonly census: readonly Proxy[]; readonly meshConfig: MeshConfig }) =>
+    defaultSidecars(census, meshConfig),
 );
 
 /** By key, without those whose value is undefined. */

@@ -4,12 +4,13 @@
  * @see istio 1.30.3 pilot/pkg/model/gateway.go
  */
 import { type Config, keyOf } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Gateway, Server } from "../../config/kinds/gateway.ts";
+import { isSubset, type Labels } from "../../config/labels.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
-import { type Labels, selects } from "../label-selector.ts";
 import { lazily } from "../memo/lazy.ts";
-import type { GatewayServer, MergedGateway, MergedServers, ServerPort } from "../mesh.ts";
+import type { Memo } from "../memo/memo.ts";
+import { step } from "../memo/step.ts";
 import {
   gatewayRouteName,
   isHttpProtocol,
@@ -19,9 +20,49 @@ import {
   sanitisedHosts,
 } from "./gateway-port.ts";
 
+/** All Gateways that apply to one gateway workload, merged. */
+export interface MergedGateway {
+  /** Every Gateway that applies, oldest first. */
+  readonly from: readonly ConfigKey[];
+  readonly serverPorts: readonly ServerPort[];
+  /** Parallel to `serverPorts`. */
+  readonly mergedServers: readonly MergedServers[];
+  /** Route name → its servers, in order. */
+  readonly serversByRouteName: ReadonlyMap<string, readonly GatewayServer[]>;
+  /** Port in the name of a route table (`parseGatewayRouteName`) → ports that its servers declare. */
+  portMap(): ReadonlyMap<number, ReadonlySet<number>>;
+  /** Some server passes mesh mTLS on by its server name, be it one that has no place on its port: clusters follow from this alone. */
+  readonly containsAutoPassthrough: boolean;
+}
+
+export interface ServerPort {
+  /** Port the workload listens on. */
+  readonly number: number;
+  readonly protocol: string;
+  readonly bind: string;
+}
+
+export interface MergedServers {
+  readonly servers: readonly GatewayServer[];
+  /** "" where the servers have no RDS. */
+  readonly routeName: string;
+}
+
+/** One server of one Gateway. */
+export interface GatewayServer {
+  /** Hosts sanitised; it keeps its identity as long as the Gateway does. */
+  readonly server: Server;
+  readonly gateway: Config<Gateway>;
+  readonly key: ConfigKey;
+  /** `namespace/name`. */
+  readonly gatewayName: string;
+  /** "" for non-HTTP servers. */
+  readonly routeName: string;
+}
+
 /** Gateways whose selector is part of the workload's labels, or that have none; in the order given. */
 export function gatewaysFor(gateways: readonly Config<Gateway>[], labels: Labels): readonly Config<Gateway>[] {
-  return gateways.filter((gateway) => selects(gateway.spec.selector ?? {}, labels));
+  return gateways.filter((gateway) => isSubset(gateway.spec.selector ?? {}, labels));
 }
 
 interface Entry {
@@ -48,6 +89,7 @@ interface Merge {
 export function mergeGateways(
   gateways: readonly Config<Gateway>[],
   translations: readonly PortTranslation[],
+  memo: Memo,
 ): Stage<MergedGateway> {
   const merge: Merge = {
     entries: new Map(),
@@ -61,7 +103,7 @@ export function mergeGateways(
   for (const gateway of gateways) {
     const source = { gateway, key: keyOf(gateway), gatewayName: `${gateway.meta.namespace}/${gateway.meta.name}` };
     gateway.spec.servers.forEach((written, at) => {
-      addServer(merge, source, written, at, translations);
+      addServer(merge, source, serverOf(memo, { gateway, written }), at, translations);
     });
   }
   const entries = [...merge.entries.values()];
@@ -78,22 +120,34 @@ export function mergeGateways(
   };
 }
 
+interface WrittenServer {
+  readonly gateway: Config<Gateway>;
+  readonly written: Server;
+}
+
+/** A server with its hosts as the whole mesh calls them. */
+const serverOf = step(
+  "server of a gateway",
+  { gateway: "identity", written: "identity" },
+  ({ gateway, written }: WrittenServer): Server => {
+    const hosts = sanitisedHosts(written.hosts, gateway.meta.namespace);
+    return hosts === written.hosts ? written : { ...written, hosts };
+  },
+);
+
 function addServer(
   merge: Merge,
   source: Pick<GatewayServer, "gateway" | "key" | "gatewayName">,
-  written: Server,
+  server: Server,
   at: number,
   translations: readonly PortTranslation[],
 ): void {
   const { gateway } = source;
   const { name, namespace } = gateway.meta;
-  const number = workloadPort(written.port.number, translations);
-  const hosts = sanitisedHosts(written.hosts, namespace);
-  const server: Server = hosts === written.hosts ? written : { ...written, hosts };
+  const number = workloadPort(server.port.number, translations);
   const added: GatewayServer = {
     ...source,
     server,
-    written,
     routeName: gatewayRouteName(server, number, name, namespace),
   };
   const port: ServerPort = { number, protocol: server.port.protocol, bind: server.bind ?? "" };

@@ -1,4 +1,5 @@
 import { byAge, type Config } from "../../config/config.ts";
+import { kindText } from "../../config/diagnostic.ts";
 import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
@@ -6,17 +7,19 @@ import type { EnvoyFilter } from "../../config/kinds/envoy-filter.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
 import type { Ingress, IngressClass } from "../../config/kinds/ingress.ts";
 import type { PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
+import type { ProxyConfigResource } from "../../config/kinds/proxy-config.ts";
 import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
+import type { WorkloadGroup } from "../../config/kinds/workload-group.ts";
 import type { Memo } from "../memo/memo.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 
-/** The kinds that the mesh is built from. */
+/** The kinds that the mesh and its proxies are made from. */
 interface SpecOf {
   readonly AuthorizationPolicy: AuthorizationPolicy;
   readonly ClusterRbacConfig: RbacConfig;
@@ -28,6 +31,7 @@ interface SpecOf {
   readonly MeshPolicy: AuthenticationPolicy;
   readonly PeerAuthentication: PeerAuthentication;
   readonly Policy: AuthenticationPolicy;
+  readonly ProxyConfig: ProxyConfigResource;
   readonly RbacConfig: RbacConfig;
   readonly RequestAuthentication: RequestAuthentication;
   readonly ServiceRole: ServiceRole;
@@ -37,13 +41,14 @@ interface SpecOf {
   readonly TrafficExtension: TrafficExtension;
   readonly VirtualService: VirtualService;
   readonly WasmPlugin: WasmPlugin;
+  readonly WorkloadGroup: WorkloadGroup;
 }
 
 type Kind = keyof SpecOf;
 
 /** The schema of its kind has validated every object's spec, so the kind tells the type. */
 function isOfKind<K extends Kind>(config: Config, kind: K): config is Config<SpecOf[K]> {
-  return config.meta.kind === kind;
+  return kindText(config.meta) === kind;
 }
 
 const areOfKind = <K extends Kind>(configs: readonly Config[], kind: K): configs is readonly Config<SpecOf[K]>[] =>
@@ -55,8 +60,9 @@ export type ConfigsOf = <K extends Kind>(kind: K) => readonly Config<SpecOf[K]>[
 export function configsByKind(configs: readonly Config[], memo: Memo): ConfigsOf {
   const lists = new Map<string, Config[]>();
   for (const config of configs) {
-    const list = lists.get(config.meta.kind);
-    if (list === undefined) lists.set(config.meta.kind, [config]);
+    const kind = kindText(config.meta);
+    const list = lists.get(kind);
+    if (list === undefined) lists.set(kind, [config]);
     else list.push(config);
   }
   return (kind) => {

@@ -4,7 +4,7 @@
  * @see istio 1.30.3 pilot/pkg/model/virtualservice.go
  */
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from "../../config/kinds/virtual-service.ts";
-import { selects } from "../label-selector.ts";
+import { isSubset } from "../../config/labels.ts";
 
 /**
  * The routes that a root's route stands for: each of the delegate's that does not conflict with it, merged.
@@ -83,7 +83,7 @@ function conflicts(root: HTTPMatchRequest, own: HTTPMatchRequest): boolean {
     (root.ignoreUriCase ?? false) !== (own.ignoreUriCase ?? false) ||
     ((root.port ?? 0) > 0 && (own.port ?? 0) > 0 && root.port !== own.port) ||
     (root.sourceNamespace !== undefined && root.sourceNamespace !== own.sourceNamespace) ||
-    !selects(sharedLabels(root.sourceLabels, own.sourceLabels), own.sourceLabels ?? {}) ||
+    !isSubset(sharedLabels(root.sourceLabels, own.sourceLabels), own.sourceLabels ?? {}) ||
     gatewaysConflict(root.gateways ?? [], own.gateways ?? [])
   );
 }

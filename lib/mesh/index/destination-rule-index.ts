@@ -1,14 +1,29 @@
 import { byAge, type Config, keyOf } from "../../config/config.ts";
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
+import { fullHostName } from "../../config/host-name.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
-import { fullHostName, type HostTable, hostTable, mostSpecific } from "../hosts/host-name.ts";
-import { sameLabels, selects } from "../label-selector.ts";
+import { isSubset, sameLabels } from "../../config/labels.ts";
+import { type HostTable, hostTable, mostSpecific } from "../hosts/host-table.ts";
 import { lazily } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type { DestinationRuleIndex, MeshDestinationRule } from "../mesh.ts";
+
+/** The destination rule that applies to a host: several objects for one host merged into one. */
+export interface MeshDestinationRule {
+  /** Metadata of the first object; the merged spec, host fully qualified. */
+  readonly config: Config<DestinationRule>;
+  readonly from: readonly ConfigKey[];
+}
+
+export interface DestinationRuleIndex {
+  /**
+   * Rules for a service seen from a namespace, in order; empty when there are none.
+   * @see docs/how-istio-does-it/destination-rules.md#which-rule-applies
+   */
+  lookup(clientNamespace: string, hostname: string, serviceNamespace: string): readonly MeshDestinationRule[];
+}
 
 /** Rules of one namespace by host, merged; a host has several where exports or selectors differ. */
 interface Pool {
@@ -101,7 +116,7 @@ export function destinationRuleFor(
   for (const rule of candidates ?? []) {
     if (!hasSelector(rule.config)) general = rule;
     else if (direction === "outbound" && rule.config.meta.namespace === namespace) {
-      if (selects(rule.config.spec.workloadSelector?.matchLabels ?? {}, labels)) return rule;
+      if (isSubset(rule.config.spec.workloadSelector?.matchLabels ?? {}, labels)) return rule;
     }
   }
   return general;

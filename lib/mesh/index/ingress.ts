@@ -9,7 +9,7 @@ import type { Gateway, Server } from "../../config/kinds/gateway.ts";
 import type { HTTPIngressPath, Ingress, IngressBackend, IngressClass } from "../../config/kinds/ingress.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { HTTPRoute, StringMatch, VirtualService } from "../../config/kinds/virtual-service.ts";
-import type { ServiceIndex } from "../mesh.ts";
+import type { ServiceIndex } from "./service-index.ts";
 import { routeSemanticsAnnotation } from "./virtual-service-index.ts";
 
 const classAnnotation = "kubernetes.io/ingress.class";

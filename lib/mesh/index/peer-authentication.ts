@@ -1,11 +1,11 @@
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
+import { isSubset, type Labels } from "../../config/labels.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
-import { type Labels, selects } from "../label-selector.ts";
-import type { ServedWorkload } from "../legacy-policies/served-port.ts";
 import { step } from "../memo/step.ts";
 import type { MutualTlsMode } from "../views/views.ts";
+import type { ServedWorkload } from "./policy-attachment.ts";
 
 /**
  * Which mode of mutual TLS holds where.
@@ -72,7 +72,7 @@ export function indexPeerAuthentications(
     return policy === undefined ? meshMode : (modeOf(policy.spec.mtls) ?? meshMode ?? "PERMISSIVE");
   };
   const workloadPolicy = (namespace: string, labels: Labels): Config<PeerAuthentication> | undefined =>
-    selecting.get(namespace)?.find((config) => selects(selectorOf(config), labels));
+    selecting.get(namespace)?.find((config) => isSubset(selectorOf(config), labels));
   return {
     value: {
       namespaceMode,

@@ -1,6 +1,8 @@
 import type { Config } from "../../config/config.ts";
 import type { PolicyTargetReference } from "../../config/kinds/selector.ts";
-import { type Labels, selects } from "../label-selector.ts";
+import type { Sidecar } from "../../config/kinds/sidecar.ts";
+import { isSubset, type Labels } from "../../config/labels.ts";
+import type { ServiceTarget } from "../../registry/service.ts";
 
 /** A workload as policies see it. */
 export interface PolicyWorkload {
@@ -9,6 +11,16 @@ export interface PolicyWorkload {
   readonly rootNamespace: string;
   /** Namespace of a service that the workload is about to call: its policies for authorization count as well. */
   readonly calledNamespace?: string;
+}
+
+/** A workload with the services that it backs, as whatever holds on its ports asks for it. */
+export interface ServedWorkload extends PolicyWorkload {
+  /** Bare name; "" when unknown. */
+  readonly serviceAccount: string;
+  /** Oldest service first. */
+  readonly targets: readonly ServiceTarget[];
+  /** The one in force, if any: its ingress listeners are ports too. */
+  readonly sidecar: Config<Sidecar> | undefined;
 }
 
 /** Label of workloads that a Gateway API Gateway was deployed for. */
@@ -30,7 +42,7 @@ export function attaches<Spec extends Target>(
   workload: PolicyWorkload,
 ): boolean {
   const refs = policy.spec.targetRefs ?? (policy.spec.targetRef === undefined ? [] : [policy.spec.targetRef]);
-  if (refs.length === 0) return selects(selectorOf(policy.spec) ?? {}, workload.labels);
+  if (refs.length === 0) return isSubset(selectorOf(policy.spec) ?? {}, workload.labels);
   const gateway = workload.labels[gatewayNameLabel];
   return refs.some(
     (ref) =>

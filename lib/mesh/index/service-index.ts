@@ -1,11 +1,27 @@
+import { isSubsetHost, isWildcard } from "../../config/host-name.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
-import { hostTable, isSubsetHost, isWildcard, mostSpecific } from "../hosts/host-name.ts";
+import { hostTable, mostSpecific } from "../hosts/host-table.ts";
 import { remembered } from "../memo/lazy.ts";
 import { step } from "../memo/step.ts";
-import type { ServiceIndex } from "../mesh.ts";
 import { isVisibleIn, type Visibility, visibilityOf } from "./export-to.ts";
+
+/** The services of the mesh; it reads no endpoint, so that a change of endpoints leaves it alone. */
+export interface ServiceIndex {
+  readonly all: readonly Service[];
+  /** host → namespace → service. */
+  readonly byHostname: ReadonlyMap<string, ReadonlyMap<string, Service>>;
+  /** Visible to a namespace: exported to it by name first, then public ones. */
+  visibleTo(namespace: string): readonly Service[];
+  isVisible(service: Service, namespace: string): boolean;
+  /** Whether a namespace has services that it does not export to itself: only the routes of a virtual service lead to those. */
+  hidesOwn(namespace: string): boolean;
+  /** The last of the services with the same host and namespace: its account names count for all of them. */
+  youngest(service: Service): Service;
+  /** The own namespace's service of a host, else the best of the visible ones. */
+  visibleService(hostname: string, namespace: string): Service | undefined;
+}
 
 /**
  * The services of a mesh by host and by who sees them. It reads no endpoint.

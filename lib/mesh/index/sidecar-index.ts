@@ -1,8 +1,8 @@
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
+import { isSubset, type Labels } from "../../config/labels.ts";
 import { groupBy } from "../group-by.ts";
-import { type Labels, selects } from "../label-selector.ts";
 import { step } from "../memo/step.ts";
 
 /** Which Sidecar a workload has. @see docs/how-istio-does-it/sidecar-scopes.md#which-sidecar */
@@ -35,7 +35,7 @@ export function indexSidecars(configs: readonly Config<Sidecar>[], rootNamespace
     value: {
       candidates,
       sidecarFor: (namespace, labels) =>
-        candidates(namespace).find((config) => selects(config.spec.workloadSelector?.labels ?? {}, labels)),
+        candidates(namespace).find((config) => isSubset(config.spec.workloadSelector?.labels ?? {}, labels)),
     },
     diagnostics: shadowed(general),
   };

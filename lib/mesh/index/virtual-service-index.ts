@@ -7,9 +7,25 @@ import { remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList, sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type { MeshVirtualService, VirtualServiceIndex } from "../mesh.ts";
 import { mergeDelegateRoutes } from "./delegate.ts";
 import { isVisibleIn, visibilityOf } from "./export-to.ts";
+
+/** A virtual service with short names resolved, delegates merged, and the keys of all objects that went into it. */
+export interface MeshVirtualService {
+  readonly config: Config<VirtualService>;
+  /** Hosts as fully qualified names. */
+  readonly hosts: readonly string[];
+  /** `mesh` or `namespace/name`; never empty. */
+  readonly gateways: readonly string[];
+  readonly from: readonly ConfigKey[];
+}
+
+export interface VirtualServiceIndex {
+  /** Oldest first, delegates merged into their roots. */
+  readonly all: readonly MeshVirtualService[];
+  /** Those bound to a gateway (`mesh` or `namespace/name`) that a namespace sees, in order of precedence. */
+  forGateway(namespace: string, gateway: string): readonly MeshVirtualService[];
+}
 
 /** Objects made from Kubernetes Ingresses and Gateway API routes carry this annotation with `ingress` or `gateway`. */
 export const routeSemanticsAnnotation = "internal.istio.io/route-semantics";

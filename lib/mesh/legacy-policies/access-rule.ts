@@ -1,7 +1,7 @@
 import { error, type Finding, type Path } from "../../config/finding.ts";
+import { isIpOrCidr } from "../../config/ip-address.ts";
 import type { Condition, Operation } from "../../config/kinds/authorization-policy.ts";
 import type { AccessConstraint, AccessRule } from "../../config/kinds/service-role.ts";
-import { isAddressRange } from "../hosts/ip-address.ts";
 import type { ConstrainedWorkload, ServedPort } from "./served-port.ts";
 import { inBrackets, matchesAny } from "./text-pattern.ts";
 
@@ -102,7 +102,7 @@ function constraintFindings({ key, values }: Required<AccessConstraint>, path: P
   }
   const isValid =
     key === "destination.ip"
-      ? isAddressRange
+      ? isIpOrCidr
       : key === "destination.port"
         ? (value: string) => /^\d{1,5}$/.test(value) && Number(value) <= 65535
         : () => true;

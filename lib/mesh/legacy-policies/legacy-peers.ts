@@ -1,18 +1,19 @@
 import type { Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { MutualTLS, PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
+import { isSubset, type Labels } from "../../config/labels.ts";
 import { type RegistryState, serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 import { groupBy } from "../group-by.ts";
 import type { PeerAuthenticationIndex } from "../index/peer-authentication.ts";
-import { type Labels, selects } from "../label-selector.ts";
+import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { MutualTlsMode } from "../views/views.ts";
 import { type AuthenticationIndex, mutualTlsMode } from "./authentication-index.ts";
 import { convertedConfig } from "./converted-config.ts";
-import { type ServedWorkload, servedPorts } from "./served-port.ts";
+import { servedPorts } from "./served-port.ts";
 
 /**
  * Mutual TLS by the newer kind where one of its objects applies to a workload, else by the authentication policies of the
@@ -109,7 +110,7 @@ function joined({ newer, authentication, governed: services, ports }: JoinInputs
     workloadPolicy: newer.workloadPolicy,
     workloadMode: (namespace, labels, number) => {
       if (isNewer(namespace, labels)) return newer.workloadMode(namespace, labels, number);
-      const leads = ({ selector, portTo }: Governed) => portTo(number) !== undefined && selects(selector, labels);
+      const leads = ({ selector, portTo }: Governed) => portTo(number) !== undefined && isSubset(selector, labels);
       const there = governed.get(namespace) ?? [];
       // Only where a target leads to the port does it matter which service leads first.
       const leader = there.some((one) => one.isTarget && leads(one)) ? there.find(leads) : undefined;

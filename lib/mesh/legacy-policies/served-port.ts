@@ -1,17 +1,4 @@
-import type { Config } from "../../config/config.ts";
-import type { Sidecar } from "../../config/kinds/sidecar.ts";
-import type { ServiceTarget } from "../../registry/service.ts";
-import type { PolicyWorkload } from "../index/policy-attachment.ts";
-
-/** A workload as policies of Istio up to 1.5 see it: through the services that it backs. */
-export interface ServedWorkload extends PolicyWorkload {
-  /** Bare name; "" when unknown. */
-  readonly serviceAccount: string;
-  /** Oldest service first. */
-  readonly targets: readonly ServiceTarget[];
-  /** The one in force, if any: its ingress listeners are ports too. */
-  readonly sidecar: Config<Sidecar> | undefined;
-}
+import type { ServedWorkload } from "../index/policy-attachment.ts";
 
 /** What constraints and names of old policies read of a workload. */
 export type ConstrainedWorkload = Pick<ServedWorkload, "labels" | "serviceAccount" | "rootNamespace">;

@@ -1,7 +1,7 @@
 import type { Finding, Path } from "../../config/finding.ts";
+import { isIpOrCidr } from "../../config/ip-address.ts";
 import type { Condition, Source } from "../../config/kinds/authorization-policy.ts";
 import type { Subject } from "../../config/kinds/service-role.ts";
-import { isAddressRange } from "../hosts/ip-address.ts";
 import { type Conversion, dropped, isHeaderKey } from "./access-rule.ts";
 import { inBrackets } from "./text-pattern.ts";
 
@@ -95,14 +95,14 @@ function namedUsers(names: readonly string[] | undefined): readonly string[] | u
 function subjectFindings(subject: Subject, path: Path): readonly Finding[] {
   const addresses = (["ips", "notIps"] as const).flatMap((field) =>
     (subject[field] ?? []).flatMap((value, at) =>
-      isAddressRange(value) ? [] : [dropped([...path, field, at], `${JSON.stringify(value)} is no address or range`)],
+      isIpOrCidr(value) ? [] : [dropped([...path, field, at], `${JSON.stringify(value)} is no address or range`)],
     ),
   );
   const excluded = (subject.notNames ?? []).findIndex((name) => name === "*" || name === "allUsers");
   const properties = Object.entries(subject.properties ?? {}).flatMap(([key, value]) => {
     const at = [...path, "properties", key];
     if (!isProperty(key)) return [dropped(at, `no proxy knows the property ${JSON.stringify(key)}`)];
-    if (key !== "source.ip" || isAddressRange(value)) return [];
+    if (key !== "source.ip" || isIpOrCidr(value)) return [];
     return [dropped(at, `${JSON.stringify(value)} is no address or range`)];
   });
   return [

@@ -1,15 +1,15 @@
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
-import type { ProxyMetadata } from "./proxy.ts";
+import type { ProxyMetadata, ServedSettings } from "./proxy.ts";
 
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the node metadata that changes what is generated. Booleans come as texts (`"true"`, `"1"`), numbers as texts
  * or numbers; what cannot be read counts as absent.
- * @param meshDefault the mesh's ProxyConfig, under the node's own `PROXY_CONFIG`
+ * @param settings that the node runs with
  * @see docs/how-istio-does-it/nodes.md#metadata
  */
-export function metadataOf(raw: Raw, meshDefault: ProxyConfig): ProxyMetadata {
+export function metadataOf(raw: Raw, settings: Partial<ProxyConfig>): ProxyMetadata {
   return {
     interceptionMode: interceptionMode(raw.INTERCEPTION_MODE),
     routerMode: textOf(raw.ROUTER_MODE),
@@ -28,8 +28,32 @@ export function metadataOf(raw: Raw, meshDefault: ProxyConfig): ProxyMetadata {
     networkView: listOf(raw.REQUESTED_NETWORK_VIEW),
     tlsServerFiles: textsWithPrefix(raw, "TLS_SERVER_"),
     tlsClientFiles: textsWithPrefix(raw, "TLS_CLIENT_"),
-    proxyConfig: raw.PROXY_CONFIG === undefined ? meshDefault : { ...meshDefault, ...record(raw.PROXY_CONFIG) },
+    proxyConfig: servedSettings(settings),
     raw,
+  };
+}
+
+function servedSettings({
+  gatewayTopology,
+  proxyHeaders,
+  serviceCluster,
+  tracing,
+}: Partial<ProxyConfig>): ServedSettings {
+  const { customTags, enableIstioTags, maxPathTagLength, sampling } = tracing ?? {};
+  return {
+    ...(gatewayTopology === undefined ? {} : { gatewayTopology }),
+    ...(proxyHeaders === undefined ? {} : { proxyHeaders }),
+    ...(serviceCluster === undefined ? {} : { serviceCluster }),
+    ...(tracing === undefined
+      ? {}
+      : {
+          tracing: {
+            ...(customTags === undefined ? {} : { customTags }),
+            ...(enableIstioTags === undefined ? {} : { enableIstioTags }),
+            ...(maxPathTagLength === undefined ? {} : { maxPathTagLength }),
+            ...(sampling === undefined ? {} : { sampling }),
+          },
+        }),
   };
 }
 

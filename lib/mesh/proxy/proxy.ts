@@ -1,4 +1,4 @@
-import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import type { ProxyConfig, ProxyTracing } from "../../config/kinds/mesh-proxy-config.ts";
 
 /**
  * A proxy as the compiler sees it: identity from its node id, metadata from its bootstrap, and what the registry
@@ -51,8 +51,16 @@ export interface ProxyMetadata {
   /** `TLS_SERVER_*` and `TLS_CLIENT_*` that are set, by key. */
   readonly tlsServerFiles: Readonly<Record<string, string>>;
   readonly tlsClientFiles: Readonly<Record<string, string>>;
-  /** `PROXY_CONFIG` over the mesh's default. */
-  readonly proxyConfig: ProxyConfig;
+  /** Of `PROXY_CONFIG`; of a node that sends none the mesh's. */
+  readonly proxyConfig: ServedSettings;
   /** All of the metadata as sent. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
+
+/**
+ * What generated resources may depend on of a ProxyConfig. All else (threads, images, the services that a bootstrap names) is
+ * about how a proxy is started, so that it tells no two proxies apart. The classifier reads the same parts.
+ */
+export type ServedSettings = Pick<ProxyConfig, "gatewayTopology" | "proxyHeaders" | "serviceCluster"> & {
+  readonly tracing?: Pick<ProxyTracing, "customTags" | "enableIstioTags" | "maxPathTagLength" | "sampling">;
+};

@@ -1,10 +1,10 @@
-import type { Labels } from "../label-selector.ts";
+import type { Labels } from "../../config/labels.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
-import type { Mesh, SidecarScope } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import type { ServiceScope } from "../views/views.ts";
-import { gatewayScope, type ScopeSources, sidecarScope } from "./sidecar-scope.ts";
+import { gatewayScope, type ScopeSources, type SidecarScope, sidecarScope } from "./sidecar-scope.ts";
 
 /** The scope of a proxy, shared by all proxies of the namespace that the same Sidecar selects. */
 export function scopeFor(

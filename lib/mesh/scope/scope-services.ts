@@ -1,9 +1,9 @@
+import { sameLabels } from "../../config/labels.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import type { HostImports } from "../hosts/host-import.ts";
-import { sameLabels } from "../label-selector.ts";
+import type { ServiceIndex } from "../index/service-index.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
-import type { ServiceIndex } from "../mesh.ts";
 
 /**
  * The services that one egress listener imports, in the order of `visibleTo`.

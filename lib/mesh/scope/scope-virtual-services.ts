@@ -1,9 +1,8 @@
 import type { Destination, VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { Service } from "../../registry/service.ts";
 import type { HostImports } from "../hosts/host-import.ts";
-import { hostTable, mostSpecific } from "../hosts/host-name.ts";
-import { routeSemanticsAnnotation } from "../index/virtual-service-index.ts";
-import type { MeshVirtualService } from "../mesh.ts";
+import { hostTable, mostSpecific } from "../hosts/host-table.ts";
+import { type MeshVirtualService, routeSemanticsAnnotation } from "../index/virtual-service-index.ts";
 
 /**
  * The virtual services that an egress listener imports by any of their hosts, in the order given.

@@ -1,25 +1,59 @@
 import { type Config, keyOf } from "../../config/config.ts";
 import { keyText } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { IstioEgressListener, Sidecar } from "../../config/kinds/sidecar.ts";
+import type {
+  IstioEgressListener,
+  IstioIngressListener,
+  OutboundTrafficPolicy,
+  Sidecar,
+} from "../../config/kinds/sidecar.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { Service } from "../../registry/service.ts";
 import { type HostImports, hostImports } from "../hosts/host-import.ts";
 import { meshGateway } from "../hosts/short-names.ts";
+import type { DestinationRuleIndex, MeshDestinationRule } from "../index/destination-rule-index.ts";
+import type { ServiceIndex } from "../index/service-index.ts";
+import type { MeshVirtualService, VirtualServiceIndex } from "../index/virtual-service-index.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList, sameList, sameMap } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type {
-  DestinationRuleIndex,
-  EgressListener,
-  MeshDestinationRule,
-  MeshVirtualService,
-  ServiceIndex,
-  SidecarScope,
-  VirtualServiceIndex,
-} from "../mesh.ts";
 import { listenerServices, type ServiceUnion, serviceUnion, withListenerPort, withPorts } from "./scope-services.ts";
 import { destinationsOf, importedVirtualServices, virtualServiceByHost } from "./scope-virtual-services.ts";
+
+/** One egress listener of a sidecar scope: what it imports. */
+export interface EgressListener {
+  /** undefined: the catch-all listener of a scope without Sidecar, or of a Sidecar without egress list. */
+  readonly spec: IstioEgressListener | undefined;
+  /** True when the listener has a port of its own that trims its services (any protocol but HTTP_PROXY). */
+  readonly matchPort: boolean;
+  /** True when every visible service is imported as it is. */
+  readonly importsEverything: boolean;
+  /** In Istio's order: own namespace's and exported ones first, then public ones, oldest first. */
+  readonly services: readonly Service[];
+  readonly virtualServices: readonly MeshVirtualService[];
+  /** Service host → the virtual service with the most specific host for it. */
+  readonly virtualServiceByHost: ReadonlyMap<string, MeshVirtualService>;
+}
+
+/** What one Sidecar (or none) lets the proxies of a namespace see. */
+export interface SidecarScope {
+  /** `namespace/name` of the Sidecar seen from the namespace it takes effect in, or the default of the namespace. */
+  readonly id: string;
+  readonly namespace: string;
+  readonly sidecar: Config<Sidecar> | undefined;
+  readonly egressListeners: readonly EgressListener[];
+  readonly services: readonly Service[];
+  readonly serviceByHostname: ReadonlyMap<string, Service>;
+  readonly outboundTrafficPolicy: OutboundTrafficPolicy;
+  /** Non-empty: inbound listeners come from here and not from service targets. */
+  readonly ingressListeners: readonly IstioIngressListener[];
+  /**
+   * Destination rules by host name, all candidates in order; `destinationRuleFor` picks for direction and labels.
+   * @see docs/how-istio-does-it/destination-rules.md#which-rule-applies
+   * @see docs/how-istio-does-it/destination-rules.md#effective-policy
+   */
+  readonly destinationRules: ReadonlyMap<string, readonly MeshDestinationRule[]>;
+}
 
 /** What scopes are made from. */
 export interface ScopeSources {

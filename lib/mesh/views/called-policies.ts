@@ -1,12 +1,12 @@
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
-import type { Service } from "../../registry/service.ts";
-import { isDynamicWildcard } from "../hosts/dynamic-wildcard.ts";
-import type { ServedWorkload } from "../legacy-policies/served-port.ts";
+import { isDynamicWildcard, type Service } from "../../registry/service.ts";
+import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type { Mesh, SidecarScope } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { objectNames } from "./object-names.ts";
 import { type InputNames, itself, viewKey } from "./view-key.ts";
 import type { View } from "./views.ts";

@@ -19,8 +19,7 @@ export function classProxyOf(mesh: Mesh, node: ProxyAnswers, memo: Memo): ClassP
     // Istio's address allocation controller is on by default, so that capturing DNS is enough.
     autoAllocatedAddresses: isFlagSet(node.metadata("DNS_CAPTURE")),
     routerMode: textOf(node.metadata("ROUTER_MODE")),
-    // One version of Istio is reproduced; only its own answers depend on what a proxy claims.
-    istioVersion: mesh.compat === "istio" ? textOf(node.metadata("ISTIO_VERSION")) : "",
+    istioVersion: mesh.form.claimedVersionHeeded ? textOf(node.metadata("ISTIO_VERSION")) : "",
     proxyConfig: proxyConfigOf(node),
   });
 }

@@ -1,7 +1,9 @@
 import type { Service } from "../../registry/service.ts";
+import type { MergedGateway } from "../gateway/merged-gateway.ts";
+import type { MeshDestinationRule } from "../index/destination-rule-index.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
-import type { MergedGateway, MeshDestinationRule, SidecarScope } from "../mesh.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { patchNames } from "./patch-selection.ts";
 import type { RuleSelection } from "./rule-selection.ts";
 import { type InputNames, itself, sameForAll, viewKey } from "./view-key.ts";

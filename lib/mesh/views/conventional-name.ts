@@ -28,7 +28,7 @@ export function conventionalName(mesh: Mesh, node: ProxyAnswers): string {
     node.annotation(serviceNameAnnotation) ||
     serviceNameLabels.reduce((found, key) => found || (node.label(key) ?? ""), "") ||
     textOf(node.metadata("WORKLOAD_NAME")) ||
-    (mesh.compat === "istio" ? node.name : node.label("service.istio.io/canonical-name")) ||
+    (mesh.form.podAsServiceName ? node.name : node.label("service.istio.io/canonical-name")) ||
     "unknown_service"
   );
 }

@@ -1,12 +1,19 @@
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
-import { gatewaysFor, mergeGateways, type PortTranslation, portTranslations } from "../gateway/merged-gateway.ts";
-import type { Labels } from "../label-selector.ts";
+import type { Labels } from "../../config/labels.ts";
+import {
+  gatewaysFor,
+  type MergedGateway,
+  mergeGateways,
+  type PortTranslation,
+  portTranslations,
+} from "../gateway/merged-gateway.ts";
+import type { MeshVirtualService } from "../index/virtual-service-index.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type { MergedGateway, Mesh, MeshVirtualService } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
 import { objectNames } from "./object-names.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
 import { type InputNames, itself, viewKey } from "./view-key.ts";
@@ -50,8 +57,8 @@ const mergeNames: InputNames<MergeInputs> = { gateways: objectNames, translation
 const mergedGateway = step(
   "merged gateway",
   { gateways: "identity", translations: "value" },
-  (inputs: MergeInputs): Stage<MergedGateway & View> => {
-    const { value, diagnostics } = mergeGateways(inputs.gateways, inputs.translations);
+  (inputs: MergeInputs, memo: Memo): Stage<MergedGateway & View> => {
+    const { value, diagnostics } = mergeGateways(inputs.gateways, inputs.translations, memo);
     return { value: { ...value, key: viewKey(mergeNames, inputs) }, diagnostics };
   },
 );

@@ -4,7 +4,7 @@ import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import { destinationRuleFor } from "../index/destination-rule-index.ts";
 import { workloadModeOf } from "../index/peer-authentication.ts";
-import type { ServedWorkload } from "../legacy-policies/served-port.ts";
+import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
@@ -31,7 +31,7 @@ export function selectInbound(
     targets: node.type === "router" ? noTargets : node.targets,
     ingressListeners: scope.ingressListeners,
     scope,
-    ownAddresses: readsOwnAddresses(mesh, scope) ? node.addresses : [],
+    ownAddresses: readsOwnAddresses(mesh, node, scope) ? node.addresses : [],
   });
   return { served, view: inboundView(memo, { served, ...mesh.peerAuthentication.servedModes(workload) }) };
 }
@@ -100,10 +100,22 @@ const inboundView = step(
   },
 );
 
-/** A Sidecar ingress listener without bind carries the proxy's own address in names; one to `0.0.0.0` sends there. */
-function readsOwnAddresses(mesh: Mesh, scope: ServiceScope): boolean {
-  return scope.ingressListeners.some(
-    ({ bind, defaultEndpoint = "" }) =>
-      (mesh.compat === "istio" && (bind === undefined || bind === "")) || /^(0\.0\.0\.0|\[::\]):/.test(defaultEndpoint),
-  );
+/**
+ * A Sidecar ingress listener without bind takes its names from the proxy's own address, and listens there where traffic is
+ * not captured; one to `0.0.0.0` sends there.
+ */
+function readsOwnAddresses(mesh: Mesh, node: ProxyAnswers, scope: ServiceScope): boolean {
+  return scope.ingressListeners.some((listener) => {
+    const { bind = "", defaultEndpoint = "" } = listener;
+    const isNamed = mesh.form.ownAddressInIngressNames || ingressBinds(listener, node.interceptionMode);
+    return (bind === "" && isNamed) || /^(0\.0\.0\.0|\[::\]):/.test(defaultEndpoint);
+  });
+}
+
+/** Whether a Sidecar ingress listener listens by itself, because nothing captures what comes for it. */
+export function ingressBinds(
+  { captureMode = "DEFAULT" }: IstioIngressListener,
+  interceptionMode: ProxyAnswers["interceptionMode"],
+): boolean {
+  return captureMode === "DEFAULT" ? interceptionMode === "NONE" : captureMode === "NONE";
 }

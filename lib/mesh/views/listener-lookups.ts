@@ -3,7 +3,8 @@ import type { Endpoint, Service } from "../../registry/service.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList, sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type { EgressListener, Mesh, SidecarScope } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
+import type { EgressListener, SidecarScope } from "../scope/sidecar-scope.ts";
 import type { ListenerLookups, ServiceLookups } from "./views.ts";
 
 const noEndpoints: readonly [] = [];

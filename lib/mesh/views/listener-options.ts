@@ -1,8 +1,9 @@
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneValue } from "../memo/same.ts";
-import type { Mesh, SidecarScope } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
 import { isFlagSet, numberOf, textOf } from "../proxy/node-metadata.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { headlessServices } from "./listener-lookups.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { ListenerOptions } from "./views.ts";
@@ -18,7 +19,7 @@ export function listenerOptionsOf(mesh: Mesh, node: ProxyAnswers, memo: Memo): L
     statusPort: numberOf(node.metadata("ENVOY_STATUS_PORT")),
     prometheusPort: numberOf(node.metadata("ENVOY_PROMETHEUS_PORT")),
     tlsServerFiles: tlsFilesOf(node, "TLS_SERVER"),
-    fetchesKeySets: mesh.compat === "shared",
+    fetchesKeySets: !mesh.form.keySetsLeftToControlPlane,
   });
 }
 
@@ -31,10 +32,10 @@ export function tlsFilesOf(node: ProxyAnswers, prefix: "TLS_SERVER" | "TLS_CLIEN
 
 /**
  * The proxy's addresses that outbound listeners leave out: those of its own among the endpoints of headless services
- * with ports that are not HTTP. Leaving them out makes a class per pod, so only Istio's form does.
+ * with ports that are not HTTP. Leaving them out makes a class per pod.
  */
 export function ownAddressesFor(mesh: Mesh, node: ProxyAnswers, scope: SidecarScope, memo: Memo): readonly string[] {
-  if (mesh.compat !== "istio" || node.type === "router") return none;
+  if (!mesh.form.ownHeadlessAddressLeftOut || node.type === "router") return none;
   const headless = headlessServices(scope, memo);
   if (headless.length === 0) return none;
   const { addresses } = node;

@@ -1,7 +1,7 @@
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type { SidecarScope } from "../mesh.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import type { CalledPolicies } from "./called-policies.ts";
 import { objectNames } from "./object-names.ts";
 import { patchNames } from "./patch-selection.ts";

@@ -1,12 +1,11 @@
-import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import type { Labels } from "../../config/labels.ts";
 import type { RegistryState } from "../../registry/registry-state.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
-import type { Labels } from "../label-selector.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList, oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import { textMap } from "../proxy/node-metadata.ts";
-import type { Proxy as MeshProxy } from "../proxy/proxy.ts";
+import type { Proxy as MeshProxy, ServedSettings } from "../proxy/proxy.ts";
 
 /**
  * A proxy as questions: selecting what applies to it may ask these and nothing else, and every answer that it got is
@@ -37,7 +36,7 @@ export interface ProxyAnswers {
   /** Node metadata as sent. */
   metadata(key: string): unknown;
   /** One setting of its ProxyConfig. */
-  proxyConfig<K extends keyof ProxyConfig>(setting: K): ProxyConfig[K];
+  proxyConfig<K extends keyof ServedSettings>(setting: K): ServedSettings[K];
 }
 
 /** @param memo gives equal answers one object */

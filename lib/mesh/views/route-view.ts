@@ -1,5 +1,5 @@
 import { step } from "../memo/step.ts";
-import type { SidecarScope } from "../mesh.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { patchNames } from "./patch-selection.ts";
 import type { RuleSelection } from "./rule-selection.ts";
 import { type InputNames, itself, sameForAll, viewKey } from "./view-key.ts";

@@ -1,10 +1,10 @@
+import type { Labels } from "../../config/labels.ts";
 import type { Service } from "../../registry/service.ts";
-import { destinationRuleFor } from "../index/destination-rule-index.ts";
-import type { Labels } from "../label-selector.ts";
+import { destinationRuleFor, type MeshDestinationRule } from "../index/destination-rule-index.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type { MeshDestinationRule, SidecarScope } from "../mesh.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import type { RuleLookup } from "./views.ts";
 
 /** The rules of a scope that apply to a proxy. */

@@ -1,9 +1,10 @@
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
-import type { Labels } from "../label-selector.ts";
+import type { Labels } from "../../config/labels.ts";
+import type { MeshVirtualService } from "../index/virtual-service-index.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import type { MeshVirtualService, SidecarScope } from "../mesh.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import type { GatewaySelection } from "./gateway-view.ts";
 
 /** The proxy's labels that some match of a virtual service in scope asks for. */

@@ -27,7 +27,7 @@ export function tracingViewOf(
   memo: Memo,
 ): TracingView {
   const traced = traces(mesh, node, telemetry);
-  if (!traced && (mesh.compat === "shared" || !mesh.config.enableTracing)) return noTracing;
+  if (!traced && !(mesh.form.tagsWithoutTracer && mesh.config.enableTracing)) return noTracing;
   return oneValue(memo, {
     canonicalName: node.label("service.istio.io/canonical-name") ?? "",
     canonicalRevision: node.label("service.istio.io/canonical-revision") ?? "",

@@ -7,14 +7,15 @@
  * @see docs/how-istio-does-it/proxy-classes.md#what-each-generator-reads
  */
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import type { Labels } from "../label-selector.ts";
-import type { ServedWorkload } from "../legacy-policies/served-port.ts";
+import type { Labels } from "../../config/labels.ts";
+import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Memo } from "../memo/memo.ts";
 import { type Traced, tracedStep } from "../memo/traced-step.ts";
-import type { Mesh, SidecarScope } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
 import { numberOf } from "../proxy/node-metadata.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { scopeFor, serviceScopeOf } from "../scope/scope-for.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { selectCalledPolicies } from "./called-policies.ts";
 import { classProxyOf } from "./class-proxy.ts";
 import { clusterView, endpointView } from "./cluster-views.ts";

@@ -6,7 +6,7 @@
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { EnvoyConfigObjectPatch, EnvoyFilter } from "../../config/kinds/envoy-filter.ts";
-import type { MeshConfig, ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
 import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
@@ -14,7 +14,11 @@ import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
 import type { NetworkGateway } from "../../registry/registry-state.ts";
 import type { Endpoint, Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
-import type { MergedGateway, MeshDestinationRule, MeshVirtualService, SidecarScope } from "../mesh.ts";
+import type { MergedGateway } from "../gateway/merged-gateway.ts";
+import type { MeshDestinationRule } from "../index/destination-rule-index.ts";
+import type { MeshVirtualService } from "../index/virtual-service-index.ts";
+import type { ServedSettings } from "../proxy/proxy.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
 
 /** What every generator may read of the proxies of a class. */
 export interface ClassProxy {
@@ -36,8 +40,8 @@ export interface ClassProxy {
   readonly proxyConfig: ClassProxyConfig;
 }
 
-/** A generator that reads another setting adds it here, and `classProxyOf` asks the proxies for it. */
-export type ClassProxyConfig = Pick<ProxyConfig, "tracing" | "serviceCluster" | "proxyHeaders" | "gatewayTopology">;
+/** A generator that reads another setting adds it to these, and `classProxyOf` asks the proxies for it. */
+export type ClassProxyConfig = ServedSettings;
 
 /** Lookups that depend on no proxy, nor on endpoints and policies: all that routes may ask. */
 export interface ServiceLookups {
@@ -58,29 +62,33 @@ export interface ListenerLookups extends ServiceLookups {
   endpoints(service: Service): readonly Endpoint[];
 }
 
-/** What clusters and endpoints may ask, for services in their scope. */
+/**
+ * What clusters and endpoints may ask, for services in their scope. Only `endpoints` is another function for every change of an
+ * endpoint: the others stay as long as their answers do, so that each of them can be an input of a step.
+ */
 export interface MeshLookups extends ServiceLookups {
   /** Every endpoint of a service, in arrival order. */
   endpoints(service: Service): readonly Endpoint[];
-  /** Sorted, trust-domain aliases expanded. */
-  serviceAccounts(service: Service): readonly string[];
-  isClusterLocal(service: Service): boolean;
+  /** Who may answer for a service with these endpoints: sorted, trust-domain aliases expanded. */
+  readonly serviceAccounts: (service: Service, endpoints: readonly Endpoint[]) => readonly string[];
+  readonly isClusterLocal: (service: Service) => boolean;
   /**
    * What clients guess that a port of a service takes; undefined: nothing says.
    * @see docs/how-istio-does-it/security.md#mutual-tls
    * @see docs/how-istio-does-it/security.md#what-clients-guess
    */
-  serviceMtlsMode(service: Service, port: ServicePort): MutualTlsMode | undefined;
+  readonly serviceMtlsMode: (service: Service, port: ServicePort) => MutualTlsMode | undefined;
   /**
    * Effective mode on one (target) port of the workload with these labels, also a workload of another class.
    * @see docs/how-istio-does-it/security.md#mutual-tls
    */
-  workloadMtlsMode(namespace: string, labels: Readonly<Record<string, string>>, port: number): MutualTlsMode;
-  /** Stands for all PeerAuthentications among inputs: another object as soon as one of them changed. */
-  readonly authentication: object;
+  readonly workloadMtlsMode: (
+    namespace: string,
+    labels: Readonly<Record<string, string>>,
+    port: number,
+  ) => MutualTlsMode;
+  /** Of all networks: those that registries found and those of MeshNetworks. */
   readonly networkGateways: readonly NetworkGateway[];
-  /** Gateways of one network (both registry-found and MeshNetworks). */
-  gatewaysOfNetwork(network: string, clusterId: string): readonly NetworkGateway[];
 }
 
 export type MutualTlsMode = "DISABLE" | "PERMISSIVE" | "STRICT";

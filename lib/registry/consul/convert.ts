@@ -1,11 +1,11 @@
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "../../config/diagnostic.ts";
-import { spiffeUri } from "../identity.ts";
-import { type Labels, tlsModeLabel } from "../labels.ts";
+import type { Labels } from "../../config/labels.ts";
+import { tlsModeLabel } from "../labels.ts";
 import { plainAttributes, plainEndpoint, plainService } from "../plain-parts.ts";
 import { parseProtocol } from "../protocol.ts";
 import type { RegistryContent } from "../registry-content.ts";
 import { serviceKey } from "../registry-state.ts";
-import type { Endpoint, Protocol, Service, ServicePort } from "../service.ts";
+import { type Endpoint, type Protocol, type Service, type ServicePort, spiffeUri } from "../service.ts";
 import type { ConsulInstance } from "./catalog.ts";
 
 export interface ConsulOptions {
@@ -53,7 +53,7 @@ function byInstance(a: ConsulInstance, b: ConsulInstance): number {
 }
 
 function originOf(name: string, options: ConsulOptions): Origin {
-  return { key: { kind: "ConsulService", name, namespace: "" }, file: options.source, line: 0 };
+  return { key: { group: "", kind: "ConsulService", name, namespace: "" }, file: options.source, line: 0 };
 }
 
 function endpointOf(instance: ConsulInstance, port: ServicePort, options: ConsulOptions): Endpoint {

@@ -1,4 +1,4 @@
-import { withTopology } from "../labels.ts";
+import { keepsDraining, withTopology } from "../labels.ts";
 import type { Endpoint, HealthStatus, Service } from "../service.ts";
 import {
   fieldsOf,
@@ -16,8 +16,6 @@ import { type ClusterSettings, networkOf } from "./settings.ts";
 /** Label that ties a slice to its service. */
 export const serviceNameLabel = "kubernetes.io/service-name";
 const multiClusterLabel = "multicluster.kubernetes.io/service-name";
-/** Label on a service: its clients stick to endpoints, so a draining one must stay known. */
-const persistentSessionLabel = "istio.io/persistent-session";
 
 /** Name of the service a slice belongs to; "" for slices that no registry reads. */
 export function sliceServiceName(slice: KubernetesObject): string {
@@ -45,8 +43,7 @@ function healthOf(conditions: Readonly<Record<string, unknown>>, service: Servic
   if (flagOf(conditions.ready) !== false) return "Healthy";
   const terminating = flagOf(conditions.terminating) !== false;
   const serving = flagOf(conditions.serving) !== false;
-  const sticky = (service.attributes.labels[persistentSessionLabel] ?? "") !== "";
-  if (sticky && serving && terminating) return "Draining";
+  if (keepsDraining(service.attributes.labels) && serving && terminating) return "Draining";
   return terminating ? "Terminating" : "Unhealthy";
 }
 

@@ -1,5 +1,5 @@
 import type { LabelSelector, LabelSelectorRequirement } from "../../config/kinds/selector.ts";
-import { isSubset, type Labels } from "../labels.ts";
+import { isSubset, type Labels } from "../../config/labels.ts";
 import { type KubernetesObject, stringsOf } from "./object.ts";
 
 /** What a registry reads of a Namespace. */

@@ -1,4 +1,5 @@
-import type { Labels } from "../labels.ts";
+import type { Labels } from "../../config/labels.ts";
+import { regionLabel, subzoneLabel, zoneLabel } from "../labels.ts";
 import { fieldsOf, type KubernetesObject, listOf, stringsOf, textOf } from "./object.ts";
 
 /** What a registry reads of a Node. */
@@ -22,9 +23,9 @@ function firstOf(labels: Labels, ...names: readonly string[]): string {
 /** Reads a Node; of the current and the deprecated topology labels the current one wins. */
 export function nodeOf(object: KubernetesObject): Node {
   const labels = stringsOf(object.metadata.labels);
-  const region = firstOf(labels, "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region");
-  const zone = firstOf(labels, "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone");
-  const subzone = firstOf(labels, "topology.istio.io/subzone");
+  const region = firstOf(labels, regionLabel, "failure-domain.beta.kubernetes.io/region");
+  const zone = firstOf(labels, zoneLabel, "failure-domain.beta.kubernetes.io/zone");
+  const subzone = firstOf(labels, subzoneLabel);
   const known = region !== "" || zone !== "" || subzone !== "";
   const externalAddresses: string[] = [];
   for (const entry of listOf(fieldsOf(object.status).addresses)) {

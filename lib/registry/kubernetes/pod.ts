@@ -1,9 +1,11 @@
-import { spiffeUri } from "../identity.ts";
-import { type Labels, tlsModeLabel, withTopology } from "../labels.ts";
+import type { Labels } from "../../config/labels.ts";
+import { tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
-import type { Endpoint, Locality, Workload } from "../service.ts";
+import { type Endpoint, type Locality, spiffeUri, type Workload } from "../service.ts";
 import type { Node } from "./node.ts";
 import { fieldsOf, type KubernetesObject, listOf, numberOf, objectNamespace, stringsOf, textOf } from "./object.ts";
+import { ownerOf } from "./pod-owner.ts";
+import { appContainersOf, proxyContainerOf } from "./proxy-container.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";
 
 /** A pod as the registry sees it: the part that all endpoints with its address share. */
@@ -26,6 +28,9 @@ export interface Pod {
   /** Named TCP container ports; of one name the first. */
   readonly namedPorts: ReadonlyMap<string, number>;
 }
+
+/** Label that states the name of a workload, whatever owns it. */
+const workloadNameLabel = "service.istio.io/workload-name";
 
 const noPorts: ReadonlyMap<string, number> = new Map();
 
@@ -63,37 +68,6 @@ export function podPort(pod: Pod, target: TargetPort, transport: string): number
   return undefined;
 }
 
-/** `batch-1a2b3c`-style Job names end with the minute their CronJob made them in. */
-const cronJobRun = /^(.+)-\d{8,10}$/;
-
-/**
- * Name of the workload that a pod belongs to: the label that states it, else what can be told of its controller.
- * @see docs/how-istio-does-it/kubernetes.md#endpoints-and-pods
- * @see istio 1.30.3 pkg/kube/util.go
- */
-function workloadNameOf(object: KubernetesObject, labels: Labels): string {
-  const stated = labels["service.istio.io/workload-name"];
-  if (stated !== undefined) return stated;
-  const { name, generateName, ownerReferences } = object.metadata;
-  if (textOf(generateName) === "") return name;
-  const owner = listOf(ownerReferences)
-    .map(fieldsOf)
-    .find((reference) => reference.controller === true);
-  const ownerName = textOf(owner?.name);
-  if (ownerName === "") return name;
-  const hash = labels["pod-template-hash"];
-  switch (owner?.kind) {
-    case "ReplicaSet":
-      return hash && ownerName.endsWith(`-${hash}`) ? ownerName.slice(0, -hash.length - 1) : ownerName;
-    case "ReplicationController":
-      return labels.deploymentconfig || ownerName;
-    case "Job":
-      return cronJobRun.exec(ownerName)?.[1] ?? ownerName;
-    default:
-      return ownerName;
-  }
-}
-
 function isReady(status: Readonly<Record<string, unknown>>): boolean {
   return listOf(status.conditions).some((entry) => {
     const condition = fieldsOf(entry);
@@ -126,6 +100,7 @@ export function podOf(object: KubernetesObject, node: Node | undefined, settings
   const locality = statedLocality(labels) || (node?.locality ?? "");
   const network = networkOf(addresses[0] ?? "", labels, settings);
   const account = textOf(spec.serviceAccountName);
+  const owner = ownerOf(object, labels);
   const subDomain = textOf(spec.subdomain);
   const phase = status.phase;
   return {
@@ -144,12 +119,18 @@ export function podOf(object: KubernetesObject, node: Node | undefined, settings
       nodeName,
       ready: isReady(status),
       origin: object.origin,
+      pod: {
+        owner,
+        appContainers: appContainersOf(spec),
+        hostAddress: textOf(status.hostIP),
+        proxyContainer: proxyContainerOf(spec, { pod: object }),
+      },
     },
     endpointLabels: withTopology(labels, { clusterId: settings.clusterId, locality, nodeName, network }),
     locality: { label: locality, clusterId: settings.clusterId },
     identity: spiffeUri(settings.trustDomain, namespace, account),
     tlsMode: labels[tlsModeLabel] === "istio" ? "istio" : "disabled",
-    workloadName: workloadNameOf(object, labels),
+    workloadName: labels[workloadNameLabel] ?? owner.name,
     hostName: subDomain === "" ? "" : textOf(spec.hostname) || name,
     subDomain,
     live:

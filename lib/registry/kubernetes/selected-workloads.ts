@@ -1,4 +1,4 @@
-import { selects } from "../labels.ts";
+import { isNonEmptySubset } from "../../config/labels.ts";
 import type { Endpoint } from "../service.ts";
 import type { SelectableWorkload } from "../service-entry/workload.ts";
 import type { KubernetesService } from "./service.ts";
@@ -8,7 +8,7 @@ export function takesWorkload(service: KubernetesService, workload: SelectableWo
   return (
     !workload.dnsOnly &&
     service.service.resolution === "ClientSideLB" &&
-    selects(service.service.attributes.selector, workload.labels)
+    isNonEmptySubset(service.service.attributes.selector, workload.labels)
   );
 }
 

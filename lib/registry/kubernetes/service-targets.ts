@@ -1,4 +1,4 @@
-import { selects } from "../labels.ts";
+import { isNonEmptySubset } from "../../config/labels.ts";
 import type { ProxyQuery } from "../proxy-query.ts";
 import type { ServicePort } from "../service.ts";
 import type { SelectableWorkload } from "../service-entry/workload.ts";
@@ -51,7 +51,7 @@ function targetsOf(
 
 function selecting(index: ClusterIndex, namespace: string, labels: Readonly<Record<string, string>>) {
   return (index.servicesByNamespace.get(namespace) ?? []).filter((service) =>
-    selects(service.service.attributes.selector, labels),
+    isNonEmptySubset(service.service.attributes.selector, labels),
   );
 }
 

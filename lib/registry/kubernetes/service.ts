@@ -1,6 +1,5 @@
-import { spiffeUri } from "../identity.ts";
 import { kubernetesPortProtocol } from "../protocol.ts";
-import type { PortAuthentication, Resolution, Service, ServicePort } from "../service.ts";
+import { type PortAuthentication, type Resolution, type Service, type ServicePort, spiffeUri } from "../service.ts";
 import { trafficDistributionAnnotation, trafficDistributionOf } from "../traffic-distribution.ts";
 import type { Node } from "./node.ts";
 import {

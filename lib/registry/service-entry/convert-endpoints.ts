@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { ServiceEntry, ServicePort } from "../../config/kinds/service-entry.ts";
-import { selects } from "../labels.ts";
+import { isNonEmptySubset } from "../../config/labels.ts";
 import type { Endpoint } from "../service.ts";
 import { type EntrySettings, entryEndpoint, entryPorts, type SelectableWorkload } from "./workload.ts";
 
@@ -37,7 +37,7 @@ export function selectedWorkloads(
   const labels = config.spec.workloadSelector?.labels;
   const dns = isDns(config.spec);
   return candidates
-    .filter((workload) => (dns || !workload.dnsOnly) && selects(labels, workload.labels))
+    .filter((workload) => (dns || !workload.dnsOnly) && isNonEmptySubset(labels, workload.labels))
     .sort((a, b) => byCodePoint(a.kind, b.kind) || byCodePoint(a.name, b.name));
 }
 

@@ -1,7 +1,6 @@
-import ipaddr from "ipaddr.js";
-import type { Config } from "../../config/config.ts";
-import { keyOf } from "../../config/config.ts";
+import { type Config, keyOf } from "../../config/config.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
+import { ipFamily, isIpAddress, readIpRange } from "../../config/ip-address.ts";
 import type { ServiceEntry, ServiceEntryResolution } from "../../config/kinds/service-entry.ts";
 import { fieldsOf, listOf, textOf } from "../kubernetes/object.ts";
 import { parseProtocol } from "../protocol.ts";
@@ -23,14 +22,10 @@ const noAddress = "0.0.0.0";
  * range as it is written; undefined for what is neither.
  */
 export function serviceAddress(text: string): string | undefined {
-  if (ipaddr.isValidCIDR(text)) {
-    const [address, bits] = ipaddr.parseCIDR(text);
-    const full = address.kind() === "ipv4" ? 32 : 128;
-    return bits === full ? text.slice(0, text.lastIndexOf("/")) : text;
-  }
-  // A bare number or a shortened quad is no address to Istio, though this library reads one in it.
-  const written = ipaddr.IPv6.isValid(text) || ipaddr.IPv4.isValidFourPartDecimal(text);
-  return written ? text : undefined;
+  const range = readIpRange(text);
+  if (range === undefined) return undefined;
+  const [address = text] = text.split("/");
+  return range.bits === (ipFamily(address) === "IPv4" ? 32 : 128) ? address : text;
 }
 
 /** Addresses that the allocator wrote to the status, by host: the last of each family. */
@@ -39,9 +34,9 @@ function allocatedAddresses(status: unknown): ReadonlyMap<string, { readonly v4:
   for (const entry of listOf(fieldsOf(status).addresses)) {
     const host = textOf(fieldsOf(entry).host);
     const value = textOf(fieldsOf(entry).value);
-    if (host === "" || !ipaddr.isValid(value)) continue;
+    if (host === "" || !isIpAddress(value)) continue;
     const known = byHost.get(host) ?? { v4: "", v6: "" };
-    if (ipaddr.IPv6.isValid(value)) known.v6 = value;
+    if (ipFamily(value) === "IPv6") known.v6 = value;
     else known.v4 = value;
     byHost.set(host, known);
   }

@@ -1,11 +1,11 @@
-import ipaddr from "ipaddr.js";
 import type { Config } from "../../config/config.ts";
+import { isIpAddress } from "../../config/ip-address.ts";
 import type { WorkloadEntry } from "../../config/kinds/workload-entry.ts";
-import { spiffeUri } from "../identity.ts";
+import type { Labels } from "../../config/labels.ts";
 import { fieldsOf, listOf } from "../kubernetes/object.ts";
-import { type Labels, tlsModeLabel, withTopology } from "../labels.ts";
+import { tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
-import type { Endpoint, Workload } from "../service.ts";
+import { type Endpoint, spiffeUri, type Workload } from "../service.ts";
 
 /** What the conversion of ServiceEntries and WorkloadEntries depends on beside them. */
 export interface EntrySettings {
@@ -35,7 +35,7 @@ const unixPrefix = "unix://";
 
 /** Says whether an address is one that only DNS clusters (or none) can reach. */
 function isDnsOnly(address: string): boolean {
-  return address !== "" && !ipaddr.isValid(address);
+  return address !== "" && !isIpAddress(address);
 }
 
 function tlsModeOf(entry: WorkloadEntry): Endpoint["tlsMode"] {
@@ -104,12 +104,15 @@ export function isHealthyEntry(config: Config): boolean {
   });
 }
 
+/** Annotation of an entry that a machine made of a WorkloadGroup when it connected. */
+export const groupAnnotation = "istio.io/autoRegistrationGroup";
+
 /** Reads a WorkloadEntry object: metadata labels lie over the labels of the spec. */
 export function selectableEntry(config: Config<WorkloadEntry>, settings: EntrySettings): SelectableWorkload {
   const { meta, spec, origin } = config;
   const labels = { ...spec.labels, ...meta.labels };
   const endpoint = entryEndpoint({ ...spec, labels }, meta, settings);
-  const name = labels["service.istio.io/workload-name"] ?? meta.name;
+  const name = meta.annotations[groupAnnotation] ?? labels["service.istio.io/workload-name"] ?? meta.name;
   return {
     kind: "WorkloadEntry",
     namespace: meta.namespace,

@@ -6,9 +6,9 @@ import type {
   OutlierDetection as OutlierSettings,
   TrafficPolicy,
 } from "../../config/kinds/destination-rule.ts";
+import { sameLabels } from "../../config/labels.ts";
 import type { Labels } from "../../snapshot/legacy/service-key.ts";
 import type { CircuitBreakers, Cluster, OutlierDetection } from "../documents.ts";
-import { isSubset } from "../instances.ts";
 
 type Members = Pick<
   Cluster,
@@ -79,5 +79,3 @@ function outliersOf(settings: OutlierSettings): OutlierDetection {
     max_ejection_percent: settings.maxEjectionPercent || 10,
   };
 }
-
-const sameLabels = (a: Labels, b: Labels): boolean => Object.keys(a).length === Object.keys(b).length && isSubset(a, b);

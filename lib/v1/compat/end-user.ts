@@ -3,9 +3,8 @@ import type { EndUserAuthenticationPolicySpec, EndUserJWT } from "../../config/k
 import { truncated } from "../cluster-name.ts";
 import { objectKey } from "../config-store.ts";
 import type { Cluster } from "../documents.ts";
-import type { LegacyInstance } from "../legacy-world.ts";
+import type { LegacyInstance, V1Alpha3Configs } from "../legacy-world.ts";
 import { resolveHost } from "../resolve-host.ts";
-import type { V1Alpha3Configs } from "./v1alpha3.ts";
 
 /** How users of a service are authenticated, in the store's order: only the first counts. */
 function specsFor(

@@ -1,11 +1,11 @@
 import type { Config } from "../../config/config.ts";
 import type { ServiceEntry, ServicePort } from "../../config/kinds/service-entry.ts";
+import { isSubset } from "../../config/labels.ts";
 import { type Labels, serviceKey } from "../../snapshot/legacy/service-key.ts";
 import { outboundName } from "../cluster-name.ts";
 import { type BuiltCluster, http2Of } from "../clusters.ts";
 import type { Cluster } from "../documents.ts";
 import { egressPort } from "../egress-port.ts";
-import { isSubset } from "../instances.ts";
 import type { LegacyPort } from "../legacy-world.ts";
 
 /** One destination outside the mesh: a host or a block of addresses of a ServiceEntry, at one of its ports. */

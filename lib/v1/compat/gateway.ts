@@ -4,9 +4,8 @@ import type { NodeId } from "../../snapshot/legacy/node-id.ts";
 import { serviceCluster } from "../clusters.ts";
 import type { Listener } from "../documents.ts";
 import { httpListener } from "../http-listener.ts";
-import type { LegacyWorld } from "../legacy-world.ts";
+import type { LegacyWorld, V1Alpha3Configs } from "../legacy-world.ts";
 import type { BuiltHost } from "../outbound-routes.ts";
-import type { V1Alpha3Configs } from "./v1alpha3.ts";
 import { virtualServiceRoutes } from "./virtual-service-routes.ts";
 
 /** What a router listens on: one connection manager for each HTTP-like port of any Gateway. */

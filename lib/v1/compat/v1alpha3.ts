@@ -1,31 +1,9 @@
 import type { Config } from "../../config/config.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
-import type { Gateway } from "../../config/kinds/gateway.ts";
-import type {
-  EndUserAuthenticationPolicySpec,
-  EndUserAuthenticationPolicySpecBinding,
-} from "../../config/kinds/mixer-client.ts";
-import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import { isSubset } from "../../config/labels.ts";
 import type { Labels } from "../../snapshot/legacy/service-key.ts";
-import { isSubset } from "../instances.ts";
-import type { LegacyInstance } from "../legacy-world.ts";
-
-/**
- * What release 0.7 served over v1 and 0.8 did not any more: objects of `networking.istio.io/v1alpha3`, and the way in which
- * end users were authenticated before Policy objects. In the order in which the store answers.
- *
- * @see docs/how-istio-does-it/legacy-v1.md#other-releases
- */
-export interface V1Alpha3Configs {
-  readonly virtualServices: readonly Config<VirtualService>[];
-  readonly destinationRules: readonly Config<DestinationRule>[];
-  readonly gateways: readonly Config<Gateway>[];
-  /** ExternalServices of that time. */
-  readonly serviceEntries: readonly Config<ServiceEntry>[];
-  readonly endUserSpecs: readonly Config<EndUserAuthenticationPolicySpec>[];
-  readonly endUserBindings: readonly Config<EndUserAuthenticationPolicySpecBinding>[];
-}
+import type { LegacyInstance, V1Alpha3Configs } from "../legacy-world.ts";
 
 /** A short name is completed with the domain of the proxy that asks, not with the namespace of the object. */
 export function fullName(host: string, domain: string): string {

@@ -11,10 +11,10 @@ import type { Labels } from "../../snapshot/legacy/service-key.ts";
 import type { BuiltCluster } from "../clusters.ts";
 import type { HeaderMatch, HttpFilter, Route } from "../documents.ts";
 import { faultFilter } from "../fault-filter.ts";
-import type { LegacyInstance } from "../legacy-world.ts";
+import type { LegacyInstance, V1Alpha3Configs } from "../legacy-world.ts";
 import { headerMatch } from "../route-match.ts";
 import { type BuiltRoute, corsOf, decoratorOf, optionalText, retryPolicy } from "../rule-route.ts";
-import { fullName, isSource, subsetLabels, type V1Alpha3Configs } from "./v1alpha3.ts";
+import { fullName, isSource, subsetLabels } from "./v1alpha3.ts";
 
 /** What the routes of a virtual service depend on beside the object. */
 export interface VirtualServiceContext {

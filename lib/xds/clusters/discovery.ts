@@ -3,8 +3,7 @@ import { unreachable } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Protocol, Service } from "../../registry/service.ts";
-import { packAny } from "../any.ts";
-import { overAds } from "../config-source.ts";
+import { overAds, packAny } from "../core-messages.ts";
 import { dynamicForwardProxyCacheName } from "../names.ts";
 
 /** How Envoy finds the endpoints of a cluster. `dynamic`: by the host of each request. */

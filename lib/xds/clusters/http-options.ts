@@ -3,8 +3,9 @@ import type { HttpProtocolOptionsJson } from "../../../gen/envoy/extensions/upst
 import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
+import { isHttp, isHttp2 } from "../../registry/protocol.ts";
 import type { Protocol } from "../../registry/service.ts";
-import { packAny } from "../any.ts";
+import { packAny, preserveCase } from "../core-messages.ts";
 
 /** Which protocol a cluster speaks; undefined: nobody said, which is HTTP/1.1 if an option has to be written. */
 type UpstreamProtocol = "http1" | "http2" | "downstream";
@@ -21,14 +22,6 @@ export interface UpstreamHttp {
   readonly common: CommonOptionsJson | undefined;
   readonly maxConcurrentStreams: number;
   readonly preserveHeaderCase: boolean;
-}
-
-function isHttp2(protocol: Protocol): boolean {
-  return protocol === "HTTP2" || protocol === "GRPC" || protocol === "GRPC-Web";
-}
-
-function isHttp(protocol: Protocol): boolean {
-  return protocol === "HTTP" || protocol === "HTTP_PROXY" || isHttp2(protocol);
 }
 
 /**
@@ -100,20 +93,11 @@ function commonOptions(pool: ConnectionPoolSettings | undefined): CommonOptionsJ
 
 const httpProtocolOptions = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
-const preserveCase = {
-  headerKeyFormat: {
-    statefulFormatter: {
-      name: "preserve_case",
-      typedConfig: packAny("envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig", {}),
-    },
-  },
-};
-
 /** The two protocols of a cluster that follows the downstream one. */
 export function followDownstream(preserveHeaderCase: boolean): HttpProtocolOptionsJson {
   return {
     useDownstreamProtocolConfig: {
-      httpProtocolOptions: preserveHeaderCase ? preserveCase : {},
+      httpProtocolOptions: preserveHeaderCase ? { headerKeyFormat: preserveCase } : {},
       http2ProtocolOptions: {},
     },
   };
@@ -137,7 +121,9 @@ function protocolJson(http: UpstreamHttp): HttpProtocolOptionsJson {
     case "downstream":
       return followDownstream(http.preserveHeaderCase);
     default:
-      return { explicitHttpConfig: { httpProtocolOptions: http.preserveHeaderCase ? preserveCase : {} } };
+      return {
+        explicitHttpConfig: { httpProtocolOptions: http.preserveHeaderCase ? { headerKeyFormat: preserveCase } : {} },
+      };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { MetadataJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
 import type { ClientTLSSettings } from "../../config/kinds/destination-rule.ts";
-import type { MeshDestinationRule } from "../../mesh/mesh.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Service } from "../../registry/service.ts";
 import { configPath } from "../names.ts";
 

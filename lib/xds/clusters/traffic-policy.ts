@@ -1,5 +1,8 @@
 import type { DestinationRule, Subset, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
-import type { EffectiveTrafficPolicy, MeshDestinationRule } from "../../mesh/mesh.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
+
+/** Effective policy of one subset and port. @see docs/how-istio-does-it/destination-rules.md#effective-policy */
+export type EffectiveTrafficPolicy = Omit<TrafficPolicy, "portLevelSettings">;
 
 /** The subset of a rule by name; undefined for "" and unknown names. */
 export function subsetOf(rule: MeshDestinationRule | undefined, name: string): Subset | undefined {

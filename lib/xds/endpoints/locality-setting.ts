@@ -1,8 +1,8 @@
 import type { LocalityLoadBalancerSetting } from "../../config/kinds/destination-rule.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { EffectiveTrafficPolicy } from "../../mesh/mesh.ts";
 import { distributionLabels } from "../../mesh/traffic-distribution.ts";
 import type { Service } from "../../registry/service.ts";
+import type { EffectiveTrafficPolicy } from "../clusters/traffic-policy.ts";
 
 /** What decides how endpoints of other localities are used. */
 export interface LocalityRouting {

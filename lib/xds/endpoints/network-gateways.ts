@@ -1,6 +1,7 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { ipFamily, isIpAddress } from "../../mesh/hosts/ip-address.ts";
+import { ipFamily, isIpAddress } from "../../config/ip-address.ts";
 import type { EndpointPerspective } from "../../mesh/views/views.ts";
+import { clusterLabel, networkLabel } from "../../registry/labels.ts";
 import type { NetworkGateway } from "../../registry/registry-state.ts";
 import type { Endpoint } from "../../registry/service.ts";
 import { gatewayEndpoint } from "./lb-endpoint.ts";
@@ -109,8 +110,8 @@ function byAddress([a]: readonly [NetworkGateway, number], [b]: readonly [Networ
 function asMember(gateway: NetworkGateway, weight: number): Member {
   return {
     labels: {
-      ...(gateway.clusterId === "" ? {} : { "topology.istio.io/cluster": gateway.clusterId }),
-      ...(gateway.network === "" ? {} : { "topology.istio.io/network": gateway.network }),
+      ...(gateway.clusterId === "" ? {} : { [clusterLabel]: gateway.clusterId }),
+      ...(gateway.network === "" ? {} : { [networkLabel]: gateway.network }),
     },
     endpoint: undefined,
     mtls: true,

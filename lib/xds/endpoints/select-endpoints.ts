@@ -1,10 +1,9 @@
+import { isSubset } from "../../config/labels.ts";
 import type { EndpointPerspective } from "../../mesh/views/views.ts";
+import { keepsDraining } from "../../registry/labels.ts";
 import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 import { isDraining } from "./lb-endpoint.ts";
 import { sendsUnhealthyEndpoints } from "./locality-setting.ts";
-
-/** Label of a service whose clients stay with an endpoint while it drains. */
-const persistentSessionLabel = "istio.io/persistent-session";
 
 /** Which endpoints of a service one load assignment is made from. */
 export interface EndpointSelection {
@@ -38,11 +37,6 @@ function looksLikeIp(text: string): boolean {
   return text !== "";
 }
 
-function hasLabels(endpoint: Endpoint, labels: Readonly<Record<string, string>>): boolean {
-  for (const key in labels) if (endpoint.labels[key] !== labels[key]) return false;
-  return true;
-}
-
 /** Whether the proxy asked to see the network: none asked for means all, and no network is always visible. */
 function seesNetwork(perspective: EndpointPerspective, network: string): boolean {
   return network === "" || perspective.networkView.length === 0 || perspective.networkView.includes(network);
@@ -68,11 +62,11 @@ export function selects(
 ): (endpoint: Endpoint) => boolean {
   const { service, port, labels, clusterLocal, hostnames } = selection;
   const unhealthyToo = sendsUnhealthyEndpoints(service);
-  const drainingToo = (service.attributes.labels[persistentSessionLabel] ?? "") !== "";
+  const drainingToo = keepsDraining(service.attributes.labels);
   const { nodeLocal } = service.attributes;
   return (endpoint) => {
     if (!backs(endpoint, port)) return false;
-    if (labels !== undefined && !hasLabels(endpoint, labels)) return false;
+    if (labels !== undefined && !isSubset(labels, endpoint.labels)) return false;
     const address = endpoint.addresses[0] ?? "";
     if (!hostnames && address !== "" && endpoint.port !== 0 && !looksLikeIp(address)) return false;
     if (nodeLocal && endpoint.nodeName !== perspective.nodeName) return false;

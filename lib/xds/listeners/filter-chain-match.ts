@@ -1,7 +1,8 @@
 import type { FilterChainMatchJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import { byCodePoint, inCodePointOrder } from "../../config/diagnostic.ts";
+import { maskedCidr } from "../../config/ip-address.ts";
 import { unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
-import { cidrRange, maskedCidr } from "./cidr.ts";
+import { cidrRange } from "../core-messages.ts";
 
 /** What a connection must look like to take a filter chain. Empty parts match everything. */
 export interface ChainMatch {

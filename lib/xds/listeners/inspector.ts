@@ -3,7 +3,7 @@ import type {
   ListenerFilterJson,
 } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { TlsInspectorJson } from "../../../gen/envoy/extensions/filters/listener/tls_inspector/v3/tls_inspector_pb.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
 
 /** Enough for nearly every ClientHello; Envoy reads on where it is not. */
 const tlsInspectorConfig: TlsInspectorJson = { initialReadBufferSize: 512 };

@@ -1,6 +1,6 @@
 import type { CorsPolicyJson } from "../../../gen/envoy/extensions/filters/http/cors/v3/cors_pb.ts";
 import type { CorsPolicy, StringMatch } from "../../config/kinds/virtual-service.ts";
-import { type PackedJson, packAny } from "../any.ts";
+import { type PackedJson, packAny } from "../core-messages.ts";
 import { stringMatcher } from "./string-match.ts";
 
 /** Key of the filter's configuration on a route. */

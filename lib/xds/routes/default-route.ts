@@ -5,8 +5,15 @@ import type {
 } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConsistentHashLB } from "../../config/kinds/destination-rule.ts";
 import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar.ts";
-import { outboundClusterName, passthroughCluster } from "../names.ts";
-import { destinationCluster } from "./destination-cluster.ts";
+import {
+  allowAnyHost,
+  blockAllHost,
+  defaultRoute,
+  operationName,
+  outboundClusterName,
+  passthroughCluster,
+} from "../names.ts";
+import { destinationCluster, noServices } from "./destination-cluster.ts";
 import { hashPolicy } from "./hash-policy.ts";
 
 /**
@@ -24,9 +31,9 @@ export function defaultOutboundRoute(
 ): RouteJson {
   const policy = hash && hashPolicy(hash);
   return {
-    name: "default",
+    name: defaultRoute,
     match: { prefix: "/" },
-    decorator: { operation: `${hostname}:${port}/*` },
+    decorator: { operation: operationName(hostname, port, "/*") },
     route: {
       cluster: outboundClusterName(port, "", hostname),
       timeout: "0s",
@@ -53,15 +60,13 @@ export interface ForwardedHeaders {
 export function catchAllVirtualHost(policy: OutboundTrafficPolicy, headers: ForwardedHeaders): VirtualHostJson {
   const attemptCount = headers.attemptCount ? { includeRequestAttemptCount: true } : {};
   if (policy.mode !== "ALLOW_ANY") {
-    const refuse = { name: "block_all", match: { prefix: "/" }, directResponse: { status: 502 } };
-    return { name: "block_all", domains: ["*"], routes: [refuse], ...attemptCount };
+    const refuse = { name: blockAllHost, match: { prefix: "/" }, directResponse: { status: 502 } };
+    return { name: blockAllHost, domains: ["*"], routes: [refuse], ...attemptCount };
   }
   const cluster =
-    policy.egressProxy === undefined
-      ? passthroughCluster
-      : destinationCluster(policy.egressProxy, { port: 0, service: () => undefined });
+    policy.egressProxy === undefined ? passthroughCluster : destinationCluster(policy.egressProxy, noServices);
   const pass: RouteJson = {
-    name: "allow_any",
+    name: allowAnyHost,
     match: { prefix: "/" },
     route: {
       cluster,
@@ -70,5 +75,5 @@ export function catchAllVirtualHost(policy: OutboundTrafficPolicy, headers: Forw
       ...(headers.forwardedHost ? { appendXForwardedHost: true } : {}),
     },
   };
-  return { name: "allow_any", domains: ["*"], routes: [pass], ...attemptCount };
+  return { name: allowAnyHost, domains: ["*"], routes: [pass], ...attemptCount };
 }

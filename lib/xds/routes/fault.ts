@@ -2,7 +2,7 @@ import type { FaultDelayJson } from "../../../gen/envoy/extensions/filters/commo
 import type { FaultAbortJson, HTTPFaultJson } from "../../../gen/envoy/extensions/filters/http/fault/v3/fault_pb.ts";
 import type { HTTPFaultAbort, HTTPFaultDelay, HTTPFaultInjection } from "../../config/kinds/virtual-service.ts";
 import { grpcStatuses } from "../../config/rules/http-status.ts";
-import { type PackedJson, packAny } from "../any.ts";
+import { type PackedJson, packAny } from "../core-messages.ts";
 import { fractionOf, wholeFraction } from "./fraction.ts";
 
 /** Key of the filter's configuration on a route. */

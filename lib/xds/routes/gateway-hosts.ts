@@ -1,5 +1,5 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { isSubsetHost, isWildcard } from "../../mesh/hosts/host-name.ts";
+import { isSubsetHost, isWildcard } from "../../config/host-name.ts";
 
 /**
  * The hosts of a Gateway server that routes of a namespace may claim: bare ones, `*\/host`, and those of the namespace itself.

@@ -1,6 +1,6 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { ServicePort } from "../../registry/service.ts";
-import { inboundPassthroughCluster } from "../names.ts";
+import { defaultRoute, inboundPassthroughCluster, inboundVirtualHostName, operationName } from "../names.ts";
 
 /** What an inline inbound route table is about. */
 export interface InboundRouteTarget {
@@ -32,13 +32,13 @@ export function inboundRouteConfiguration(target: InboundRouteTarget): RouteConf
     validateClusters: false,
     virtualHosts: [
       {
-        name: `inbound|http|${servicePort.port}`,
+        name: inboundVirtualHostName(servicePort.port),
         domains: ["*"],
         routes: [
           {
-            name: "default",
+            name: defaultRoute,
             match: { prefix: "/" },
-            decorator: { operation: `${hostname}:${servicePort.port}/*` },
+            decorator: { operation: operationName(hostname, servicePort.port, "/*") },
             route: {
               cluster,
               timeout: "0s",

@@ -1,6 +1,6 @@
 import type { RetryPolicyJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { HTTPRetry } from "../../config/kinds/virtual-service.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
 
 const previousHosts = {
   name: "envoy.retry_host_predicates.previous_hosts",

@@ -1,6 +1,8 @@
 import { serviceAddresses, unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
+import { bracketed, virtualHostName } from "../names.ts";
 
 /** Domains of a virtual host, in order, and which of them are short or otherwise derived forms of a host name. */
 export interface Domains {
@@ -11,17 +13,33 @@ export interface Domains {
   readonly derived: readonly boolean[];
 }
 
+export interface ServiceDomains extends Domains {
+  readonly service: Service;
+}
+
 /** What the domains of a service depend on beside the service. */
 export type DomainPerspective = Pick<ClassProxy, "dnsDomain" | "clusterId" | "ipMode" | "autoAllocatedAddresses">;
+
+interface Inputs {
+  readonly proxy: DomainPerspective;
+  readonly service: Service;
+  /** Each domain is there twice, plain and with this port; undefined: ports are ignored when Envoy compares. */
+  readonly portSuffix: number | undefined;
+}
 
 /**
  * The domains under which a service is asked for: its host and its aliases, each with their derived forms, a wildcard before
  * each for headless services of Kubernetes, and last its addresses.
  *
- * @param portSuffix each domain is there twice, plain and with this port; undefined: ports are ignored when Envoy compares
  * @see docs/how-istio-does-it/routes.md#domains-of-a-service
  */
-export function serviceDomains(service: Service, portSuffix: number | undefined, proxy: DomainPerspective): Domains {
+export const serviceDomains = step(
+  "domains of a service",
+  { proxy: "identity", service: "identity", portSuffix: "value" },
+  (inputs: Inputs): ServiceDomains => ({ service: inputs.service, ...domainsOf(inputs) }),
+);
+
+function domainsOf({ proxy, service, portSuffix }: Inputs): Domains {
   const all: string[] = [];
   const derived: boolean[] = [];
   const add = (domain: string, isDerived: boolean): void => {
@@ -47,16 +65,6 @@ export function serviceDomains(service: Service, portSuffix: number | undefined,
     if (address !== "" && address !== unspecifiedAddress) add(address, false);
   }
   return { all, keys: all.map((domain) => domain.toLowerCase()), derived };
-}
-
-/** `<host>:<port>`, an IPv6 address in brackets: the name of a virtual host. */
-export function virtualHostName(host: string, port: number): string {
-  return `${bracketed(host)}:${port}`;
-}
-
-/** A domain as Envoy compares it: an IPv6 address in brackets. */
-export function bracketed(domain: string): string {
-  return domain.includes(":") ? `[${domain}]` : domain;
 }
 
 /** Other names for a host: absolute, and the short forms that the proxy's own DNS domain completes. */

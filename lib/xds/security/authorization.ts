@@ -1,10 +1,3 @@
-/**
- * AuthorizationPolicies of a workload as filters: RBAC for AUDIT, DENY and ALLOW, and for CUSTOM a pair of an RBAC
- * filter that only marks the requests to ask about, and the external authorizer that is asked about those.
- * @see docs/how-istio-does-it/security.md#authorization
- * @see docs/how-istio-does-it/security.md#external-authorization
- */
-
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { PolicyJson, RBAC_ActionJson, RBACJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
@@ -13,10 +6,26 @@ import type { Config } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import { httpOnlyAnnotation, isDryRun } from "../../mesh/index/workload-policies.ts";
-import type { ServiceLookups } from "../../mesh/views/views.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
+import {
+  askedPolicyName,
+  authorizerMark,
+  authorizerShadowPrefix,
+  dryRunShadowPrefix,
+  rbacPolicyName,
+  shadowPolicyKey,
+  tcpFilterStatPrefix,
+  unaskedPolicyName,
+} from "../names.ts";
+import type { ProviderLookups } from "../telemetry/provider-cluster.ts";
 import { type Authorizer, findAuthorizer } from "./ext-authz.ts";
 import { neverMatches, type RuleContext, rbacPolicy } from "./rbac-policy.ts";
+/**
+ * AuthorizationPolicies of a workload as filters: RBAC for AUDIT, DENY and ALLOW, and for CUSTOM a pair of an RBAC
+ * filter that only marks the requests to ask about, and the external authorizer that is asked about those.
+ * @see docs/how-istio-does-it/security.md#authorization
+ * @see docs/how-istio-does-it/security.md#external-authorization
+ */
 
 /** The filters that go in front of everything else (CUSTOM), and those behind authentication (the rest). */
 export interface AuthorizationFilters<Filter> {
@@ -36,13 +45,16 @@ interface NamedFilter {
 /** For HTTP chains. Never errors: a provider that cannot be used becomes a refusal and a diagnostic. */
 export function httpAuthorization(
   policies: Policies,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
 ): Stage<AuthorizationFilters<HttpFilterJson>> {
   return authorization(policies, lookups, "http");
 }
 
 /** For TCP chains, where rules that need HTTP shrink (ALLOW) or grow (all others). */
-export function tcpAuthorization(policies: Policies, lookups: ServiceLookups): Stage<AuthorizationFilters<FilterJson>> {
+export function tcpAuthorization(
+  policies: Policies,
+  lookups: ProviderLookups,
+): Stage<AuthorizationFilters<FilterJson>> {
   const asked = policies.filter(
     ({ meta, madeFrom }) => madeFrom === undefined || meta.annotations[httpOnlyAnnotation] === undefined,
   );
@@ -51,7 +63,7 @@ export function tcpAuthorization(policies: Policies, lookups: ServiceLookups): S
 
 function authorization(
   policies: Policies,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
   protocol: Protocol,
 ): Stage<AuthorizationFilters<NamedFilter>> {
   const custom = customFilters(
@@ -82,14 +94,14 @@ function rbacAction(policy: AuthorizationPolicy): RBAC_ActionJson | undefined {
 function builtInFilter(
   policies: Policies,
   action: RBAC_ActionJson,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
   protocol: Protocol,
 ): NamedFilter {
   const enforced = policies.filter((policy) => !isDryRun(policy));
   const shadow = policies.filter(isDryRun);
   const translate = (group: Policies): RBACJson =>
-    rbac(action, policyMap(group, action === "ALLOW", "", lookups, protocol));
-  const prefix = shadow.length === 0 || action === "ALLOW" ? "istio_dry_run_allow_" : "istio_dry_run_deny_";
+    rbac(action, policyMap(group, action === "ALLOW", plainName, lookups, protocol));
+  const prefix = dryRunShadowPrefix(shadow.length === 0 || action === "ALLOW" ? "allow" : "deny");
   const auditsOnly = shadow.length > 0 && action === "LOG";
   return rbacFilter(protocol, {
     ...(enforced.length === 0 ? {} : { rules: translate(enforced) }),
@@ -99,7 +111,11 @@ function builtInFilter(
 }
 
 /** One pair per provider, by name; several providers on one workload are refused, as none can be chosen. */
-function customFilters(policies: Policies, lookups: ServiceLookups, protocol: Protocol): Stage<readonly NamedFilter[]> {
+function customFilters(
+  policies: Policies,
+  lookups: ProviderLookups,
+  protocol: Protocol,
+): Stage<readonly NamedFilter[]> {
   const byProvider = Map.groupBy(policies, (policy) => policy.spec.provider?.name ?? "");
   const names = [...byProvider.keys()].sort(byCodePoint);
   const diagnostics: Diagnostic[] = [];
@@ -121,22 +137,22 @@ function authorizerPair(
   provider: string,
   policies: Policies,
   authorizer: Authorizer,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
   protocol: Protocol,
 ): readonly NamedFilter[] {
   if (protocol === "tcp" && authorizer.tcp === undefined) return [];
   const translate = (group: Policies): Record<string, PolicyJson> =>
-    policyMap(group, false, providerPrefix(provider), lookups, protocol);
+    policyMap(group, false, (name) => askedPolicyName(provider, name), lookups, protocol);
   const dryRun = translate(policies.filter(isDryRun));
   const marker = rbacFilter(protocol, {
     ...(Object.keys(dryRun).length === 0 ? {} : { rules: rbac("DENY", dryRun) }),
     shadowRules: rbac("DENY", translate(policies.filter((policy) => !isDryRun(policy)))),
-    shadowRulesStatPrefix: "istio_ext_authz_",
+    shadowRulesStatPrefix: authorizerShadowPrefix,
   });
   const filterEnabledMetadata: MetadataMatcherJson = {
     filter: rbacName(protocol),
-    path: [{ key: "istio_ext_authz_shadow_effective_policy_id" }],
-    value: { stringMatch: { prefix: `istio-ext-authz-${provider}` } },
+    path: [{ key: shadowPolicyKey(authorizerShadowPrefix) }],
+    value: { stringMatch: { prefix: authorizerMark(provider) } },
   };
   const config = protocol === "tcp" ? authorizer.tcp : authorizer.http;
   const asked = {
@@ -153,31 +169,27 @@ function authorizerPair(
 function refusals(
   provider: string,
   policies: Policies,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
   protocol: Protocol,
 ): Record<string, PolicyJson> {
   const enforced = policies.filter((policy) => !isDryRun(policy));
-  const asked = policyMap(enforced, false, providerPrefix(provider), lookups, protocol);
-  return Object.fromEntries(
-    Object.entries(asked).map(([name, policy]) => [`${name}-deny-due-to-bad-CUSTOM-action`, policy]),
-  );
+  const asked = policyMap(enforced, false, (name) => askedPolicyName(provider, name), lookups, protocol);
+  return Object.fromEntries(Object.entries(asked).map(([name, policy]) => [unaskedPolicyName(name), policy]));
 }
 
-function providerPrefix(provider: string): string {
-  return provider === "" ? "istio-ext-authz-" : `istio-ext-authz-${provider}-`;
-}
+const plainName = (name: string): string => name;
 
-/** Rules by `<prefix>ns[<namespace>]-policy[<name>]-rule[<index>]`; rules that cannot be kept are missing. */
+/** Rules by `rbacPolicyName`, changed as `named` does; rules that cannot be kept are missing. */
 function policyMap(
   policies: Policies,
   allows: boolean,
-  prefix: string,
-  lookups: ServiceLookups,
+  named: (name: string) => string,
+  lookups: ProviderLookups,
   protocol: Protocol,
 ): Record<string, PolicyJson> {
   const trustDomains = [lookups.mesh.trustDomain, ...lookups.mesh.trustDomainAliases];
   const entries = policies.flatMap(({ meta, spec }): readonly [string, PolicyJson][] => {
-    const name = (rule: number): string => `${prefix}ns[${meta.namespace}]-policy[${meta.name}]-rule[${rule}]`;
+    const name = (rule: number): string => named(rbacPolicyName(meta, rule));
     const rules = spec.rules ?? [];
     if (rules.length === 0) return [[name(0), neverMatches]];
     return rules.flatMap((rule, index): readonly [string, PolicyJson][] => {
@@ -198,7 +210,7 @@ function rbac(action: RBAC_ActionJson, policies: Record<string, PolicyJson>): RB
 
 function rbacFilter(protocol: Protocol, config: object): NamedFilter {
   const type = `envoy.extensions.filters.${filterKind(protocol)}.rbac.v3.RBAC`;
-  const typedConfig = packAny(type, protocol === "tcp" ? { ...config, statPrefix: "tcp." } : config);
+  const typedConfig = packAny(type, protocol === "tcp" ? { ...config, statPrefix: tcpFilterStatPrefix } : config);
   return { name: rbacName(protocol), typedConfig };
 }
 

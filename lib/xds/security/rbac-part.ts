@@ -3,11 +3,9 @@
  * (who asks).
  * @see docs/how-istio-does-it/security.md#rules-and-parts
  */
-import type { CidrRangeJson } from "../../../gen/envoy/config/core/v3/address_pb.ts";
 import type { PermissionJson, PrincipalJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
 import type { StringMatcherJson } from "../../../gen/envoy/type/matcher/v3/string_pb.ts";
-import { isIpAddress } from "../../mesh/hosts/ip-address.ts";
-import { packAny } from "../any.ts";
+import { cidrRange, packAny } from "../core-messages.ts";
 import { claimMatch, filterMetadataMatch, listClaimMatch } from "./metadata-match.ts";
 import { anyText, headerMatch, principalMatch, quoteRegex, regexMatch, textMatch } from "./string-match.ts";
 
@@ -43,18 +41,18 @@ export const ports: Part<PermissionJson> = {
 
 const destinationIp: Part<PermissionJson> = {
   httpOnly: false,
-  each: (value) => mapped(addressRange(value), (destinationIp) => ({ destinationIp })),
+  each: (value) => mapped(cidrRange(value), (destinationIp) => ({ destinationIp })),
 };
 const sni: Part<PermissionJson> = { httpOnly: false, each: (value) => ({ requestedServerName: textMatch(value) }) };
 
 export const ipBlocks: Part<PrincipalJson> = {
   httpOnly: false,
-  each: (value) => mapped(addressRange(value), (directRemoteIp) => ({ directRemoteIp })),
+  each: (value) => mapped(cidrRange(value), (directRemoteIp) => ({ directRemoteIp })),
 };
 
 export const remoteIpBlocks: Part<PrincipalJson> = {
   httpOnly: false,
-  each: (value) => mapped(addressRange(value), (remoteIp) => ({ remoteIp })),
+  each: (value) => mapped(cidrRange(value), (remoteIp) => ({ remoteIp })),
 };
 
 export const principals: Part<PrincipalJson> = identity(principalMatch);
@@ -190,15 +188,6 @@ function pathTemplate(value: string): NonNullable<PermissionJson["uriTemplate"]>
   const pathTemplate = value.replaceAll("{*}", "*").replaceAll("{**}", "**");
   const type = "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig";
   return { name: "uri-template", typedConfig: packAny(type, { pathTemplate }) };
-}
-
-/** An address, or a range with its bits as written; undefined for anything else. */
-function addressRange(value: string): CidrRangeJson | undefined {
-  const [addressPrefix = "", bits] = split(value, "/");
-  if (!isIpAddress(addressPrefix)) return undefined;
-  const whole = addressPrefix.includes(":") ? 128 : 32;
-  if (bits === undefined) return { addressPrefix, prefixLen: whole };
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= whole ? { addressPrefix, prefixLen: Number(bits) } : undefined;
 }
 
 function bracketed(text: string): string | undefined {

@@ -3,11 +3,12 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import type { CustomTag } from "../../config/kinds/telemetry.ts";
 import type { TracingView } from "../../mesh/views/views.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";
+import { dryRunShadowPrefix, shadowPolicyKey, shadowResultKey } from "../names.ts";
 
 /** Tags that say what dry-run policies would have decided; empty unless one ran. */
 const dryRunTags: readonly CustomTagJson[] = (["allow", "deny"] as const).flatMap((action) => [
-  dryRunTag(`istio.authorization.dry_run.${action}_policy.name`, `istio_dry_run_${action}_shadow_effective_policy_id`),
-  dryRunTag(`istio.authorization.dry_run.${action}_policy.result`, `istio_dry_run_${action}_shadow_engine_result`),
+  dryRunTag(`istio.authorization.dry_run.${action}_policy.name`, shadowPolicyKey(dryRunShadowPrefix(action))),
+  dryRunTag(`istio.authorization.dry_run.${action}_policy.result`, shadowResultKey(dryRunShadowPrefix(action))),
 ]);
 
 /** The tags that a proxy of this version of Istio knows: older Envoys have none from a format string. */

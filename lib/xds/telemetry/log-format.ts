@@ -1,6 +1,6 @@
 import type { TypedExtensionConfigJson } from "../../../gen/envoy/config/core/v3/extension_pb.ts";
 import type { SubstitutionFormatStringJson } from "../../../gen/envoy/config/core/v3/substitution_format_string_pb.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
 
 /** JSON as operators write it for labels: any depth. */
 type JsonObject = NonNullable<SubstitutionFormatStringJson["jsonFormat"]>;

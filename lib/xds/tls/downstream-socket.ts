@@ -1,6 +1,6 @@
 import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base_pb.ts";
 import type { DownstreamTlsContextJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
 
 /** Offered to clients that speak HTTP. */
 export const httpAlpns = ["h2", "http/1.1"] as const;

@@ -3,7 +3,8 @@ import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base
 import type { UpstreamHttpProtocolOptionsJson } from "../../../gen/envoy/config/core/v3/protocol_pb.ts";
 import type { UpstreamTlsContextJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { ClientTLSSettings, ProxyProtocol } from "../../config/kinds/destination-rule.ts";
-import { packAny } from "../any.ts";
+import { packAny } from "../core-messages.ts";
+import { meshTlsSocket, plainTextSocket } from "../names.ts";
 
 /** The sockets of a cluster, one or a choice by endpoint metadata. */
 export type Sockets = Pick<ClusterJson, "transportSocket" | "transportSocketMatches">;
@@ -12,7 +13,7 @@ const rawBuffer = packAny("envoy.extensions.transport_sockets.raw_buffer.v3.RawB
 const plainText: TransportSocketJson = { name: "envoy.transport_sockets.raw_buffer", typedConfig: rawBuffer };
 
 const takesMtls = { tlsMode: "istio" };
-const otherwisePlain = { name: "tlsMode-disabled", match: {}, transportSocket: plainText };
+const otherwisePlain = { name: plainTextSocket, match: {}, transportSocket: plainText };
 
 function tlsSocket(context: UpstreamTlsContextJson): TransportSocketJson {
   return {
@@ -35,7 +36,7 @@ export function tlsSockets(
   if (context === undefined) return {};
   const transportSocket = tlsSocket(context);
   if (!automatic || originalDestination) return { transportSocket };
-  return { transportSocketMatches: [{ name: "tlsMode-istio", match: takesMtls, transportSocket }, otherwisePlain] };
+  return { transportSocketMatches: [{ name: meshTlsSocket, match: takesMtls, transportSocket }, otherwisePlain] };
 }
 
 /** Wraps every socket so that it first says, in the PROXY protocol, whom it connects for. */

@@ -2,8 +2,7 @@ import type { ExtensionConfigSourceJson } from "../../../gen/envoy/config/core/v
 import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { LuaJson } from "../../../gen/envoy/extensions/filters/http/lua/v3/lua_pb.ts";
 import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import { packAny } from "../any.ts";
-import { overAds } from "../config-source.ts";
+import { overAds, packAny } from "../core-messages.ts";
 import type { Extension } from "./traffic-extension.ts";
 
 /**

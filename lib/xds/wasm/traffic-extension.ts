@@ -2,6 +2,7 @@ import type { ConfigMeta } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { TrafficExtension, TrafficSelector, WasmConfig } from "../../config/kinds/wasm-plugin.ts";
 import type { WorkloadPolicies } from "../../mesh/views/views.ts";
+import { extensionName, translatedPluginName } from "../names.ts";
 
 /** The phases of an extension, in the order of a chain; `UNSPECIFIED` comes last, before the router. */
 export type ExtensionPhase = "AUTHN" | "AUTHZ" | "STATS" | "UNSPECIFIED";
@@ -17,9 +18,6 @@ export interface Extension {
     | { readonly kind: "lua"; readonly source: string };
 }
 
-/** Suffix of the name that a WasmPlugin has as an extension. */
-const translatedSuffix = "~istio-translated-wasmplugin";
-
 /**
  * The extensions of a workload in the order in which chains have them: highest priority first, none last; then the
  * workload's own namespace before the root's, then age.
@@ -27,9 +25,12 @@ const translatedSuffix = "~istio-translated-wasmplugin";
  * @param namespace the workload's
  * @see docs/how-istio-does-it/extensions.md#which-extensions
  */
-export function extensionsOf(policies: WorkloadPolicies, namespace: string): readonly Extension[] {
+export function extensionsOf(
+  policies: Pick<WorkloadPolicies, "wasmPlugins" | "trafficExtensions">,
+  namespace: string,
+): readonly Extension[] {
   const plugins = policies.wasmPlugins.map(({ meta, spec }) => {
-    const name = `${meta.name}${translatedSuffix}`;
+    const name = translatedPluginName(meta.name);
     const phase: ExtensionPhase =
       spec.phase === undefined || spec.phase === "UNSPECIFIED_PHASE" ? "UNSPECIFIED" : spec.phase;
     return { meta, name, phase, priority: spec.priority, match: spec.match, code: wasmCode(spec) };
@@ -43,7 +44,7 @@ export function extensionsOf(policies: WorkloadPolicies, namespace: string): rea
   return [...plugins, ...written]
     .sort((a, b) => byPriority(a, b) || byNamespace(a.meta, b.meta, namespace) || byAge(a, b))
     .map(({ meta, name, phase, match = [], code }) => ({
-      resourceName: `extensions.istio.io/trafficextension/${meta.namespace}.${name}`,
+      resourceName: extensionName(meta.namespace, name),
       phase,
       match,
       code,

@@ -92,7 +92,7 @@ describe("POST /hooks/recompile", () => {
   });
 
   it("says 422 with the diagnostics when the sources hold no configuration", async () => {
-    const origin = { key: { kind: "", name: "", namespace: "" }, file: "a.yaml", line: 1 };
+    const origin = { key: { group: "", kind: "", name: "", namespace: "" }, file: "a.yaml", line: 1 };
     const diagnostic = { code: "invalid-value", severity: "error", origin, path: [], message: "m", hint: "" } as const;
     const { post } = testApp(async () => {
       throw new PortolanError("nothing can be read", [diagnostic]);

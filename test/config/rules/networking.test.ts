@@ -478,9 +478,13 @@ describe("WorkloadEntry, WorkloadGroup and ProxyConfig", () => {
     ["WorkloadGroup", "{template: {}, probe: {httpGet: {port: 80, scheme: FTP}}}", "error spec.probe.httpGet.scheme: "],
     ["ProxyConfig", "{concurrency: -1}", "error spec.concurrency: "],
     ["ProxyConfig", "{concurrency: 0}", "warning spec.concurrency: is about how a proxy is started"],
-    ["ProxyConfig", "{environmentVariables: {A: b}}", "warning spec.environmentVariables: "],
+    ["ProxyConfig", "{environmentVariables: {A: b}}", "warning spec.environmentVariables.A: "],
     ["ProxyConfig", "{image: {imageType: debug}}", "warning spec.image: "],
   ])("%s %s gives %s", (kind, spec, want) => {
     expect(findingsOf(kind, spec)).toContainEqual(expect.stringContaining(want));
+  });
+
+  it("takes variables of a ProxyConfig that become metadata of nodes", () => {
+    expect(findingsOf("ProxyConfig", "{environmentVariables: {ISTIO_META_A: b, ISTIO_METAJSON_B: '{}'}}")).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { readFiles, type SourceFile } from "../../../lib/config/directory.ts";
-import type { NamedProxy } from "../../../lib/mesh/proxy/proxy-from-node.ts";
+import type { NamedProxy } from "../../named-proxy.ts";
 import { randomDestinationRule } from "./destination-rules.ts";
 import { createDice, type Dice } from "./dice.ts";
 import { randomEnvoyFilter } from "./envoy-filters.ts";
@@ -65,7 +65,7 @@ export function randomSource(seed: number): RandomSource {
   const legacy = dice.chance(40) ? legacyObjects(dice).flatMap((make) => accepted(make)) : [];
   const meshConfig = dice.chance(60) ? acceptedMeshConfig(dice, refused) : undefined;
   const manifests = unique([...applications, ...gatewayApplication(dice), ingressClass, ...objects, ...legacy]);
-  return { seed, manifests, meshConfig, proxies: namedProxies(dice, meshConfig), refused };
+  return { seed, manifests, meshConfig, proxies: namedProxies(dice), refused };
 }
 
 /** Roles mean something only where RBAC is on, and few worlds would have all three by chance. */
@@ -106,7 +106,7 @@ const unique = (manifests: readonly Manifest[]): readonly Manifest[] => [
 ];
 
 /** Proxies of kinds that pods do not show: other interceptions, families, versions of the node's metadata. */
-function namedProxies(dice: Dice, meshConfig: object | undefined): readonly NamedProxy[] {
+function namedProxies(dice: Dice): readonly NamedProxy[] {
   return dice.list(0, 2, () => {
     const at = dice.int(200) + 1;
     const metadata = {
@@ -125,8 +125,7 @@ function namedProxies(dice: Dice, meshConfig: object | undefined): readonly Name
       ...dice.maybe(10, () => ({ TLS_CLIENT_KEY: "/etc/c/key.pem", TLS_CLIENT_ROOT_CERT: "/etc/c/root.pem" })),
       ...dice.maybe(15, () => ({ ISTIO_VERSION: dice.pick(["1.20.0", "1.27.5", "1.28.0", "1.29.1", "1.30.3"]) })),
       ...dice.maybe(15, () => ({ MESH_ID: "mesh1", CLUSTER_ID: "Kubernetes" })),
-      // Alone: Istio does not look at the mesh's settings beside them, as its agents have done so.
-      ...(meshConfig === undefined ? dice.maybe(40, () => ({ PROXY_CONFIG: randomProxySettings(dice) })) : {}),
+      ...dice.maybe(40, () => ({ PROXY_CONFIG: randomProxySettings(dice) })),
     };
     const router = dice.chance(25);
     return {

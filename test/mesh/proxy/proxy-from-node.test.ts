@@ -59,7 +59,7 @@ describe("what a registry knows of the workload", () => {
     network: "",
     nodeName: "node-1",
     ready: true,
-    origin: { key: { kind: "Pod", name: "p", namespace: "ns1" }, file: "", line: 0 },
+    origin: { key: { group: "", kind: "Pod", name: "p", namespace: "ns1" }, file: "", line: 0 },
   };
   const node: EnvoyNode = {
     id: "sidecar~10.1.1.1~p.ns1~ns1.svc.cluster.local",
@@ -80,6 +80,16 @@ describe("what a registry knows of the workload", () => {
     expect(value?.labels).toMatchObject({ app: "claimed", own: "1" });
     expect(value?.locality).toBe("r9");
   });
+});
+
+it.each([
+  [{ "topology.istio.io/locality": "r.z.s", "istio-locality": "other" }, "r/z/s"],
+  [{ "istio-locality": "r.z" }, "r/z"],
+  [{ "topology.kubernetes.io/region": "r", "istio-locality": "other" }, "r"],
+  [{}, "r9"],
+])("is where its labels %j say, else where the node says: %s", (LABELS, want) => {
+  const id = "sidecar~10.1.1.1~p.ns1~ns1.svc.cluster.local";
+  expect(read({ id, metadata: { LABELS }, locality: { region: "r9" } }).value?.locality).toBe(want);
 });
 
 it("takes the name of its Kubernetes node from the metadata, else from a label", () => {

@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { IstioEgressListener } from "../../../lib/config/kinds/sidecar.ts";
 import type { VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
-import type { SidecarScope } from "../../../lib/mesh/mesh.ts";
 import { scopeFor } from "../../../lib/mesh/scope/scope-for.ts";
-import { scopeDependencies } from "../../../lib/mesh/scope/sidecar-scope.ts";
+import { type SidecarScope, scopeDependencies } from "../../../lib/mesh/scope/sidecar-scope.ts";
 import type { Service } from "../../../lib/registry/service.ts";
 import { config, mesh, router, service, sidecar, type WorldParts, world } from "../parts.ts";
 

@@ -30,6 +30,17 @@ function endpointsOf(entry: ServiceEntry, host: string, configs: Parameters<type
   return state.endpoints.get(`app/${host}`) ?? [];
 }
 
+describe("the workload of a WorkloadEntry", () => {
+  it.each([
+    [{}, {}, "vm-1"],
+    [{ "service.istio.io/workload-name": "db" }, {}, "db"],
+    [{ "service.istio.io/workload-name": "db" }, { "istio.io/autoRegistrationGroup": "dbs" }, "dbs"],
+  ])("with labels %j and annotations %j is called %s", (labels, annotations, want) => {
+    const entry = workloadEntry("app/vm-1", { address: "10.5.0.1", labels }, { annotations });
+    expect(selectableEntry(entry, entrySettings).endpoint.workloadName).toBe(want);
+  });
+});
+
 describe("the services of a ServiceEntry", () => {
   it("are one for each host and address", () => {
     const { services } = entryServices(serviceEntry("app/ext", ext, { creationTimestampMs: 7 }));

@@ -21,7 +21,7 @@ const target = (of: Service, targetPort: number, servicePort = of.ports[0]) => {
 };
 
 const sidecar = (spec: Sidecar): Pick<Parts, "sidecar"> => {
-  const key = { kind: "Sidecar", name: "s", namespace: "default" };
+  const key = { group: "networking.istio.io", kind: "Sidecar", name: "s", namespace: "default" };
   const meta = {
     ...key,
     group: "networking.istio.io",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isArray, isObject, type Json } from "../../conformance/json.ts";
-import { hcm, patched } from "./patched-world.ts";
+import { hcm, patched, patchedGateway } from "./patched-world.ts";
 
 const httpFilterNames = (filters: Json | undefined) =>
   isArray(filters) ? filters.map((filter) => (isObject(filter) ? filter.name : "")) : [];
@@ -127,6 +127,45 @@ describe("route tables", () => {
       { applyTo: "VIRTUAL_HOST", match, patch: { operation: "ADD", value: { name: host, domains: ["new"] } } },
     );
     expect(JSON.stringify(at("routes", "80"))).not.toContain(host);
+  });
+});
+
+describe("route tables of a gateway", () => {
+  const http = (more: object) => ({ hosts: ["*"], port: { number: 80, name: "http", protocol: "HTTP" }, ...more });
+  const tls = { mode: "SIMPLE", credentialName: "secret" };
+  const https = (more: object) => ({
+    hosts: ["a.example"],
+    port: { number: 443, name: "web", protocol: "HTTPS" },
+    tls,
+    ...more,
+  });
+  const tablesFound = (server: object, routeConfiguration: object) => {
+    const value = { request_headers_to_remove: ["x-drop"] };
+    const { value: made } = patchedGateway([server], {
+      applyTo: "ROUTE_CONFIGURATION",
+      match: { context: "GATEWAY", routeConfiguration },
+      patch: { operation: "MERGE", value },
+    });
+    return made.routes.filter(({ json }) => JSON.stringify(json).includes("x-drop")).map(({ name }) => name);
+  };
+
+  it.each([
+    ["the port of a server", http({}), { portNumber: 80 }, ["http.8080"]],
+    ["the port of a server with a bind", http({ bind: "10.0.0.1" }), { portNumber: 80 }, ["http.8080.10.0.0.1"]],
+    ["another port than that of a server with a bind", http({ bind: "10.0.0.1" }), { portNumber: 81 }, []],
+    ["a port name", https({}), { portName: "web" }, ["https.443.web.gw.default"]],
+    ["a Gateway", https({}), { gateway: "default/gw" }, ["https.443.web.gw.default"]],
+    ["another Gateway", https({}), { gateway: "default/other" }, []],
+    // The name of the table is read back, and a bind hides what stands before it.
+    ["a Gateway whose server has a bind", https({ bind: "10.0.0.1" }), { gateway: "default/gw" }, []],
+    [
+      "the port of an HTTPS server with a bind",
+      https({ bind: "10.0.0.1" }),
+      { portNumber: 443 },
+      ["https.443.web.gw.default.10.0.0.1"],
+    ],
+  ])("are found by %s", (_by, server, routeConfiguration, want) => {
+    expect(tablesFound(server, routeConfiguration)).toEqual(want);
   });
 });
 

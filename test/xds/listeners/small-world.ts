@@ -3,12 +3,11 @@ import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
 import { readFiles } from "../../../lib/config/directory.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { createMemo, type Memo } from "../../../lib/mesh/memo/memo.ts";
-import type { NamedProxy } from "../../../lib/mesh/proxy/proxy-from-node.ts";
-import { proxyOf } from "../../../lib/mesh/proxy/proxy-from-node.ts";
 import type { ListenerView } from "../../../lib/mesh/views/views.ts";
 import { viewsOf } from "../../../lib/mesh/views/views-of.ts";
 import { generateListeners } from "../../../lib/xds/listeners/generate-listeners.ts";
 import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
+import { type NamedProxy, proxyOfNamed } from "../../named-proxy.ts";
 
 /** A world in the words of its operators. */
 export interface SmallWorld {
@@ -38,7 +37,7 @@ export function listenerView({ input, mesh, networks, node }: SmallWorld, memo: 
     ...(networks === undefined ? [] : [{ file: "networks.yaml", text: networks }]),
   ];
   const world = worldOf(readFiles(files), { ...defaultWorldOptions, compat: "istio" }, memo).value;
-  const proxy = proxyOf(nodeOf(node), world.registry, world.meshConfig).value;
+  const proxy = proxyOfNamed(nodeOf(node), world.registry, world.meshConfig).value;
   if (proxy === undefined) throw new Error("the node of the test cannot be read");
   return viewsOf(buildMesh(world, memo).value, proxy, memo).listeners;
 }

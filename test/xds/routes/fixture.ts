@@ -1,17 +1,14 @@
 import { byAge } from "../../../lib/config/config.ts";
+import { isSubsetHost } from "../../../lib/config/host-name.ts";
 import type { DestinationRule } from "../../../lib/config/kinds/destination-rule.ts";
 import type { Gateway } from "../../../lib/config/kinds/gateway.ts";
 import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import type { IstioEgressListener } from "../../../lib/config/kinds/sidecar.ts";
 import type { VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
-import { isSubsetHost } from "../../../lib/mesh/hosts/host-name.ts";
-import type {
-  EgressListener,
-  GatewayServer,
-  MeshDestinationRule,
-  MeshVirtualService,
-  SidecarScope,
-} from "../../../lib/mesh/mesh.ts";
+import type { GatewayServer } from "../../../lib/mesh/gateway/merged-gateway.ts";
+import type { MeshDestinationRule } from "../../../lib/mesh/index/destination-rule-index.ts";
+import type { MeshVirtualService } from "../../../lib/mesh/index/virtual-service-index.ts";
+import type { EgressListener, SidecarScope } from "../../../lib/mesh/scope/sidecar-scope.ts";
 import type { ClassProxy, RouteView } from "../../../lib/mesh/views/views.ts";
 import type { Protocol, Service } from "../../../lib/registry/service.ts";
 import { service as aService, config, port, proxy, rule, scopeOf } from "../world-parts.ts";
@@ -119,7 +116,6 @@ export function gatewayView(
   const gateway = config<Gateway>("Gateway", "gw", { servers });
   const merged: readonly GatewayServer[] = servers.map((server) => ({
     server,
-    written: server,
     gateway,
     key: gateway.origin.key,
     gatewayName: "default/gw",

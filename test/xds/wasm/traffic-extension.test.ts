@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { readFiles } from "../../../lib/config/directory.ts";
 import { listenersOf, type SmallWorld } from "../listeners/small-world.ts";
 
 const web = `
@@ -61,5 +62,32 @@ describe("extensions in a chain", () => {
       translated("extensions.istio.io/trafficextension/default.net"),
     );
     expect(httpChain({ input: web + plugin("net", "type: NETWORK") })).toEqual([]);
+  });
+
+  it("are of their own kind too: Wasm to be discovered, Lua in place, which is all that is served", () => {
+    const extension = (name: string, spec: string) => `
+---
+apiVersion: extensions.istio.io/v1alpha1
+kind: TrafficExtension
+metadata: {name: ${name}, namespace: default}
+spec: {${spec}}
+`;
+    const input =
+      web +
+      extension("a-wasm", 'phase: AUTHZ, priority: 2, wasm: {url: "oci://example.com/a:1"}') +
+      extension("b-lua", 'phase: AUTHZ, priority: 1, lua: {inlineCode: "function envoy_on_request(h) end"}');
+    const { at } = listenersOf({ input });
+    const filters = ["filterChains", 0, "filters", 0, "typedConfig", "httpFilters"] as const;
+    const name = (of: string) => `extensions.istio.io/trafficextension/default.${of}`;
+    const first = [0, 1, 2, 3].find((index) => at("0.0.0.0_80", ...filters, index, "name") === name("a-wasm")) ?? -1;
+    expect(at("0.0.0.0_80", ...filters, first, "configDiscovery", "typeUrls")).toHaveLength(2);
+    expect(at("0.0.0.0_80", ...filters, first + 1)).toMatchObject({
+      name: name("b-lua"),
+      typedConfig: { defaultSourceCode: { inlineString: "function envoy_on_request(h) end" } },
+    });
+    const { diagnostics } = readFiles([{ file: "a.yaml", text: input }]);
+    expect(diagnostics.map(({ origin, path, severity }) => [origin.key.name, path, severity])).toEqual([
+      ["a-wasm", ["spec", "wasm", "url"], "info"],
+    ]);
   });
 });

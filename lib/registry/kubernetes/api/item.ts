@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { groupVersion } from "../../../config/group-version.ts";
 import type { KubernetesObject } from "../object.ts";
 import type { ApiResource } from "./resource.ts";
 
@@ -33,6 +34,10 @@ export function readItem(value: unknown, resource: ApiResource, source: string):
       ...(namespace === undefined ? {} : { namespace }),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     },
-    origin: { key: { kind, name: metadata.name, namespace: namespace ?? "" }, file: source, line: 0 },
+    origin: {
+      key: { group: groupVersion(apiVersion).group, kind, name: metadata.name, namespace: namespace ?? "" },
+      file: source,
+      line: 0,
+    },
   };
 }

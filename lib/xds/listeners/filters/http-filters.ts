@@ -1,6 +1,6 @@
 import type { RouterJson } from "../../../../gen/envoy/extensions/filters/http/router/v3/router_pb.ts";
 import type { HttpFilterJson } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import { packAny } from "../../any.ts";
+import { packAny } from "../../core-messages.ts";
 import type { ListenerContext } from "../listener-context.ts";
 import type { ChainPlace } from "./policy-filters.ts";
 
@@ -35,7 +35,7 @@ const cors: HttpFilterJson = {
  * @see docs/how-istio-does-it/listeners.md#http-filters
  */
 export function httpFilters(
-  { policies, view }: ListenerContext,
+  { policies, proxy }: ListenerContext,
   place: ChainPlace,
   options: { readonly grpcWeb: boolean; readonly forwardProxies: readonly HttpFilterJson[] },
 ): HttpFilterJson[] {
@@ -53,7 +53,7 @@ export function httpFilters(
     fault,
     cors,
     ...options.forwardProxies,
-    router(view.proxy.proxyConfig.proxyHeaders?.envoyDebugHeaders?.disabled === true),
+    router(proxy.proxyConfig.proxyHeaders?.envoyDebugHeaders?.disabled === true),
   ];
 }
 

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 import type { HttpConnectionManagerJson } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { MeshNetworks } from "../../../config/kinds/mesh-networks.ts";
-import { cidrRange } from "../cidr.ts";
+import { cidrRange } from "../../core-messages.ts";
 
 /**
  * The address ranges of the mesh's networks, whose clients a gateway believes more; absent when no network has any.

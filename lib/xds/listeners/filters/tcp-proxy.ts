@@ -3,7 +3,7 @@ import type { MongoProxyJson } from "../../../../gen/envoy/extensions/filters/ne
 import type { TcpProxyJson } from "../../../../gen/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.ts";
 import type { DestinationRule, TunnelSettings } from "../../../config/kinds/destination-rule.ts";
 import type { Protocol } from "../../../registry/service.ts";
-import { packAny } from "../../any.ts";
+import { packAny } from "../../core-messages.ts";
 import { blackHoleCluster } from "../../names.ts";
 import { type ListenerContext, telemetryOf } from "../listener-context.ts";
 import type { ListenerClass } from "./policy-filters.ts";
@@ -49,7 +49,7 @@ export function tcpProxyFilters(
 
 /** Takes whatever nobody else does: to where it was going, or nowhere. */
 export function catchAllTcpProxy(context: ListenerContext, cluster: string): FilterJson {
-  const { idleTimeout } = context.view.options;
+  const { idleTimeout } = context.options;
   return tcpProxyFilter({
     statPrefix: cluster,
     cluster,
@@ -86,7 +86,7 @@ function accessLogField(context: ListenerContext, listenerClass: ListenerClass):
 
 function timeouts(context: ListenerContext, rule: DestinationRule | undefined): TcpProxyJson {
   const pool = rule?.trafficPolicy?.connectionPool?.tcp;
-  const idleTimeout = pool?.idleTimeout ?? context.view.options.idleTimeout;
+  const idleTimeout = pool?.idleTimeout ?? context.options.idleTimeout;
   return {
     ...(idleTimeout === "" ? {} : { idleTimeout }),
     ...(pool?.maxConnectionDuration === undefined

@@ -2,7 +2,7 @@ import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listen
 import type { DnsCacheConfigJson } from "../../../../gen/envoy/extensions/common/dynamic_forward_proxy/v3/dns_cache_pb.ts";
 import type { HttpFilterJson } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { Service } from "../../../registry/service.ts";
-import { packAny } from "../../any.ts";
+import { packAny } from "../../core-messages.ts";
 import { dynamicForwardProxyCacheName } from "../../names.ts";
 
 /** Resolves the host of an HTTP request. */

@@ -1,0 +1,34 @@
+/**
+ * Host names as Istio compares them: exact names, and wildcards that begin with `*`.
+ * @see docs/how-istio-does-it/names.md
+ * @see istio 1.30.3 pkg/config/host/name.go
+ */
+import { isIpAddress } from "./ip-address.ts";
+
+export const isWildcard = (host: string): boolean => host.startsWith("*");
+
+/** Do two hosts have a name in common? Symmetric: `*.com` overlaps `a.com` both ways. */
+export function hostsOverlap(a: string, b: string): boolean {
+  if (isWildcard(a)) {
+    if (!isWildcard(b)) return b.endsWith(a.slice(1));
+    return a.length < b.length ? b.endsWith(a.slice(1)) : a.endsWith(b.slice(1));
+  }
+  return isWildcard(b) ? a.endsWith(b.slice(1)) : a === b;
+}
+
+/** Is every name that `host` stands for also one of `of`? */
+export function isSubsetHost(host: string, of: string): boolean {
+  if (!isWildcard(of)) return host === of;
+  if (!isWildcard(host)) return host.endsWith(of.slice(1));
+  return host.length >= of.length && host.endsWith(of.slice(1));
+}
+
+/**
+ * A host as mentioned by an object, as a full name: a single label is a service of the object's own namespace.
+ * @param domain domain suffix of the mesh
+ */
+export function fullHostName(host: string, namespace: string, domain: string): string {
+  if (host === "" || host === "*" || host.includes(".") || isIpAddress(host)) return host;
+  const inNamespace = namespace === "" ? host : `${host}.${namespace}`;
+  return domain === "" ? inNamespace : `${inNamespace}.svc.${domain}`;
+}

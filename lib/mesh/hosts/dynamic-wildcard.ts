@@ -1,7 +1,0 @@
-import type { Service } from "../../registry/service.ts";
-import { isWildcard } from "./host-name.ts";
-
-/** A wildcard whose names Envoy resolves when a request or connection says which one. */
-export function isDynamicWildcard(service: Pick<Service, "resolution" | "hostname">): boolean {
-  return service.resolution === "DynamicDNS" && isWildcard(service.hostname);
-}

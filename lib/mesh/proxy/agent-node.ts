@@ -1,0 +1,106 @@
+import type { Stage } from "../../config/diagnostic.ts";
+import { at, warning } from "../../config/finding.ts";
+import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import { mergeProxyConfig } from "../../config/read-mesh-config.ts";
+import type { Workload } from "../../registry/service.ts";
+import { flagOf, metadataOfEnvironment } from "./environment-metadata.ts";
+import { nodeClusterOf } from "./node-cluster.ts";
+import type { EnvoyNode } from "./proxy-from-node.ts";
+import type { ProxyStart } from "./proxy-start.ts";
+import { expandedSettings, settingsJson } from "./settings-json.ts";
+import type { AnnotatedSettings } from "./workload-annotations.ts";
+
+/** A node as Istio's agent writes it. */
+export interface AgentNode extends EnvoyNode {
+  readonly cluster: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** The node of a workload's proxy, and the settings that it runs with. */
+export interface WorkloadNode {
+  readonly node: AgentNode;
+  readonly settings: ProxyConfig;
+}
+
+/** Ports of the agent's own listeners, unless its environment says otherwise. */
+const statusPort = 15021;
+const prometheusPort = 15090;
+
+/** Of all annotations only these are read of a node; every poll would carry the others. */
+const readAnnotations = "resource.opentelemetry.io/";
+
+/**
+ * The node that Istio's agent writes into Envoy's bootstrap. What only says something of the agent's own process is left
+ * out.
+ *
+ * @returns diagnostics `proxy-environment-invalid` for variables that cannot be read
+ * @see docs/how-istio-does-it/nodes.md#the-agent
+ * @see istio 1.30.3 pkg/bootstrap/config.go, GetNodeMetaData
+ * @see istio 1.30.3 pilot/cmd/pilot-agent/config/config.go, ConstructProxyConfig
+ */
+export function nodeOfStart(
+  start: ProxyStart,
+  workload: Workload,
+  annotations: AnnotatedSettings,
+): Stage<WorkloadNode> {
+  const { environment } = start;
+  const settings = agentSettings(start, annotations, workload.pod?.hostAddress ?? "");
+  const read = metadataOfEnvironment(environment, settings.proxyMetadata);
+  const name = environment.POD_NAME ?? workload.name;
+  const namespace = environment.POD_NAMESPACE ?? workload.namespace;
+  const { "pod-template-hash": _hash, ...labels } = { ...read.staticLabels, ...start.labels };
+  const annotated = Object.entries(workload.annotations).filter(([key]) => key.startsWith(readAnnotations));
+  const metadata = {
+    ISTIO_VERSION: start.istioVersion,
+    ...read.metadata,
+    NAME: name,
+    NAMESPACE: namespace,
+    ...(environment.SERVICE_ACCOUNT === undefined ? {} : { SERVICE_ACCOUNT: environment.SERVICE_ACCOUNT }),
+    INSTANCE_IPS: workload.addresses.join(","),
+    ENVOY_STATUS_PORT: portOf(environment.ENVOY_STATUS_PORT) ?? statusPort,
+    ENVOY_PROMETHEUS_PORT: portOf(environment.ENVOY_PROMETHEUS_PORT) ?? prometheusPort,
+    ...(flagOf(environment.EXIT_ON_ZERO_ACTIVE_CONNECTIONS) ? { EXIT_ON_ZERO_ACTIVE_CONNECTIONS: "true" } : {}),
+    LABELS: labels,
+    ...(Object.keys(read.staticLabels).length === 0 ? {} : { STATIC_LABELS: read.staticLabels }),
+    ...(annotated.length === 0 ? {} : { ANNOTATIONS: Object.fromEntries(annotated) }),
+    PROXY_CONFIG: settingsJson(settings),
+  };
+  const { WORKLOAD_NAME: stated } = read.metadata;
+  const workloadName = typeof stated === "string" ? stated : "";
+  const [region = "", zone = "", subZone = ""] = workload.locality.split("/");
+  const node: AgentNode = {
+    id: [start.type, workload.addresses[0] ?? "", `${name}.${namespace}`, start.dnsDomain].join("~"),
+    cluster: nodeClusterOf(settings, { namespace, workloadName, labels }),
+    ...(workload.locality === "" ? {} : { locality: { region, zone, subZone } }),
+    metadata: Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+  const path = [...(workload.pod?.proxyContainer?.path ?? []), "env"];
+  const diagnostics = Object.entries(read.unreadable).map(([variable, why]) =>
+    at(workload.origin, warning([...path, variable], why, "it counts as absent", "proxy-environment-invalid")),
+  );
+  return { value: { node, settings }, diagnostics };
+}
+
+/** Annotations over what the agent was started with; without a number of threads it takes its CPU limit. */
+function agentSettings(
+  { settings, environment }: ProxyStart,
+  { settings: annotated, overrides }: AnnotatedSettings,
+  hostAddress: string,
+): ProxyConfig {
+  const merged = [annotated, overrides].reduce<ProxyConfig>(
+    (under, layer) => (Object.keys(layer).length === 0 ? under : mergeProxyConfig(under, layer)),
+    settings,
+  );
+  const limit = Number(environment.ISTIO_CPU_LIMIT ?? 0);
+  const known = merged.concurrency === undefined && limit > 0 ? { ...merged, concurrency: limit } : merged;
+  return withHostAddress(known, hostAddress);
+}
+
+/** The kubelet does not expand annotations; the agent knows this one name, for collectors that run on each node. */
+function withHostAddress(settings: ProxyConfig, address: string): ProxyConfig {
+  return address === "" ? settings : expandedSettings(settings, (text) => text.replaceAll("$(HOST_IP)", address));
+}
+
+function portOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,17 @@
+import type { Labels } from "../../config/labels.ts";
+
+const canonicalName = "service.istio.io/canonical-name";
+const canonicalRevision = "service.istio.io/canonical-revision";
+
+/** The labels that injection gives a workload where it lacks them: whose instance it is, and of which revision. */
+export function canonicalLabels(labels: Labels, workloadName: string): Labels {
+  return {
+    [canonicalName]: labels[canonicalName] || labels["app.kubernetes.io/name"] || labels.app || workloadName,
+    [canonicalRevision]: labels[canonicalRevision] || labels["app.kubernetes.io/version"] || labels.version || "latest",
+  };
+}
+
+/** Label that names a workload's application, the one that was there first before the others. */
+export function appOf(labels: Labels): string | undefined {
+  return labels.app ?? labels["app.kubernetes.io/name"] ?? labels[canonicalName];
+}

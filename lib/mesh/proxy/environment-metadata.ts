@@ -1,0 +1,71 @@
+import type { Labels } from "../../config/labels.ts";
+import { textMap } from "./node-metadata.ts";
+
+/** Metadata that Istio reads as flags, written as texts. */
+const flags = [
+  "DNS_CAPTURE",
+  "DNS_AUTO_ALLOCATE",
+  "ENABLE_HBONE",
+  "DISABLE_HBONE_SEND",
+  "INBOUND_LISTENER_EXACT_BALANCE",
+  "OUTBOUND_LISTENER_EXACT_BALANCE",
+] as const;
+
+const metaPrefix = "ISTIO_META_";
+const jsonPrefix = "ISTIO_METAJSON_";
+
+/** What the variables of an agent's process say of its node. */
+export interface EnvironmentMetadata {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** `ISTIO_METAJSON_LABELS`. */
+  readonly staticLabels: Labels;
+  /** Variables that cannot be read, with what is wrong; they count as absent. */
+  readonly unreadable: Readonly<Record<string, string>>;
+}
+
+/**
+ * `ISTIO_META_X` is the key X, the members of every object `ISTIO_METAJSON_…` are keys as well, and win. Flags are written as
+ * `true` or `false`, however they were.
+ *
+ * @param proxyMetadata of the settings, below the environment
+ */
+export function metadataOfEnvironment(environment: Labels, proxyMetadata: Labels): EnvironmentMetadata {
+  const unreadable: Record<string, string> = {};
+  const metadata: Record<string, unknown> = {};
+  for (const [name, value] of [...Object.entries(proxyMetadata), ...Object.entries(environment)]) {
+    if (name.startsWith(metaPrefix)) metadata[name.slice(metaPrefix.length)] = value;
+  }
+  let staticLabels: Labels = {};
+  for (const [name, text] of Object.entries(environment)) {
+    if (!name.startsWith(jsonPrefix)) continue;
+    const object = objectOf(text);
+    if (object === undefined) unreadable[name] = "is no JSON object";
+    Object.assign(metadata, object);
+    if (name === `${jsonPrefix}LABELS`) staticLabels = textMap(object);
+  }
+  for (const name of flags) {
+    if (metadata[name] === undefined) continue;
+    const flag = flagOf(metadata[name]);
+    if (flag === undefined) {
+      unreadable[`${metaPrefix}${name}`] = `${JSON.stringify(metadata[name])} is neither true nor false`;
+      delete metadata[name];
+    } else metadata[name] = String(flag);
+  }
+  return { metadata, staticLabels, unreadable };
+}
+
+/** Go's `strconv.ParseBool`; undefined for anything else. */
+export function flagOf(value: unknown): boolean | undefined {
+  if (typeof value !== "string") return undefined;
+  if (/^(?:1|t|T|true|TRUE|True)$/.test(value)) return true;
+  return /^(?:0|f|F|false|FALSE|False)$/.test(value) ? false : undefined;
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

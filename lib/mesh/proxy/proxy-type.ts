@@ -1,0 +1,55 @@
+import type { Config } from "../../config/config.ts";
+import { isIpAddress } from "../../config/ip-address.ts";
+import type { Gateway } from "../../config/kinds/gateway.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import { isNonEmptySubset } from "../../config/labels.ts";
+import { tlsModeLabel } from "../../registry/labels.ts";
+import type { Workload } from "../../registry/service.ts";
+import { groupAnnotation } from "../../registry/service-entry/workload.ts";
+import { ingressGatewayLabel } from "../index/ingress.ts";
+import { isInjected, proxyTypeOf } from "./container-start.ts";
+import type { Proxy } from "./proxy.ts";
+
+/** Annotation that injection leaves on a pod. */
+const injectedAnnotation = "sidecar.istio.io/status";
+/** Annotation that names the templates which a pod is injected with. */
+const templatesAnnotation = "inject.istio.io/templates";
+
+/** What decides which workloads are gateways. */
+export interface GatewaySelection {
+  readonly gateways: readonly Config<Gateway>[];
+  /** Whether there is an Ingress: the ingress gateway serves it. */
+  readonly hasIngresses: boolean;
+  readonly meshConfig: MeshConfig;
+}
+
+/** The sort of proxy that a workload has; undefined for none. */
+export type ProxyTypes = (workload: Workload) => Proxy["type"] | undefined;
+
+/**
+ * Says which sort of proxy a workload has. A pod's container says it itself. Where there is none, a pod
+ * that the gateway template is for, or that some Gateway or the Ingresses select, is a gateway.
+ */
+export function proxyTypes(selection: GatewaySelection): ProxyTypes {
+  const selectors = selection.gateways.filter(isIstios).map(({ spec }) => spec.selector);
+  if (selection.hasIngresses) selectors.push({ istio: ingressGatewayLabel(selection.meshConfig) });
+  return (workload) => {
+    const { addresses, labels, annotations, pod } = workload;
+    if (addresses.length === 0) return undefined;
+    if (pod?.proxyContainer !== undefined && isInjected(pod.proxyContainer)) return proxyTypeOf(pod.proxyContainer);
+    if (!hasProxy(workload)) return undefined;
+    const templates = (annotations[templatesAnnotation] ?? "").split(",").map((name) => name.trim());
+    const isGateway = templates.includes("gateway") || selectors.some((selector) => isNonEmptySubset(selector, labels));
+    return isGateway ? "router" : "sidecar";
+  };
+}
+
+/** Gateway API has a kind of the same name. */
+const isIstios = ({ meta }: Config): boolean => meta.group === "networking.istio.io";
+
+/** Whether somebody says that a workload has a proxy; a machine with an account takes mutual TLS, so that it has one. */
+function hasProxy({ kind, addresses, labels, annotations, serviceAccount }: Workload): boolean {
+  if (labels[tlsModeLabel] === "istio" || annotations[injectedAnnotation] !== undefined) return true;
+  if (kind !== "WorkloadEntry" || labels[tlsModeLabel] !== undefined || !addresses.every(isIpAddress)) return false;
+  return serviceAccount !== "" || annotations[groupAnnotation] !== undefined;
+}

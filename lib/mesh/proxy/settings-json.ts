@@ -1,0 +1,47 @@
+import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
+
+/** Scalars without presence, whose zero proto JSON leaves out; of wrappers and messages a zero says something. */
+const withoutPresence: ReadonlySet<string> = new Set([
+  "configPath",
+  "binaryPath",
+  "discoveryAddress",
+  "statsdUdpAddress",
+  "proxyAdminPort",
+  "controlPlaneAuthPolicy",
+  "customConfigFile",
+  "statNameLength",
+  "proxyBootstrapTemplatePath",
+  "interceptionMode",
+  "proxyMetadata",
+  "runtimeValues",
+  "statusPort",
+  "extraStatTags",
+  "meshId",
+  "caCertificatesPem",
+  "fileFlushMinSizeKb",
+  "zipkinAddress",
+  "availabilityZone",
+  "envoyMetricsServiceAddress",
+]);
+
+/** A ProxyConfig as proto JSON, the `PROXY_CONFIG` of a node; fields sorted. */
+export function settingsJson(settings: ProxyConfig): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(settings).filter(
+    ([name, value]) => !withoutPresence.has(name) || !isZero(name, value),
+  );
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function isZero(name: string, value: unknown): boolean {
+  if (name === "interceptionMode") return value === "REDIRECT";
+  if (name === "controlPlaneAuthPolicy") return value === "NONE";
+  if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
+  return value === "" || value === 0 || value === undefined;
+}
+
+/** The settings with every text that refers to a variable (`$(NAME)`) changed. */
+export function expandedSettings(settings: ProxyConfig, expand: (text: string) => string): ProxyConfig {
+  const text = JSON.stringify(settings);
+  if (!text.includes("$(")) return settings;
+  return JSON.parse(text, (_name, value: unknown) => (typeof value === "string" ? expand(value) : value));
+}

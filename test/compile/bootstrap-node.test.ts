@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
+import { compile } from "../../lib/compile/compile.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { readFiles } from "../../lib/config/directory.ts";
+import { readNode } from "../../lib/front/poll-request.ts";
+import { claimsOf } from "../../lib/mesh/classes/claims.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { project } from "../../lib/snapshot/classifier.ts";
+import { asJson, isArray, isObject, type Json } from "../conformance/json.ts";
+import { everySort } from "./pods/every-sort.ts";
+
+/** As an Envoy sends a node: the members of its metadata in an order of its own. */
+function reordered(value: Json): Json {
+  if (isArray(value)) return value.map(reordered);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([name, member]) => [name, reordered(member)]),
+  );
+}
+
+describe("the node of a printed bootstrap", () => {
+  it.each(["shared", "istio"] as const)(
+    "is placed in the class that its workload was compiled in, compat %s",
+    (compat) => {
+      const world = worldOf(readFiles(everySort), { ...defaultWorldOptions, compat }, createMemo()).value;
+      const { classifier, nodes } = compile(world, [], createMemo()).value;
+      const proxies = proxiesIn(everySort);
+      expect(proxies.map(({ proxy }) => proxy)).toEqual(world.proxies);
+      expect(proxies).toHaveLength(5);
+      for (const [at, found] of proxies.entries()) {
+        const sent = readNode(reordered(asJson(bootstrapFor(found, "http://127.0.0.1:8080", 0).node)));
+        if (sent === undefined) throw new Error("a bootstrap has a node");
+        const projection = project(classifier, sent) ?? "";
+        expect(projection).toBe(project(classifier, claimsOf(found.proxy)));
+        expect(classifier.classes[projection]).toBe(nodes[at]?.classId);
+      }
+    },
+  );
+});

@@ -1,0 +1,66 @@
+import { type Form, forms } from "../../lib/mesh/forms.ts";
+import { fieldsOf } from "../../lib/mesh/memo/step.ts";
+import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
+import type { ResourceType } from "../../lib/xds/resource.ts";
+import { isObject, type Json } from "./json.ts";
+
+/** One place where the two forms of a proxy's answers differ. */
+export interface FormDifference {
+  readonly proxy: Proxy;
+  readonly type: ResourceType;
+  /** `$["0.0.0.0_80"].filterChains[0].name`; tags of spans by their names. */
+  readonly path: string;
+  /** undefined: not there in the form. */
+  readonly istio: Json | undefined;
+  readonly shared: Json | undefined;
+}
+
+export type FormRule = keyof Form;
+export const formRules: readonly FormRule[] = fieldsOf(forms.istio);
+
+/** What each rule may change, and into what. */
+const allows: Readonly<Record<FormRule, (found: FormDifference) => boolean>> = {
+  tagsWithoutTracer: ({ type, path, istio, shared }) =>
+    type === "listeners" &&
+    shared === undefined &&
+    (/\.tracing\.customTags\["istio\.[^"]+"\]$/.test(path) ||
+      (/\.tracing\.customTags$/.test(path) &&
+        isObject(istio) &&
+        Object.keys(istio).every((tag) => tag.startsWith("istio.")))),
+
+  podAsServiceName: ({ proxy, type, path, istio, shared }) =>
+    type === "listeners" &&
+    path.endsWith(".tracing.provider.typedConfig.serviceName") &&
+    istio === proxy.id.split(".")[0] &&
+    shared === (proxy.labels["service.istio.io/canonical-name"] ?? "unknown_service"),
+
+  ownHeadlessAddressLeftOut: ({ proxy, type, path, istio, shared }) =>
+    type === "listeners" &&
+    proxy.type === "sidecar" &&
+    istio === undefined &&
+    isObject(shared) &&
+    shared.trafficDirection === "OUTBOUND" &&
+    proxy.addresses.some((address) => path.startsWith(`$["${address}_`) && /_\d+"\]$/.test(path)),
+
+  ownAddressInIngressNames: ({ proxy, type, path, istio, shared }) =>
+    type === "listeners" &&
+    /^\$\["virtualInbound"\]\.filterChains\[\d+\](\.name|\.filters\[\d+\]\.typedConfig\.statPrefix)$/.test(path) &&
+    typeof istio === "string" &&
+    proxy.addresses.some((own) => istio.replaceAll(own, own.includes(":") ? "::" : "0.0.0.0") === shared),
+
+  claimedVersionHeeded: ({ proxy, type, path }) =>
+    type === "listeners" &&
+    /^1\.2\d\./.test(proxy.metadata.istioVersion) &&
+    /\.tracing\.(noContextPropagation|customTags\.\w+|provider\.typedConfig\.(traceContextOption|collector(Service|Cluster|Endpoint|Hostname)))$/.test(
+      path,
+    ),
+
+  keySetsLeftToControlPlane: ({ type, path, istio, shared }) =>
+    type === "listeners" &&
+    /\.typedConfig\.providers\["origins-\d+"\]\.(localJwks|remoteJwks)$/.test(path) &&
+    (path.endsWith(".localJwks") ? shared === undefined : istio === undefined),
+};
+
+/** The rules by which two forms may differ at a place; of a difference that is meant there is one. */
+export const rulesBehind = (found: FormDifference): readonly FormRule[] =>
+  formRules.filter((rule) => allows[rule](found));

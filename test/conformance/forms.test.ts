@@ -1,0 +1,80 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { buildMesh } from "../../lib/mesh/build-mesh.ts";
+import type { FormName } from "../../lib/mesh/forms.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import type { World } from "../../lib/mesh/world.ts";
+import { generate } from "../../lib/xds/generate.ts";
+import { type ClassResources, resourceTypes } from "../../lib/xds/resource.ts";
+import { fileDifferences } from "./differences.ts";
+import { type FormDifference, type FormRule, formRules, rulesBehind } from "./form-rules.ts";
+import { asJson, isArray, isObject, type Json } from "./json.ts";
+import { loadCase } from "./load-case.ts";
+import { casesOf } from "./suites.ts";
+
+/** What no suite has a case of is in ours. */
+const formCases = fileURLToPath(new URL("form-cases/", import.meta.url));
+const cases = [
+  ...["v3", "v3-samples"].flatMap((suite) => casesOf(suite).map(({ path }) => path)),
+  ...readdirSync(formCases).map((name) => join(formCases, name)),
+];
+
+describe("the two forms of answers", () => {
+  let differences: readonly { readonly path: string; readonly found: FormDifference }[] = [];
+  beforeAll(() => {
+    differences = cases.flatMap((path) => formDifferences(loadCase(path)).map((found) => ({ path, found })));
+  });
+
+  it("differ by one rule of docs/differences.md wherever they differ", () => {
+    const unexplained = differences.flatMap(({ path, found }) => {
+      const rules = rulesBehind(found);
+      const { proxy, type, path: at, istio, shared } = found;
+      const place = `${path} ${proxy.id} ${type} ${at}: ${JSON.stringify(istio)} <> ${JSON.stringify(shared)}`;
+      return rules.length === 1 ? [] : [`${place} (${rules.join(", ") || "no rule"})`];
+    });
+    expect(unexplained.slice(0, 20)).toEqual([]);
+  });
+
+  it("differ by every rule somewhere", () => {
+    const shown = new Set<FormRule>(differences.flatMap(({ found }) => rulesBehind(found)));
+    expect(formRules.filter((rule) => !shown.has(rule))).toEqual([]);
+  });
+});
+
+function formDifferences(world: World): readonly FormDifference[] {
+  const [istio, shared] = [answersIn(world, "istio"), answersIn(world, "shared")];
+  return world.proxies.flatMap((proxy, at) =>
+    resourceTypes.flatMap((type) =>
+      fileDifferences(jsonOf(istio[at], type), jsonOf(shared[at], type)).map(({ path, expected, actual }) => ({
+        proxy,
+        type,
+        path,
+        istio: expected,
+        shared: actual,
+      })),
+    ),
+  );
+}
+
+function answersIn(world: World, compat: FormName): readonly ClassResources[] {
+  const memo = createMemo();
+  const mesh = buildMesh({ ...world, compat }, memo).value;
+  return world.proxies.map((proxy) => generate(mesh, proxy, memo).value);
+}
+
+const jsonOf = (resources: ClassResources | undefined, type: keyof ClassResources): Json =>
+  tagsByName(asJson(resources?.[type].map(({ json }) => json) ?? []));
+
+/** Tags of spans by their names, so that one more does not move the others. */
+function tagsByName(json: Json): Json {
+  if (isArray(json)) return json.map(tagsByName);
+  if (!isObject(json)) return json;
+  return Object.fromEntries(
+    Object.entries(json).map(([name, member]) => {
+      if (name !== "customTags" || !isArray(member)) return [name, tagsByName(member)];
+      return [name, Object.fromEntries(member.map((tag) => [isObject(tag) ? String(tag.tag) : "", tag]))];
+    }),
+  );
+}

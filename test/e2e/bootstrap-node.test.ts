@@ -1,0 +1,53 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, it } from "vitest";
+import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
+import { compile } from "../../lib/compile/compile.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { readFiles } from "../../lib/config/directory.ts";
+import { readNode } from "../../lib/front/poll-request.ts";
+import { claimsOf } from "../../lib/mesh/classes/claims.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import type { NodeClaims } from "../../lib/snapshot/classifier.ts";
+import { project } from "../../lib/snapshot/classifier.ts";
+import { everySort } from "../compile/pods/every-sort.ts";
+import { startEnvoy } from "./envoy.ts";
+
+/** A front that serves nothing, and the node of the first request to it. */
+async function listening() {
+  let heard: (node: NodeClaims | undefined) => void = () => {};
+  const node = new Promise<NodeClaims | undefined>((resolve) => {
+    heard = resolve;
+  });
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      const { node, type_url } = JSON.parse(body);
+      heard(readNode(node));
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ version_info: "1", type_url, resources: [] }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port }: Pick<AddressInfo, "port"> = Object(server.address());
+  return { url: `http://127.0.0.1:${port}`, node, close: () => server.close() };
+}
+
+it("sends the node that each workload was compiled for", async () => {
+  const world = worldOf(readFiles(everySort), defaultWorldOptions, createMemo()).value;
+  const { classifier } = compile(world, [], createMemo()).value;
+  const placed = await Promise.all(
+    proxiesIn(everySort).map(async (found) => {
+      const front = await listening();
+      const envoy = await startEnvoy(bootstrapFor(found, front.url, 0));
+      const sent = await front.node;
+      await envoy.stop();
+      front.close();
+      return { sent: sent && project(classifier, sent), compiled: project(classifier, claimsOf(found.proxy)) };
+    }),
+  );
+  expect(placed.map(({ sent }) => sent)).toEqual(placed.map(({ compiled }) => compiled));
+}, 60_000);
