@@ -1,7 +1,7 @@
 import { headKey } from "../snapshot/blob.ts";
+import { nextStepMs, parseHead, rootAt } from "../snapshot/head.ts";
 import { settledWithin } from "../snapshot/load-cache.ts";
 import type { Head } from "../snapshot/root.ts";
-import { nextStepMs, parseHead, rootAt } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 
 /** HEAD as this front sees it. */

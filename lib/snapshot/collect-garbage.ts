@@ -1,10 +1,11 @@
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./blob.ts";
 import { finishDeletion, type GcLedger, settledLedger, writeLedger } from "./gc-ledger.ts";
+import { type ReadHead, readHead, rootsOfHead } from "./head.ts";
 import { type HistoryEntry, readHistory } from "./history.ts";
 import { moveHead } from "./move-head.ts";
-import { reachableFrom, rootsOfHead } from "./reachable.ts";
-import { createSnapshotReader, type ReadHead, readHead } from "./snapshot-reader.ts";
+import { reachableFrom } from "./reachable.ts";
+import { createSnapshotReader } from "./snapshot-reader.ts";
 
 export interface GcOptions {
   /** Publications whose roots stay, besides what HEAD names; older ones can no longer be rolled back to. */

@@ -3,13 +3,14 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./blob.ts";
 import { rescue } from "./gc-ledger.ts";
+import { type ReadHead, readHead } from "./head.ts";
 import { type HistoryEntry, readHistory } from "./history.ts";
 import { moveHead } from "./move-head.ts";
 import { createPublisher, type PublisherOptions, type PublishResult } from "./publish.ts";
 import { reachableFrom } from "./reachable.ts";
 import { restoreWorld } from "./restore-world.ts";
 import type { Canary, Head, PublicationReason } from "./root.ts";
-import { createSnapshotReader, type ReadHead, readHead } from "./snapshot-reader.ts";
+import { createSnapshotReader } from "./snapshot-reader.ts";
 
 export interface Moved {
   readonly head: Head;

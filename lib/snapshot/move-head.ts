@@ -1,7 +1,7 @@
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, headKey, jsonBlob } from "./blob.ts";
+import type { ReadHead } from "./head.ts";
 import type { Canary, Head, Publication, PublicationReason, Step } from "./root.ts";
-import type { ReadHead } from "./snapshot-reader.ts";
 
 /** What HEAD is to say next. */
 export interface HeadChange {

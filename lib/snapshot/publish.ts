@@ -6,11 +6,12 @@ import type { CompiledWorld } from "./compiled.ts";
 import { createTreeEncoder } from "./encode-tree.ts";
 import { type EncodedWorld, encodeWorld } from "./encode-world.ts";
 import { rescue } from "./gc-ledger.ts";
+import { type ReadHead, readHead } from "./head.ts";
 import { moveHead } from "./move-head.ts";
 import { restoreWorld } from "./restore-world.ts";
 import type { Head, PublicationReason, Step } from "./root.ts";
 import { type Signer, signRoot } from "./signatures.ts";
-import { createSnapshotReader, type ReadHead, readHead } from "./snapshot-reader.ts";
+import { createSnapshotReader } from "./snapshot-reader.ts";
 import { defaultPace, type Pace, type PlannedStep, planSteps } from "./steps.ts";
 
 export type PublishResult =

@@ -1,5 +1,6 @@
+import { readHead, rootAt } from "../../snapshot/head.ts";
 import { readHistory } from "../../snapshot/history.ts";
-import { createSnapshotReader, readHead, rootAt } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { Terminal } from "../terminal.ts";
 import { openStore } from "./open-store.ts";
 
