@@ -1,13 +1,13 @@
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
-import { createPublisher, type PublisherOptions } from "../snapshot/publish.ts";
+import { createPublisher, type PublisherOptions, type PublishResult } from "../snapshot/publish.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createFileCompiler, type FilesCompiled } from "./compile-files.ts";
 import { filesOf, readShard } from "./source-shard.ts";
 import type { WorldOptions } from "./world-of.ts";
 
 export interface Recompiled {
-  /** Whether HEAD moved; `unchanged` when the world compiles to the root it leads to already. */
-  readonly kind: "published" | "unchanged";
+  /** What came of it: `unchanged` when the world compiles to the root that HEAD leads to already; `PublishResult` has the others. */
+  readonly kind: Exclude<PublishResult["kind"], "lost">;
   /** Hash of the root. */
   readonly version: string;
   readonly generation: number;

@@ -1,6 +1,7 @@
-import { type CanaryNode, isInCanary } from "../snapshot/canary.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
+import { wayOf } from "../snapshot/cohorts.ts";
 import { rootAt } from "../snapshot/head.ts";
+import type { ShareNode } from "../snapshot/share.ts";
 import type { TrustedKey } from "../snapshot/signatures.ts";
 import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -34,7 +35,7 @@ export interface Front {
   readonly refusals: RefusalWatch;
   readonly maxHoldMs: number;
   /** The root in force for a node: the canary's if it takes part in one. @returns undefined before the first publish */
-  served(node: CanaryNode): Promise<Served | undefined>;
+  served(node: ShareNode): Promise<Served | undefined>;
   /** The class of a node, remembered for `recall`. */
   place(loaded: LoadedRoot, claims: NodeClaims): Promise<Placement>;
   /** The class of a node that was placed in this root before, by its id and cluster. */
@@ -84,10 +85,8 @@ export function createFront(options: FrontOptions): Front {
     async served(node) {
       const head = await heads.current();
       if (head === undefined) return undefined;
-      const { canary } = head;
       const nowMs = now();
-      const root = canary !== undefined && isInCanary(canary, node) ? canary.root : rootAt(head, nowMs);
-      const vetted = await vetRoot(root);
+      const vetted = await vetRoot(rootAt(wayOf(head, node), nowMs));
       if (recentRoots.at(-1) !== vetted) {
         recentRoots = [...recentRoots.filter((hash) => hash !== vetted), vetted].slice(-maxRecentRoots);
       }

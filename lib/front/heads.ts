@@ -1,5 +1,5 @@
 import { headKey } from "../snapshot/blob.ts";
-import { nextStepMs, parseHead, rootAt } from "../snapshot/head.ts";
+import { cohortsOf, nextStepMs, parseHead, rootAt } from "../snapshot/head.ts";
 import { settledWithin } from "../snapshot/load-cache.ts";
 import type { Head } from "../snapshot/root.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -30,7 +30,8 @@ export interface HeadsOptions {
 
 /** What HEAD makes the front serve at a time: equal texts, equal answers for every node. */
 export function stateOf(head: Head, nowMs: number): string {
-  return rootAt(head, nowMs) + JSON.stringify(head.canary ?? "");
+  const ways = [head, ...cohortsOf(head)].map((way) => rootAt(way, nowMs));
+  return ways.join() + JSON.stringify(head.cohorts?.map(({ shares }) => shares) ?? head.canary ?? "");
 }
 
 /** How often to look all the same where the store calls back: a watch may be lost without a word. */

@@ -86,8 +86,7 @@ async function unnamed(store: ObjectStore, named: ReadonlySet<string>, beforeMs:
 async function fence(store: ObjectStore, base: ReadHead | undefined, nowMs: number): Promise<boolean> {
   // Whoever publishes first depends on no HEAD, so nothing can make it lose.
   if (base === undefined) return false;
-  const { steps, canary } = base.head;
-  return (await moveHead(store, base, { steps, canary, reason: "collect" }, nowMs)) !== undefined;
+  return (await moveHead(store, base, { ...base.head, reason: "collect" }, nowMs)) !== undefined;
 }
 
 /** Every blob that HEAD or the kept part of its history names. */

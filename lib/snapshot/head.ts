@@ -30,8 +30,11 @@ export function parseHead(bytes: Uint8Array): Head {
 
 const isStep = ({ root, at }: Step) => typeof root === "string" && root !== "" && !Number.isNaN(Date.parse(at));
 
-/** The root in force at a time: that of the last step whose time has come, or the first. */
-export function rootAt({ steps }: Pick<Head, "steps">, nowMs: number): string {
+/** What nodes are served in time: HEAD's own steps, or a cohort's. */
+export type Way = Pick<Head, "steps">;
+
+/** The root in force at a time: that of the last whose time has come, or the first. */
+export function rootAt({ steps }: Way, nowMs: number): string {
   const due = steps.findLast((step) => Date.parse(step.at) <= nowMs) ?? steps[0];
   if (due === undefined) throw new PortolanError("HEAD has no step");
   return due.root;
