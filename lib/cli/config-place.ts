@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { writeShard } from "../compile/source-shard.ts";
 import { objectSigner } from "../compile/webhook/object-signature.ts";
@@ -8,6 +7,7 @@ import { createLedgerStore, type LedgerConfigStore } from "../config-store/ledge
 import { fileStore } from "../storage/files.ts";
 import { httpStore } from "../storage/http.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
+import { actorName } from "./actor.ts";
 import { postSigned, webhookSecret } from "./post-signed.ts";
 
 /** Where `apply` and its like write to. */
@@ -38,7 +38,7 @@ export async function openPlace(options: PlaceOptions): Promise<ConfigPlace> {
   if (place === "") throw new PortolanError("no store: give --store, or set PORTOLAN_STORE");
   const { objects, published } = await openObjects(place);
   const prefix = `sources/${encodeKeyPart(options.source)}/ledger`;
-  const configs = createLedgerStore(objects, { prefix, author: authorName(), now: Date.now });
+  const configs = createLedgerStore(objects, { prefix, author: actorName(), now: Date.now });
   return {
     configs,
     async publish() {
@@ -83,15 +83,4 @@ function openEndpoint(url: string, secret: string): OpenedObjects {
       await postSigned(url, "/hooks/recompile", "", secret);
     },
   };
-}
-
-function authorName(): string {
-  const named = process.env.PORTOLAN_AUTHOR;
-  if (named !== undefined && named !== "") return named;
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run as a user without a name.
-    return "unknown";
-  }
 }

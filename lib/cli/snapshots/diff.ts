@@ -6,7 +6,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { readFolder } from "../../config/folder.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { diffWorlds, type WorldDiff } from "../../snapshot/diff-worlds.ts";
-import { readHead } from "../../snapshot/head.ts";
+import { newestRoot, readHead, rootAt } from "../../snapshot/head.ts";
 import { readHistory } from "../../snapshot/history.ts";
 import { loadWorldLike } from "../../snapshot/load-world.ts";
 import { restoreWorld } from "../../snapshot/restore-world.ts";
@@ -31,7 +31,10 @@ export function registerDiff(program: Command, terminal: Terminal): void {
     .option("--dir <folder>", "compile this folder and compare it with what is served, without publishing")
     .option("--json", "as JSON")
     .option("--markdown", "as a comment for a code review")
-    .addHelpText("after", "\nA publication is a generation, a root, or HEAD; before and after default to the last two.")
+    .addHelpText(
+      "after",
+      "\nA publication is a generation, a root, HEAD or HEAD~2, SERVED, or NEWEST (past a pin); before and after default to the last two.",
+    )
     .action(async (before: string | undefined, after: string | undefined, options: Options) => {
       const store = openStore(options.store);
       const reader = createSnapshotReader(store);
@@ -72,10 +75,12 @@ function placesNamed(diff: WorldDiff, places: Places): Readonly<Record<string, s
   return Object.fromEntries([...places].filter(([key]) => named.has(key)));
 }
 
-/** The root that a person names: `HEAD`, `HEAD~2`, a generation, or a root or the beginning of one. */
+/** The root that a person names: `SERVED`, `NEWEST`, `HEAD`, `HEAD~2`, a generation, or a root or the beginning of one. */
 async function rootOf(store: ObjectStore, reader: SnapshotReader, name: string): Promise<string> {
   const read = await readHead(store);
   if (read === undefined) throw new PortolanError("nothing was published yet");
+  if (name === "SERVED") return rootAt(read.head, Date.now());
+  if (name === "NEWEST") return newestRoot(read.head);
   const back = /^HEAD(?:~(\d+))?$/.exec(name);
   let seen = 0;
   for await (const { generation, root } of readHistory(reader, read.head.publication)) {

@@ -1,5 +1,5 @@
 import { readHead, rootAt } from "../../snapshot/head.ts";
-import { readHistory } from "../../snapshot/history.ts";
+import { type HistoryEntry, readHistory } from "../../snapshot/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { Terminal } from "../terminal.ts";
 import { openStore } from "./open-store.ts";
@@ -24,14 +24,20 @@ export async function showPublications(terminal: Terminal, options: Publications
   for await (const entry of readHistory(createSnapshotReader(store), read.head.publication)) {
     if (left <= 0) return;
     left -= 1;
-    const { generation, at, reason, root } = entry;
+    const { hash: _hash, parent: _parent, ...shown } = entry;
     // A rollback leads to a root that stands further down as well: the newest entry is the one in force.
-    const mark = root === served && !isMarked ? ">" : " ";
-    if (root === served) isMarked = true;
-    terminal.out(
-      options.json === true
-        ? JSON.stringify({ generation, at, reason, root })
-        : `${mark} ${String(generation).padStart(5)}  ${at}  ${reason.padEnd(8)}  ${root.slice(0, 12)}`,
-    );
+    const isServed = entry.root === served && entry.held !== true && !isMarked;
+    if (isServed) isMarked = true;
+    terminal.out(options.json === true ? JSON.stringify(shown) : `${isServed ? ">" : " "} ${lineOf(entry)}`);
   }
+}
+
+function lineOf({ generation, at, reason, root, held, by, why }: HistoryEntry): string {
+  const notes = [
+    ...(held === true ? ["served to nobody"] : []),
+    ...(by === undefined ? [] : [`by ${by}`]),
+    ...(why === undefined ? [] : [why]),
+  ].join(", ");
+  const line = `${String(generation).padStart(5)}  ${at}  ${reason.padEnd(8)}  ${root.slice(0, 12)}`;
+  return notes === "" ? line : `${line}  ${notes}`;
 }

@@ -37,8 +37,14 @@ export function registerPush(program: Command, terminal: Terminal): void {
       const pushed =
         options.url === undefined ? await pushToStore(files, options) : await pushToUrl(files, options.url, options);
       printDiagnostics(terminal, pushed.diagnostics);
-      terminal.out(`${pushed.kind}: generation ${pushed.generation} leads to ${pushed.version.slice(0, 12)}`);
+      terminal.out(resultText(pushed));
     });
+}
+
+function resultText({ kind, generation, version }: Pushed): string {
+  const root = version.slice(0, 12);
+  if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${root}`;
+  return `pinned: ${root} is recorded as generation ${generation}, and served to nobody; \`portolan status\` says why`;
 }
 
 async function pushToStore(

@@ -58,6 +58,31 @@ describe("portolan", () => {
     await expect(onStore("rollback", "x")).rejects.toThrow("not a whole number");
   });
 
+  it("rollback pins, status shows what is held back and by whom, and unpin lets go", async () => {
+    await publish("1", "2");
+    expect(await onStore("status")).not.toContain("pinned");
+    const told = await onStore("rollback", "--why", "checkout is down", "--by", "ann", "--until", "12h");
+    expect(told).toContain("pinned until 2");
+    await publish("3", "4");
+    const status = await onStore("status");
+    expect(status).toMatch(/^served {2}\w{12} {2}since .* generation 3, rollback by ann: checkout is down$/m);
+    expect(status).toMatch(/^pinned {2}by ann since .* until .*: checkout is down$/m);
+    expect(status.match(/generation [45], publish/g)).toHaveLength(2);
+    expect(await onStore("history")).toMatch(/^ {6}5 .* served to nobody$/m);
+    expect(JSON.parse(await onStore("status", "--json"))).toMatchObject({ pin: { by: "ann" }, held: [{}, {}] });
+    expect(await onStore("diff", "SERVED", "NEWEST")).toContain('content: "1" → "4"');
+    expect(await onStore("unpin", "--by", "ann")).not.toContain("pinned");
+    expect(await onStore("diff", "SERVED", "NEWEST")).toContain("0 changed");
+    expect(await onStore("status")).toContain("generation 6, unpin by ann");
+  });
+
+  it("rollback takes no time for its pin that is over or cannot be read", async () => {
+    await publish("1", "2");
+    for (const until of ["soon", "2020-01-01T00:00:00Z", "-1h"]) {
+      await expect(onStore("rollback", `--until=${until}`)).rejects.toThrow("a time to come");
+    }
+  });
+
   it("diff tells people, programs and reviews what changed, where, and out of which object", async () => {
     await publish("90/10", "50/50");
     const text = await onStore("diff");
