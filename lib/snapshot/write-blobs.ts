@@ -1,4 +1,5 @@
 import { PortolanError } from "../config/diagnostic.ts";
+import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./blob.ts";
 import type { EncodedWorld } from "./encode-world.ts";
@@ -9,8 +10,6 @@ export interface Written {
   readonly objects: number;
   readonly bytes: number;
 }
-
-const parallelWrites = 16;
 
 /** Blobs that need not be written. */
 export interface InPlace {
@@ -58,14 +57,4 @@ export async function writeBlobs(
   for (const hash of roots) await write(hash);
   if (found.size > 0) await inParallel(await rescue(store, found), write);
   return { objects, bytes };
-}
-
-async function inParallel<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
-  // One iterator, several takers.
-  const queue = items.values();
-  await Promise.all(
-    Array.from({ length: parallelWrites }, async () => {
-      for (const item of queue) await act(item);
-    }),
-  );
 }

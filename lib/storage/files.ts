@@ -83,7 +83,7 @@ export function fileStore(directory: string, options: { readonly durable?: boole
       if (condition.ifNoneMatch !== "*") return replace(key, path, bytes, condition.ifMatch);
       return (await linkNew(path, bytes)) ? { kind: "stored", etag: etagOf(0, bytes) } : { kind: "lost" };
     },
-    list: (prefix) => listUnder(directory, "", prefix),
+    list: (prefix, after = "") => listUnder(directory, "", prefix, after),
     async delete(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
@@ -141,17 +141,24 @@ async function forgetOldVersions(key: string, folder: string, written: number): 
   }
 }
 
-async function* listUnder(directory: string, folder: string, prefix: string): AsyncGenerator<ListedObject> {
+async function* listUnder(
+  directory: string,
+  folder: string,
+  prefix: string,
+  after: string,
+): AsyncGenerator<ListedObject> {
   const entries = await readdir(join(directory, folder), { withFileTypes: true }).catch(absentAs([]));
   const shown = entries
     .filter((entry) => !entry.name.startsWith(".") && !entry.name.endsWith("#"))
     // A folder's keys continue with "/", which decides its place among names like "a-b".
     .map((entry) => ({ entry, key: folder + entry.name + (entry.isDirectory() ? "/" : "") }))
     .filter(({ key }) => key.startsWith(prefix) || (key.endsWith("/") && prefix.startsWith(key)))
+    // A folder that the text is in may hold keys that come after it.
+    .filter(({ key }) => key > after || (key.endsWith("/") && after.startsWith(key)))
     .sort((a, b) => byCodePoint(a.key, b.key));
   for (const { entry, key } of shown) {
     if (entry.isDirectory()) {
-      yield* listUnder(directory, key, prefix);
+      yield* listUnder(directory, key, prefix, after);
       continue;
     }
     const path = join(directory, key);

@@ -33,8 +33,8 @@ export function memoryStore(now: () => number = Date.now): ObjectStore {
       changed(key);
       return { kind: "stored", etag };
     },
-    async *list(prefix) {
-      const keys = [...entries.keys()].filter((key) => key.startsWith(prefix)).sort(byCodePoint);
+    async *list(prefix, after = "") {
+      const keys = [...entries.keys()].filter((key) => key.startsWith(prefix) && key > after).sort(byCodePoint);
       for (const key of keys) {
         const entry = entries.get(key);
         if (entry !== undefined) yield { key, sizeBytes: entry.bytes.length, modifiedMs: entry.modifiedMs };

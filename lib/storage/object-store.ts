@@ -40,8 +40,12 @@ export interface ListedObject {
 export interface ObjectStore {
   get(key: string, condition?: { readonly ifNoneMatch?: string }): Promise<GetResult>;
   put(key: string, bytes: Uint8Array<ArrayBuffer>, condition?: PutCondition): Promise<PutResult>;
-  /** Every object whose key starts with `prefix` (a plain text prefix), by code point of the key. */
-  list(prefix: string): AsyncIterable<ListedObject>;
+  /**
+   * Every object whose key starts with `prefix` (a plain text prefix), by code point of the key.
+   *
+   * @param after only keys that come after this text
+   */
+  list(prefix: string, after?: string): AsyncIterable<ListedObject>;
   /** Deleting what is not there is no error. */
   delete(key: string): Promise<void>;
   /**

@@ -71,7 +71,7 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * attempt));
       }
     },
-    async *list(start) {
+    async *list(start, after) {
       let token: string | undefined;
       do {
         const page = await client.send(
@@ -79,6 +79,7 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
             Bucket: bucket,
             Prefix: prefix + start,
             ...(token === undefined ? {} : { ContinuationToken: token }),
+            ...(after === undefined ? {} : { StartAfter: prefix + after }),
           }),
         );
         for (const { Key, Size = 0, LastModified } of page.Contents ?? []) {
@@ -117,9 +118,9 @@ function wrapErrors(bucket: string, store: ObjectStore): ObjectStore {
     get: (key, condition) => store.get(key, condition).catch(fail),
     put: (key, bytes, condition) => store.put(key, bytes, condition).catch(fail),
     delete: (key) => store.delete(key).catch(fail),
-    async *list(prefix) {
+    async *list(prefix, after) {
       try {
-        yield* store.list(prefix);
+        yield* store.list(prefix, after);
       } catch (cause) {
         fail(cause);
       }

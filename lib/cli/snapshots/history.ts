@@ -12,7 +12,7 @@ export interface PublicationsOptions {
 
 /** What was published, newest first; `>` marks what is served now. */
 export async function showPublications(terminal: Terminal, options: PublicationsOptions): Promise<void> {
-  const store = openStore(options.store);
+  const store = await openStore(options.store);
   const read = await readHead(store);
   if (read === undefined) {
     terminal.err("nothing was published yet");

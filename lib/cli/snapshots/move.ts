@@ -42,43 +42,43 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     ),
   ).action(async (back: string | undefined, { store, ...word }: StoreOptions & WordOptions) => {
     const count = wholeNumber(back ?? "1", "the number of roots to go back");
-    const moved = await rollback(openStore(store), count, wordOf(word));
+    const moved = await rollback(await openStore(store), count, wordOf(word));
     if (moved.ended !== undefined) terminal.out(`the canary of ${moved.ended.root.slice(0, 12)} is over`);
     tell(moved);
   });
 
   addWordOptions(command("unpin", "Lets go of what is pinned, and leads to the newest publish.")).action(
     async ({ store, ...word }: StoreOptions & WordOptions) => {
-      tell(await unpin(openStore(store), wordOf(word)));
+      tell(await unpin(await openStore(store), wordOf(word)));
     },
   );
 
   addWordOptions(addShareOptions(command("canary <root>", "Tries a root on a part of the nodes."))).action(
     async (root: string, { store, percent, label, ...word }: StoreOptions & ShareOptions & WordOptions) => {
-      tell(await setCanary(openStore(store), { root, ...shareOf({ percent, label }) }, wordOf(word)));
+      tell(await setCanary(await openStore(store), { root, ...shareOf({ percent, label }) }, wordOf(word)));
     },
   );
 
   addPinOptions(command("promote", "Gives the canary's root to everybody.")).action(
     async ({ store, ...word }: StoreOptions & WordOptions) => {
-      tell(await promoteCanary(openStore(store), wordOf(word)));
+      tell(await promoteCanary(await openStore(store), wordOf(word)));
     },
   );
 
   addPinOptions(command("abort", "Ends the canary.")).action(async ({ store, ...word }: StoreOptions & WordOptions) => {
-    tell(await abortCanary(openStore(store), wordOf(word)));
+    tell(await abortCanary(await openStore(store), wordOf(word)));
   });
 
   command("export <dir>", "Copies what is served, with all that it reaches, into an empty folder.").action(
     async (dir: string, { store }: StoreOptions) => {
-      const { root } = await exportSnapshot(openStore(store), openStore(dir));
+      const { root } = await exportSnapshot(await openStore(store), await openStore(dir));
       terminal.out(`exported ${root.slice(0, 12)} to ${dir}`);
     },
   );
 
   command("import <dir>", "Publishes what was exported into a folder.").action(
     async (dir: string, { store }: StoreOptions) => {
-      const result = await importSnapshot(openStore(dir), openStore(store));
+      const result = await importSnapshot(await openStore(dir), await openStore(store));
       if (result.kind === "lost") throw new PortolanError("somebody else published at the same moment; try again");
       terminal.out(`${result.kind}: generation ${result.head.generation} leads to ${result.root.slice(0, 12)}`);
     },

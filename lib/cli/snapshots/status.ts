@@ -14,7 +14,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
     .option(storeOption, storeDescription, defaultStore)
     .option("--json", "as JSON")
     .action(async ({ store: where, json }: { readonly store: string; readonly json?: boolean }) => {
-      const store = openStore(where);
+      const store = await openStore(where);
       const read = await readHead(store);
       if (read === undefined) {
         terminal.err("nothing was published yet");
