@@ -1,6 +1,6 @@
 import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/directory.ts";
-import { emptyFolder, type FolderState, folderOf, joinFolders, wholeFolder } from "../config/last-valid.ts";
+import { emptyFolder, type FolderState, folderOf, joinFolders, readAgain, wholeFolder } from "../config/last-valid.ts";
 import { createMemo } from "../mesh/memo/memo.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { compile } from "./compile.ts";
@@ -38,14 +38,14 @@ export function createShardCompiler(options: WorldOptions): ShardCompiler {
   };
 }
 
-/** Compiles the files of one folder that lies in no store. */
+/** Compiles the files of one folder that lies in no store; an object that breaks from call to call keeps its last valid form. */
 export type FileCompiler = (files: readonly SourceFile[], sources: readonly CompiledSource[]) => FilesCompiled;
 
 export function createFileCompiler(options: WorldOptions): FileCompiler {
   const compileFolders = createFolderCompiler(options);
   let folder = emptyFolder("");
   return (files, sources) => {
-    folder = folderOf({ files, kept: [] }, folder);
+    folder = readAgain(folder, files);
     return compileFolders(wholeFolder(folder), sources);
   };
 }

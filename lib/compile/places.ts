@@ -7,7 +7,7 @@ import { readShard, textsOfShard } from "./source-shard.ts";
 /** Object, as `keyText` writes it, to the place where it stands: `catalog.yaml:106`. */
 export type Places = ReadonlyMap<string, string>;
 
-export function placesIn(files: readonly SourceFile[], under = ""): Places {
+function placesIn(files: readonly SourceFile[], under = ""): Places {
   const { configs, objects } = readFiles(files, { under });
   return new Map(
     [...configs, ...objects].map(({ origin: { key, file, line } }) => [

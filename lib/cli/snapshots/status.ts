@@ -30,7 +30,7 @@ const maxHeld = 20;
 const short = (root: string) => root.slice(0, 12);
 
 /** One line for each fact, with the facts that lead to the next command last. */
-export function statusLines(status: HeadStatus): readonly string[] {
+function statusLines(status: HeadStatus): readonly string[] {
   const { served, since, steps, pin, canary, newest, held } = status;
   const lines = [row("served", `${short(served)}${since === undefined ? "" : `  since ${entryText(since)}`}`)];
   for (const { root, at } of steps) lines.push(row("then", `${short(root)}  from ${at}`));
