@@ -3,6 +3,8 @@ import { byCodePoint } from "../config/diagnostic.ts";
 
 /** What a source consists of: names and hashes of texts. */
 export interface ShardList {
+  /** Whether what was applied is told from a folder's files; lists of earlier versions do not. */
+  readonly hasParts: boolean;
   readonly files: readonly ShardEntry[];
   readonly kept: readonly KeptEntry[];
   /** Somebody has said that the source may hold nothing. */
@@ -27,9 +29,10 @@ export interface KeptEntry {
 export const hashOfText = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** A list as it is stored: the same for equal lists in any order. What is not so is not mentioned. */
-export function listText({ files, kept, isMeantEmpty }: ShardList): string {
+export function listText({ files, kept, isMeantEmpty }: Omit<ShardList, "hasParts">): string {
   const byPart = [...files].sort((a, b) => Number(a.applied) - Number(b.applied) || byCodePoint(a.file, b.file));
   return JSON.stringify({
+    hasParts: true,
     files: byPart.map(({ file, hash, applied, halfSaved }) => ({
       file,
       hash,
@@ -47,7 +50,8 @@ export function readList(text: string): ShardList | undefined {
   if (!isRecord(json)) return undefined;
   const files = entriesOf(json.files, readEntry);
   const kept = entriesOf(json.kept ?? [], readKept);
-  return files === undefined || kept === undefined ? undefined : { files, kept, isMeantEmpty: json.empty === true };
+  if (files === undefined || kept === undefined) return undefined;
+  return { hasParts: json.hasParts === true, files, kept, isMeantEmpty: json.empty === true };
 }
 
 function entriesOf<T>(value: unknown, read: (value: unknown) => T | undefined): readonly T[] | undefined {

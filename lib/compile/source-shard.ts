@@ -12,7 +12,7 @@ import {
 import { rescue } from "../snapshot/gc-ledger.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
-import { refuseEmpty } from "./refuse-empty.ts";
+import { holdObjects, refuseEmpty } from "./refuse-empty.ts";
 import { hashOfText, listText, readList, type ShardEntry, type ShardList } from "./shard-list.ts";
 
 /** One source of input as it lies in the store: its texts, each under its own hash, and their list, which changes at once. */
@@ -48,7 +48,7 @@ const listKey = (name: string) => `sources/${encodeKeyPart(name)}/list`;
 const versionKey = (name: string, version: string) => `sources/${encodeKeyPart(name)}/versions/${version}`;
 const fileKey = (name: string, hash: string) => `sources/${encodeKeyPart(name)}/files/${hash}`;
 const utf8 = (text: string) => new TextEncoder().encode(text);
-const emptyList: ShardList = { files: [], kept: [], isMeantEmpty: false };
+const emptyList: ShardList = { hasParts: true, files: [], kept: [], isMeantEmpty: false };
 
 /**
  * Replaces one part of what a source says. What an object said last is kept while its new form is refused. Texts first, then
@@ -86,10 +86,12 @@ async function nextList(
   before: ShardList,
   files: readonly SourceFile[],
   { part = "folder", halfSaves = false, allowEmpty = false }: WriteOptions,
-): Promise<ShardList> {
+): Promise<Omit<ShardList, "hasParts">> {
   const applied = part === "applied";
-  const others = before.files.filter((entry) => entry.applied !== applied && !(applied && isOfOldApply(entry)));
-  const isMeantEmpty = allowEmpty && files.length + others.length === 0;
+  const others = before.files.filter(
+    (entry) => entry.applied !== applied && !(applied && !before.hasParts && isOfOldApply(entry)),
+  );
+  const isMeantEmpty = allowEmpty && others.length === 0 && !holdObjects(files);
   const hashes = new Map(
     before.files.filter((entry) => entry.applied === applied).map(({ file, hash }) => [file, hash]),
   );

@@ -227,6 +227,7 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
   const objects = latest(reads.flatMap(([, read]) => read.objects));
   const keptConfigs = pick(kept, configs.list, ({ configs: list }) => list);
   const keptObjects = pick(kept, objects.list, ({ objects: list }) => list);
+  const refusals = new Map(reads.flatMap(([, read]) => errorsIn(read)).map((error) => [keyOf(error), error.origin]));
   return {
     configs: [...configs.list, ...keptConfigs],
     objects: [...objects.list, ...keptObjects],
@@ -239,7 +240,7 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
       ...configs.diagnostics,
       ...objects.diagnostics,
       ...[...files].filter(([, { halfSaved }]) => halfSaved).map(([file]) => halfSavedWarning(under + file)),
-      ...[...keptConfigs, ...keptObjects].map(({ origin }) => keptWarning(origin)),
+      ...[...keptConfigs, ...keptObjects].map((object) => keptWarning(refusals.get(keyOf(object)) ?? object.origin)),
       ...[...instead.keys()].map((file) => keptWarning(fileOrigin(under + file))),
     ],
   };
@@ -284,14 +285,14 @@ function halfSavedWarning(file: string): Diagnostic {
   };
 }
 
-function keptWarning({ key, file }: Origin): Diagnostic {
+/** @param origin of the refused form, or of the kept one where a whole file cannot be read */
+function keptWarning(origin: Origin): Diagnostic {
   return {
     code: "last-valid-served",
     severity: "warning",
-    // The line is one of an earlier text.
-    origin: { key, file, line: 0 },
+    origin,
     path: [],
-    message: `${key.kind === "" ? "what this file said" : "its form"} before goes on being served in place of what is refused`,
+    message: `${origin.key.kind === "" ? "what this file said" : "its form"} before goes on being served in place of what is refused`,
     hint: "mend it, or take it out; nothing was taken down",
   };
 }

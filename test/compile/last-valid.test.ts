@@ -106,7 +106,11 @@ describe("the last valid form of an object", () => {
     const { store, fill } = scene();
     await fill(rules(rule("a")));
     const read: string[] = [];
-    const watched = { ...store, get: (key: string) => (read.push(key), store.get(key)) };
+    const get = (key: string) => {
+      read.push(key);
+      return store.get(key);
+    };
+    const watched = { ...store, get };
     await writeShard(watched, "main", [rules(rule("b")), others]);
     expect(read.filter((key) => key.includes("/files/"))).toHaveLength(1);
   });

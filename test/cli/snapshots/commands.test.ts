@@ -29,6 +29,28 @@ async function run(...args: readonly string[]): Promise<string> {
   return lines.join("\n");
 }
 
+/** The same, with all that it tells while it goes on. */
+function onStoreTelling(...args: readonly string[]) {
+  const lines: string[] = [];
+  const tell = (line: string) => lines.push(line);
+  const terminal = { out: tell, err: tell, colours: picocolors.createColors(false) };
+  const program = new Command("portolan").exitOverride();
+  registerSnapshots(program, terminal);
+  return { lines, done: program.parseAsync(["node", "portolan", ...args, "--store", storePath()]) };
+}
+
+const rule = (name: string, field: string) => `apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: { name: ${name}, namespace: shop }
+spec: { ${field}: ${name}.shop.svc.cluster.local }
+`;
+
+async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
+  const made = await mkdtemp(join(folder, "made-"));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(made, name), text);
+  return made;
+}
+
 const onStore = (...args: readonly string[]) => run(...args, "--store", storePath());
 
 async function publish(...contents: readonly string[]): Promise<void> {
@@ -126,6 +148,46 @@ describe("portolan", () => {
     await expect(run("push", join(folder, "none"), "--store", storePath())).rejects.toThrow("cannot read the folder");
     await writeFile(join(folder, "empty", "a.yaml"), "a: [");
     await expect(onStore("push", join(folder, "empty"))).rejects.toThrow("no configuration");
+  });
+
+  it("push with an error says so at its end, and what is served in the place of what", async () => {
+    const shop = await folderOf({ "rules.yaml": rule("a", "host") });
+    await onStore("push", shop);
+    await writeFile(join(shop, "rules.yaml"), rule("a", "hots"));
+    const told = onStoreTelling("push", shop);
+    await expect(told.done).rejects.toThrow("1 error; of 1 refused the form before goes on being served");
+    expect(told.lines.join("\n")).toMatch(
+      /warning rules.yaml:4 DestinationRule shop\/a: its form before goes on being served/,
+    );
+    expect(told.lines.join("\n")).toContain("published: generation 2");
+    await expect(onStore("push", shop)).rejects.toThrow("1 error");
+    const other = await folderOf({ "b.yaml": rule("b", "host") });
+    await onStore("push", other, "--source", "b");
+  });
+
+  it("push fills one source of several, and none with nothing unless that is meant", async () => {
+    const [shop, more, empty] = [
+      await folderOf({ "a.yaml": rule("a", "host") }),
+      await folderOf({ "b.yaml": rule("b", "host") }),
+      await folderOf({ "empty.txt": "" }),
+    ];
+    await onStore("push", shop);
+    expect(await onStore("push", more, "--source", "b")).toContain("published: generation 2");
+    expect(await onStore("push", shop)).toContain("unchanged: generation 2");
+    await expect(onStore("push", empty)).rejects.toMatchObject({ diagnostics: [{ code: "empty-source" }] });
+    expect(await onStore("push", shop)).toContain("unchanged: generation 2");
+    expect(await onStore("push", empty, "--allow-empty")).toContain("published: generation 3");
+  });
+
+  it("push --canary tries a folder on a part of the nodes", async () => {
+    const shop = await folderOf({ "a.yaml": rule("a", "host") });
+    await onStore("push", shop);
+    await writeFile(join(shop, "b.yaml"), rule("b", "host"));
+    expect(await onStore("push", shop, "--canary", "10", "--by", "ci")).toContain("canary: generation 2");
+    expect(await onStore("push", shop)).toContain("pinned by ci: a canary is tried");
+    expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
+    await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label goes with --canary");
+    expect(await onStore("rollback", "0")).toContain("is over");
   });
 
   it("diff names the line of each object, in a folder and in what was published from one", async () => {
