@@ -8,12 +8,16 @@ import type { Cohort, Head, Pin, Step } from "./root.ts";
 export interface ReadHead {
   readonly head: Head;
   readonly etag: string;
+  /** When it was written, by the store's clock, where the store says. */
+  readonly modifiedMs?: number | undefined;
 }
 
 /** The store's HEAD; undefined when nothing was ever published. */
 export async function readHead(store: ObjectStore): Promise<ReadHead | undefined> {
   const result = await store.get(headKey);
-  return result.kind === "found" ? { head: parseHead(result.bytes), etag: result.etag } : undefined;
+  if (result.kind !== "found") return undefined;
+  const { bytes, etag, modifiedMs } = result;
+  return { head: parseHead(bytes), etag, modifiedMs };
 }
 
 /** @throws PortolanError when the bytes are no HEAD: it is the one object that a hand could have edited */

@@ -1,6 +1,7 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type Aims, aimsOf, noAims, sameAims } from "./aims.ts";
+import { onClock, storeClock } from "./clock.ts";
 import { maxCohorts, regroup } from "./cohorts.ts";
 import type { CompiledWorld } from "./compiled.ts";
 import type { TreeEncoder } from "./encode-tree.ts";
@@ -57,7 +58,9 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
   let remembered: ReadonlyMap<string, RestoredWorld> = new Map();
 
   return async (base, act, note, compiled) => {
-    const nowMs = now();
+    const clock = await storeClock(store, now);
+    const nowMs = clock();
+    const head = base === undefined ? undefined : onClock(base, nowMs, pace);
     const before = base === undefined ? noAims : aimsOf(base.head, nowMs);
     const worlds = openWorlds(reader, encodeTree, remembered, compiled);
     const aims = act(before, { nowMs, ...(compiled === undefined ? {} : { compiled: worlds.rootOf(compiled) }) });
@@ -65,11 +68,11 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
       return { kind: "as-is", head: base.head, aims };
     }
     const stepsTo = (root: string, from: readonly Step[]) => planned(worlds, stepsFrom(from, nowMs), root, nowMs, pace);
-    const steps = await stepsTo(aims.everybody, base?.head.steps ?? []);
+    const steps = await stepsTo(aims.everybody, head?.steps ?? []);
     const cohorts: Cohort[] = [];
-    for (const { shares, leaving, from } of base === undefined ? [] : regroup(base.head, aims.canary, nowMs)) {
+    for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, aims.canary, nowMs)) {
       const goal = leaving || aims.canary === undefined ? aims.everybody : aims.canary.root;
-      const own = await stepsTo(goal, from ?? base?.head.steps ?? []);
+      const own = await stepsTo(goal, from ?? head?.steps ?? []);
       cohorts.push({ shares, steps: own, ...(leaving ? { leaving } : {}) });
     }
     if (cohorts.length > maxCohorts) {
@@ -88,7 +91,7 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
     if (options.signer !== undefined) for (const root of served) await signRoot(store, options.signer, root);
     const { canary, pin, newest } = aims;
     const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
-    const moved = await moveHead(store, base, change, now());
+    const moved = await moveHead(store, base, change, clock());
     if (moved === undefined) return { kind: "lost" };
 
     remembered = new Map(

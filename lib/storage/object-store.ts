@@ -5,6 +5,8 @@ export interface FoundObject {
   readonly kind: "found";
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly etag: string;
+  /** When it was written, by the store's clock; absent where the store does not say. */
+  readonly modifiedMs?: number;
 }
 
 export type GetResult =
@@ -53,6 +55,8 @@ export interface ObjectStore {
    * @returns ends the watch
    */
   watch?(key: string, onChange: () => void): () => void;
+  /** What the store's clock shows now, to two seconds; undefined while nothing has told, and absent where nothing ever does. */
+  time?(): Promise<number | undefined>;
 }
 
 const segment = /^[A-Za-z0-9_%=+,@~-][A-Za-z0-9._%=+,@~-]*$/;

@@ -22,7 +22,12 @@ export function r2Store(bucket: R2Bucket, prefix = ""): ObjectStore {
       if (object === null) return { kind: "absent" };
       // An object that has not changed comes without its body.
       if (!("arrayBuffer" in object)) return { kind: "unchanged" };
-      return { kind: "found", bytes: new Uint8Array(await object.arrayBuffer()), etag: object.etag };
+      return {
+        kind: "found",
+        bytes: new Uint8Array(await object.arrayBuffer()),
+        etag: object.etag,
+        modifiedMs: object.uploaded.getTime(),
+      };
     },
     async put(key, bytes, condition = {}) {
       const onlyIf = {
