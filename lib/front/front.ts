@@ -85,7 +85,7 @@ export function createFront(options: FrontOptions): Front {
     async served(node) {
       const head = await heads.current();
       if (head === undefined) return undefined;
-      const nowMs = now();
+      const nowMs = heads.timeMs();
       const vetted = await vetRoot(rootAt(wayOf(head, node), nowMs));
       if (recentRoots.at(-1) !== vetted) {
         recentRoots = [...recentRoots.filter((hash) => hash !== vetted), vetted].slice(-maxRecentRoots);

@@ -8,7 +8,7 @@ import type { Head, Step } from "./root.ts";
 import { defaultPace, type Pace } from "./steps.ts";
 
 /** Clocks that differ by no more are taken to agree: stores tell whole seconds, and a write takes a while. */
-export const agreeMs = 2_000;
+const agreeMs = 2_000;
 
 /** The store's clock, as this process's clock with what it is ahead or behind taken off. */
 export async function storeClock(store: ObjectStore, now: () => number): Promise<() => number> {
@@ -34,6 +34,21 @@ const beyondAgreement = (ms: number): number => (Math.abs(ms) <= agreeMs ? 0 : m
 export function headTimeMs(read: Pick<ReadHead, "head" | "modifiedMs">, nowMs: number): number {
   return nowMs + writerAheadMs(read);
 }
+
+/** The same, now. @param now this process's clock */
+export async function headTimeNow(store: ObjectStore, read: ReadHead, now: () => number): Promise<number> {
+  return headTimeMs(read, (await storeClock(store, now))());
+}
+
+/** What is wrong with clocks, for people. @param aheadMs of the clock of whoever reads */
+export function clockWarnings(aheadMs: number, writerMs: number): readonly string[] {
+  return [
+    ...(aheadMs === 0 ? [] : [`this clock is ${aheadText(aheadMs)} the store's`]),
+    ...(writerMs === 0 ? [] : [`the clock of HEAD's publisher was ${aheadText(writerMs)} the store's`]),
+  ];
+}
+
+const aheadText = (ms: number) => `${Math.round(Math.abs(ms) / 1_000)} s ${ms > 0 ? "ahead of" : "behind"}`;
 
 /**
  * HEAD with the times of its steps by the clock that shows `nowMs`. No step is farther off than a publish of now could put it,

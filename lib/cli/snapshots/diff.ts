@@ -4,6 +4,7 @@ import { createSourcesCompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/source-shard.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { readFolder } from "../../config/folder.ts";
+import { headTimeNow } from "../../snapshot/clock.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { diffWorlds, type WorldDiff } from "../../snapshot/diff-worlds.ts";
 import { newestRoot, readHead, rootAt } from "../../snapshot/head.ts";
@@ -85,7 +86,7 @@ function placesNamed(diff: WorldDiff, places: Places): Readonly<Record<string, s
 async function rootOf(store: ObjectStore, reader: SnapshotReader, name: string): Promise<string> {
   const read = await readHead(store);
   if (read === undefined) throw new PortolanError("nothing was published yet");
-  if (name === "SERVED") return rootAt(read.head, Date.now());
+  if (name === "SERVED") return rootAt(read.head, await headTimeNow(store, read, Date.now));
   if (name === "NEWEST") return newestRoot(read.head);
   const back = /^HEAD(?:~(\d+))?$/.exec(name);
   let seen = 0;

@@ -1,3 +1,4 @@
+import { headTimeNow } from "../../snapshot/clock.ts";
 import { readHead, rootAt } from "../../snapshot/head.ts";
 import { type HistoryEntry, readHistory } from "../../snapshot/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
@@ -18,7 +19,7 @@ export async function showPublications(terminal: Terminal, options: Publications
     terminal.err("nothing was published yet");
     return;
   }
-  const served = rootAt(read.head, Date.now());
+  const served = rootAt(read.head, await headTimeNow(store, read, Date.now));
   let left = options.limit;
   let isMarked = false;
   for await (const entry of readHistory(createSnapshotReader(store), read.head.publication)) {

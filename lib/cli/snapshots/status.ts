@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../snapshot/clock.ts";
 import { readHead } from "../../snapshot/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head-status.ts";
 import type { HistoryEntry } from "../../snapshot/history.ts";
@@ -20,9 +21,12 @@ export function registerStatus(program: Command, terminal: Terminal): void {
         terminal.err("nothing was published yet");
         return;
       }
-      const status = await statusOf(createSnapshotReader(store), read.head, Date.now());
-      if (json === true) terminal.out(JSON.stringify(status, undefined, 2));
-      else for (const line of statusLines(status)) terminal.out(line);
+      const nowMs = await headTimeNow(store, read, Date.now);
+      const status = await statusOf(createSnapshotReader(store), read.head, nowMs);
+      const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
+      if (json === true) return terminal.out(JSON.stringify({ ...status, warnings }, undefined, 2));
+      for (const line of statusLines(status)) terminal.out(line);
+      for (const warning of warnings) terminal.err(warning);
     });
 }
 
