@@ -30,6 +30,8 @@ export interface ListedObject {
   readonly key: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
+  /** Where the store vouches for its content: MD5, lower-case hex. Another one need not mean other content. */
+  readonly md5?: string;
 }
 
 /**
