@@ -1,6 +1,7 @@
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, headKey, jsonBlob } from "./blob.ts";
 import { lastRoot, type ReadHead } from "./head.ts";
+import { keepHeadCopy } from "./head-copy.ts";
 import type { Canary, Cohort, Head, Pin, Publication, PublicationReason } from "./root.ts";
 
 /** What HEAD is to say next, and what the history is to say of it. */
@@ -56,5 +57,7 @@ export async function moveHead(
   };
   const bytes = new TextEncoder().encode(JSON.stringify(head));
   const put = await store.put(headKey, bytes, base === undefined ? { ifNoneMatch: "*" } : { ifMatch: base.etag });
-  return put.kind === "lost" ? undefined : { head, bytes: bytes.length + blob.bytes.length };
+  if (put.kind === "lost") return undefined;
+  await keepHeadCopy(store, generation, bytes);
+  return { head, bytes: bytes.length + blob.bytes.length };
 }

@@ -57,6 +57,8 @@ export interface ObjectStore {
    * @returns ends the watch
    */
   watch?(key: string, onChange: () => void): () => void;
+  /** Gives back what is laid by for a full disk, so that a deletion can be announced on it; absent where disks do not fill up. */
+  makeRoom?(): Promise<void>;
   /** What the store's clock shows now, to two seconds; undefined while nothing has told, and absent where nothing ever does. */
   time?(): Promise<number | undefined>;
 }
