@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { glimpsePoll, readPoll } from "../../lib/front/poll-request.ts";
 
 const recorded = (version: string, name: string): string => {
-  const url = new URL(`../../../shared/conformance/envoy-requests/envoy-${version}/${name}`, import.meta.url);
+  const url = new URL(`../captured/envoy/${version}/${name}`, import.meta.url);
   const file: { readonly request?: { readonly body: unknown }; readonly body_raw?: string } = JSON.parse(
     readFileSync(url, "utf8"),
   );
