@@ -1,13 +1,13 @@
-import { createServer } from "node:http2";
+import { createServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import type { Front } from "../front.ts";
-import type { RunningServer } from "../node-server.ts";
+import { lastAnswersMs, type RunningServer } from "../node-server.ts";
 import { discoveryServices } from "./services.ts";
 
 /** Serves gRPC, gRPC-Web and Connect over HTTP/2 without TLS, on a port of its own. */
 export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): Promise<RunningServer> {
-  const sessions = new Set<{ destroy(): void }>();
+  const sessions = new Set<ServerHttp2Session>();
   const server = createServer(connectNodeAdapter({ routes: discoveryServices(front) }));
   server.on("session", (session) => {
     sessions.add(session);
@@ -21,8 +21,15 @@ export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): P
         url: `http://${hostname}:${address.port}`,
         close: () =>
           new Promise((closed) => {
-            server.close(() => closed());
-            for (const session of sessions) session.destroy();
+            const deadline = setTimeout(() => {
+              for (const session of sessions) session.destroy();
+            }, lastAnswersMs);
+            server.close(() => {
+              clearTimeout(deadline);
+              closed();
+            });
+            // Says goodbye, and ends when the last call has its answer.
+            for (const session of sessions) session.close();
           }),
       });
     });
