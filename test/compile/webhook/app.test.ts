@@ -14,8 +14,10 @@ const done: Recompiled = { kind: "published", version: "abc", generation: 1, dia
 
 const service = (name: string) => `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}}\n`;
 
-function testApp(recompile: (publishing?: Publishing) => Promise<Recompiled> = async () => done) {
-  const store = memoryStore();
+function testApp(
+  recompile: (publishing?: Publishing) => Promise<Recompiled> = async () => done,
+  store = memoryStore(),
+) {
   let runs = 0;
   const app = webhookApp({
     store,
@@ -92,6 +94,22 @@ describe("POST /hooks/recompile", () => {
     expect(await failed.json()).toMatchObject({ detail: "the store is down" });
     fails = false;
     expect((await post("/hooks/recompile", await signed())).status).toBe(200);
+  });
+
+  it("lets a delivery be made again whose process died in the middle", async () => {
+    let begun = () => {};
+    const dying = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const { post, store } = testApp(() => {
+      begun();
+      return new Promise<never>(() => {});
+    });
+    void post("/hooks/recompile", await signed());
+    await dying;
+    const restarted = testApp(async () => done, store);
+    expect((await restarted.post("/hooks/recompile", await signed())).status).toBe(200);
+    expect((await restarted.post("/hooks/recompile", await signed())).status).toBe(409);
   });
 
   it("says 422 with the diagnostics when the sources hold no configuration", async () => {
