@@ -5,8 +5,10 @@ import { type Aims, aborted, promoted, rolledBack, unpinned, withCanary } from "
 import { blobKey } from "./blob.ts";
 import { createTreeEncoder } from "./encode-tree.ts";
 import { lastRoot, type ReadHead, readHead } from "./head.ts";
+import { mendHistory } from "./head-copy.ts";
 import { readHistory } from "./history.ts";
 import { createLeader } from "./lead.ts";
+import { refuseLostHead } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
 import { createPublisher, type PublisherOptions, type PublishResult } from "./publish.ts";
 import { reachableFrom } from "./reachable.ts";
@@ -41,6 +43,7 @@ export type OperatorOptions = PublisherOptions & Word;
  */
 export async function rollback(store: ObjectStore, back: number, options: OperatorOptions = {}): Promise<Moved> {
   const base = await needHead(store);
+  await mendHistory(store);
   const root = await rootServedBefore(store, base.head, back);
   return act(store, base, "rollback", options, (aims, pin) => rolledBack(aims, root, pin));
 }
@@ -82,6 +85,7 @@ export async function promoteCanary(store: ObjectStore, options: OperatorOptions
 /** Copies the root that HEAD leads to, with all that it reaches, into an empty store. */
 export async function exportSnapshot(from: ObjectStore, to: ObjectStore, now = Date.now): Promise<Moved> {
   const { head } = await needHead(from);
+  await refuseLostHead(to);
   const root = lastRoot(head.steps);
   for (const hash of await reachableFrom(createSnapshotReader(from), root)) {
     const found = await from.get(blobKey(hash));
@@ -131,6 +135,7 @@ async function act(
 
 async function needHead(store: ObjectStore): Promise<ReadHead> {
   const read = await readHead(store);
-  if (read === undefined) throw new PortolanError("nothing was published yet");
-  return read;
+  if (read !== undefined) return read;
+  await refuseLostHead(store);
+  throw new PortolanError("nothing was published yet");
 }

@@ -1,13 +1,19 @@
 import type { Command } from "commander";
 import { collectedSources } from "../../compile/collect-sources.ts";
+import { remakeWorlds, sourceProblems } from "../../compile/remake-worlds.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { collectGarbage } from "../../snapshot/collect-garbage.ts";
 import { collectables } from "../../snapshot/collectables.ts";
 import { fsck } from "../../snapshot/fsck.ts";
+import { recoverHead } from "../../snapshot/recover-head.ts";
+import { repair } from "../../snapshot/repair.ts";
 import type { Terminal } from "../terminal.ts";
 import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
+import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
-/** `gc` and `fsck`. */
+const source = { copy: "the newest copy of HEAD", history: "the newest entry of the history" } as const;
+
+/** `gc`, `fsck` and `recover`. */
 export function registerUpkeep(program: Command, terminal: Terminal): void {
   program
     .command("gc")
@@ -27,10 +33,34 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .description("Proves that everything that can be asked for is there and unharmed.")
     .option(storeOption, storeDescription, defaultStore)
     .option("--keep <publications>", "how far back the history is kept")
-    .action(async ({ store, keep }: { store: string; keep?: string }) => {
-      const result = await fsck(await openStore(store), keep === undefined ? {} : { keepPublications: Number(keep) });
-      for (const problem of result.problems) terminal.out(problem);
+    .option("--repair", "write anew what is missing or damaged and can be made from the sources, or has a copy")
+    .action(async ({ store: where, keep, repair: mends }: { store: string; keep?: string; repair?: boolean }) => {
+      const store = await openStore(where);
+      const options = keep === undefined ? {} : { keepPublications: Number(keep) };
+      const result = mends === true ? await repair(store, remakeWorlds(store), options) : await fsck(store, options);
+      const problems = [...result.problems, ...(await sourceProblems(store))];
+      for (const problem of problems) terminal.out(problem);
+      if ("mended" in result) terminal.out(`${result.mended} objects written anew`);
       terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
-      if (result.problems.length > 0) throw new PortolanError(`${result.problems.length} problems`);
+      if (problems.length === 0) return;
+      const remedy = mends === true ? "`portolan rollback` leads to what is whole" : "`--repair` mends what can be";
+      throw new PortolanError(`${problems.length} problems; ${remedy}`);
     });
+
+  addWordOptions(
+    program
+      .command("recover")
+      .description("Rebuilds a HEAD that is gone or cannot be read, from its copies or from the history.")
+      .option(storeOption, storeDescription, defaultStore),
+  ).action(async ({ store, ...word }: { store: string } & WordOptions) => {
+    const { head, root, from, unproven } = await recoverHead(await openStore(store), wordOf(word));
+    terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);
+    if (head.pin !== undefined) terminal.out(`pinned: ${head.pin.why}; \`portolan unpin\` lets go`);
+    for (const { generation, at, reason, root: other } of unproven) {
+      terminal.out(
+        `left out, since nobody can tell whether it was served: ${at}  generation ${generation}, ${reason} of ${other}`,
+      );
+    }
+    terminal.out("`portolan fsck` looks at the rest");
+  });
 }
