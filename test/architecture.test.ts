@@ -13,10 +13,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   mesh: ["config", "registry"],
   xds: ["config", "registry", "mesh"],
   v1: ["config", "registry", "mesh"],
-  compile: ["config", "registry", "mesh", "xds", "v1", "snapshot", "storage"],
+  compile: ["config", "registry", "mesh", "xds", "v1", "snapshot", "storage", "limits"],
   snapshot: ["storage"],
   storage: [],
-  front: ["snapshot", "storage"],
+  limits: [],
+  front: ["snapshot", "storage", "limits"],
   agent: ["snapshot"],
 };
 

@@ -1,7 +1,6 @@
 import type { BootstrapJson } from "../../gen/envoy/config/bootstrap/v3/bootstrap_pb.ts";
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
-import { slimNodeScript } from "./slim-node.ts";
 
 /** Who an Envoy is and where it polls. */
 export interface BootstrapOptions {
@@ -151,25 +150,13 @@ function protocolOptions(server: ControlPlane) {
       ? { explicitHttpConfig: { httpProtocolOptions: {} } }
       : { autoConfig: { httpProtocolOptions: {}, http2ProtocolOptions: {} } }),
     // The codec is the last of upstream filters, always.
-    httpFilters: [
-      ...(server.authorizationVariable === undefined ? [] : [authorizationFilter]),
-      slimNodeFilter,
-      upstreamCodec,
-    ],
+    httpFilters: [...(server.authorizationVariable === undefined ? [] : [authorizationFilter]), upstreamCodec],
   };
 }
 
 const upstreamCodec = {
   name: "envoy.filters.http.upstream_codec",
   typedConfig: { "@type": "type.googleapis.com/envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec" },
-};
-
-const slimNodeFilter = {
-  name: "slim-node",
-  typedConfig: {
-    "@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua",
-    defaultSourceCode: { inlineString: slimNodeScript },
-  },
 };
 
 const authorizationFilter = {

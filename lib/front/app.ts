@@ -1,14 +1,12 @@
 import { Hono } from "hono/tiny";
-import { unreachable } from "../config/diagnostic.ts";
+import { PortolanError, unreachable } from "../config/diagnostic.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
 import { answerDelta } from "./delta-answer.ts";
+import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
 import { answerPoll } from "./poll.ts";
 import { bodyResponse, problem } from "./responses.ts";
-
-/** Bodies of polls are 60 to 77 KB; this leaves room for large metadata. */
-const maxBodyBytes = 1024 * 1024;
 
 /** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
 export function frontApp(front: Front): Hono {
@@ -20,17 +18,15 @@ export function frontApp(front: Front): Hono {
     const [verb, name] = call.split(":");
     const type = resourceTypes.find((known) => known === name);
     if (type === undefined || (verb !== "discovery" && verb !== "delta"))
-      return problem(404, `there is no ${call} here`);
-    if (Number(c.req.header("content-length") ?? 0) > maxBodyBytes) return problem(413, "the body is over 1 MiB");
+      return problem(404, `there is no ${shown(call)} here`);
     const request = {
       type,
-      body: await c.req.text(),
       patienceMs: Number(c.req.header("x-envoy-expected-rq-timeout-ms")) || 0,
       signal: c.req.raw.signal,
     };
     const shape = c.req.query("shape") === "poll" ? "poll" : "stream";
     const answer =
-      verb === "delta" ? await answerDelta(front, { ...request, shape }) : await answerPoll(front, request);
+      verb === "delta" ? await answerDelta(front, c, { ...request, shape }) : await answerPoll(front, c, request);
     switch (answer.kind) {
       case "unchanged":
         return new Response(undefined, { status: 304 });
@@ -62,10 +58,12 @@ export function frontApp(front: Front): Hono {
     app.all(path, (c) => legacy.fetch(c.req.raw));
   }
 
-  app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
+  app.notFound((c) => problem(404, `there is no ${c.req.method} ${shown(c.req.path)} here`));
   app.onError((cause) => {
     front.onError(cause);
-    return problem(503, "the store cannot be read");
+    // A store that fails says so with a PortolanError. Anything else is a mistake of ours, and no store is to blame.
+    if (cause instanceof PortolanError) return problem(503, "the store cannot be read");
+    return problem(500, "an error of Portolan's own; its log has more");
   });
   return app;
 }

@@ -1,18 +1,21 @@
+import type { Carrier } from "../limits/read-body.ts";
 import { labelsOf } from "../snapshot/classifier.ts";
-import { type ResourceType, type ShapeName, typeUrlOf } from "../snapshot/resource-type.ts";
+import { type ResourceType, type ShapeName, typeOfUrl, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import { type DeltaAnswer, deltaFor } from "./delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
+import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse } from "./outcome.ts";
+import { readRequest } from "./read-request.ts";
 
-/** A DeltaDiscoveryRequest in JSON, as it came in. */
+/** What is known of a delta request in JSON besides its body. */
 export interface DeltaPoll {
-  readonly type: ResourceType;
+  /** undefined: the request's own `type_url` says it. */
+  readonly type: ResourceType | undefined;
   readonly shape: ShapeName;
-  readonly body: string;
   readonly patienceMs: number;
   readonly signal?: AbortSignal;
 }
@@ -23,20 +26,23 @@ export type DeltaPollAnswer =
   | Refused;
 
 /** Answers a delta request with what changed; holds it, like a poll, while its version is current. */
-export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaPollAnswer> {
-  const read = readDelta(poll.body);
-  if ("problem" in read) return refuse(400, "bad-request", read.problem);
+export async function answerDelta(front: Front, carrier: Carrier, poll: DeltaPoll): Promise<DeltaPollAnswer> {
+  const read = await readRequest(front, carrier, front.limits.deltaBytes, readDelta);
+  if (!("request" in read)) return read;
   const { request } = read;
+  const type = poll.type ?? typeOfUrl(request.typeUrl ?? "");
+  if (type === undefined) return refuse(400, "bad-request", "type_url names no type that is served here");
   const untilMs = holdUntilMs(front, poll.patienceMs);
   for (;;) {
     const served = await front.served({ nodeId: request.node.id, labels: () => labelsOf(request.node) });
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const delta = await deltaNow(front, served.loaded, poll, request);
+    const delta = await deltaNow(front, served.loaded, { type, shape: poll.shape }, request);
     if ("kind" in delta) return delta;
     if (delta.version !== request.version) {
-      return { kind: "changed", body: await deltaBody(front.reader, poll.type, delta) };
+      return { kind: "changed", body: await deltaBody(front.reader, type, delta) };
     }
-    if (!(await stillHolding(front, served.state, untilMs, poll.signal))) return { kind: "unchanged" };
+    const waiting = { untilMs, bytes: request.bytes, signal: poll.signal };
+    if (!(await stillHolding(front, served.state, waiting))) return { kind: "unchanged" };
   }
 }
 
@@ -44,11 +50,15 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
 export async function deltaNow(
   front: Front,
   loaded: LoadedRoot,
-  { type, shape }: Pick<DeltaPoll, "type" | "shape">,
-  { node, typeUrl, names, known }: DeltaRequest,
+  { type, shape }: { readonly type: ResourceType; readonly shape: ShapeName },
+  { node, typeUrl, names, known }: Omit<DeltaRequest, "version" | "bytes">,
 ): Promise<DeltaAnswer | Refused> {
   if (typeUrl !== undefined && typeUrl !== typeUrlOf(type)) {
-    return refuse(400, "bad-request", `type_url ${typeUrl} does not belong to this path; ${typeUrlOf(type)} does`);
+    return refuse(
+      400,
+      "bad-request",
+      `type_url ${shown(typeUrl)} does not belong to this path; ${typeUrlOf(type)} does`,
+    );
   }
   const placement = await front.place(loaded, node);
   if (placement.kind === "unplaced") return refuse(404, "unknown-node", placement.reason);

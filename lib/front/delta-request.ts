@@ -1,68 +1,83 @@
+import type { Limits } from "../limits/limits.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
-import { isRecord, type JsonRecord, readNode } from "./poll-request.ts";
+import { distinctNames, isName } from "./excess.ts";
+import { isRecord } from "./json-record.ts";
+import { parseRequest } from "./json-request.ts";
+import { readNode } from "./poll-request.ts";
 
 /** A DeltaDiscoveryRequest, as far as one answer needs it. */
-export interface DeltaRequest {
+export interface DeltaRequest extends Subscription {
   readonly node: NodeClaims;
   readonly typeUrl: string | undefined;
-  /** Names wanted; undefined for all there are. */
-  readonly names: readonly string[] | undefined;
-  readonly known: Readonly<Record<string, string>>;
   /** Version of the whole type at its last answer, sent as `response_nonce`; undefined at first. */
   readonly version: string | undefined;
+  /** About what it takes to remember the request. */
+  readonly bytes: number;
+}
+
+/** What a reader wants and has. */
+export interface Subscription {
+  /** Names wanted, each once; undefined for all there are. */
+  readonly names: readonly string[] | undefined;
+  /** Versions of what it has, by name. */
+  readonly known: ReadonlyMap<string, string>;
 }
 
 export type ReadDelta = { readonly request: DeltaRequest } | { readonly problem: string };
 
 /** Reads a DeltaDiscoveryRequest in proto JSON, with proto or camelCase names. */
-export function readDelta(body: string): ReadDelta {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    return { problem: "the body is not JSON" };
-  }
-  if (!isRecord(json)) return { problem: "the body is not a DeltaDiscoveryRequest" };
-  const node = readNode(json.node);
-  if (node === undefined) return { problem: "node has no id" };
-  const typeUrl = json.type_url ?? json.typeUrl;
-  const subscribe = textList(json.resource_names_subscribe ?? json.resourceNamesSubscribe ?? []);
-  const unsubscribe = textList(json.resource_names_unsubscribe ?? json.resourceNamesUnsubscribe ?? []);
-  const known = textRecord(json.initial_resource_versions ?? json.initialResourceVersions ?? {});
+export function readDelta(body: string, limits: Limits): ReadDelta {
+  const parsed = parseRequest(body, limits.depth);
+  if ("problem" in parsed) return parsed;
+  const { json, bytes } = parsed;
+  const node = readNode(json.node, bytes, limits);
+  if ("problem" in node) return node;
+  const typeUrl = json.type_url ?? json.typeUrl ?? "";
   const nonce = json.response_nonce ?? json.responseNonce ?? "";
-  if (subscribe === undefined) return { problem: "resource_names_subscribe is not a list of texts" };
-  if (unsubscribe === undefined) return { problem: "resource_names_unsubscribe is not a list of texts" };
-  if (known === undefined) return { problem: "initial_resource_versions is not a map of texts" };
+  const known = json.initial_resource_versions ?? json.initialResourceVersions ?? {};
+  if (!isName(typeUrl, limits)) return { problem: `type_url is not a text of at most ${limits.nameBytes} bytes` };
+  if (!isName(nonce, limits)) return { problem: `response_nonce is not a text of at most ${limits.nameBytes} bytes` };
+  if (!isRecord(known)) return { problem: "initial_resource_versions is not a map of texts" };
+  const subscription = readSubscription(
+    json.resource_names_subscribe ?? json.resourceNamesSubscribe ?? [],
+    json.resource_names_unsubscribe ?? json.resourceNamesUnsubscribe ?? [],
+    known,
+    limits,
+  );
+  if ("problem" in subscription) return subscription;
   return {
     request: {
-      node,
-      typeUrl: typeof typeUrl === "string" && typeUrl !== "" ? typeUrl : undefined,
-      ...subscriptionOf(subscribe, unsubscribe, known),
-      version: typeof nonce === "string" && nonce !== "" ? nonce : undefined,
+      node: node.claims,
+      typeUrl: typeUrl || undefined,
+      ...subscription,
+      version: nonce || undefined,
+      bytes,
     },
   };
 }
 
 /** What the lists of a request come to: without names, or with `*`, everything is wanted. */
-export function subscriptionOf(
-  subscribe: readonly string[],
-  unsubscribe: readonly string[],
-  known: Readonly<Record<string, string>>,
-): Pick<DeltaRequest, "names" | "known"> {
-  const gone = new Set(unsubscribe);
-  const kept = Object.fromEntries(Object.entries(known).filter(([name]) => !gone.has(name)));
-  const all = subscribe.length === 0 || subscribe.includes("*");
-  return { names: all ? undefined : subscribe, known: kept };
-}
-
-function textList(value: unknown): readonly string[] | undefined {
-  return Array.isArray(value) && value.every((element) => typeof element === "string") ? value : undefined;
-}
-
-function textRecord(value: unknown): Readonly<Record<string, string>> | undefined {
-  if (!isRecord(value)) return undefined;
-  const entries = Object.entries<JsonRecord[string]>(value).flatMap(([name, version]) =>
-    typeof version === "string" ? [[name, version] as const] : [],
-  );
-  return entries.length === Object.keys(value).length ? Object.fromEntries(entries) : undefined;
+export function readSubscription(
+  subscribe: unknown,
+  unsubscribe: unknown,
+  known: Readonly<Record<string, unknown>>,
+  limits: Limits,
+): Subscription | { readonly problem: string } {
+  const wanted = distinctNames("resource_names_subscribe", subscribe, limits);
+  if ("problem" in wanted) return wanted;
+  const gone = distinctNames("resource_names_unsubscribe", unsubscribe, limits);
+  if ("problem" in gone) return gone;
+  const versions = new Map<string, string>();
+  for (const [name, version] of Object.entries(known)) {
+    if (!isName(name, limits) || !isName(version, limits)) {
+      return { problem: `initial_resource_versions is not a map of texts of at most ${limits.nameBytes} bytes` };
+    }
+    versions.set(name, version);
+    if (versions.size > limits.knownResources) {
+      return { problem: `initial_resource_versions has more than ${limits.knownResources} entries` };
+    }
+  }
+  for (const name of gone.names) versions.delete(name);
+  const all = wanted.names.length === 0 || wanted.names.includes("*");
+  return { names: all ? undefined : wanted.names, known: versions };
 }

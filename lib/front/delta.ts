@@ -2,17 +2,14 @@ import { byCodePoint } from "../config/diagnostic.ts";
 import type { ResourceType, ShapeName } from "../snapshot/resource-type.ts";
 import type { SegmentRef } from "../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import type { Subscription } from "./delta-request.ts";
 import { wireVersion } from "./select-resources.ts";
 
-/** What a reader has, and wants to have. */
-export interface DeltaQuestion {
+/** What a reader has, and wants to have besides. */
+export interface DeltaQuestion extends Subscription {
   readonly classId: string;
   readonly shape: ShapeName;
   readonly type: ResourceType;
-  /** Names wanted besides those it has; undefined for all there are. */
-  readonly names: readonly string[] | undefined;
-  /** Versions of what it has, by name. */
-  readonly known: Readonly<Record<string, string>>;
 }
 
 export interface DeltaAnswer {
@@ -40,7 +37,7 @@ export async function deltaFor(
   const proxyClass = loaded.classes.get(classId);
   if (proxyClass === undefined) return undefined;
   const tree = await reader.tree(loaded.root, type, proxyClass[shape][type]);
-  const wanted = names === undefined ? undefined : new Set([...names, ...Object.keys(known)]);
+  const wanted = names === undefined ? undefined : new Set([...names, ...known.keys()]);
   const changed: ChangedResource[] = [];
   const there = new Set<string>();
   for (const segment of tree.segments) {
@@ -48,9 +45,9 @@ export async function deltaFor(
       if (wanted !== undefined && !wanted.has(span.name)) continue;
       there.add(span.name);
       const version = wireVersion(span.version);
-      if (known[span.name] !== version) changed.push({ name: span.name, version, segment });
+      if (known.get(span.name) !== version) changed.push({ name: span.name, version, segment });
     }
   }
-  const removed = [...(wanted ?? Object.keys(known))].filter((name) => !there.has(name)).sort(byCodePoint);
+  const removed = [...(wanted ?? known.keys())].filter((name) => !there.has(name)).sort(byCodePoint);
   return { version: wireVersion(tree.version), changed, removed };
 }

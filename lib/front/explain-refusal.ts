@@ -1,12 +1,17 @@
+import { PortolanError } from "../config/diagnostic.ts";
+import { isWildcard } from "../snapshot/resource-type.ts";
 import type { ResourceSpan } from "../snapshot/segment.ts";
-import type { LoadedTree, SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import type { SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { Refusal } from "./refusals.ts";
-import { wireVersion } from "./select-resources.ts";
+import { type Selection, selectResources } from "./select-resources.ts";
 
 /** A refusal with what the node may have refused in it. */
 export interface ExplainedRefusal extends Refusal {
-  /** Resources that differ from what the node keeps, or all of the answer when that is not known any more. */
-  readonly suspects: readonly Suspect[];
+  /**
+   * Resources that differ from what the node keeps, or all of the answer when that is not known any more; undefined when the
+   * store has the refused answer no more.
+   */
+  readonly suspects: readonly Suspect[] | undefined;
 }
 
 export interface Suspect {
@@ -27,47 +32,72 @@ export async function explainRefusal(
   refusal: Refusal,
   recentRoots: readonly string[],
 ): Promise<ExplainedRefusal> {
-  const refused = await spansOf(reader, refusal, refusal.root);
-  const kept = await keptSpans(reader, refusal, recentRoots);
-  const suspects = [...refused.values()]
-    .filter(
-      ({ name, version }) => (refusal.name === "" || refusal.name === name) && kept?.get(name)?.version !== version,
-    )
-    .slice(0, maxSuspects)
-    .map(({ name, from }) => ({ name, from }));
+  const suspects = await ifThere(async () => {
+    const refused = await selectionIn(reader, refusal, refusal.root);
+    if (refused === undefined) return undefined;
+    return suspectsIn(reader, refused, await keptSelection(reader, refusal, recentRoots));
+  });
   return { ...refusal, suspects };
 }
 
-type Spans = ReadonlyMap<string, ResourceSpan>;
-
-async function treeOf(
-  reader: SnapshotReader,
-  { classId, type }: Refusal,
-  root: string,
-): Promise<LoadedTree | undefined> {
-  const loaded = await reader.root(root);
-  const index = loaded.classes.get(classId)?.poll[type];
-  return index === undefined ? undefined : reader.tree(loaded.root, type, index);
+/** undefined for what the store has no more: roots that nothing serves are collected, refusals may be older. */
+async function ifThere<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (cause instanceof PortolanError) return undefined;
+    throw cause;
+  }
 }
 
-async function spansOf(reader: SnapshotReader, refusal: Refusal, root: string): Promise<Spans> {
-  const segments = (await treeOf(reader, refusal, root))?.segments ?? [];
-  const read = await Promise.all(segments.map(async (segment) => [...(await reader.segment(segment)).spans]));
-  return new Map(read.flat());
+async function selectionIn(
+  reader: SnapshotReader,
+  { classId, type, name }: Refusal,
+  root: string,
+): Promise<Selection | undefined> {
+  const names = isWildcard(type) ? [] : [name];
+  return selectResources(reader, await reader.root(root), { classId, shape: "poll", type, names });
 }
 
 /** What the node keeps: that of the latest root in which its class had the version it names. */
-async function keptSpans(
+async function keptSelection(
   reader: SnapshotReader,
   refusal: Refusal,
   recentRoots: readonly string[],
-): Promise<Spans | undefined> {
+): Promise<Selection | undefined> {
   for (const root of recentRoots.toReversed()) {
-    const tree = await treeOf(reader, refusal, root);
-    if (tree === undefined || root === refusal.root) continue;
-    const spans = await spansOf(reader, refusal, root);
-    const version = refusal.name === "" ? tree.version : (spans.get(refusal.name)?.version ?? "");
-    if (wireVersion(version) === refusal.kept) return spans;
+    if (root === refusal.root) continue;
+    const selection = await ifThere(() => selectionIn(reader, refusal, root));
+    if (selection?.version === refusal.kept) return selection;
   }
   return undefined;
+}
+
+async function suspectsIn(
+  reader: SnapshotReader,
+  refused: Selection,
+  kept: Selection | undefined,
+): Promise<readonly Suspect[]> {
+  const versions = new Map<string, string>();
+  for await (const { name, version } of spansBeside(reader, kept, refused)) versions.set(name, version);
+  const suspects: Suspect[] = [];
+  for await (const { name, version, from } of spansBeside(reader, refused, kept)) {
+    if (versions.get(name) !== version) suspects.push({ name, from });
+    if (suspects.length === maxSuspects) break;
+  }
+  return suspects;
+}
+
+/** What a selection has in segments that the other has not. */
+async function* spansBeside(
+  reader: SnapshotReader,
+  selection: Selection | undefined,
+  other: Selection | undefined,
+): AsyncGenerator<ResourceSpan> {
+  const shared = new Set(other?.parts.map(({ segment }) => segment.hash));
+  for (const { segment, name } of selection?.parts ?? []) {
+    if (name === undefined && shared.has(segment.hash)) continue;
+    const { spans } = await reader.segment(segment);
+    for (const span of spans.values()) if (name === undefined || name === span.name) yield span;
+  }
 }

@@ -1,3 +1,7 @@
+import { type BodyPool, createBodyPool } from "../limits/body-pool.ts";
+import { type Budget, createBudget } from "../limits/budget.ts";
+import { createGate, type Gate } from "../limits/gate.ts";
+import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
 import { type CanaryNode, isInCanary } from "../snapshot/canary.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
 import type { TrustedKey } from "../snapshot/signatures.ts";
@@ -7,7 +11,6 @@ import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
 import { createHeads, type Heads, stateOf } from "./heads.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type Placement, placeNode } from "./place-node.ts";
-import { rememberPlacements } from "./placements.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
 import { createVetting } from "./vet-roots.ts";
 
@@ -18,6 +21,8 @@ export interface FrontOptions {
   /** Longest time to hold a poll that has nothing new; 0, the default, never holds. */
   readonly maxHoldMs?: number;
   readonly metrics?: FrontMetrics;
+  /** What requests may cost; those of lib/limits by default. */
+  readonly limits?: Limits;
   readonly now?: () => number;
   /** Keys of which one must have signed a root before it is served; without them any root is. */
   readonly trusted?: readonly TrustedKey[];
@@ -32,13 +37,18 @@ export interface Front {
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
   readonly maxHoldMs: number;
+  readonly limits: Limits;
+  /** Of bodies being read. */
+  readonly bodies: BodyPool;
+  /** Of requests being held. */
+  readonly held: Budget;
+  /** Of answers that lie in memory whole. */
+  readonly answers: Gate;
   /** The root in force for a node: the canary's if it takes part in one. @returns undefined before the first publish */
   served(node: CanaryNode): Promise<Served | undefined>;
-  /** The class of a node, remembered for `recall`. */
+  /** The class of a node, from what the request itself says of it and from nothing that was said before. */
   place(loaded: LoadedRoot, claims: NodeClaims): Promise<Placement>;
-  /** The class of a node that was placed in this root before, by its id and cluster. */
-  recall(loaded: LoadedRoot, nodeId: string, nodeCluster: string): string | undefined;
-  /** The refusals that stand, each with the resources that it may be about. */
+  /** The latest refusals that stand, each with the resources that it may be about. */
   explainRefusals(): Promise<readonly ExplainedRefusal[]>;
   readonly onError: (cause: unknown) => void;
   close(): void;
@@ -56,6 +66,7 @@ export function createFront(options: FrontOptions): Front {
   const now = options.now ?? Date.now;
   const metrics = options.metrics ?? noMetrics;
   const onError = options.onError ?? (() => {});
+  const limits = options.limits ?? defaultLimits;
   const reader = createSnapshotReader(options.store);
   const heads = createHeads(options.store, {
     ttlMs: options.headTtlMs ?? 1_000,
@@ -65,11 +76,11 @@ export function createFront(options: FrontOptions): Front {
       onError(cause);
     },
   });
-  const refusals = createRefusalWatch(now, (refusal) => {
+  const onRefusal = (refusal: Refusal) => {
     metrics.refusal(refusal.type);
     options.onRefusal?.(refusal);
-  });
-  const placements = rememberPlacements();
+  };
+  const refusals = createRefusalWatch(now, onRefusal, limits);
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];
   const vetRoot = createVetting(options.store, options.trusted, onError);
@@ -80,6 +91,10 @@ export function createFront(options: FrontOptions): Front {
     metrics,
     refusals,
     maxHoldMs: options.maxHoldMs ?? 0,
+    limits,
+    bodies: createBodyPool(limits),
+    held: createBudget(limits.heldBytes),
+    answers: createGate(limits.answersBytes),
     async served(node) {
       const head = await heads.current();
       if (head === undefined) return undefined;
@@ -92,14 +107,14 @@ export function createFront(options: FrontOptions): Front {
       }
       return { loaded: await reader.root(vetted), state: stateOf(head, nowMs) };
     },
-    async place(loaded, claims) {
-      const placement = await placeNode(reader, loaded, claims);
-      if (placement.kind === "placed") placements.set(loaded.root, claims.id, claims.cluster, placement.classId);
-      return placement;
+    place: (loaded, claims) => placeNode(reader, loaded, claims),
+    async explainRefusals() {
+      const explained: ExplainedRefusal[] = [];
+      for (const refusal of refusals.standing().slice(0, limits.refusals)) {
+        explained.push(await explainRefusal(reader, refusal, recentRoots));
+      }
+      return explained;
     },
-    recall: ({ root }, nodeId, nodeCluster) => placements.get(root, nodeId, nodeCluster),
-    explainRefusals: () =>
-      Promise.all(refusals.standing().map((refusal) => explainRefusal(reader, refusal, recentRoots))),
     onError,
     close: () => heads.close(),
   };

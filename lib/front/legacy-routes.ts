@@ -3,7 +3,9 @@ import { createAnswerCache } from "../snapshot/legacy/answer-cache.ts";
 import { answerCompiled, type TaggedAnswer } from "../snapshot/legacy/compiled-legacy.ts";
 import { encodeDocument } from "../snapshot/legacy/go-json.ts";
 import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../snapshot/legacy/question.ts";
+import { isWithin } from "./excess.ts";
 import type { Front } from "./front.ts";
+import { sentOnce } from "./responses.ts";
 
 /**
  * The REST v1 API of Istio 0.8, from the store alone: `/v1/…`, `/cache_stats`, `/cache_stats_delete`.
@@ -14,7 +16,7 @@ import type { Front } from "./front.ts";
 export function legacyRoutes(front: Front, now: () => number = Date.now): Hono {
   const app = new Hono();
   // A hit is an answer of the root in force that the same URL was given before. The bodies are not kept: they are spliced anew.
-  const cache = createAnswerCache<{ readonly answer: V1Answer }>(now, 0);
+  const cache = createAnswerCache<{ readonly answer: V1Answer }>(now, 0, front.limits.countedUrlBytes);
   let countedRoot = "";
 
   async function answerOf(request: V1Request): Promise<TaggedAnswer> {
@@ -51,11 +53,15 @@ export function legacyRoutes(front: Front, now: () => number = Date.now): Hono {
     const { url, method } = c.req.raw;
     const accept = c.req.header("accept");
     const path = url.replace(/^[a-z]+:\/\/[^/]*/i, "").replace(/#.*$/s, "");
+    if (!isWithin(path, front.limits.urlBytes)) return c.text("414: Request URI Too Long", 414);
     const request = { method: method === "HEAD" ? "GET" : method, path, ...(accept === undefined ? {} : { accept }) };
-    return response(await answerOf(request), method === "HEAD", c.req.header("if-none-match"));
+    return response(front, await answerOf(request), method === "HEAD", c.req.header("if-none-match"));
   });
   return app;
 }
+
+/** Answers up to this size are not counted: the number of connections bounds them. */
+const smallBytes = 16 * 1024;
 
 /** What a canary's share is counted by; "" where no node asks. */
 function nodeIdOf(question: V1Question): string {
@@ -65,6 +71,7 @@ function nodeIdOf(question: V1Question): string {
 }
 
 async function response(
+  front: Front,
   { answer, etag }: TaggedAnswer,
   headOnly: boolean,
   known: string | undefined,
@@ -78,7 +85,11 @@ async function response(
     ...(location === undefined ? {} : { location }),
   };
   if (tag !== undefined && names(known, tag)) return new Response(undefined, { status: 304, headers: { etag: tag } });
-  return new Response(headOnly ? undefined : body, { status, headers });
+  if (headOnly || body.length <= smallBytes) return new Response(headOnly ? undefined : body, { status, headers });
+  // The text and its bytes.
+  const leave = front.answers.tryEnter(body.length * 3);
+  if (leave === undefined) return new Response("too many answers are under way; try again", { status: 503 });
+  return sentOnce(new TextEncoder().encode(body), { status, headers }, leave);
 }
 
 /** Does an `If-None-Match` header name the tag? Weak tags compare like strong ones here. */

@@ -1,7 +1,14 @@
 import type { ResourceType } from "../snapshot/resource-type.ts";
 
 /** What became of a request. */
-export type Outcome = "changed" | "unchanged" | "unknown-node" | "unknown-name" | "bad-request" | "unavailable";
+export type Outcome =
+  | "changed"
+  | "unchanged"
+  | "unknown-node"
+  | "unknown-name"
+  | "bad-request"
+  | "busy"
+  | "unavailable";
 
 /** What the front counts. A port: the Node server exports it for Prometheus, at the edge nobody listens. */
 export interface FrontMetrics {

@@ -4,7 +4,7 @@ import type { Outcome } from "./metrics.ts";
 export interface Refused {
   readonly kind: "refused";
   readonly outcome: Outcome;
-  readonly status: 400 | 404 | 503;
+  readonly status: 400 | 404 | 413 | 415 | 503;
   readonly reason: string;
 }
 

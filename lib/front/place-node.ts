@@ -1,5 +1,6 @@
-import { type Classifier, defaultKey, type NodeClaims, parseNodeId, project } from "../snapshot/classifier.ts";
+import { type Classifier, defaultKey, type NodeClaims, own, parseNodeId, project } from "../snapshot/classifier.ts";
 import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import { shown } from "./excess.ts";
 
 export type Placement =
   | { readonly kind: "placed"; readonly classId: string }
@@ -11,18 +12,21 @@ export type Placement =
  * namespace.
  */
 export async function placeNode(reader: SnapshotReader, loaded: LoadedRoot, claims: NodeClaims): Promise<Placement> {
-  const candidates = [
-    byProjection(loaded.classifier, claims),
-    await byIndex(reader, loaded, claims),
-    byDefault(loaded.classifier, claims),
+  const ways = [
+    () => byProjection(loaded.classifier, claims),
+    () => byIndex(reader, loaded, claims),
+    () => byDefault(loaded.classifier, claims),
   ];
-  const classId = candidates.find((id) => id !== undefined && loaded.classes.has(id));
-  return classId === undefined ? { kind: "unplaced", reason: reasonFor(claims) } : { kind: "placed", classId };
+  for (const way of ways) {
+    const classId = await way();
+    if (classId !== undefined && loaded.classes.has(classId)) return { kind: "placed", classId };
+  }
+  return { kind: "unplaced", reason: reasonFor(claims) };
 }
 
 function byProjection(classifier: Classifier, claims: NodeClaims): string | undefined {
   const projection = project(classifier, claims);
-  return projection === undefined ? undefined : classifier.classes[projection];
+  return projection === undefined ? undefined : own(classifier.classes, projection);
 }
 
 async function byIndex(reader: SnapshotReader, loaded: LoadedRoot, claims: NodeClaims): Promise<string | undefined> {
@@ -37,14 +41,14 @@ async function byIndex(reader: SnapshotReader, loaded: LoadedRoot, claims: NodeC
 
 function byDefault(classifier: Classifier, claims: NodeClaims): string | undefined {
   const key = defaultKey(claims);
-  return key === undefined ? undefined : classifier.defaults[key];
+  return key === undefined ? undefined : own(classifier.defaults, key);
 }
 
 function reasonFor(claims: NodeClaims): string {
-  const nodeId = parseNodeId(claims.id);
-  if (nodeId === undefined) {
-    return `node "${claims.id}" is not known by its name or address, and its id is not of the form type~address~name.namespace~domain`;
+  const id = shown(claims.id);
+  if (parseNodeId(claims.id) === undefined) {
+    return `node "${id}" is not known by its name or address, and its id is not of the form type~address~name.namespace~domain`;
   }
-  const where = defaultKey(claims);
-  return `node "${claims.id}" matches no compiled class, is not in the node index, and ${where} has no default class`;
+  const where = shown(defaultKey(claims) ?? "");
+  return `node "${id}" matches no compiled class, is not in the node index, and ${where} has no default class`;
 }

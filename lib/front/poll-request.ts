@@ -1,85 +1,67 @@
+import type { Limits } from "../limits/limits.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
+import { distinctNames, excessOfNode, isName } from "./excess.ts";
+import { isRecord, type JsonRecord } from "./json-record.ts";
+import { parseRequest } from "./json-request.ts";
 
-/** What a poll asks, whichever way it was read. */
-export interface PollQuestion {
+/** What a poll asks, and who asks. Nothing in it is authenticated. */
+export interface PollRequest {
   /** Version that the node has accepted; undefined on its first poll. */
   readonly version: string | undefined;
-  /** Names it asks for; empty for the types that come whole. */
+  /** Names it asks for, each once; empty for the types that come whole. */
   readonly names: readonly string[];
   /** undefined where the body names none: the path decides then. */
   readonly typeUrl: string | undefined;
-}
-
-/** A poll read from the ends of its body: who asks is known by name only. It is never a node's first poll. */
-export interface GlimpsedPoll extends PollQuestion {
-  readonly version: string;
-  readonly nodeId: string;
-  readonly nodeCluster: string;
-}
-
-export interface PollRequest extends PollQuestion {
   readonly node: NodeClaims;
-}
-
-const window = 1024;
-const start = /^\{"version_info":"([^"\\]+)","node":\{"id":"([^"\\]*)","cluster":"([^"\\]*)"/;
-const end = /\}(?:,"resource_names":\["([^"\\]*)"\])?,"type_url":"([^"\\]*)"\}$/;
-
-/**
- * Reads a poll as Envoy writes it without parsing the 60 to 77 KB between its ends, most of them a list of extensions. For
- * a body that is JSON without repeated keys it sees what `readPoll` sees, but for names in a place where Envoy never writes
- * them: it then sees none. What is in the middle of a damaged body is not looked at.
- *
- * @returns undefined for a first poll, whose node is wanted whole, and for any other way of writing the same (order,
- * blanks, escapes, camelCase): then `readPoll` decides
- */
-export function glimpsePoll(body: string): GlimpsedPoll | undefined {
-  const head = start.exec(body.slice(0, window));
-  if (head === null) return undefined;
-  const tail = end.exec(body.slice(-window));
-  if (tail === null) return undefined;
-  const [, version = "", nodeId = "", nodeCluster = ""] = head;
-  const [, name, typeUrl] = tail;
-  return {
-    version,
-    nodeId,
-    nodeCluster,
-    names: name === undefined ? [] : [name],
-    typeUrl: typeUrl || undefined,
-  };
+  /** About what it takes to remember the request. */
+  readonly bytes: number;
 }
 
 export type ReadPoll = { readonly request: PollRequest } | { readonly problem: string };
 
 /** Reads a DiscoveryRequest in proto JSON, with proto or camelCase names. */
-export function readPoll(body: string): ReadPoll {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    return { problem: "the body is not JSON" };
-  }
-  if (!isRecord(json)) return { problem: "the body is not a DiscoveryRequest" };
+export function readPoll(body: string, limits: Limits): ReadPoll {
+  const parsed = parseRequest(body, limits.depth);
+  if ("problem" in parsed) return parsed;
+  const { json, bytes } = parsed;
   const version = json.version_info ?? json.versionInfo ?? "";
   const names = json.resource_names ?? json.resourceNames ?? [];
-  const typeUrl = json.type_url ?? json.typeUrl ?? undefined;
-  if (typeof version !== "string") return { problem: "version_info is not a text" };
-  if (!isTextList(names)) return { problem: "resource_names is not a list of texts" };
-  if (typeUrl !== undefined && typeof typeUrl !== "string") return { problem: "type_url is not a text" };
-  const node = readNode(json.node);
-  if (node === undefined) return { problem: "node has no id" };
-  return { request: { version: version || undefined, names, typeUrl: typeUrl || undefined, node } };
+  const typeUrl = json.type_url ?? json.typeUrl ?? "";
+  if (!isName(version, limits)) return { problem: `version_info is not a text of at most ${limits.nameBytes} bytes` };
+  if (!isName(typeUrl, limits)) return { problem: `type_url is not a text of at most ${limits.nameBytes} bytes` };
+  const distinct = distinctNames("resource_names", names, limits);
+  if ("problem" in distinct) return distinct;
+  const node = readNode(json.node, bytes, limits);
+  if ("problem" in node) return node;
+  const { claims } = node;
+  return {
+    request: {
+      version: version || undefined,
+      names: distinct.names,
+      typeUrl: typeUrl || undefined,
+      node: claims,
+      bytes,
+    },
+  };
 }
 
-/** The node of a discovery request in proto JSON; undefined when it has no id. */
-export function readNode(json: unknown): NodeClaims | undefined {
-  if (!isRecord(json) || typeof json.id !== "string" || json.id === "") return undefined;
-  return {
+export type ReadNode = { readonly claims: NodeClaims } | { readonly problem: string };
+
+/**
+ * The node of a discovery request in proto JSON.
+ *
+ * @param bytes length of the text that it is a part of
+ */
+export function readNode(json: unknown, bytes: number, limits: Limits): ReadNode {
+  if (!isRecord(json) || typeof json.id !== "string" || json.id === "") return { problem: "node has no id" };
+  const claims = {
     id: json.id,
     cluster: typeof json.cluster === "string" ? json.cluster : "",
     metadata: isRecord(json.metadata) ? json.metadata : {},
     locality: isRecord(json.locality) ? localityText(json.locality) : "",
   };
+  const problem = excessOfNode(claims, bytes, limits);
+  return problem === undefined ? { claims } : { problem };
 }
 
 /** `region/zone/subzone` without empty parts at the end. */
@@ -89,15 +71,4 @@ function localityText(locality: JsonRecord): string {
     .map((part) => (typeof part === "string" ? part : ""))
     .join("/")
     .replace(/\/+$/, "");
-}
-
-function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((element) => typeof element === "string");
-}
-
-export type JsonRecord = Readonly<Record<string, unknown>>;
-
-/** Whether a parsed JSON value is an object. */
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,11 +1,14 @@
-import { labelsOf as labelsOfClaims } from "../snapshot/classifier.ts";
+import type { Carrier } from "../limits/read-body.ts";
+import { labelsOf } from "../snapshot/classifier.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../snapshot/snapshot-reader.ts";
 import { type ChunkedBody, discoveryBody } from "./discovery-body.ts";
+import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse } from "./outcome.ts";
-import { type GlimpsedPoll, glimpsePoll, type PollRequest, readPoll } from "./poll-request.ts";
+import { type PollRequest, readPoll } from "./poll-request.ts";
+import { readRequest } from "./read-request.ts";
 import { selectResources } from "./select-resources.ts";
 
 /** What a poll is told. Envoy keeps what it has on everything but `changed`. */
@@ -14,10 +17,9 @@ export type PollAnswer =
   | { readonly kind: "unchanged" }
   | Refused;
 
-/** A poll as it came in. */
+/** What is known of a poll besides its body. */
 export interface Poll {
   readonly type: ResourceType;
-  readonly body: string;
   /** How long the node says it will wait, from `x-envoy-expected-rq-timeout-ms`; 0 when it does not say. */
   readonly patienceMs: number;
   readonly signal?: AbortSignal;
@@ -27,86 +29,63 @@ export interface Poll {
  * Answers a poll: at once when there is something new or the node brings no version, else as soon as there is, if it is
  * willing to wait.
  */
-export async function answerPoll(front: Front, poll: Poll): Promise<PollAnswer> {
-  const answer = await answerAsked(front, poll);
+export async function answerPoll(front: Front, carrier: Carrier, poll: Poll): Promise<PollAnswer> {
+  const read = await readRequest(front, carrier, front.limits.pollBytes, readPoll);
+  const answer = "request" in read ? await answerRequest(front, poll, read.request) : read;
   front.metrics.poll(poll.type, answer.kind === "refused" ? answer.outcome : answer.kind);
   return answer;
 }
 
-async function answerAsked(front: Front, poll: Poll): Promise<PollAnswer> {
-  const asked = glimpseOrRead(poll);
-  if ("problem" in asked) return refuse(400, "bad-request", asked.problem);
-  const problem = problemWith(asked, poll.type);
+async function answerRequest(front: Front, poll: Poll, request: PollRequest): Promise<PollAnswer> {
+  const problem = problemWith(request, poll.type);
   if (problem !== undefined) return refuse(400, "bad-request", problem);
 
-  const nodeId = "nodeId" in asked ? asked.nodeId : asked.node.id;
+  const { node, version } = request;
   // Clusters and listeners come whole over REST, whatever names a request brings.
-  const names = isWildcard(poll.type) ? [] : asked.names;
-  const subscription = { nodeId, type: poll.type, name: names.join() };
-  front.refusals.asked(subscription, asked.version);
+  const names = isWildcard(poll.type) ? [] : request.names;
+  const [name = ""] = names;
+  // An Envoy asks for one name at a time. Whoever asks for several is none.
+  const subscription = names.length > 1 ? undefined : { nodeId: node.id, type: poll.type, name };
+  if (subscription !== undefined) front.refusals.asked(subscription, version);
   const untilMs = holdUntilMs(front, poll.patienceMs);
   for (;;) {
-    const served = await front.served({ nodeId, labels: () => labelsOf(asked, poll.body) });
+    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) });
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const answer = await answerNow(front, served.loaded, poll, { ...asked, names });
-    if (answer.kind === "unchanged") front.refusals.current(subscription);
-    if (answer.kind === "changed") {
-      const { version, classId } = answer;
-      front.refusals.served(subscription, { kept: asked.version, version, classId, root: served.loaded.hash });
+    const answer = await answerNow(front, served.loaded, poll.type, { ...request, names });
+    if (subscription !== undefined && answer.kind === "unchanged") front.refusals.current(subscription);
+    if (subscription !== undefined && answer.kind === "changed") {
+      const { version: refusable, classId } = answer;
+      front.refusals.served(subscription, { kept: version, version: refusable, classId, root: served.loaded.hash });
     }
-    if (answer.kind !== "unchanged" || !(await stillHolding(front, served.state, untilMs, poll.signal))) return answer;
+    if (answer.kind !== "unchanged") return answer;
+    const waiting = { untilMs, bytes: request.bytes, signal: poll.signal };
+    if (!(await stillHolding(front, served.state, waiting))) return answer;
   }
 }
 
 async function answerNow(
   front: Front,
   loaded: LoadedRoot,
-  poll: Poll,
-  asked: GlimpsedPoll | PollRequest,
+  type: ResourceType,
+  { node, names, version }: PollRequest,
 ): Promise<PollAnswer> {
-  const placement = await placeAsked(front, loaded, poll.body, asked);
+  const placement = await front.place(loaded, node);
   if (placement.kind === "unplaced") return refuse(404, "unknown-node", placement.reason);
   const { classId } = placement;
-  const question = { classId, shape: "poll", type: poll.type, names: asked.names } as const;
-  const selection = await selectResources(front.reader, loaded, question);
+  const selection = await selectResources(front.reader, loaded, { classId, shape: "poll", type, names });
   if (selection === undefined) return refuse(404, "unknown-node", `there is no class "${classId}"`);
-  if (selection.parts.length === 0 && asked.names.length > 0) {
-    return refuse(404, "unknown-name", `class "${classId}" has no ${poll.type} named ${asked.names.join(", ")}`);
+  if (selection.parts.length === 0 && names.length > 0) {
+    return refuse(404, "unknown-name", `class "${classId}" has no ${type} named ${shown(names.join(", "))}`);
   }
-  if (selection.version === asked.version) return { kind: "unchanged" };
-  const body = await discoveryBody(front.reader, poll.type, selection);
+  if (selection.version === version) return { kind: "unchanged" };
+  const body = await discoveryBody(front.reader, type, selection);
   return { kind: "changed", version: selection.version, classId, body };
 }
 
-async function placeAsked(front: Front, loaded: LoadedRoot, body: string, asked: GlimpsedPoll | PollRequest) {
-  if ("node" in asked) return front.place(loaded, asked.node);
-  // Never a first poll, so the node was read whole before, unless by another instance or in another root.
-  const known = front.recall(loaded, asked.nodeId, asked.nodeCluster);
-  if (known !== undefined) return { kind: "placed", classId: known } as const;
-  const whole = readWhole(body);
-  return "problem" in whole ? ({ kind: "unplaced", reason: whole.problem } as const) : front.place(loaded, whole.node);
-}
-
-function labelsOf(asked: GlimpsedPoll | PollRequest, body: string): Readonly<Record<string, unknown>> {
-  const whole = "node" in asked ? asked : readWhole(body);
-  return "problem" in whole ? {} : labelsOfClaims(whole.node);
-}
-
-/** A glimpse is enough unless names are needed and it saw none. */
-function glimpseOrRead({ body, type }: Poll): GlimpsedPoll | PollRequest | { readonly problem: string } {
-  const glimpsed = glimpsePoll(body);
-  return glimpsed !== undefined && (isWildcard(type) || glimpsed.names.length > 0) ? glimpsed : readWhole(body);
-}
-
-function readWhole(body: string): PollRequest | { readonly problem: string } {
-  const read = readPoll(body);
-  return "request" in read ? read.request : read;
-}
-
-function problemWith(asked: GlimpsedPoll | PollRequest, type: ResourceType): string | undefined {
-  if (asked.typeUrl !== undefined && asked.typeUrl !== typeUrlOf(type)) {
-    return `type_url ${asked.typeUrl} does not belong to this path; ${typeUrlOf(type)} does`;
+function problemWith({ typeUrl, names }: PollRequest, type: ResourceType): string | undefined {
+  if (typeUrl !== undefined && typeUrl !== typeUrlOf(type)) {
+    return `type_url ${shown(typeUrl)} does not belong to this path; ${typeUrlOf(type)} does`;
   }
-  if (!isWildcard(type) && asked.names.length === 0) return `resource_names is empty: ${type} are fetched by name`;
+  if (!isWildcard(type) && names.length === 0) return `resource_names is empty: ${type} are fetched by name`;
   return undefined;
 }

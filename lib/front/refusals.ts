@@ -1,3 +1,4 @@
+import type { Limits } from "../limits/limits.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 
 /** A node that goes on asking with the version it had before it was served another: it has refused that one. */
@@ -23,7 +24,7 @@ export interface RefusalWatch {
   served(poll: Subscription, answer: ServedAnswer): void;
   /** To be told when what a node keeps is current again: there is nothing to refuse any more. */
   current(poll: Subscription): void;
-  /** Refusals that stand now. */
+  /** Refusals that stand now, of nodes that still ask, the latest first. */
   standing(): readonly Refusal[];
 }
 
@@ -43,45 +44,91 @@ export interface ServedAnswer {
 
 interface Served extends Subscription, ServedAnswer {
   readonly sinceMs: number;
+  readonly bytes: number;
+  seenMs: number;
   polls: number;
 }
 
 /** A poll may cross an answer, so one poll with the old version says nothing yet. */
 const pollsThatTell = 2;
-const maxWatched = 20_000;
 
 /**
  * Remembers answers until the node confirms them; only answers under way and refused ones are kept, so a quiet mesh costs
- * nothing.
+ * nothing. Whoever asked longest ago is forgotten first.
  *
  * @param onRefusal told once when a node refuses a version
  */
-export function createRefusalWatch(now: () => number, onRefusal: (refusal: Refusal) => void): RefusalWatch {
+export function createRefusalWatch(
+  now: () => number,
+  onRefusal: (refusal: Refusal) => void,
+  { refusalBytes, refusalMs }: Pick<Limits, "refusalBytes" | "refusalMs">,
+): RefusalWatch {
+  /** The one that asked longest ago first. */
   const watched = new Map<string, Served>();
+  let bytes = 0;
   const keyOf = ({ nodeId, type, name }: Subscription) => `${type} ${name} ${nodeId}`;
-  const toRefusal = ({ version, polls: _polls, ...served }: Served): Refusal => ({ ...served, refused: version });
+
+  function forget(key: string): void {
+    bytes -= watched.get(key)?.bytes ?? 0;
+    watched.delete(key);
+  }
+
+  function forgetTheGone(): void {
+    const goneMs = now() - refusalMs;
+    for (const [key, { seenMs }] of watched) {
+      if (seenMs >= goneMs && bytes <= refusalBytes) return;
+      forget(key);
+    }
+  }
+
   return {
     asked(poll, version) {
       const key = keyOf(poll);
       const served = watched.get(key);
       if (served === undefined) return;
       if (version !== served.kept) {
-        watched.delete(key);
+        forget(key);
         return;
       }
+      served.seenMs = now();
+      watched.delete(key);
+      watched.set(key, served);
       served.polls += 1;
       if (served.polls === pollsThatTell) onRefusal(toRefusal(served));
     },
     served(poll, answer) {
       const key = keyOf(poll);
-      const before = watched.get(key);
-      if (before?.version === answer.version) return;
-      watched.delete(key);
-      watched.set(key, { ...poll, ...answer, sinceMs: now(), polls: 0 });
-      const [oldest] = watched.keys();
-      if (watched.size > maxWatched && oldest !== undefined) watched.delete(oldest);
+      if (watched.get(key)?.version === answer.version) return;
+      forget(key);
+      const nowMs = now();
+      const cost = costOf(poll, answer);
+      watched.set(key, { ...poll, ...answer, sinceMs: nowMs, seenMs: nowMs, bytes: cost, polls: 0 });
+      bytes += cost;
+      forgetTheGone();
     },
-    current: (poll) => watched.delete(keyOf(poll)),
-    standing: () => [...watched.values()].filter(({ polls }) => polls >= pollsThatTell).map(toRefusal),
+    current: (poll) => forget(keyOf(poll)),
+    standing() {
+      forgetTheGone();
+      return [...watched.values()]
+        .filter(({ polls }) => polls >= pollsThatTell)
+        .map(toRefusal)
+        .reverse();
+    },
   };
+}
+
+const toRefusal = ({ nodeId, type, name, version, kept, sinceMs, classId, root }: Served): Refusal => ({
+  nodeId,
+  type,
+  name,
+  refused: version,
+  kept,
+  sinceMs,
+  classId,
+  root,
+});
+
+/** Texts take up to two bytes a character, and the node's are in the key once more. */
+function costOf({ nodeId, name }: Subscription, { kept = "" }: ServedAnswer): number {
+  return 600 + 4 * (nodeId.length + name.length) + 2 * kept.length;
 }

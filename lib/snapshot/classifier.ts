@@ -65,8 +65,8 @@ export function project(classifier: Classifier, claims: NodeClaims): string | un
   const labels = labelsOf(claims);
   const namespace = namespaceOf(claims, nodeId);
   const attributes = classifier.attributes.map((attribute) => attributeOf(attribute, claims, nodeId));
-  const keys = [...(classifier.labels["*"]?.keys ?? []), ...(classifier.labels[namespace]?.keys ?? [])];
-  return JSON.stringify([...attributes, ...keys.map((key) => labels[key] ?? null)]);
+  const keys = [...(classifier.labels["*"]?.keys ?? []), ...(own(classifier.labels, namespace)?.keys ?? [])];
+  return JSON.stringify([...attributes, ...keys.map((key) => own(labels, key) ?? null)]);
 }
 
 /** `LABELS` of a node's metadata. */
@@ -83,9 +83,9 @@ export function defaultKey(claims: NodeClaims): string | undefined {
 /** Value of one attribute, as it goes into the projection. */
 function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unknown {
   const { metadata } = claims;
-  if (attribute.startsWith("metadata:")) return metadata[attribute.slice("metadata:".length)] ?? null;
+  if (attribute.startsWith("metadata:")) return own(metadata, attribute.slice("metadata:".length)) ?? null;
   if (attribute.startsWith("annotation:")) {
-    return recordOf(metadata.ANNOTATIONS)[attribute.slice("annotation:".length)] ?? null;
+    return own(recordOf(metadata.ANNOTATIONS), attribute.slice("annotation:".length)) ?? null;
   }
   if (attribute.startsWith("proxyConfig:")) {
     return settingOf(metadata.PROXY_CONFIG, attribute.slice("proxyConfig:".length));
@@ -153,6 +153,11 @@ function familiesOf(addresses: readonly string[]): string {
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** A member that the object itself has: names come from requests, and `constructor` is one too. */
+export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};

@@ -1,7 +1,7 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, headKey } from "./blob.ts";
-import type { Classifier } from "./classifier.ts";
+import { type Classifier, own } from "./classifier.ts";
 import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
 import { createLoadCache } from "./load-cache.ts";
 import { shardFor } from "./node-index.ts";
@@ -167,7 +167,7 @@ export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 
     binarySegment: (ref) => binarySegments.get(ref),
     async nodeClass(root, key) {
       const shard = shardFor(root.nodes, key);
-      return shard === undefined ? undefined : (await shards.get(shard.hash)).classes[key];
+      return shard === undefined ? undefined : own((await shards.get(shard.hash)).classes, key);
     },
     legacy: (hash) => legacyIndexes.get(hash),
     legacyText: (hash) => legacyTexts.get(hash),

@@ -37,6 +37,7 @@ export interface RunningEnvoy {
   admin(path: string): Promise<string>;
   /** Value of a counter, gauge or text readout; undefined when there is none. */
   stat(name: string): Promise<number | string | undefined>;
+  /** Ends it with SIGTERM. @throws when it does not end by itself, with exit code 0 */
   stop(): Promise<void>;
 }
 
@@ -58,18 +59,24 @@ export async function startEnvoy(bootstrap: object, timeoutMs = 20_000): Promise
     log += data;
   });
   let exited = false;
-  const exit = new Promise<void>((resolve) => {
-    child.once("exit", () => {
+  const exit = new Promise<number | string>((resolve) => {
+    child.once("exit", (code, signal) => {
       exited = true;
-      resolve();
+      resolve(code ?? signal ?? "nothing");
     });
   });
-  const stop = async () => {
+  /** @returns its exit code, or the signal that ended it */
+  const end = async () => {
     child.kill("SIGTERM");
-    const killer = setTimeout(() => child.kill("SIGKILL"), 5_000);
-    await exit;
+    const killer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+    const code = await exit;
     clearTimeout(killer);
     await rm(directory, { recursive: true, force: true });
+    return code;
+  };
+  const stop = async () => {
+    const code = await end();
+    if (code !== 0) throw new Error(`Envoy ended with ${code} after SIGTERM\n${log}`);
   };
 
   const deadline = Date.now() + timeoutMs;
@@ -90,7 +97,7 @@ export async function startEnvoy(bootstrap: object, timeoutMs = 20_000): Promise
     await sleep(25);
   }
   const why = exited ? "exited" : `was not live after ${timeoutMs} ms`;
-  await stop();
+  await end();
   throw new Error(`Envoy ${why}\n${log}`);
 }
 

@@ -184,4 +184,8 @@ describe("a polling Envoy", () => {
     await traffic.stop();
     expect(failures(traffic, names)).toEqual(new Map());
   });
+
+  it("ends by itself, with exit code 0, when it is told to", async () => {
+    await envoy.stop();
+  });
 });

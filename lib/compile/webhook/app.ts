@@ -1,6 +1,9 @@
 import { Hono } from "hono/tiny";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/directory.ts";
+import { createBodyPool } from "../../limits/body-pool.ts";
+import { limits } from "../../limits/limits.ts";
+import { type Carrier, readBody } from "../../limits/read-body.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Recompiled } from "../recompile.ts";
 import { writeShard } from "../source-shard.ts";
@@ -28,21 +31,25 @@ export function webhookApp(options: WebhookOptions): Hono {
   const { store, secret } = options;
   const now = options.now ?? Date.now;
   const app = new Hono();
+  const pool = createBodyPool(limits);
 
   /** Runs `act` for a genuine request that was not seen before. */
-  async function onceGenuine(request: Request, act: (body: string) => Promise<Response>): Promise<Response> {
-    const body = await request.text();
-    const verdict = await verifySignature(secret, (name) => request.headers.get(name) ?? undefined, body, now());
+  async function onceGenuine(carrier: Carrier, act: (body: string) => Promise<Response>): Promise<Response> {
+    const { headers } = carrier.req.raw;
+    const read = await readBody(carrier, { maxBytes: limits.sourceBytes, pool });
+    if (read.kind === "refused") return problem(read.status, read.reason);
+    const body = new TextDecoder().decode(read.bytes);
+    const verdict = await verifySignature(secret, (name) => headers.get(name) ?? undefined, body, now());
     if (verdict.kind === "refused") return problem(401, verdict.reason);
     return once(store, verdict.key, now(), () => act(body));
   }
 
   const recompiled = async () => Response.json(await options.recompile());
 
-  app.post("/hooks/recompile", (c) => onceGenuine(c.req.raw, recompiled));
+  app.post("/hooks/recompile", (c) => onceGenuine(c, recompiled));
 
   app.post("/sources/:name", (c) =>
-    onceGenuine(c.req.raw, async (body) => {
+    onceGenuine(c, async (body) => {
       const name = c.req.param("name");
       if (!options.sources.includes(name)) return problem(404, `there is no source ${name}`);
       const files = readFiles(body);
@@ -52,7 +59,7 @@ export function webhookApp(options: WebhookOptions): Hono {
     }),
   );
 
-  app.route("/objects", objectsApp({ store, secret, sources: options.sources, at: "/objects", now }));
+  app.route("/objects", objectsApp({ store, secret, sources: options.sources, at: "/objects", now, pool }));
 
   app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
   app.onError((cause) => {

@@ -1,5 +1,7 @@
-import { bodyLimit } from "hono/body-limit";
 import { Hono } from "hono/tiny";
+import type { BodyPool } from "../../limits/body-pool.ts";
+import { limits } from "../../limits/limits.ts";
+import { readBody } from "../../limits/read-body.ts";
 import { absentHeader } from "../../storage/http.ts";
 import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "../../storage/object-store.ts";
 import { once, problem } from "./delivery.ts";
@@ -15,17 +17,13 @@ export interface ObjectsOptions {
   /** Where the app is mounted, without a final slash. */
   readonly at: string;
   readonly now: () => number;
+  readonly pool: BodyPool;
 }
 
-/** Far above any configuration object, and below what a function's memory can hold several of. */
-export const maxObjectBytes = 8 * 1024 * 1024;
-
 /** The objects under `sources/<name>/` over HTTP, as `httpStore` asks for them. Every request is signed, writes are good for once. */
-export function objectsApp({ store, secret, sources, at, now }: ObjectsOptions): Hono {
+export function objectsApp({ store, secret, sources, at, now, pool }: ObjectsOptions): Hono {
   const open = sources.map((name) => `sources/${encodeKeyPart(name)}/`);
   const app = new Hono();
-  const tooLarge = () => problem(413, `an object has at most ${maxObjectBytes} bytes`);
-  app.use(bodyLimit({ maxSize: maxObjectBytes, onError: tooLarge }));
 
   app.on(["GET", "PUT", "DELETE"], "/*", async (c) => {
     const { method } = c.req;
@@ -38,7 +36,9 @@ export function objectsApp({ store, secret, sources, at, now }: ObjectsOptions):
       ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
       ...(ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch }),
     };
-    const body = new Uint8Array(await c.req.arrayBuffer());
+    const read = await readBody(c, { maxBytes: limits.objectBytes, pool });
+    if (read.kind === "refused") return problem(read.status, read.reason);
+    const body = read.bytes;
     // GitHub signs bodies that others choose, and no method or path: not enough here.
     if (header("x-portolan-signature") === undefined) return problem(401, "the request is not signed");
     const text = objectRequestText({ method, target: path + search, condition, body }, header("idempotency-key") ?? "");

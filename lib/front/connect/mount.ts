@@ -1,31 +1,23 @@
-import { createConnectRouter } from "@connectrpc/connect";
 import { createFetchHandler } from "@connectrpc/connect/protocol";
 import type { Hono } from "hono/tiny";
 import type { Front } from "../front.ts";
+import { problem } from "../responses.ts";
+import { callBinary } from "./binary-call.ts";
+import { discoveryCalls } from "./calls.ts";
 import { callJson } from "./json-call.ts";
-import { discoveryServices } from "./services.ts";
-
-/** Path of each method → what it serves in JSON. */
-const jsonMethods = {
-  "/envoy.service.cluster.v3.ClusterDiscoveryService/FetchClusters": "clusters",
-  "/envoy.service.endpoint.v3.EndpointDiscoveryService/FetchEndpoints": "endpoints",
-  "/envoy.service.listener.v3.ListenerDiscoveryService/FetchListeners": "listeners",
-  "/envoy.service.route.v3.RouteDiscoveryService/FetchRoutes": "routes",
-  "/portolan.v1.SnapshotService/DeltaFetch": "delta",
-} as const;
+import { rpcHandlers } from "./rpc-handlers.ts";
 
 /** Adds Connect and gRPC-Web to an app. gRPC proper needs HTTP/2 with trailers, which only a Node server has (`grpc-server.ts`). */
 export function mountConnect(app: Hono, front: Front): void {
-  const router = createConnectRouter({ grpc: false });
-  discoveryServices(front)(router);
-  for (const handler of router.handlers) {
-    const handle = createFetchHandler(handler);
-    const json = Object.entries(jsonMethods).find(([path]) => path === handler.requestPath)?.[1];
-    app.all(handler.requestPath, (c) => {
-      const isJson = /^application\/json\b/.test(c.req.header("content-type") ?? "");
-      return isJson && json !== undefined && c.req.method === "POST"
-        ? callJson(front, json, c.req.raw)
-        : handle(c.req.raw);
+  for (const call of discoveryCalls(front)) {
+    // Nothing decompresses here: that takes an own bound for each runtime.
+    const [grpcWeb] = rpcHandlers(front, [call], { grpc: false, acceptCompression: [] });
+    app.post(call.path, (c) => {
+      const contentType = c.req.header("content-type") ?? "";
+      if (/^application\/json\b/.test(contentType)) return callJson(front, call.json, c);
+      if (/^application\/proto\b/.test(contentType)) return callBinary(front, call, c);
+      if (grpcWeb?.supportedContentType(contentType)) return createFetchHandler(grpcWeb)(c.req.raw);
+      return problem(415, "send application/json, application/proto or application/grpc-web+proto");
     });
   }
 }

@@ -1,14 +1,19 @@
-import type { Node } from "../../../gen/envoy/config/core/v3/base_pb.ts";
-import type { NodeClaims } from "../../snapshot/classifier.ts";
+import type { AskingNode } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import type { Limits } from "../../limits/limits.ts";
+import { excessOfNode } from "../excess.ts";
+import type { ReadNode } from "../poll-request.ts";
 
 /** The claims of a node that came as a message. */
-export function claimsOf(node: Node | undefined): NodeClaims | undefined {
-  if (node === undefined || node.id === "") return undefined;
+export function claimsOf(node: AskingNode | undefined, limits: Limits): ReadNode {
+  if (node === undefined || node.id === "") return { problem: "node has no id" };
   const { region = "", zone = "", subZone = "" } = node.locality ?? {};
-  return {
+  const claims = {
     id: node.id,
     cluster: node.cluster,
     metadata: node.metadata ?? {},
     locality: `${region}/${zone}/${subZone}`.replace(/\/+$/, ""),
   };
+  // How long the message was is not known here: the claims are measured themselves.
+  const problem = excessOfNode(claims, Number.POSITIVE_INFINITY, limits);
+  return problem === undefined ? { claims } : { problem };
 }

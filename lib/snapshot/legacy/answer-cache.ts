@@ -36,12 +36,15 @@ interface Entry<Stored> {
  *
  * @param now milliseconds of any clock that does not go back
  * @param squashMs how long changes are gathered after a clearing; the release takes a second
+ * @param maxBytes of URLs, about; those that were asked for longest ago are forgotten, counters too
  */
 export function createAnswerCache<Stored extends { readonly answer: V1Answer }>(
   now: () => number,
   squashMs = 1000,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): AnswerCache<Stored> {
   const entries = new Map<string, Entry<Stored>>();
+  let bytes = 0;
   let clearedAtMs = Number.NEGATIVE_INFINITY;
   let dueAtMs = Number.POSITIVE_INFINITY;
   const drop = (atMs: number): void => {
@@ -52,18 +55,29 @@ export function createAnswerCache<Stored extends { readonly answer: V1Answer }>(
   return {
     find: (request) => {
       if (now() >= dueAtMs) drop(dueAtMs);
-      const entry = entries.get(cacheKey(request.path));
+      const url = cacheKey(request.path);
+      const entry = entries.get(url);
       if (entry?.stored === undefined) return undefined;
       entry.hit++;
+      entries.delete(url);
+      entries.set(url, entry);
       return entry.stored;
     },
     keep: (request, made) => {
       if ((made.answer.document?.resources ?? 0) === 0) return;
       const url = cacheKey(request.path);
-      const entry = entries.get(url) ?? { stored: undefined, hit: 0, miss: 0 };
+      const known = entries.get(url);
+      const entry = known ?? { stored: undefined, hit: 0, miss: 0 };
       entry.stored = made;
       entry.miss++;
-      entries.set(url, entry);
+      if (known !== undefined) return;
+      entries.set(ownCopy(url), entry);
+      bytes += costOf(url);
+      for (const oldest of entries.keys()) {
+        if (bytes <= maxBytes) break;
+        entries.delete(oldest);
+        bytes -= costOf(oldest);
+      }
     },
     clear: () => {
       const atMs = now();
@@ -81,6 +95,12 @@ export function createAnswerCache<Stored extends { readonly answer: V1Answer }>(
     }),
   };
 }
+
+/** A URL, and what is counted for it. */
+const costOf = (url: string): number => url.length * 2 + 200;
+
+/** A text of its own: a part of a longer one would keep all of that in memory. */
+const ownCopy = (text: string): string => JSON.parse(JSON.stringify(text));
 
 /** The URL after normal re-encoding: a bar is written as `%7C`, whichever way it was sent. */
 function cacheKey(path: string): string {

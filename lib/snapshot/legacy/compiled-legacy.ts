@@ -1,3 +1,4 @@
+import { own } from "../classifier.ts";
 import { encodeDocument } from "./go-json.ts";
 import type { NodeId } from "./node-id.ts";
 import { failure, tableNameError, type V1Answer, type V1Question } from "./question.ts";
@@ -153,8 +154,3 @@ async function nodeAnswer(
 }
 
 const emptyTable = encodeDocument({ validate_clusters: true, virtual_hosts: [] });
-
-/** A member that the object itself has: names come from requests, and `constructor` is one too. */
-function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
-}

@@ -25,15 +25,17 @@ export function serviceKey(
   return `${hostname}|${portPart}|${sets.map(labelsText).sort().join(";")}`;
 }
 
-/** Reads a key; never fails, what is too much is ignored. */
+/** Reads a key; never fails, what is too much or said again is ignored. */
 export function parseServiceKey(key: string): ServiceKeyParts {
   const [hostname = "", ports, labels] = key.split("|");
   return {
     hostname,
-    ports: ports === undefined ? [""] : ports.split(","),
-    labels: labels === undefined || labels === "" ? undefined : labels.split(";").map(parseLabels),
+    ports: ports === undefined ? [""] : distinct(ports.split(",")),
+    labels: labels === undefined || labels === "" ? undefined : distinct(labels.split(";")).map(parseLabels),
   };
 }
+
+const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
 function labelsText(labels: Labels | undefined): string {
   return Object.entries(labels ?? {})

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { objectSigner } from "../../../lib/compile/webhook/object-signature.ts";
-import { maxObjectBytes } from "../../../lib/compile/webhook/objects.ts";
 import { signHeaders } from "../../../lib/compile/webhook/signature.ts";
+import { limits } from "../../../lib/limits/limits.ts";
 import type { StoreRequest } from "../../../lib/storage/http.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 
@@ -121,7 +121,7 @@ describe("/objects", () => {
 
   it("takes no object above its limit", async () => {
     const { app } = testApp();
-    const { path, init } = await signed({ method: "PUT", body: new Uint8Array(maxObjectBytes + 1) });
+    const { path, init } = await signed({ method: "PUT", body: new Uint8Array(limits.objectBytes + 1) });
     expect((await app.request(path, init)).status).toBe(413);
   });
 });

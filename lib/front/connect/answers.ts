@@ -1,0 +1,107 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  type DeltaDiscoveryResponse,
+  DeltaDiscoveryResponseSchema,
+  type DiscoveryResponse,
+  DiscoveryResponseSchema,
+} from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
+import type { DeltaQuestion, DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
+import { type ResourceType, typeOfUrl, typeUrlOf } from "../../snapshot/resource-type.ts";
+import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import { deltaNow } from "../delta-answer.ts";
+import { readSubscription } from "../delta-request.ts";
+import { distinctNames, shown } from "../excess.ts";
+import type { Front } from "../front.ts";
+import { selectResources, wireVersion } from "../select-resources.ts";
+import { binaryResources } from "./binary-resources.ts";
+import { connectErrorOf } from "./connect-error.ts";
+import { claimsOf } from "./node-claims.ts";
+
+/** A call in binary, whichever protocol it came by. */
+export interface Call {
+  readonly signal: AbortSignal;
+  /** Waits until there is room for an answer of so many bytes; the room is kept until the answer is with its reader. */
+  room(bytes: number): Promise<void>;
+}
+
+/**
+ * Envoy's Fetch methods, in the `poll` shape. A version that is current gets `already_exists`: an empty answer would say that
+ * nothing exists.
+ *
+ * @throws ConnectError
+ */
+export async function fetchType(
+  front: Front,
+  type: ResourceType,
+  question: DiscoveryQuestion,
+  call: Call,
+): Promise<DiscoveryResponse> {
+  const node = claimsIn(front, question.node);
+  const { names } = orThrow(distinctNames("resource_names", question.resourceNames, front.limits));
+  const loaded = await servedRoot(front, node);
+  const placement = await front.place(loaded, node);
+  if (placement.kind === "unplaced") throw new ConnectError(placement.reason, Code.NotFound);
+  const { classId } = placement;
+  const selection = await selectResources(front.reader, loaded, { classId, shape: "poll", type, names });
+  if (selection === undefined) throw new ConnectError(`there is no class "${classId}"`, Code.NotFound);
+  if (selection.parts.length === 0 && names.length > 0) {
+    throw new ConnectError(`no ${type} named ${shown(names.join(", "))}`, Code.NotFound);
+  }
+  if (selection.version === question.versionInfo) throw new ConnectError("the version is current", Code.AlreadyExists);
+  const typeUrl = typeUrlOf(type);
+  const values = await binaryResources(front.reader, selection.parts);
+  await roomFor(values, call);
+  const resources = values.map((value) => ({ typeUrl, value }));
+  return create(DiscoveryResponseSchema, { versionInfo: selection.version, typeUrl, resources });
+}
+
+/** What changed since the versions that the request names, in the `stream` shape. @throws ConnectError */
+export async function deltaFetch(front: Front, question: DeltaQuestion, call: Call): Promise<DeltaDiscoveryResponse> {
+  const { resourceNamesSubscribe, resourceNamesUnsubscribe, initialResourceVersions, typeUrl } = question;
+  const type = typeOfUrl(typeUrl);
+  if (type === undefined) throw new ConnectError(`no such type: ${shown(typeUrl)}`, Code.InvalidArgument);
+  const node = claimsIn(front, question.node);
+  const wanted = orThrow(
+    readSubscription(resourceNamesSubscribe, resourceNamesUnsubscribe, initialResourceVersions, front.limits),
+  );
+  const loaded = await servedRoot(front, node);
+  const delta = await deltaNow(front, loaded, { type, shape: "stream" }, { node, typeUrl, ...wanted });
+  if ("kind" in delta) throw connectErrorOf(delta);
+  const values = await binaryResources(front.reader, delta.changed);
+  await roomFor(values, call);
+  return create(DeltaDiscoveryResponseSchema, {
+    systemVersionInfo: delta.version,
+    nonce: delta.version,
+    typeUrl,
+    resources: delta.changed.map(({ name, version }, i) => ({
+      name,
+      version: wireVersion(version),
+      resource: { typeUrl, value: values[i] ?? new Uint8Array() },
+    })),
+    removedResources: [...delta.removed],
+  });
+}
+
+/** A message, its encoded form and the frame around that are copies. */
+const copies = 3;
+
+function roomFor(values: readonly Uint8Array[], call: Call): Promise<void> {
+  return call.room(copies * values.reduce((sum, { length }) => sum + length, 0));
+}
+
+function claimsIn(front: Front, node: DiscoveryQuestion["node"]): NodeClaims {
+  return orThrow(claimsOf(node, front.limits)).claims;
+}
+
+function orThrow<T extends object>(read: T | { readonly problem: string }): T {
+  if ("problem" in read) throw new ConnectError(String(read.problem), Code.InvalidArgument);
+  return read;
+}
+
+async function servedRoot(front: Front, node: NodeClaims): Promise<LoadedRoot> {
+  const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) });
+  if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
+  return served.loaded;
+}

@@ -1,0 +1,124 @@
+import {
+  type DescMessage,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { Code, ConnectError, type ConnectRouter, createContextKey } from "@connectrpc/connect";
+import { ClusterDiscoveryService } from "../../../gen/envoy/service/cluster/v3/cds_pb.ts";
+import { EndpointDiscoveryService } from "../../../gen/envoy/service/endpoint/v3/eds_pb.ts";
+import { ListenerDiscoveryService } from "../../../gen/envoy/service/listener/v3/lds_pb.ts";
+import { RouteDiscoveryService } from "../../../gen/envoy/service/route/v3/rds_pb.ts";
+import { DeltaQuestionSchema, DiscoveryQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import { SnapshotService } from "../../../gen/portolan/v1/snapshot_service_pb.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { Front } from "../front.ts";
+import { type Call, deltaFetch, fetchType } from "./answers.ts";
+
+/** A method that can be called, whichever protocol the call comes by. */
+export interface DiscoveryCall {
+  /** `/<service>/<method>`. */
+  readonly path: string;
+  /** What a call in JSON asks for. */
+  readonly json: ResourceType | "delta";
+  /** Most that a request may have, as read and as decompressed. */
+  readonly maxBytes: number;
+  /** Answers a message with a message. @throws ConnectError */
+  answer(message: Uint8Array, call: Call): Promise<Uint8Array<ArrayBuffer>>;
+  /** Adds the method to a router for gRPC and gRPC-Web, which has to bring `readOptions`, `maxBytes` and `roomKey`. */
+  addTo(router: ConnectRouter): void;
+}
+
+/** `Call.room` of a call that comes by a router. */
+export const roomKey = createContextKey<Call["room"]>(() => Promise.resolve());
+
+/** Envoy's unary Fetch methods, and `DeltaFetch`. */
+export function discoveryCalls(front: Front): readonly DiscoveryCall[] {
+  const { pollBytes, deltaBytes } = front.limits;
+  const fetch = (type: ResourceType, rpc: Rpc<typeof ClusterDiscoveryService.method.fetchClusters.output>) =>
+    callOf(front, rpc, type, pollBytes, DiscoveryQuestionSchema, (question, call) =>
+      fetchType(front, type, question, call),
+    );
+  return [
+    fetch("clusters", ClusterDiscoveryService.method.fetchClusters),
+    fetch("endpoints", EndpointDiscoveryService.method.fetchEndpoints),
+    fetch("listeners", ListenerDiscoveryService.method.fetchListeners),
+    fetch("routes", RouteDiscoveryService.method.fetchRoutes),
+    callOf(front, SnapshotService.method.deltaFetch, "delta", deltaBytes, DeltaQuestionSchema, (question, call) =>
+      deltaFetch(front, question, call),
+    ),
+  ];
+}
+
+type Rpc<O extends DescMessage> = DescMethodUnary<DescMessage, O>;
+
+/** Nothing is kept of fields that are not read, and nothing recurses without end. */
+export const readOptions = { readUnknownFields: false, recursionLimit: 100 };
+
+/** @param input what is read of the request: a message with some of the fields of the method's own, under the same numbers */
+function callOf<I extends DescMessage, O extends DescMessage>(
+  front: Front,
+  rpc: Rpc<O>,
+  json: ResourceType | "delta",
+  maxBytes: number,
+  input: I,
+  answer: (question: MessageShape<I>, call: Call) => Promise<MessageShape<O>>,
+): DiscoveryCall {
+  const guarded = (question: MessageShape<I>, call: Call) =>
+    answer(question, call).catch((cause: unknown) => {
+      throw toConnectError(front, cause);
+    });
+  return {
+    path: `/${rpc.parent.typeName}/${rpc.name}`,
+    json,
+    maxBytes,
+    async answer(message, call) {
+      return toBinary(rpc.output, await guarded(read(input, message), call));
+    },
+    addTo(router) {
+      // To the wire there is no difference between one message and a stream of one. To the implementation there is: what is
+      // wrong with the message is thrown where it is read, instead of being called an error of ours.
+      const method = { ...rpc, methodKind: "client_streaming", input } as const;
+      router.rpc(
+        method,
+        async (questions: AsyncIterable<MessageShape<I>>, { signal, values }): Promise<MessageInitShape<O>> =>
+          guarded(await onlyOne(questions), { signal, room: values.get(roomKey) }),
+      );
+    },
+  };
+}
+
+function read<I extends DescMessage>(input: I, message: Uint8Array): MessageShape<I> {
+  try {
+    return fromBinary(input, message, readOptions);
+  } catch (cause) {
+    throw new ConnectError(`the message cannot be read: ${String(cause)}`, Code.InvalidArgument);
+  }
+}
+
+async function onlyOne<T>(messages: AsyncIterable<T>): Promise<T> {
+  const read: T[] = [];
+  try {
+    for await (const message of messages) {
+      read.push(message);
+      if (read.length > 1) break;
+    }
+  } catch (cause) {
+    const { code, rawMessage } = ConnectError.from(cause);
+    throw new ConnectError(rawMessage, code === Code.Internal ? Code.InvalidArgument : code);
+  }
+  const [message] = read;
+  if (message === undefined || read.length > 1) throw new ConnectError("send one message", Code.InvalidArgument);
+  return message;
+}
+
+function toConnectError(front: Front, cause: unknown): ConnectError {
+  if (cause instanceof ConnectError) return cause;
+  front.onError(cause);
+  return cause instanceof PortolanError
+    ? new ConnectError("the store cannot be read", Code.Unavailable)
+    : new ConnectError("an error of Portolan's own; its log has more", Code.Internal);
+}

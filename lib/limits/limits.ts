@@ -1,0 +1,71 @@
+/** What one request may cost, and what all of them may cost together, whichever way they come in. */
+export type Limits = Readonly<Record<keyof typeof limits, number>>;
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/**
+ * The limits of every transport: REST v3 and v1, Connect, gRPC-Web, gRPC, webhooks, objects. `docs/security.md` says what
+ * happens at each; a test holds its table and these figures together. Names end in their unit; others count things.
+ */
+export const limits = {
+  /** Body of a poll, as read and as decompressed. Envoy's own are 60 to 77 KB. */
+  pollBytes: 1 * MiB,
+  /** Body of a delta request, which names what its reader has. */
+  deltaBytes: 4 * MiB,
+  /** Body of a webhook or of a pushed source. */
+  sourceBytes: 32 * MiB,
+  /** Body of an object under `/objects/`. */
+  objectBytes: 8 * MiB,
+  /** Part of a body that is nobody's business but its connection's. */
+  ownBodyBytes: 128 * KiB,
+  /** What is beyond that, of all bodies being read at a time. */
+  bodiesBytes: 128 * MiB,
+  /** Lists and objects in each other in a body. Protobuf's own readers stop here too. */
+  depth: 100,
+
+  /** Id of a node, and its cluster. */
+  idBytes: 1 * KiB,
+  /** All that is said of a node besides its list of extensions, as JSON. */
+  nodeBytes: 64 * KiB,
+  /** Name of a resource, a version, a nonce, a type URL. */
+  nameBytes: 1 * KiB,
+  /** Different names that one request may ask for. */
+  names: 10_000,
+  /** Resources that a delta request may say it has. */
+  knownResources: 100_000,
+  /** Path and query of a v1 request. */
+  urlBytes: 4 * KiB,
+  /** All headers of a request. */
+  headerBytes: 16 * KiB,
+
+  /** Until the headers of a request are there. */
+  headersMs: 10_000,
+  /** Until all of a request is there. */
+  requestMs: 30_000,
+  /** From the start of a gRPC call to the end of its answer. */
+  callMs: 60_000,
+  /** How long a connection without a request is kept. Longer than Envoy's pauses between polls. */
+  idleMs: 65_000,
+  /** How long a connection lives on which nothing moves. Longer than any poll is held. */
+  stallMs: 120_000,
+  /** Connections of each server. */
+  connections: 8_192,
+  /** Calls at a time on one HTTP/2 connection. */
+  streams: 100,
+  /** gRPC calls at a time on all connections. */
+  calls: 1_024,
+
+  /** Answers that lie in memory whole until their readers have them. */
+  answersBytes: 128 * MiB,
+  /** What is remembered of nodes whose polls are held; others are answered at once. */
+  heldBytes: 32 * MiB,
+  /** What is remembered of answers that nodes have not confirmed. */
+  refusalBytes: 4 * MiB,
+  /** How long a node that asks no more is remembered for its refusals. */
+  refusalMs: 900_000,
+  /** Refusals that `/refusals` explains. */
+  refusals: 100,
+  /** URLs that `/cache_stats` counts. */
+  countedUrlBytes: 4 * MiB,
+} as const;

@@ -1,0 +1,123 @@
+import { connect } from "node:net";
+import { Hono } from "hono/tiny";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
+import { createBodyPool } from "../../lib/limits/body-pool.ts";
+import { readBody, readChunks } from "../../lib/limits/read-body.ts";
+
+const pool = () => createBodyPool({ ownBodyBytes: 100, bodiesBytes: 1_000 });
+
+/** A body in chunks of so many bytes; counts what was taken of it. */
+function chunked(sizes: readonly number[]) {
+  let given = 0;
+  async function* chunks() {
+    for (const size of sizes) {
+      given += size;
+      yield new Uint8Array(size).fill(given % 256);
+    }
+  }
+  return { chunks: chunks(), given: () => given };
+}
+
+describe("readChunks", () => {
+  it("puts chunks together, whatever was said of their length", async () => {
+    for (const length of [Number.NaN, 0, 5, 6, 60, -1]) {
+      const { chunks } = chunked([1, 2, 3]);
+      const read = await readChunks(chunks, length, { maxBytes: 60, pool: pool() });
+      expect(read).toMatchObject({ kind: "read", bytes: new Uint8Array([1, 3, 3, 6, 6, 6]) });
+    }
+  });
+
+  it("takes a body of exactly the limit and stops within the first chunk beyond it", async () => {
+    expect((await readChunks(chunked([30, 30]).chunks, Number.NaN, { maxBytes: 60, pool: pool() })).kind).toBe("read");
+    const { chunks, given } = chunked(Array.from({ length: 1_000 }, () => 10));
+    const read = await readChunks(chunks, Number.NaN, { maxBytes: 60, pool: pool() });
+    expect(read).toMatchObject({ kind: "refused", status: 413 });
+    expect(given()).toBe(70);
+  });
+
+  it("reads nothing of a body that says it is too long", async () => {
+    const { chunks, given } = chunked([10]);
+    expect(await readChunks(chunks, 61, { maxBytes: 60, pool: pool() })).toMatchObject({ status: 413 });
+    expect(given()).toBe(0);
+  });
+
+  it("lets large bodies share what there is, and small ones pass beside them", async () => {
+    const shared = pool();
+    const limits = { maxBytes: 1_000, pool: shared };
+    let goOn = () => {};
+    const pause = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    async function* slow() {
+      yield new Uint8Array(900);
+      await pause;
+      yield new Uint8Array(1);
+    }
+    const first = readChunks(slow(), Number.NaN, limits);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(await readChunks(chunked([900]).chunks, Number.NaN, limits)).toMatchObject({ status: 503 });
+    expect((await readChunks(chunked([100]).chunks, Number.NaN, limits)).kind).toBe("read");
+    goOn();
+    expect((await first).kind).toBe("read");
+    expect((await readChunks(chunked([900]).chunks, Number.NaN, limits)).kind).toBe("read");
+  });
+
+  it("says of a body that breaks off that it does, and gives back what it took", async () => {
+    const shared = pool();
+    async function* broken() {
+      yield new Uint8Array(1_000);
+      throw new Error("reset");
+    }
+    for (let i = 0; i < 5; i += 1) {
+      const read = await readChunks(broken(), Number.NaN, { maxBytes: 2_000, pool: shared });
+      expect(read).toMatchObject({ kind: "refused", status: 400 });
+    }
+  });
+});
+
+describe("readBody, behind a Node server", () => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    const shared = createBodyPool({ ownBodyBytes: 64 * 1024, bodiesBytes: 1024 * 1024 });
+    const app = new Hono();
+    app.post("/", async (c) => {
+      const read = await readBody(c, { maxBytes: 100_000, pool: shared });
+      return read.kind === "read" ? c.text(String(read.bytes.length)) : c.text(read.reason, read.status);
+    });
+    server = await serveHttp(app, 0);
+  });
+  afterAll(() => server.close());
+
+  it("reads a body with a length and one in chunks", async () => {
+    const body = new Uint8Array(90_000);
+    expect(await (await fetch(server.url, { method: "POST", body })).text()).toBe("90000");
+    const stream = ReadableStream.from([body.subarray(0, 10), body.subarray(10)]);
+    const response = await fetch(server.url, { method: "POST", body: stream, duplex: "half" });
+    expect(await response.text()).toBe("90000");
+  });
+
+  it("answers that a body is too large while it is still being sent", async () => {
+    const { hostname, port } = new URL(server.url);
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname);
+      let text = "";
+      socket.on("data", (data) => {
+        text += data;
+      });
+      socket.on("close", () => resolve(text));
+      socket.on("error", reject);
+      socket.write(`POST / HTTP/1.1\r\nhost: ${hostname}\r\ntransfer-encoding: chunked\r\n\r\n`);
+      // The body has no end.
+      for (let i = 0; i < 20; i += 1) socket.write(`2710\r\n${"x".repeat(10_000)}\r\n`);
+    });
+    expect(answer).toContain("413");
+    expect(answer).toContain("the body is over 100000 bytes");
+  });
+
+  it("does not look into a compressed body", async () => {
+    const headers = { "content-encoding": "gzip" };
+    const response = await fetch(server.url, { method: "POST", headers, body: new Uint8Array(10) });
+    expect(response.status).toBe(415);
+  });
+});
