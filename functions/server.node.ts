@@ -1,4 +1,4 @@
-/** The front on one machine: serves the snapshots in a folder. docs/run-on-one-machine.md lists the variables. */
+/** The front on one machine: serves the snapshots in a folder or a bucket. docs/run-on-one-machine.md lists the variables. */
 import pino from "pino";
 import { frontApp } from "../lib/front/app.ts";
 import { serveGrpc } from "../lib/front/connect/grpc-server.ts";
@@ -6,7 +6,7 @@ import { mountConnect } from "../lib/front/connect/mount.ts";
 import { createFront } from "../lib/front/front.ts";
 import { serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
-import { fileStore } from "../lib/storage/files.ts";
+import { openStore } from "../lib/storage/open-store.ts";
 
 const log = pino();
 const {
@@ -18,7 +18,7 @@ const {
 } = process.env;
 
 const front = createFront({
-  store: fileStore(PORTOLAN_STORE),
+  store: await openStore(PORTOLAN_STORE, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT }),
   maxHoldMs: Number(PORTOLAN_MAX_HOLD_MS),
   metrics: prometheusMetrics(),
   onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),

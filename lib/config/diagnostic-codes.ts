@@ -8,6 +8,7 @@ export const diagnosticCodes = {
     "conflicting-fields",
     "discouraged-value",
     "duplicate-object",
+    "empty-source",
     "half-saved",
     "ineffective-match",
     "invalid-value",

@@ -29,11 +29,19 @@ export interface SourceFile {
   readonly text: string;
 }
 
+export interface DirectoryOptions extends Omit<ReadOptions, "sourceOf"> {
+  /** Put before a file's name in origins. */
+  readonly under?: string;
+}
+
 /**
  * What the files of a folder say. `mesh.yaml`, `networks.yaml` and `clusters/<id>.yaml` at the top have the meaning that their
  * names say.
  */
-export function readFiles(files: readonly SourceFile[], options: Omit<ReadOptions, "sourceOf"> = {}): LoadedDirectory {
+export function readFiles(
+  files: readonly SourceFile[],
+  { under = "", ...options }: DirectoryOptions = {},
+): LoadedDirectory {
   const diagnostics: Diagnostic[] = [];
   const parsed: ParsedObject[] = [];
   const sources = new Map<ParsedObject, ReturnType<typeof parseStream>["sourceOf"]>();
@@ -42,18 +50,18 @@ export function readFiles(files: readonly SourceFile[], options: Omit<ReadOption
   let meshNetworks = noMeshNetworks;
   for (const { file, text } of files) {
     if (file === meshFile) {
-      const read = readMeshConfig(text, file);
+      const read = readMeshConfig(text, under + file);
       meshConfig = read.value;
       diagnostics.push(...read.diagnostics);
       continue;
     }
     if (file === networksFile) {
-      const read = readMeshNetworks(text, file);
+      const read = readMeshNetworks(text, under + file);
       meshNetworks = read.value;
       diagnostics.push(...read.diagnostics);
       continue;
     }
-    const stream = parseStream(text, { file });
+    const stream = parseStream(text, { file: under + file });
     diagnostics.push(...stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {

@@ -38,13 +38,13 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
       if (value !== undefined) {
         const key = keyText(value.origin.key);
         const earlier = configs.get(key);
-        if (earlier !== undefined) diagnostics.push(duplicate(earlier.origin, value.origin));
+        if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, value.origin));
         configs.set(key, value);
       }
     } else if (isPlatformKind(group, object.kind)) {
       const key = keyText(object.origin.key);
       const earlier = objects.get(key);
-      if (earlier !== undefined) diagnostics.push(duplicate(earlier.origin, object.origin));
+      if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin));
       objects.set(key, object);
     } else {
       others.push(object);
@@ -60,7 +60,8 @@ function isConfig(object: ParsedObject): boolean {
   return schemaOf(groupVersion(apiVersion).group, kind) !== undefined;
 }
 
-function duplicate(earlier: Diagnostic["origin"], later: Diagnostic["origin"]): Diagnostic {
+/** Says that an object was given twice. */
+export function duplicateObject(earlier: Diagnostic["origin"], later: Diagnostic["origin"]): Diagnostic {
   return at(
     later,
     warning(

@@ -42,7 +42,9 @@ export function frontApp(front: Front): Hono {
   app.get("/healthz", async (c) => {
     const head = await front.heads.current();
     if (head === undefined) return problem(503, "nothing was published yet");
-    return c.json({ generation: head.generation, publication: head.publication });
+    const { warnings, ...health } = await front.heads.health();
+    const { generation, publication } = head;
+    return c.json({ generation, publication, ...health, ...(warnings.length === 0 ? {} : { warnings }) });
   });
 
   app.get("/metrics", async (c) => {

@@ -2,10 +2,12 @@ import { type BodyPool, createBodyPool } from "../limits/body-pool.ts";
 import { type Budget, createBudget } from "../limits/budget.ts";
 import { createGate, type Gate } from "../limits/gate.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
-import { type CanaryNode, isInCanary } from "../snapshot/canary.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
+import { wayOf } from "../snapshot/cohorts.ts";
+import { rootAt } from "../snapshot/head.ts";
+import type { ShareNode } from "../snapshot/share.ts";
 import type { TrustedKey } from "../snapshot/signatures.ts";
-import { createSnapshotReader, type LoadedRoot, rootAt, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
 import { createHeads, type Heads, stateOf } from "./heads.ts";
@@ -45,7 +47,7 @@ export interface Front {
   /** Of answers that lie in memory whole. */
   readonly answers: Gate;
   /** The root in force for a node: the canary's if it takes part in one. @returns undefined before the first publish */
-  served(node: CanaryNode): Promise<Served | undefined>;
+  served(node: ShareNode): Promise<Served | undefined>;
   /** The class of a node, from what the request itself says of it and from nothing that was said before. */
   place(loaded: LoadedRoot, claims: NodeClaims): Promise<Placement>;
   /** The latest refusals that stand, each with the resources that it may be about. */
@@ -98,10 +100,8 @@ export function createFront(options: FrontOptions): Front {
     async served(node) {
       const head = await heads.current();
       if (head === undefined) return undefined;
-      const { canary } = head;
-      const nowMs = now();
-      const root = canary !== undefined && isInCanary(canary, node) ? canary.root : rootAt(head, nowMs);
-      const vetted = await vetRoot(root);
+      const nowMs = heads.timeMs();
+      const vetted = await vetRoot(rootAt(wayOf(head, node), nowMs));
       if (recentRoots.at(-1) !== vetted) {
         recentRoots = [...recentRoots.filter((hash) => hash !== vetted), vetted].slice(-maxRecentRoots);
       }

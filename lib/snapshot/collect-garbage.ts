@@ -1,10 +1,13 @@
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./blob.ts";
+import { onClock, storeClock } from "./clock.ts";
 import { finishDeletion, type GcLedger, settledLedger, writeLedger } from "./gc-ledger.ts";
+import { type ReadHead, readHead, rootsOfHead } from "./head.ts";
 import { type HistoryEntry, readHistory } from "./history.ts";
 import { moveHead } from "./move-head.ts";
-import { reachableFrom, rootsOfHead } from "./reachable.ts";
-import { createSnapshotReader, type ReadHead, readHead } from "./snapshot-reader.ts";
+import { reachableFrom } from "./reachable.ts";
+import { createSnapshotReader } from "./snapshot-reader.ts";
+import { defaultPace } from "./steps.ts";
 
 export interface GcOptions {
   /** Publications whose roots stay, besides what HEAD names; older ones can no longer be rolled back to. */
@@ -35,7 +38,7 @@ const nothing = { deleted: 0, doomed: 0, kept: 0 };
  * still are named. Safe beside publishers and readers.
  */
 export async function collectGarbage(store: ObjectStore, options: GcOptions): Promise<GcResult> {
-  const nowMs = options.now();
+  const nowMs = (await storeClock(store, options.now))();
   const read = await settledLedger(store);
   const before = read?.ledger;
   const base = await readHead(store);
@@ -85,8 +88,8 @@ async function unnamed(store: ObjectStore, named: ReadonlySet<string>, beforeMs:
 async function fence(store: ObjectStore, base: ReadHead | undefined, nowMs: number): Promise<boolean> {
   // Whoever publishes first depends on no HEAD, so nothing can make it lose.
   if (base === undefined) return false;
-  const { steps, canary } = base.head;
-  return (await moveHead(store, base, { steps, canary, reason: "collect" }, nowMs)) !== undefined;
+  const head = onClock(base, nowMs, defaultPace);
+  return (await moveHead(store, base, { ...head, reason: "collect" }, nowMs)) !== undefined;
 }
 
 /** Every blob that HEAD or the kept part of its history names. */

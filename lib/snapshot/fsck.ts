@@ -1,11 +1,12 @@
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, hashOf } from "./blob.ts";
 import { createWorldCheck } from "./check-world.ts";
+import { readHead, rootsOfHead } from "./head.ts";
 import { readHistory } from "./history.ts";
-import { reachableFrom, rootsOfHead } from "./reachable.ts";
+import { reachableFrom } from "./reachable.ts";
 import { restoreWorld } from "./restore-world.ts";
 import { isSigned, type TrustedKey } from "./signatures.ts";
-import { createSnapshotReader, readHead } from "./snapshot-reader.ts";
+import { createSnapshotReader } from "./snapshot-reader.ts";
 
 export interface FsckResult {
   readonly publications: number;

@@ -1,13 +1,20 @@
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, headKey, jsonBlob } from "./blob.ts";
-import type { Canary, Head, Publication, PublicationReason, Step } from "./root.ts";
-import type { ReadHead } from "./snapshot-reader.ts";
+import { lastRoot, type ReadHead } from "./head.ts";
+import type { Canary, Cohort, Head, Pin, Publication, PublicationReason } from "./root.ts";
 
-/** What HEAD is to say next. */
-export interface HeadChange {
-  readonly steps: readonly Step[];
+/** What HEAD is to say next, and what the history is to say of it. */
+export interface HeadChange extends Pick<Head, "steps"> {
   readonly canary?: Canary | undefined;
+  readonly pin?: Pin | undefined;
+  readonly newest?: string | undefined;
+  readonly cohorts?: readonly Cohort[] | undefined;
   readonly reason: PublicationReason;
+  /** Root of the history's entry; that of the last step when absent. */
+  readonly root?: string;
+  readonly held?: boolean;
+  readonly by?: string;
+  readonly why?: string;
 }
 
 /**
@@ -22,18 +29,31 @@ export async function moveHead(
   change: HeadChange,
   nowMs: number,
 ): Promise<{ readonly head: Head; readonly bytes: number } | undefined> {
-  const { steps, canary, reason } = change;
+  const { steps, canary, pin, newest, cohorts, reason, root = lastRoot(steps), held, by, why } = change;
   const generation = (base?.head.generation ?? 0) + 1;
+  const at = new Date(nowMs).toISOString();
   const publication: Publication = {
     generation,
-    root: steps.at(-1)?.root ?? "",
+    root,
     parent: base?.head.publication ?? "",
-    at: new Date(nowMs).toISOString(),
+    at,
     reason,
+    ...(held === true ? { held } : {}),
+    ...(by === undefined || by === "" ? {} : { by }),
+    ...(why === undefined || why === "" ? {} : { why }),
   };
   const blob = jsonBlob(publication);
   await store.put(blobKey(blob.hash), blob.bytes, { ifNoneMatch: "*" });
-  const head: Head = { generation, publication: blob.hash, steps, ...(canary === undefined ? {} : { canary }) };
+  const head: Head = {
+    generation,
+    publication: blob.hash,
+    steps,
+    ...(canary === undefined ? {} : { canary }),
+    ...(pin === undefined ? {} : { pin }),
+    ...(newest === undefined || newest === lastRoot(steps) ? {} : { newest }),
+    at,
+    ...(cohorts === undefined || (cohorts.length === 0 && canary === undefined) ? {} : { cohorts }),
+  };
   const bytes = new TextEncoder().encode(JSON.stringify(head));
   const put = await store.put(headKey, bytes, base === undefined ? { ifNoneMatch: "*" } : { ifMatch: base.etag });
   return put.kind === "lost" ? undefined : { head, bytes: bytes.length + blob.bytes.length };

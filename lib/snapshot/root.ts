@@ -86,6 +86,12 @@ export interface Head {
   readonly publication: string;
   readonly steps: readonly Step[];
   readonly canary?: Canary;
+  readonly pin?: Pin;
+  /** Root of the newest publish, where it is not the last step's. */
+  readonly newest?: string;
+  /** RFC 3339 like a step's; absent in a HEAD of an earlier version. */
+  readonly at?: string;
+  readonly cohorts?: readonly Cohort[];
 }
 
 export interface Step {
@@ -94,10 +100,29 @@ export interface Step {
   readonly at: string;
 }
 
-export interface Canary {
-  readonly root: string;
+/** A part of the nodes: by a hash of their ids, or by labels that they have all of. */
+export interface Share {
+  /** 0 to 100. */
   readonly percent: number;
   readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface Canary extends Share {
+  readonly root: string;
+}
+
+export interface Pin {
+  readonly by: string;
+  readonly why: string;
+  readonly since: string;
+  readonly until?: string;
+}
+
+export interface Cohort {
+  readonly shares: readonly Share[];
+  readonly steps: readonly Step[];
+  /** Whether its nodes are on the way to what everybody gets, and not to the canary. */
+  readonly leaving?: boolean;
 }
 
 export interface Publication {
@@ -106,8 +131,20 @@ export interface Publication {
   readonly parent: string;
   readonly at: string;
   readonly reason: PublicationReason;
+  readonly held?: boolean;
+  readonly by?: string;
+  readonly why?: string;
 }
 
-export type PublicationReason = "publish" | "rollback" | "canary" | "promote" | "abort" | "import" | "collect";
+export type PublicationReason =
+  | "publish"
+  | "rollback"
+  | "canary"
+  | "promote"
+  | "abort"
+  | "unpin"
+  | "import"
+  | "collect"
+  | "recover";
 
 export type { Classifier };

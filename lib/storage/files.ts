@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
-import { link, mkdir, open, readdir, readFile, rm, stat, unlink } from "node:fs/promises";
+import { link, mkdir, open, readdir, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
 import { checkKey, type ListedObject, type ObjectStore, type PutResult } from "./object-store.ts";
@@ -76,14 +76,15 @@ export function fileStore(directory: string, options: { readonly durable?: boole
       const current = await currentVersion(pathOf(key));
       if (current === undefined) return { kind: "absent" };
       const etag = etagOf(current.number, current.bytes);
-      return etag === condition.ifNoneMatch ? { kind: "unchanged" } : { kind: "found", bytes: current.bytes, etag };
+      const { bytes, modifiedMs } = current;
+      return etag === condition.ifNoneMatch ? { kind: "unchanged" } : { kind: "found", bytes, etag, modifiedMs };
     },
     async put(key, bytes, condition = {}) {
       const path = pathOf(key);
       if (condition.ifNoneMatch !== "*") return replace(key, path, bytes, condition.ifMatch);
       return (await linkNew(path, bytes)) ? { kind: "stored", etag: etagOf(0, bytes) } : { kind: "lost" };
     },
-    list: (prefix) => listUnder(directory, "", prefix),
+    list: (prefix, after = "") => listUnder(directory, "", prefix, after),
     async delete(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
@@ -92,11 +93,30 @@ export function fileStore(directory: string, options: { readonly durable?: boole
     watch(key, onChange) {
       return watchPath(pathOf(key), onChange);
     },
+    time: () => timeOf(temporary),
   });
+}
+
+/** What the file system's clock shows: the time of a file that is written now. A disk that takes none tells nothing. */
+async function timeOf(temporary: string): Promise<number | undefined> {
+  const probe = join(temporary, randomUUID());
+  try {
+    await mkdir(temporary, { recursive: true });
+    const file = await open(probe, "wx");
+    try {
+      return (await file.stat()).mtimeMs;
+    } finally {
+      await file.close();
+      await unlink(probe);
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 interface Version {
   readonly number: number;
+  readonly modifiedMs: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -112,10 +132,20 @@ async function currentVersion(path: string): Promise<Version | undefined> {
   for (;;) {
     const highest = (await versionNumbers(`${path}#`)).at(-1);
     const file = highest === undefined ? path : join(`${path}#`, String(highest));
-    const bytes = await readFile(file).catch(absentAs(undefined));
-    if (bytes !== undefined) return { number: highest ?? 0, bytes: ownBytes(bytes) };
+    const read = await readWithTime(file).catch(absentAs(undefined));
+    if (read !== undefined) return { number: highest ?? 0, ...read };
     // A version that was there a moment ago has been replaced and forgotten, or the object deleted: look again.
     if (highest === undefined) return undefined;
+  }
+}
+
+async function readWithTime(path: string): Promise<Omit<Version, "number">> {
+  const file = await open(path, "r");
+  try {
+    const { mtimeMs } = await file.stat();
+    return { bytes: ownBytes(await file.readFile()), modifiedMs: mtimeMs };
+  } finally {
+    await file.close();
   }
 }
 
@@ -141,17 +171,24 @@ async function forgetOldVersions(key: string, folder: string, written: number): 
   }
 }
 
-async function* listUnder(directory: string, folder: string, prefix: string): AsyncGenerator<ListedObject> {
+async function* listUnder(
+  directory: string,
+  folder: string,
+  prefix: string,
+  after: string,
+): AsyncGenerator<ListedObject> {
   const entries = await readdir(join(directory, folder), { withFileTypes: true }).catch(absentAs([]));
   const shown = entries
     .filter((entry) => !entry.name.startsWith(".") && !entry.name.endsWith("#"))
     // A folder's keys continue with "/", which decides its place among names like "a-b".
     .map((entry) => ({ entry, key: folder + entry.name + (entry.isDirectory() ? "/" : "") }))
     .filter(({ key }) => key.startsWith(prefix) || (key.endsWith("/") && prefix.startsWith(key)))
+    // A folder that the text is in may hold keys that come after it.
+    .filter(({ key }) => key > after || (key.endsWith("/") && after.startsWith(key)))
     .sort((a, b) => byCodePoint(a.key, b.key));
   for (const { entry, key } of shown) {
     if (entry.isDirectory()) {
-      yield* listUnder(directory, key, prefix);
+      yield* listUnder(directory, key, prefix, after);
       continue;
     }
     const path = join(directory, key);

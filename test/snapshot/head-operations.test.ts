@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fsck } from "../../lib/snapshot/fsck.ts";
+import { readHead } from "../../lib/snapshot/head.ts";
 import {
   abortCanary,
   exportSnapshot,
@@ -11,7 +12,7 @@ import {
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { restoreWorld } from "../../lib/snapshot/restore-world.ts";
 import { isSigned, signRoot } from "../../lib/snapshot/signatures.ts";
-import { createSnapshotReader, readHead } from "../../lib/snapshot/snapshot-reader.ts";
+import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { contentsOf, worldOf } from "./worlds.ts";

@@ -14,7 +14,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .option("--keep <publications>", "how many publications can still be rolled back to", "50")
     .action(async ({ store, keep }: { store: string; keep: string }) => {
       const options = { keepPublications: Number(keep), graceMs: 3_600_000, now: Date.now };
-      const { done, deleted, doomed, kept } = await collectGarbage(openStore(store), options);
+      const { done, deleted, doomed, kept } = await collectGarbage(await openStore(store), options);
       if (!done) throw new PortolanError("somebody else is publishing or collecting; try again later");
       terminal.out(`${deleted} deleted, ${doomed} to be deleted in an hour or later, ${kept} kept`);
     });
@@ -25,7 +25,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .option(storeOption, storeDescription, defaultStore)
     .option("--keep <publications>", "how far back the history is kept")
     .action(async ({ store, keep }: { store: string; keep?: string }) => {
-      const result = await fsck(openStore(store), keep === undefined ? {} : { keepPublications: Number(keep) });
+      const result = await fsck(await openStore(store), keep === undefined ? {} : { keepPublications: Number(keep) });
       for (const problem of result.problems) terminal.out(problem);
       terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
       if (result.problems.length > 0) throw new PortolanError(`${result.problems.length} problems`);

@@ -1,19 +1,20 @@
 import { Hono } from "hono/tiny";
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { SourceFile } from "../../config/directory.ts";
 import { createBodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
 import { type Carrier, readBody } from "../../limits/read-body.ts";
+import type { Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Recompiled } from "../recompile.ts";
 import { writeShard } from "../source-shard.ts";
 import { once, problem } from "./delivery.ts";
 import { objectsApp } from "./objects.ts";
+import { fillForm, readFill } from "./read-fill.ts";
 import { verifySignature } from "./signature.ts";
 
 export interface WebhookOptions {
   readonly store: ObjectStore;
-  readonly recompile: () => Promise<Recompiled>;
+  readonly recompile: (publishing?: Publishing) => Promise<Recompiled>;
   /** Shared with whoever may call; an empty one refuses everybody. */
   readonly secret: string;
   /** Sources that may be filled over HTTP. */
@@ -24,7 +25,7 @@ export interface WebhookOptions {
 
 /**
  * The compile function over HTTP. `POST /hooks/recompile` compiles what the sources hold now; `POST /sources/<name>` with
- * `{"files": [{"file", "text"}]}` fills one first; `/objects/` gives the sources' objects to `httpStore`. Every request is
+ * `{"files": [{"file", "text"}]}` (`readFill`) fills one first; `/objects/` gives the sources' objects to `httpStore`. Every request is
  * signed, and every write good for once.
  */
 export function webhookApp(options: WebhookOptions): Hono {
@@ -44,18 +45,18 @@ export function webhookApp(options: WebhookOptions): Hono {
     return once(store, verdict.key, now(), () => act(body));
   }
 
-  const recompiled = async () => Response.json(await options.recompile());
+  const recompiled = async (publishing?: Publishing) => Response.json(await options.recompile(publishing));
 
-  app.post("/hooks/recompile", (c) => onceGenuine(c, recompiled));
+  app.post("/hooks/recompile", (c) => onceGenuine(c, () => recompiled()));
 
   app.post("/sources/:name", (c) =>
     onceGenuine(c, async (body) => {
       const name = c.req.param("name");
       if (!options.sources.includes(name)) return problem(404, `there is no source ${name}`);
-      const files = readFiles(body);
-      if (files === undefined) return problem(422, 'the body is not {"files": [{"file": …, "text": …}]}');
-      await writeShard(store, name, files);
-      return recompiled();
+      const fill = readFill(body);
+      if (fill === undefined) return problem(422, fillForm);
+      await writeShard(store, name, fill.files, { allowEmpty: fill.allowEmpty });
+      return recompiled(fill.publishing);
     }),
   );
 
@@ -71,27 +72,4 @@ export function webhookApp(options: WebhookOptions): Hono {
       : problem(503, cause.message);
   });
   return app;
-}
-
-function readFiles(body: string): readonly SourceFile[] | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-  if (typeof json !== "object" || json === null || !("files" in json) || !Array.isArray(json.files)) return undefined;
-  const files = json.files.filter(isFile);
-  return files.length === json.files.length ? files : undefined;
-}
-
-function isFile(value: unknown): value is SourceFile {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "file" in value &&
-    typeof value.file === "string" &&
-    "text" in value &&
-    typeof value.text === "string"
-  );
 }

@@ -5,13 +5,16 @@ import { readShard } from "../../../lib/compile/source-shard.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { signHeaders } from "../../../lib/compile/webhook/signature.ts";
 import { PortolanError } from "../../../lib/config/diagnostic.ts";
+import type { Publishing } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 
 const secret = "s3cret";
 const nowMs = Date.UTC(2026, 0, 1);
 const done: Recompiled = { kind: "published", version: "abc", generation: 1, diagnostics: [] };
 
-function testApp(recompile: () => Promise<Recompiled> = async () => done) {
+const service = (name: string) => `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}}\n`;
+
+function testApp(recompile: (publishing?: Publishing) => Promise<Recompiled> = async () => done) {
   const store = memoryStore();
   let runs = 0;
   const app = webhookApp({
@@ -19,9 +22,9 @@ function testApp(recompile: () => Promise<Recompiled> = async () => done) {
     secret,
     sources: ["main"],
     now: () => nowMs,
-    recompile: () => {
+    recompile: (publishing) => {
       runs += 1;
-      return recompile();
+      return recompile(publishing);
     },
   });
   const post = async (path: string, headers: Readonly<Record<string, string>>, body = "") =>
@@ -108,21 +111,51 @@ describe("POST /sources/<name>", () => {
     const { post, store } = testApp();
     const body = JSON.stringify({
       files: [
-        { file: "b.yaml", text: "b: 1" },
-        { file: "a.yaml", text: "a: 1" },
+        { file: "b.yaml", text: service("b") },
+        { file: "a.yaml", text: service("a") },
       ],
     });
     expect((await post("/sources/main", await signed(body), body)).status).toBe(200);
     expect((await readShard(store, "main"))?.files.map(({ file, text }) => [file, text])).toEqual([
-      ["a.yaml", "a: 1"],
-      ["b.yaml", "b: 1"],
+      ["a.yaml", service("a")],
+      ["b.yaml", service("b")],
     ]);
+  });
+
+  it("tells the compiler whom a canary is for, who sent it and why", async () => {
+    const asked: unknown[] = [];
+    const { post } = testApp(async (publishing) => {
+      asked.push(publishing);
+      return done;
+    });
+    const files = [{ file: "a.yaml", text: service("a") }];
+    const share = { percent: 10, labels: { track: "canary" } };
+    const body = JSON.stringify({ files, share, by: "ci", why: "try" });
+    expect((await post("/sources/main", await signed(body), body)).status).toBe(200);
+    expect(asked).toEqual([{ by: "ci", why: "try", share }]);
+  });
+
+  it("empties a source only when that is said", async () => {
+    const { post, store } = testApp();
+    const fill = async (body: object, key: string) => {
+      const text = JSON.stringify(body);
+      return (await post("/sources/main", await signed(text, key), text)).status;
+    };
+    const files = [{ file: "a.yaml", text: service("a") }];
+    expect(await fill({ files }, "1")).toBe(200);
+    expect(await fill({ files: [] }, "2")).toBe(422);
+    expect(await fill({ files: [{ file: "a.yaml", text: "# nothing\n" }] }, "3")).toBe(422);
+    expect((await readShard(store, "main"))?.files).toEqual(files);
+    expect(await fill({ files: [], allowEmpty: true }, "4")).toBe(200);
+    expect((await readShard(store, "main"))?.files).toEqual([]);
   });
 
   it.each([
     ["another source", "/sources/other", '{"files":[]}', 404],
     ["broken JSON", "/sources/main", "{", 422],
     ["a file without text", "/sources/main", '{"files":[{"file":"a"}]}', 422],
+    ["a share above all", "/sources/main", '{"files":[],"share":{"percent":101}}', 422],
+    ["a share by other labels than texts", "/sources/main", '{"files":[],"share":{"percent":1,"labels":{"a":1}}}', 422],
   ])("refuses %s and writes nothing", async (_what, path, body, status) => {
     const { post, store } = testApp();
     expect((await post(path, await signed(body), body)).status).toBe(status);
