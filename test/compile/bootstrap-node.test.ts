@@ -5,6 +5,7 @@ import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { readNode } from "../../lib/front/poll-request.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
+import { limits } from "../../lib/limits/limits.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import { asJson, isArray, isObject, type Json } from "../conformance/json.ts";
@@ -31,9 +32,9 @@ describe("the node of a printed bootstrap", () => {
       expect(proxies.map(({ proxy }) => proxy)).toEqual(world.proxies);
       expect(proxies).toHaveLength(5);
       for (const [at, found] of proxies.entries()) {
-        const sent = readNode(reordered(asJson(bootstrapFor(found, "http://127.0.0.1:8080", 0).node)));
-        if (sent === undefined) throw new Error("a bootstrap has a node");
-        const projection = project(classifier, sent) ?? "";
+        const sent = readNode(reordered(asJson(bootstrapFor(found, "http://127.0.0.1:8080", 0).node)), 0, limits);
+        if ("problem" in sent) throw new Error(sent.problem);
+        const projection = project(classifier, sent.claims) ?? "";
         expect(projection).toBe(project(classifier, claimsOf(found.proxy)));
         expect(classifier.classes[projection]).toBe(nodes[at]?.classId);
       }

@@ -7,6 +7,7 @@ import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { readNode } from "../../lib/front/poll-request.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
+import { limits } from "../../lib/limits/limits.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { NodeClaims } from "../../lib/snapshot/classifier.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
@@ -26,7 +27,8 @@ async function listening() {
     });
     request.on("end", () => {
       const { node, type_url } = JSON.parse(body);
-      heard(readNode(node));
+      const read = readNode(node, body.length, limits);
+      heard("claims" in read ? read.claims : undefined);
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify({ version_info: "1", type_url, resources: [] }));
     });
