@@ -2,6 +2,7 @@ import { Hono } from "hono/tiny";
 import { limits } from "../../limits/limits.ts";
 import { absentHeader } from "../../storage/http.ts";
 import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "../../storage/object-store.ts";
+import { refuseSecrets } from "../source-shard.ts";
 import { problem } from "./delivery.ts";
 import type { Guard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";
@@ -39,6 +40,8 @@ export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): 
         case "GET":
           return get(store, key, ifNoneMatch);
         case "PUT":
+          // Files and objects of a source are texts, whatever they are called.
+          refuseSecrets(source.name, [{ file: key, text: new TextDecoder().decode(body) }]);
           return put(store, key, body, ifMatch, ifNoneMatch);
         case "DELETE":
           await store.delete(key);

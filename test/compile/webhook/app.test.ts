@@ -169,6 +169,18 @@ describe("POST /sources/<name>", () => {
     expect(await readShard(store, "main")).toBeUndefined();
   });
 
+  it("stores no Secret, and says which one it was", async () => {
+    const { post, store } = testApp();
+    const text = "apiVersion: v1\nkind: Secret\nmetadata: {name: shop}";
+    const body = JSON.stringify({ files: [{ file: "a.yaml", text }] });
+    const response = await post("/sources/main", await sign(secret, "/sources/main", body), body);
+    expect([response.status, await response.json()]).toEqual([
+      422,
+      expect.objectContaining({ diagnostics: [expect.objectContaining({ code: "secret-in-source" })] }),
+    ]);
+    expect(await readShard(store, "main")).toBeUndefined();
+  });
+
   it("judges a request before it reads the body", async () => {
     const { app } = testApp();
     let read = 0;

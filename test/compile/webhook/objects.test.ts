@@ -143,6 +143,13 @@ describe("/objects", () => {
     expect(await status("/sources/main/a")).toBe(401);
   });
 
+  it("stores no Secret, whatever the object is called", async () => {
+    const { store, app } = testApp();
+    const { path, init } = await put('{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}');
+    expect((await app.request(path, init)).status).toBe(422);
+    expect(await store.get("sources/main/a")).toEqual({ kind: "absent" });
+  });
+
   it("takes no object above its limit", async () => {
     const { app } = testApp();
     const { path, init } = await signed({ method: "PUT", body: new Uint8Array(limits.objectBytes + 1) });
