@@ -25,6 +25,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const homes: Readonly<Record<string, readonly string[]>> = {
   hono: ["front", "compile"],
   "@hono/node-server": ["front"],
+  jose: ["front"],
   "@aws-sdk/client-s3": ["storage"],
   zod: ["config", "registry", "front"],
   yaml: ["config"],

@@ -1,6 +1,7 @@
 import { Hono } from "hono/tiny";
 import { PortolanError, unreachable } from "../config/diagnostic.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
+import { callerOf, guard } from "./auth/guard.ts";
 import { answerDelta } from "./delta-answer.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
@@ -11,6 +12,7 @@ import { bodyResponse, problem } from "./responses.ts";
 /** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
 export function frontApp(front: Front): Hono {
   const app = new Hono();
+  app.use(guard(front.authentication));
 
   // A parameter rather than the path itself: it is decoded, so that `%3A` is a colon too.
   app.post("/v3/:call", async (c) => {
@@ -21,6 +23,7 @@ export function frontApp(front: Front): Hono {
       return problem(404, `there is no ${shown(call)} here`);
     const request = {
       type,
+      caller: callerOf(c),
       patienceMs: Number(c.req.header("x-envoy-expected-rq-timeout-ms")) || 0,
       signal: c.req.raw.signal,
     };

@@ -9,6 +9,8 @@ import type { ShareNode } from "../snapshot/share.ts";
 import type { TrustedKey } from "../snapshot/signatures.ts";
 import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { type Authentication, noAuthentication } from "./auth/authentication.ts";
+import type { Caller } from "./auth/caller.ts";
 import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
 import { createHeads, type Heads, stateOf } from "./heads.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
@@ -28,6 +30,8 @@ export interface FrontOptions {
   readonly now?: () => number;
   /** Keys of which one must have signed a root before it is served; without them any root is. */
   readonly trusted?: readonly TrustedKey[];
+  /** Who may ask; anybody by default. */
+  readonly authentication?: Authentication;
   readonly onRefusal?: (refusal: Refusal) => void;
   readonly onError?: (cause: unknown) => void;
 }
@@ -39,6 +43,7 @@ export interface Front {
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
   readonly maxHoldMs: number;
+  readonly authentication: Authentication;
   readonly limits: Limits;
   /** Of bodies being read. */
   readonly bodies: BodyPool;
@@ -48,8 +53,11 @@ export interface Front {
   readonly answers: Gate;
   /** The root in force for a node: the canary's if it takes part in one. @returns undefined before the first publish */
   served(node: ShareNode): Promise<Served | undefined>;
-  /** The class of a node, from what the request itself says of it and from nothing that was said before. */
-  place(loaded: LoadedRoot, claims: NodeClaims): Promise<Placement>;
+  /**
+   * The class of a node whose claim is its caller's to make, from what the request itself says of it and from nothing that was said
+   * before.
+   */
+  place(loaded: LoadedRoot, claims: NodeClaims, caller: Caller): Promise<Placement>;
   /** The latest refusals that stand, each with the resources that it may be about. */
   explainRefusals(): Promise<readonly ExplainedRefusal[]>;
   readonly onError: (cause: unknown) => void;
@@ -93,6 +101,7 @@ export function createFront(options: FrontOptions): Front {
     metrics,
     refusals,
     maxHoldMs: options.maxHoldMs ?? 0,
+    authentication: options.authentication ?? noAuthentication,
     limits,
     bodies: createBodyPool(limits),
     held: createBudget(limits.heldBytes),
@@ -107,7 +116,7 @@ export function createFront(options: FrontOptions): Front {
       }
       return { loaded: await reader.root(vetted), state: stateOf(head, nowMs) };
     },
-    place: (loaded, claims) => placeNode(reader, loaded, claims),
+    place: (loaded, claims, caller) => placeNode(reader, loaded, claims, caller),
     async explainRefusals() {
       const explained: ExplainedRefusal[] = [];
       for (const refusal of refusals.standing().slice(0, limits.refusals)) {

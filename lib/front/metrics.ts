@@ -5,6 +5,7 @@ export type Outcome =
   | "changed"
   | "unchanged"
   | "unknown-node"
+  | "forbidden"
   | "unknown-name"
   | "bad-request"
   | "busy"
