@@ -47,7 +47,7 @@ export async function workerdEdge(): Promise<Edge> {
   const config = (file: string) => new URL(`../../${file}`, import.meta.url);
   const harness = createTestHarness({
     workers: [
-      { configPath: config("wrangler.toml") },
+      { configPath: config("wrangler.toml"), vars: { AUTHENTICATION: "off" } },
       {
         configPath: config("wrangler.compile.toml"),
         secrets: { PORTOLAN_WEBHOOK_SECRET: secret },
@@ -76,6 +76,7 @@ export async function lambdaEdge(): Promise<Edge> {
     PORTOLAN_S3_ENDPOINT: server.endpoint,
     PORTOLAN_WEBHOOK_SECRET: secret,
     PORTOLAN_LEGACY_API: "true",
+    PORTOLAN_AUTHENTICATION: "off",
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: server.accessKeyId,
     AWS_SECRET_ACCESS_KEY: server.secretAccessKey,

@@ -116,6 +116,8 @@ function localKeys(value: unknown, path: string, wrong: Wrong): JWTVerifyGetKey 
   if (!isKeySet(value)) throw wrong(path, 'is no set of keys: {"keys": [...]}');
   if (value.keys.some((key) => "d" in key || "k" in key))
     throw wrong(path, "holds a key that is not public; write what `portolan keys list --public` prints");
+  if (value.keys.some((key) => "portolan" in key && key.portolan !== "tokens"))
+    throw wrong(path, "holds a key that is not for tokens");
   return createLocalJWKSet(value);
 }
 
