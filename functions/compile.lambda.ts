@@ -5,6 +5,7 @@ import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { coalesce } from "../lib/compile/webhook/coalesce.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { worldFromSettings } from "../lib/compile/world-settings.ts";
+import { readTrust } from "../lib/snapshot/signing-keys.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
 const { PORTOLAN_SOURCES = "main" } = process.env;
@@ -26,9 +27,13 @@ const world = worldFromSettings(
   },
   "PORTOLAN_",
 );
+const publisher = readTrust(
+  { signer: process.env.PORTOLAN_SIGNING_KEY, trusted: process.env.PORTOLAN_TRUSTED_KEYS },
+  { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" },
+);
 const store = s3FromEnvironment();
 const sources = PORTOLAN_SOURCES.split(",");
-const recompile = coalesce(createRecompiler({ store, sources, world }));
+const recompile = coalesce(createRecompiler({ store, sources, world, publisher }));
 const onError = (cause: unknown) => console.error(String(cause));
 const answerRequest = handle(webhookApp({ store, recompile, sources, secrets, onError }));
 

@@ -7,6 +7,7 @@ import { problem } from "../lib/compile/webhook/delivery.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
+import { readTrust } from "../lib/snapshot/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 
 export interface Env extends WorldSettings {
@@ -19,6 +20,9 @@ export interface Env extends WorldSettings {
   readonly PORTOLAN_SOURCE_SECRETS?: string;
   readonly PORTOLAN_GITHUB_SECRETS?: string;
   readonly PORTOLAN_GITLAB_SECRETS?: string;
+  /** Private key that signs HEAD, and public keys of which one must have signed it before. */
+  readonly PORTOLAN_SIGNING_KEY?: string;
+  readonly PORTOLAN_TRUSTED_KEYS?: string;
 }
 
 interface Compiler {
@@ -34,8 +38,12 @@ function compilerFor(env: Env): Compiler {
   if (known !== undefined) return known;
   const store = r2Store(env.SNAPSHOTS, env.PREFIX);
   const world = worldFromSettings(env);
+  const publisher = readTrust(
+    { signer: env.PORTOLAN_SIGNING_KEY, trusted: env.PORTOLAN_TRUSTED_KEYS },
+    { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" },
+  );
   const sources = (env.SOURCES ?? "main").split(",");
-  const recompile = coalesce(createRecompiler({ store, sources, world }));
+  const recompile = coalesce(createRecompiler({ store, sources, world, publisher }));
   const onError = (cause: unknown) => console.error(String(cause));
   const settings = {
     WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,

@@ -4,13 +4,15 @@ import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront } from "../lib/front/front.ts";
+import { readTrusted } from "../lib/snapshot/signing-keys.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
-const { PORTOLAN_AUTHENTICATION = "" } = process.env;
+const { PORTOLAN_AUTHENTICATION = "", PORTOLAN_TRUSTED_KEYS: trusted } = process.env;
 
 // Time spent waiting is billed here, so no poll is held.
 const front = createFront({
   store: s3FromEnvironment(),
+  ...readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS"),
   maxHoldMs: 0,
   // A function URL is open to the world: nobody is served before somebody has decided.
   authentication:

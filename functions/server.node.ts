@@ -8,6 +8,7 @@ import { mountConnect } from "../lib/front/connect/mount.ts";
 import { createFront } from "../lib/front/front.ts";
 import { serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
+import { readTrusted } from "../lib/snapshot/signing-keys.ts";
 import { openStore } from "../lib/storage/open-store.ts";
 
 const log = pino();
@@ -22,6 +23,7 @@ const {
 const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), HOST);
 const front = createFront({
   store: await openStore(PORTOLAN_STORE, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT }),
+  ...readTrusted(settingText(process.env.PORTOLAN_TRUSTED_KEYS), "PORTOLAN_TRUSTED_KEYS"),
   maxHoldMs: Number(PORTOLAN_MAX_HOLD_MS),
   authentication,
   metrics: prometheusMetrics(),

@@ -6,6 +6,7 @@ import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront, type Front } from "../lib/front/front.ts";
 import { problem } from "../lib/front/responses.ts";
+import { readTrusted } from "../lib/snapshot/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 
 /** What wrangler.toml binds. */
@@ -17,6 +18,8 @@ export interface FrontEnv {
   readonly MAX_HOLD_MS?: string;
   /** `off`, or JSON; docs/security.md describes it. Nobody is served without. */
   readonly AUTHENTICATION?: string;
+  /** Public keys of which one must have signed HEAD; without them any HEAD is followed. */
+  readonly TRUSTED_KEYS?: string;
 }
 
 type App = ReturnType<typeof frontApp>;
@@ -52,6 +55,7 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
   const { AUTHENTICATION: setting = "" } = env;
   const front = createFront({
     store: r2Store(env.SNAPSHOTS, env.PREFIX),
+    ...readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS"),
     maxHoldMs: Number(env.MAX_HOLD_MS ?? 0),
     authentication: setting === "" ? undecidedAuthentication : readAuthentication(setting, { name: "AUTHENTICATION" }),
     onError: (cause) => console.error(String(cause)),

@@ -2,8 +2,8 @@ import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Option } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
-import type { Signer } from "../snapshot/signatures.ts";
-import { isSigningJwk, type KeyUse, privateKeyOf, type SigningJwk } from "../snapshot/signing-keys.ts";
+import type { Trust } from "../snapshot/signatures.ts";
+import { isSigningJwk, type KeyUse, type SigningJwk } from "../snapshot/signing-keys.ts";
 
 /** Private keys of an operator, in one file that is nobody else's to read. Of each use the first key signs. */
 export interface Keyring {
@@ -46,8 +46,15 @@ export const keysFor = ({ keys }: Keyring, use: KeyUse): readonly SigningJwk[] =
   keys.filter(({ portolan }) => portolan === use);
 
 /** The key that signs for a use. @throws PortolanError when there is none */
-export async function signerFor(keyring: Keyring, use: KeyUse): Promise<Signer> {
+export function signerFor(keyring: Keyring, use: KeyUse): SigningJwk {
   const [first] = keysFor(keyring, use);
   if (first === undefined) throw new PortolanError(`there is no key for ${use}: \`portolan keys create --use ${use}\``);
-  return privateKeyOf(first);
+  return first;
+}
+
+/** What a keyring makes of HEAD: its first key for roots signs, and the HEAD that is read has to be signed with any of them. */
+export async function trustOf(file: string): Promise<Trust> {
+  const keys = keysFor(await readKeyring(file), "roots");
+  const [signer] = keys;
+  return signer === undefined ? {} : { signer, trusted: keys };
 }

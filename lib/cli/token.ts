@@ -38,7 +38,7 @@ export const registerToken: Register = (program, terminal) => {
     )
     .action(async (options: Options) => {
       const grant = grantOf(options);
-      const key = await signerFor(await readKeyring(options.keyring), "tokens");
+      const key = signerFor(await readKeyring(options.keyring), "tokens");
       const subject =
         options.subject ?? (grant.scope === "node" ? `${grant.namespace}/${grant.serviceAccount ?? "*"}` : grant.scope);
       const token = await createToken(key, grant, { subject, nowMs: Date.now(), ttlSeconds: options.ttl });

@@ -6,7 +6,7 @@ import type { NodeClaims } from "../snapshot/classifier.ts";
 import { wayOf } from "../snapshot/cohorts.ts";
 import { rootAt } from "../snapshot/head.ts";
 import type { ShareNode } from "../snapshot/share.ts";
-import type { TrustedKey } from "../snapshot/signatures.ts";
+import type { SigningJwk } from "../snapshot/signing-keys.ts";
 import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type Authentication, noAuthentication } from "./auth/authentication.ts";
@@ -16,7 +16,6 @@ import { createHeads, type Heads, stateOf } from "./heads.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type Placement, placeNode } from "./place-node.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
-import { createVetting } from "./vet-roots.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -28,8 +27,8 @@ export interface FrontOptions {
   /** What requests may cost; those of lib/limits by default. */
   readonly limits?: Limits;
   readonly now?: () => number;
-  /** Keys of which one must have signed a root before it is served; without them any root is. */
-  readonly trusted?: readonly TrustedKey[];
+  /** Keys of which one must have signed HEAD before it is followed; without them any HEAD is. */
+  readonly trusted?: readonly SigningJwk[];
   /** Who may ask; anybody by default. */
   readonly authentication?: Authentication;
   readonly onRefusal?: (refusal: Refusal) => void;
@@ -81,6 +80,7 @@ export function createFront(options: FrontOptions): Front {
   const heads = createHeads(options.store, {
     ttlMs: options.headTtlMs ?? 1_000,
     now,
+    trusted: options.trusted,
     onError: (cause) => {
       metrics.headError();
       onError(cause);
@@ -93,7 +93,6 @@ export function createFront(options: FrontOptions): Front {
   const refusals = createRefusalWatch(now, onRefusal, limits);
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];
-  const vetRoot = createVetting(options.store, options.trusted, onError);
 
   return {
     reader,
@@ -110,11 +109,11 @@ export function createFront(options: FrontOptions): Front {
       const head = await heads.current();
       if (head === undefined) return undefined;
       const nowMs = heads.timeMs();
-      const vetted = await vetRoot(rootAt(wayOf(head, node), nowMs));
-      if (recentRoots.at(-1) !== vetted) {
-        recentRoots = [...recentRoots.filter((hash) => hash !== vetted), vetted].slice(-maxRecentRoots);
+      const root = rootAt(wayOf(head, node), nowMs);
+      if (recentRoots.at(-1) !== root) {
+        recentRoots = [...recentRoots.filter((hash) => hash !== root), root].slice(-maxRecentRoots);
       }
-      return { loaded: await reader.root(vetted), state: stateOf(head, nowMs) };
+      return { loaded: await reader.root(root), state: stateOf(head, nowMs) };
     },
     place: (loaded, claims, caller) => placeNode(reader, loaded, claims, caller),
     async explainRefusals() {

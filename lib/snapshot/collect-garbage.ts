@@ -6,10 +6,12 @@ import { type ReadHead, readHead, rootsOfHead } from "./head.ts";
 import { type HistoryEntry, readHistory } from "./history.ts";
 import { moveHead } from "./move-head.ts";
 import { reachableFrom } from "./reachable.ts";
+import type { Trust } from "./signatures.ts";
+import type { SigningJwk } from "./signing-keys.ts";
 import { createSnapshotReader } from "./snapshot-reader.ts";
 import { defaultPace } from "./steps.ts";
 
-export interface GcOptions {
+export interface GcOptions extends Trust {
   /** Publications whose roots stay, besides what HEAD names; older ones can no longer be rolled back to. */
   readonly keepPublications: number;
   /**
@@ -41,7 +43,7 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
   const nowMs = (await storeClock(store, options.now))();
   const read = await settledLedger(store);
   const before = read?.ledger;
-  const base = await readHead(store);
+  const base = await readHead(store, options);
   const marked = await mark(store, base, options.keepPublications);
   const kept = marked.size;
   if (before !== undefined && nowMs - Date.parse(before.since) < options.graceMs) {
@@ -58,7 +60,7 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
   if (victims.length === 0) return { done: true, deleted: 0, doomed: doomed.length, kept };
 
   // Somebody who has published since the marking may name a victim: then they stay doomed for another time.
-  const mayDelete = await fence(store, base, nowMs);
+  const mayDelete = await fence(store, base, nowMs, options.signer);
   let deleted = 0;
   for (const hash of mayDelete ? victims : []) {
     // By a clock that does not jump: past the announced time, publishers write the rest anew.
@@ -85,11 +87,16 @@ async function unnamed(store: ObjectStore, named: ReadonlySet<string>, beforeMs:
  * Moves HEAD on without changing what it says. A publisher that started before, and may have found a victim in place, now loses;
  * one that starts after sees in the ledger what is deleted. So nothing depends on how long a publish takes.
  */
-async function fence(store: ObjectStore, base: ReadHead | undefined, nowMs: number): Promise<boolean> {
+async function fence(
+  store: ObjectStore,
+  base: ReadHead | undefined,
+  nowMs: number,
+  signer: SigningJwk | undefined,
+): Promise<boolean> {
   // Whoever publishes first depends on no HEAD, so nothing can make it lose.
   if (base === undefined) return false;
   const head = onClock(base, nowMs, defaultPace);
-  return (await moveHead(store, base, { ...head, reason: "collect" }, nowMs)) !== undefined;
+  return (await moveHead(store, base, { ...head, reason: "collect" }, nowMs, signer)) !== undefined;
 }
 
 /** Every blob that HEAD or the kept part of its history names. */

@@ -5,7 +5,7 @@ import { readHead, rootsOfHead } from "./head.ts";
 import { readHistory } from "./history.ts";
 import { reachableFrom } from "./reachable.ts";
 import { restoreWorld } from "./restore-world.ts";
-import { isSigned, type TrustedKey } from "./signatures.ts";
+import { isSigned, type Trust } from "./signatures.ts";
 import { createSnapshotReader } from "./snapshot-reader.ts";
 
 export interface FsckResult {
@@ -16,9 +16,8 @@ export interface FsckResult {
   readonly problems: readonly string[];
 }
 
-export interface FsckOptions {
+export interface FsckOptions extends Pick<Trust, "trusted"> {
   readonly keepPublications?: number;
-  readonly trusted?: readonly TrustedKey[];
 }
 
 /**
@@ -26,7 +25,7 @@ export interface FsckOptions {
  * name, generations fall by one along the chain, and every root that HEAD names is whole.
  *
  * @param options.keepPublications how far back the history is kept; beyond it nothing is promised
- * @param options.trusted keys of which one must have signed each root that HEAD names; none are asked for when it is absent
+ * @param options.trusted keys of which one must have signed HEAD; none are asked for when it is absent
  */
 export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promise<FsckResult> {
   const { keepPublications = Number.POSITIVE_INFINITY, trusted } = options;
@@ -45,13 +44,13 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
     const read = await readHead(store);
     if (read === undefined) return;
     const { head } = read;
+    if (trusted !== undefined && !(await isSigned(trusted, head)))
+      problems.push("HEAD is signed with none of the trusted keys");
     for (const root of rootsOfHead(head)) roots.add(root);
     for (const root of roots) {
       await attempt(`root ${root}`, async () => {
         const { world } = await restoreWorld(reader, root);
         for (const problem of isWhole(world)) problems.push(`root ${root}: ${problem}`);
-        if (trusted !== undefined && !(await isSigned(store, trusted, root)))
-          problems.push(`root ${root} is not signed`);
       });
     }
     let expected = head.generation;

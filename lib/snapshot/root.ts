@@ -92,6 +92,16 @@ export interface Head {
   /** RFC 3339 like a step's; absent in a HEAD of an earlier version. */
   readonly at?: string;
   readonly cohorts?: readonly Cohort[];
+  /** Over all of the above. */
+  readonly signatures?: readonly HeadSignature[];
+}
+
+/** One key's word for all else that HEAD says. @see `signHead` */
+export interface HeadSignature {
+  /** Id of the key. */
+  readonly key: string;
+  /** Ed25519, base64url. */
+  readonly value: string;
 }
 
 export interface Step {
@@ -145,6 +155,7 @@ export type PublicationReason =
   | "unpin"
   | "import"
   | "collect"
-  | "recover";
+  | "recover"
+  | "sign";
 
 export type { Classifier };

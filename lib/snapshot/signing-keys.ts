@@ -1,6 +1,5 @@
 /** Ed25519 keys as JSON Web Keys (RFC 8037), each for one use: whoever may make tokens may not sign roots. */
 import { PortolanError } from "../config/diagnostic.ts";
-import type { Signer, TrustedKey } from "./signatures.ts";
 
 export type KeyUse = "tokens" | "roots";
 
@@ -31,20 +30,30 @@ export function publicPart({ d: _d, ...rest }: SigningJwk): SigningJwk {
   return rest;
 }
 
-/** @throws PortolanError when the key is not private */
-export async function privateKeyOf({ kid, ...jwk }: SigningJwk): Promise<Signer> {
-  if (jwk.d === undefined) throw new PortolanError(`the key ${kid} has no private part`);
-  const { kty, crv, x, d } = jwk;
-  const privateKey = await crypto.subtle.importKey("jwk", { kty, crv, x, d }, "Ed25519", false, ["sign"]);
-  return { keyId: kid, privateKey };
+/** A signature in base64url. @throws PortolanError when the key is not private */
+export async function signWith({ kid, kty, crv, x, d }: SigningJwk, message: Uint8Array<ArrayBuffer>): Promise<string> {
+  if (d === undefined) throw new PortolanError(`the key ${kid} has no private part`);
+  const key = await crypto.subtle.importKey("jwk", { kty, crv, x, d }, "Ed25519", false, ["sign"]);
+  const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", key, message));
+  return btoa(String.fromCharCode(...signature))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace(/=+$/, "");
 }
 
-export async function publicKeyOf({ kid, kty, crv, x }: SigningJwk): Promise<TrustedKey> {
-  return { keyId: kid, publicKey: await crypto.subtle.importKey("jwk", { kty, crv, x }, "Ed25519", false, ["verify"]) };
+/** Whether a signature, in base64url, is this key's over the message. */
+export async function isSignedWith(
+  { kty, crv, x }: SigningJwk,
+  message: Uint8Array<ArrayBuffer>,
+  signature: string,
+): Promise<boolean> {
+  if (!/^[A-Za-z0-9_-]{86}$/.test(signature)) return false;
+  const bytes = Uint8Array.from(atob(signature.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+  const key = await crypto.subtle.importKey("jwk", { kty, crv, x }, "Ed25519", false, ["verify"]);
+  return crypto.subtle.verify("Ed25519", key, bytes, message);
 }
 
-/**
- * Reads the key that a compile function signs roots with, or the keys that a front trusts: JSON, one key or `{"keys": [...]}`.
+/** Reads the keys that are trusted, or one to sign with: JSON, one key or `{"keys": [...]}`.
  *
  * @param name of the setting, for messages, which never hold what stands in it
  * @throws PortolanError for anything but keys for that use
@@ -58,6 +67,31 @@ export function readSigningKeys(text: string, use: KeyUse, name: string): readon
   if (other !== undefined)
     throw new PortolanError(`${name}: the key ${other.kid} is for ${other.portolan}, not for ${use}`);
   return keys;
+}
+
+/**
+ * What a function's environment says of HEAD's signatures: a private key to sign with, public keys to trust. A signer trusts its own.
+ *
+ * @param names of the settings, for messages
+ * @throws PortolanError for settings that hold something else
+ */
+export function readTrust(
+  { signer = "", trusted = "" }: { readonly signer?: string | undefined; readonly trusted?: string | undefined },
+  names: { readonly signer: string; readonly trusted: string },
+): { readonly signer?: SigningJwk; readonly trusted?: readonly SigningJwk[] } {
+  const [key, ...more] = signer === "" ? [] : readSigningKeys(signer, "roots", names.signer);
+  if (more.length > 0 || (key !== undefined && key.d === undefined))
+    throw new PortolanError(`${names.signer} holds something else than one private key`);
+  const keys = trusted === "" ? [] : readSigningKeys(trusted, "roots", names.trusted);
+  const all = [...keys, ...(key === undefined ? [] : [publicPart(key)])];
+  return { ...(key === undefined ? {} : { signer: key }), ...(all.length === 0 ? {} : { trusted: all }) };
+}
+
+/** The keys that a front trusts. @throws PortolanError for a setting that holds something else */
+export function readTrusted(setting: string | undefined, name: string): { readonly trusted?: readonly SigningJwk[] } {
+  const { trusted } = readTrust({ trusted: setting }, { signer: "", trusted: name });
+  if (trusted?.some(({ d }) => d !== undefined)) throw new PortolanError(`${name} holds a private key`);
+  return trusted === undefined ? {} : { trusted };
 }
 
 export function isSigningJwk(value: unknown): value is SigningJwk {

@@ -1,6 +1,6 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { blobKey } from "./blob.ts";
+import { blobKey, hashOf } from "./blob.ts";
 import { type Classifier, own } from "./classifier.ts";
 import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
 import { createLoadCache } from "./load-cache.ts";
@@ -62,7 +62,9 @@ export interface SnapshotReader {
 export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 1024): SnapshotReader {
   async function bytesIfThere(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const result = await store.get(blobKey(hash));
-    return result.kind === "found" ? result.bytes : undefined;
+    if (result.kind !== "found") return undefined;
+    if (hashOf(result.bytes) !== hash) throw new PortolanError(`blob ${hash} holds other bytes than its name says`);
+    return result.bytes;
   }
   async function bytes(hash: string): Promise<Uint8Array<ArrayBuffer>> {
     const found = await bytesIfThere(hash);

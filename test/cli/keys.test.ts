@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import picocolors from "picocolors";
@@ -19,7 +19,7 @@ async function run(...args: readonly string[]): Promise<string> {
   const colours = picocolors.createColors(false);
   const terminal = { out: (line: string) => out.push(line), err: (line: string) => err.push(line), colours };
   const code = await runCli(["node", "portolan", ...args, "--keyring", join(folder, "keys.json")], terminal);
-  return code === 0 ? out.join("\n") : `failed: ${err.join("\n")}`;
+  return code === 0 ? out.join("\n") : `failed: ${[...out, ...err].join("\n")}`;
 }
 
 const identify = async (publicKeys: string, token: string) => {
@@ -100,6 +100,21 @@ describe("portolan keys and token", () => {
     [["keys", "list", "--public"], "say which"],
   ])("say what is missing: %s", async (args, message) => {
     expect(await run(...args)).toContain(message);
+  });
+
+  it("sign what is published, and let nobody without the key go on from there", async () => {
+    const samples = new URL("../../samples/bookshop", import.meta.url).pathname;
+    const store = ["--store", join(folder, "store")];
+    await run("push", samples, ...store);
+    await run("keys", "create", "--use", "roots");
+    expect(await run("push", samples, ...store)).toContain("none of the trusted keys");
+    expect(await run("fsck", ...store)).toContain("none of the trusted keys");
+    expect(await run("sign", ...store)).toContain("generation 2");
+    expect(await run("fsck", ...store)).toContain("2 publications");
+    renameSync(join(folder, "keys.json"), join(folder, "elsewhere.json"));
+    expect(await run("gc", ...store)).toContain("kept");
+    expect(await run("rollback", ...store)).toContain("failed");
+    expect(await run("sign", ...store)).toContain("there is no key for roots");
   });
 
   it("do not let a key for roots be trusted for tokens", async () => {

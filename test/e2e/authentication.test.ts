@@ -33,7 +33,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "portolan-auth-"));
   await portolan("keys", "create", "--use", "tokens");
   await portolan("keys", "create", "--use", "tokens");
+  await portolan("keys", "create", "--use", "roots");
   await push();
+  const trusted = await portolan("keys", "list", "--use", "roots", "--public");
   const keys = await portolan("keys", "list", "--use", "tokens", "--public");
   const port = await freePort();
   const server = spawn(process.execPath, [entry("server.node.ts")], {
@@ -43,6 +45,7 @@ beforeAll(async () => {
       PORTOLAN_MAX_HOLD_MS: "1000",
       HOST: "0.0.0.0",
       PORTOLAN_STORE: join(folder, "store"),
+      PORTOLAN_TRUSTED_KEYS: trusted,
       PORTOLAN_AUTHENTICATION: `{"tokens": ${keys}}`,
     },
     stdio: ["ignore", "ignore", "inherit"],

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { collectGarbage } from "../../snapshot/collect-garbage.ts";
 import { fsck } from "../../snapshot/fsck.ts";
+import { keyringOption, trustOf } from "../keyring.ts";
 import type { Terminal } from "../terminal.ts";
 import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
 
@@ -12,8 +13,10 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .description("Deletes what nothing names any more: one run names it, a run an hour later deletes it.")
     .option(storeOption, storeDescription, defaultStore)
     .option("--keep <publications>", "how many publications can still be rolled back to", "50")
-    .action(async ({ store, keep }: { store: string; keep: string }) => {
-      const options = { keepPublications: Number(keep), graceMs: 3_600_000, now: Date.now };
+    .addOption(keyringOption())
+    .action(async ({ store, keep, keyring }: { store: string; keep: string; keyring: string }) => {
+      const trust = await trustOf(keyring);
+      const options = { keepPublications: Number(keep), graceMs: 3_600_000, now: Date.now, ...trust };
       const { done, deleted, doomed, kept } = await collectGarbage(await openStore(store), options);
       if (!done) throw new PortolanError("somebody else is publishing or collecting; try again later");
       terminal.out(`${deleted} deleted, ${doomed} to be deleted in an hour or later, ${kept} kept`);
@@ -24,8 +27,13 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .description("Proves that everything that can be asked for is there and unharmed.")
     .option(storeOption, storeDescription, defaultStore)
     .option("--keep <publications>", "how far back the history is kept")
-    .action(async ({ store, keep }: { store: string; keep?: string }) => {
-      const result = await fsck(await openStore(store), keep === undefined ? {} : { keepPublications: Number(keep) });
+    .addOption(keyringOption())
+    .action(async ({ store, keep, keyring }: { store: string; keep?: string; keyring: string }) => {
+      const { trusted } = await trustOf(keyring);
+      const result = await fsck(await openStore(store), {
+        ...(keep === undefined ? {} : { keepPublications: Number(keep) }),
+        ...(trusted === undefined ? {} : { trusted }),
+      });
       for (const problem of result.problems) terminal.out(problem);
       terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
       if (result.problems.length > 0) throw new PortolanError(`${result.problems.length} problems`);

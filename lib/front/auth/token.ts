@@ -1,5 +1,5 @@
-import type { webcrypto } from "node:crypto";
 import { SignJWT } from "jose";
+import type { SigningJwk } from "../../snapshot/signing-keys.ts";
 import type { Caller } from "./caller.ts";
 
 /** Issuer and audience of tokens of our own. */
@@ -15,27 +15,21 @@ export type TokenGrant =
       readonly classes?: readonly string[];
     };
 
-export interface TokenKey {
-  readonly keyId: string;
-  /** Ed25519, for signing. */
-  readonly privateKey: webcrypto.CryptoKey;
-}
-
-/** A token of our own: a JWT, signed with Ed25519. */
+/** A token of our own: a JWT, signed with a private key for tokens. */
 export function createToken(
-  { keyId, privateKey }: TokenKey,
+  key: SigningJwk,
   grant: TokenGrant,
   { subject, nowMs, ttlSeconds }: { readonly subject: string; readonly nowMs: number; readonly ttlSeconds: number },
 ): Promise<string> {
   const nowSeconds = Math.floor(nowMs / 1000);
   return new SignJWT({ portolan: grant })
-    .setProtectedHeader({ alg: "EdDSA", kid: keyId, typ: "JWT" })
+    .setProtectedHeader({ alg: "EdDSA", kid: key.kid, typ: "JWT" })
     .setIssuer(tokenIssuer)
     .setAudience(tokenIssuer)
     .setSubject(subject)
     .setIssuedAt(nowSeconds)
     .setExpirationTime(nowSeconds + ttlSeconds)
-    .sign(privateKey);
+    .sign({ ...key });
 }
 
 /** What the payload of a token of our own makes of its bearer; undefined when it is none that this version knows. */

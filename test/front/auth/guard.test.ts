@@ -4,18 +4,24 @@ import { frontApp } from "../../../lib/front/app.ts";
 import { readAuthentication } from "../../../lib/front/auth/settings.ts";
 import type { TokenGrant } from "../../../lib/front/auth/token.ts";
 import { mountConnect } from "../../../lib/front/connect/mount.ts";
+import { makeSigningKey, publicPart, type SigningJwk } from "../../../lib/snapshot/signing-keys.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "../fixtures.ts";
-import { nowMs, type TestKey, testKey, tokenOf } from "./keys.ts";
+import { nowMs, tokenOf } from "./keys.ts";
 
-let key: TestKey;
-let older: TestKey;
-let stranger: TestKey;
+let key: SigningJwk;
+let older: SigningJwk;
+let stranger: SigningJwk;
 let call: (path: string, token?: string, init?: RequestInit) => Promise<Response>;
 
 beforeAll(async () => {
-  [key, older, stranger] = await Promise.all([testKey("new"), testKey("old"), testKey("new")]);
-  const authentication = readAuthentication(JSON.stringify({ tokens: { keys: [key.publicJwk, older.publicJwk] } }), {
+  [key, older, stranger] = await Promise.all([
+    makeSigningKey("tokens"),
+    makeSigningKey("tokens"),
+    makeSigningKey("tokens"),
+  ]);
+  stranger = { ...stranger, kid: key.kid };
+  const authentication = readAuthentication(JSON.stringify({ tokens: { keys: [key, older].map(publicPart) } }), {
     now: () => nowMs,
   });
   const { front, publish } = testFront({ authentication });
@@ -160,7 +166,7 @@ describe("a token that does not hold", () => {
   it.each<[string, () => Promise<string>]>([
     ["expired", () => tokenOf(key, node(), 3600, nowMs - 3_700_000)],
     ["signed with a stranger's key of the same id", () => tokenOf(stranger, node())],
-    ["signed with a key that is not known", async () => tokenOf({ ...stranger, keyId: "other" }, node())],
+    ["signed with a key that is not known", async () => tokenOf({ ...stranger, kid: "other" }, node())],
     [
       "changed",
       async () => {
@@ -192,55 +198,55 @@ describe("a token that does not hold", () => {
       "signed with the public key as a shared secret",
       () =>
         new SignJWT({ portolan: { scope: "operator" } })
-          .setProtectedHeader({ alg: "HS256", kid: "new" })
+          .setProtectedHeader({ alg: "HS256", kid: key.kid })
           .setIssuer("portolan")
           .setAudience("portolan")
           .setSubject("a")
           .setExpirationTime(nowMs / 1000 + 9)
-          .sign(new TextEncoder().encode(JSON.stringify(key.publicJwk))),
+          .sign(new TextEncoder().encode(JSON.stringify(publicPart(key)))),
     ],
     [
       "for another audience",
       () =>
         new SignJWT({ portolan: node() })
-          .setProtectedHeader({ alg: "EdDSA", kid: "new" })
+          .setProtectedHeader({ alg: "EdDSA", kid: key.kid })
           .setIssuer("portolan")
           .setAudience("other")
           .setSubject("a")
           .setExpirationTime(nowMs / 1000 + 9)
-          .sign(key.privateKey),
+          .sign({ ...key }),
     ],
     [
       "without an end",
       () =>
         new SignJWT({ portolan: node() })
-          .setProtectedHeader({ alg: "EdDSA", kid: "new" })
+          .setProtectedHeader({ alg: "EdDSA", kid: key.kid })
           .setIssuer("portolan")
           .setAudience("portolan")
           .setSubject("a")
-          .sign(key.privateKey),
+          .sign({ ...key }),
     ],
     [
       "that grants what nobody knows",
       () =>
         new SignJWT({ portolan: { scope: "root" } })
-          .setProtectedHeader({ alg: "EdDSA", kid: "new" })
+          .setProtectedHeader({ alg: "EdDSA", kid: key.kid })
           .setIssuer("portolan")
           .setAudience("portolan")
           .setSubject("a")
           .setExpirationTime(nowMs / 1000 + 9)
-          .sign(key.privateKey),
+          .sign({ ...key }),
     ],
     [
       "of another issuer",
       () =>
         new SignJWT({})
-          .setProtectedHeader({ alg: "EdDSA", kid: "new" })
+          .setProtectedHeader({ alg: "EdDSA", kid: key.kid })
           .setIssuer("https://elsewhere")
           .setAudience("portolan")
           .setSubject("system:serviceaccount:default:web")
           .setExpirationTime(nowMs / 1000 + 9)
-          .sign(key.privateKey),
+          .sign({ ...key }),
     ],
     ["that is none", async () => "x.y.z"],
     ["that is very long", async () => "x".repeat(10_000)],

@@ -1,6 +1,7 @@
 import type { webcrypto } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { createToken, type TokenGrant } from "../../../lib/front/auth/token.ts";
+import type { SigningJwk } from "../../../lib/snapshot/signing-keys.ts";
 
 export const nowMs = Date.UTC(2026, 0, 1);
 
@@ -16,7 +17,7 @@ export async function testKey(keyId: string, alg = "EdDSA"): Promise<TestKey> {
 }
 
 /** A token of our own. */
-export const tokenOf = (key: TestKey, grant: TokenGrant, ttlSeconds = 3600, atMs = nowMs) =>
+export const tokenOf = (key: SigningJwk, grant: TokenGrant, ttlSeconds = 3600, atMs = nowMs) =>
   createToken(key, grant, { subject: "a test", nowMs: atMs, ttlSeconds });
 
 /** A token of a Kubernetes cluster's. */
