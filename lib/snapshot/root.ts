@@ -96,7 +96,7 @@ export interface Head {
   readonly signatures?: readonly HeadSignature[];
 }
 
-/** One key's word for all else that HEAD says. @see `signHead` */
+/** One key's word for all else that HEAD says; `signHead` gives it. */
 export interface HeadSignature {
   /** Id of the key. */
   readonly key: string;

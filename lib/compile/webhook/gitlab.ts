@@ -27,9 +27,10 @@ export async function judgeGitlabHeaders(
 }
 
 /**
- * Judges a delivery of GitLab's whose headers passed, by its signature if it has one.
+ * Judges a delivery of GitLab's whose headers passed, by its signature if it has one: HMAC-SHA256 over
+ * `<webhook-id>.<webhook-timestamp>.<body>`.
  *
- * @see Standard Webhooks, which GitLab's signing tokens follow: HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export async function judgeGitlab(
   secrets: readonly string[],

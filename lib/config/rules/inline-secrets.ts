@@ -3,9 +3,7 @@ import { camelFieldName } from "../read-spec.ts";
 
 /**
  * Fields of Envoy's API that hold a secret as a DataSource: in a file or a variable of the proxy's it is safe, inline it would be
- * published.
- *
- * @see `udpa.annotations.sensitive` in Envoy's protos; a test compares
+ * published. A test compares them with what Envoy's protos annotate as `udpa.annotations.sensitive`.
  */
 export const secretDataSources: ReadonlySet<string> = new Set([
   "authPassword",
@@ -110,7 +108,7 @@ function holdsPrivateJwk(text: string): boolean {
   }
 }
 
-/** @see RFC 7518: a symmetric key is `oct`, and `d` is the private part of every other */
+/** A symmetric key is `oct`, and `d` is the private part of every other. @see https://www.rfc-editor.org/rfc/rfc7518#section-6 */
 function isPrivateJwk(key: unknown): boolean {
   return typeof key === "object" && key !== null && ("d" in key || ("kty" in key && key.kty === "oct"));
 }

@@ -33,9 +33,10 @@ export function forwardedCertificates({ secretHashes, trustDomains }: TrustedPro
 }
 
 /**
- * The URI of the last element, which is the one that the nearest proxy wrote; those before it are anybody's words.
+ * The URI of the last element, which is the one that the nearest proxy wrote; those before it are anybody's words. Elements stand
+ * between commas, `key=value` between semicolons, and values may be quoted.
  *
- * @see Envoy docs, "x-forwarded-client-cert": elements between commas, `key=value` between semicolons, values may be quoted
+ * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/headers#x-forwarded-client-cert
  */
 export function spiffeIdOf(header: string): string | undefined {
   const parts = header.match(/(?:[^",]|"(?:[^"\\]|\\.)*")+/g) ?? [];

@@ -115,7 +115,7 @@ function workloadOf(subject: string, payload: JWTPayload, clusterId: string | un
   };
 }
 
-/** @see Kubernetes, "Bound service account tokens": `kubernetes.io.pod.name` */
+/** `kubernetes.io.pod.name`. @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/ */
 function podOf(claims: unknown): string | undefined {
   const pod = typeof claims === "object" && claims !== null && "pod" in claims ? claims.pod : undefined;
   const name = typeof pod === "object" && pod !== null && "name" in pod ? pod.name : undefined;
