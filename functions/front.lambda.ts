@@ -4,14 +4,18 @@ import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront } from "../lib/front/front.ts";
+import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/signing-keys.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
 const { PORTOLAN_AUTHENTICATION = "", PORTOLAN_TRUSTED_KEYS: trusted } = process.env;
 
+const store = s3FromEnvironment();
+
 // Time spent waiting is billed here, so no poll is held.
 const front = createFront({
-  store: s3FromEnvironment(),
+  store,
+  ...secretsFromSetting(store, process.env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
   ...readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS"),
   maxHoldMs: 0,
   // A function URL is open to the world: nobody is served before somebody has decided.

@@ -8,6 +8,7 @@ import { mountConnect } from "../lib/front/connect/mount.ts";
 import { createFront } from "../lib/front/front.ts";
 import { serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
+import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/signing-keys.ts";
 import { openStore } from "../lib/storage/open-store.ts";
 
@@ -21,8 +22,10 @@ const {
 } = process.env;
 
 const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), HOST);
+const store = await openStore(PORTOLAN_STORE, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
 const front = createFront({
-  store: await openStore(PORTOLAN_STORE, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT }),
+  store,
+  ...secretsFromSetting(store, settingText(process.env.PORTOLAN_SECRETS_KEY), "PORTOLAN_SECRETS_KEY"),
   ...readTrusted(settingText(process.env.PORTOLAN_TRUSTED_KEYS), "PORTOLAN_TRUSTED_KEYS"),
   maxHoldMs: Number(PORTOLAN_MAX_HOLD_MS),
   authentication,

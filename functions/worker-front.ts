@@ -6,6 +6,7 @@ import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront, type Front } from "../lib/front/front.ts";
 import { problem } from "../lib/front/responses.ts";
+import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 
@@ -20,6 +21,8 @@ export interface FrontEnv {
   readonly AUTHENTICATION?: string;
   /** Public keys of which one must have signed HEAD; without them any HEAD is followed. */
   readonly TRUSTED_KEYS?: string;
+  /** Key to the secrets in the store; without it none are served. A secret of the Worker's. */
+  readonly PORTOLAN_SECRETS_KEY?: string;
 }
 
 type App = ReturnType<typeof frontApp>;
@@ -53,8 +56,10 @@ function readable(make: () => App): App {
 
 function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
   const { AUTHENTICATION: setting = "" } = env;
+  const store = r2Store(env.SNAPSHOTS, env.PREFIX);
   const front = createFront({
-    store: r2Store(env.SNAPSHOTS, env.PREFIX),
+    store,
+    ...secretsFromSetting(store, env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
     ...readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS"),
     maxHoldMs: Number(env.MAX_HOLD_MS ?? 0),
     authentication: setting === "" ? undecidedAuthentication : readAuthentication(setting, { name: "AUTHENTICATION" }),

@@ -17,7 +17,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   snapshot: ["storage"],
   storage: [],
   limits: [],
-  front: ["snapshot", "storage", "limits"],
+  secrets: ["storage"],
+  front: ["snapshot", "storage", "limits", "secrets"],
   agent: ["snapshot"],
 };
 

@@ -11,6 +11,7 @@ import { registerApply, registerCreate, registerReplace } from "./config-write.t
 import { registerDev } from "./dev.ts";
 import { registerHistory } from "./history.ts";
 import { registerKeys } from "./keys.ts";
+import { registerSecret } from "./secret.ts";
 import { registerSnapshots } from "./snapshots/commands.ts";
 import { printDiagnostics, type Register, type Terminal } from "./terminal.ts";
 import { registerToken } from "./token.ts";
@@ -35,6 +36,7 @@ const commands: readonly Register[] = [
   registerSnapshots,
   registerToken,
   registerKeys,
+  registerSecret,
 ];
 
 function createProgram(terminal: Terminal): Command {

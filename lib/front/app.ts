@@ -8,6 +8,7 @@ import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
 import { answerPoll } from "./poll.ts";
 import { bodyResponse, problem } from "./responses.ts";
+import { answerSecret, secretResponse } from "./secret-answer.ts";
 
 /** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
 export function frontApp(front: Front): Hono {
@@ -17,16 +18,17 @@ export function frontApp(front: Front): Hono {
   // A parameter rather than the path itself: it is decoded, so that `%3A` is a colon too.
   app.post("/v3/:call", async (c) => {
     const call = c.req.param("call");
-    const [verb, name] = call.split(":");
-    const type = resourceTypes.find((known) => known === name);
-    if (type === undefined || (verb !== "discovery" && verb !== "delta"))
-      return problem(404, `there is no ${shown(call)} here`);
-    const request = {
-      type,
+    const asked = {
       caller: callerOf(c),
       patienceMs: Number(c.req.header("x-envoy-expected-rq-timeout-ms")) || 0,
       signal: c.req.raw.signal,
     };
+    if (call === "discovery:secrets") return secretResponse(await answerSecret(front, c, asked));
+    const [verb, name] = call.split(":");
+    const type = resourceTypes.find((known) => known === name);
+    if (type === undefined || (verb !== "discovery" && verb !== "delta"))
+      return problem(404, `there is no ${shown(call)} here`);
+    const request = { ...asked, type };
     const shape = c.req.query("shape") === "poll" ? "poll" : "stream";
     const answer =
       verb === "delta" ? await answerDelta(front, c, { ...request, shape }) : await answerPoll(front, c, request);

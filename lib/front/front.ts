@@ -2,6 +2,7 @@ import { type BodyPool, createBodyPool } from "../limits/body-pool.ts";
 import { type Budget, createBudget } from "../limits/budget.ts";
 import { createGate, type Gate } from "../limits/gate.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
+import type { SecretStore } from "../secrets/secret-store.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
 import { wayOf } from "../snapshot/cohorts.ts";
 import { rootAt } from "../snapshot/head.ts";
@@ -16,6 +17,7 @@ import { createHeads, type Heads, stateOf } from "./heads.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type Placement, placeNode } from "./place-node.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
+import { createSecretFeed, type SecretFeed } from "./secrets.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -31,6 +33,8 @@ export interface FrontOptions {
   readonly trusted?: readonly SigningJwk[];
   /** Who may ask; anybody by default. */
   readonly authentication?: Authentication;
+  /** Secrets for nodes that prove who they are; absent: none are served. */
+  readonly secrets?: SecretStore | undefined;
   readonly onRefusal?: (refusal: Refusal) => void;
   readonly onError?: (cause: unknown) => void;
 }
@@ -43,6 +47,7 @@ export interface Front {
   readonly refusals: RefusalWatch;
   readonly maxHoldMs: number;
   readonly authentication: Authentication;
+  readonly secrets: SecretFeed | undefined;
   readonly limits: Limits;
   /** Of bodies being read. */
   readonly bodies: BodyPool;
@@ -101,6 +106,7 @@ export function createFront(options: FrontOptions): Front {
     refusals,
     maxHoldMs: options.maxHoldMs ?? 0,
     authentication: options.authentication ?? noAuthentication,
+    secrets: options.secrets && createSecretFeed(options.secrets, now),
     limits,
     bodies: createBodyPool(limits),
     held: createBudget(limits.heldBytes),

@@ -23,6 +23,8 @@ export interface ClassTable {
 
 export interface ProxyClass extends Readonly<Record<ShapeName, Shape>> {
   readonly id: string;
+  /** Names of the secrets that its resources name, sorted; absent where they name none. */
+  readonly secrets?: readonly string[];
 }
 
 /** Indexes into the trees of the type's table. */
