@@ -13,6 +13,8 @@ import { r2Store } from "../lib/storage/r2.ts";
 /** What wrangler.toml binds. */
 export interface FrontEnv {
   readonly SNAPSHOTS: R2Bucket;
+  /** Where secrets lie, if not in the same bucket: one that the compile function does not reach. */
+  readonly SECRETS?: R2Bucket;
   /** Part of the bucket that this mesh lives in, with a slash at its end; empty for the whole bucket. */
   readonly PREFIX?: string;
   /** Longest time to hold a poll, in milliseconds; 0 answers at once. */
@@ -57,9 +59,10 @@ function readable(make: () => App): App {
 function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
   const { AUTHENTICATION: setting = "" } = env;
   const store = r2Store(env.SNAPSHOTS, env.PREFIX);
+  const secretStore = env.SECRETS === undefined ? store : r2Store(env.SECRETS, env.PREFIX);
   const front = createFront({
     store,
-    ...secretsFromSetting(store, env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
+    ...secretsFromSetting(secretStore, env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
     ...readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS"),
     maxHoldMs: Number(env.MAX_HOLD_MS ?? 0),
     authentication: setting === "" ? undecidedAuthentication : readAuthentication(setting, { name: "AUTHENTICATION" }),
