@@ -6,10 +6,9 @@ import { makeWrappingKey } from "../secrets/key-wrapper.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import { secretsFromSetting } from "../secrets/secrets-from-setting.ts";
 import { inputFiles } from "./config-input.ts";
-import type { Register } from "./program.ts";
 import { readSecret, refuseErrors } from "./secret-input.ts";
 import { defaultStore, openStore, storeDescription, storeOption } from "./snapshots/open-store.ts";
-import { printDiagnostics } from "./terminal.ts";
+import { printDiagnostics, type Register } from "./terminal.ts";
 
 interface Options {
   readonly store: string;
@@ -46,7 +45,7 @@ export const registerSecret: Register = (program, terminal) => {
         terminal,
         read.flatMap(({ diagnostics }) => diagnostics),
       );
-      const secrets = openSecrets(options.store);
+      const secrets = await openSecrets(options.store);
       for (const { namespace, name, secret: value } of read) {
         const { serviceAccount } = options;
         await secrets.put(
@@ -58,25 +57,26 @@ export const registerSecret: Register = (program, terminal) => {
     });
 
   inStore(secret.command("list").description("Lists names.")).action(async ({ store }: Options) => {
-    for await (const { namespace, name } of openSecrets(store).list()) terminal.out(`${namespace}/${name}`);
+    for await (const { namespace, name } of (await openSecrets(store)).list()) terminal.out(`${namespace}/${name}`);
   });
 
   inNamespace(
     secret.command("delete <name>").description("Forgets one. Proxies that have it keep it until they start anew."),
   ).action(async (name: string, { store, namespace }: Options) => {
-    await openSecrets(store).delete({ namespace, name });
+    await (await openSecrets(store)).delete({ namespace, name });
     terminal.out(`${namespace}/${name}`);
   });
 
   inStore(
     secret.command("rewrap").description("Encrypts everything with the first of two keys, so that the second can go."),
   ).action(async ({ store }: Options) => {
-    terminal.out(`${await openSecrets(store).rewrap()} secrets`);
+    terminal.out(`${await (await openSecrets(store)).rewrap()} secrets`);
   });
 };
 
-function openSecrets(store: string): SecretStore {
-  const { secrets } = secretsFromSetting(openStore(store), process.env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY");
+async function openSecrets(where: string): Promise<SecretStore> {
+  const store = await openStore(where);
+  const { secrets } = secretsFromSetting(store, process.env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY");
   if (secrets === undefined)
     throw new PortolanError("no key: set PORTOLAN_SECRETS_KEY; `portolan secret key` prints a new one");
   return secrets;
