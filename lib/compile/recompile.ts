@@ -17,6 +17,10 @@ export interface Recompiled {
   readonly generation: number;
   /** What holds everybody where they are; absent where nothing does. */
   readonly pin?: Pin;
+  /** How many blobs of what is served were missing or damaged, and are written anew; absent for none. */
+  readonly mended?: number;
+  /** Roots that nodes were led away from without steps, since they could not be read; absent for none. */
+  readonly unread?: readonly string[];
   /** The source whose files are named as they are in diagnostics; those of the others have their source's name before them. */
   readonly primary?: string;
   readonly diagnostics: readonly Diagnostic[];
@@ -74,7 +78,9 @@ export function createWorldRecompiler(
       if (result.kind === "lost") continue;
       const { kind, root, head } = result;
       const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };
-      const told = { kind, version: root, generation: head.generation, ...pin, primary };
+      const mended = result.written.mended === 0 ? {} : { mended: result.written.mended };
+      const unread = result.unread.length === 0 ? {} : { unread: result.unread };
+      const told = { kind, version: root, generation: head.generation, ...pin, ...mended, ...unread, primary };
       return { ...told, diagnostics: compiled.diagnostics, compiled, result };
     }
     throw new PortolanError(

@@ -2,9 +2,10 @@ import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/directory.ts";
 import type { FormName } from "../mesh/forms.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { keepLast, lastMade } from "../mesh/memo/same.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import type { LegacyRelease, World } from "../mesh/world.ts";
-import { buildRegistry } from "../registry/build-registry.ts";
+import { createRegistryBuilder, type RegistryBuilder } from "../registry/build-registry.ts";
 import { censusOf } from "./census.ts";
 
 export interface WorldOptions {
@@ -35,7 +36,9 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
   const { meshConfig, meshNetworks, configs } = loaded;
   const { domain, clusterId, compat, nodes, legacyApi, binaryForms = false, certificates = "sds" } = options;
   const clusters = [{ id: clusterId, objects: loaded.objects }, ...loaded.clusters];
-  const registry = buildRegistry({ clusters, configs, meshConfig, meshNetworks, domain }, memo);
+  const build = lastMade<RegistryBuilder>(memo, "registry") ?? createRegistryBuilder();
+  keepLast(memo, "registry", build);
+  const registry = build({ clusters, configs, meshConfig, meshNetworks, domain });
   const census = censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo);
   const besides = nodes.map((node) => proxyOf(node, registry.value, meshConfig));
   return {

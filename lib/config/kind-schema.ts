@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { ConfigMeta } from "./config.ts";
 import type { Finding } from "./finding.ts";
 import { readSpec, type SpecReading } from "./read-spec.ts";
+import { withoutEffectRules } from "./rules/fields-without-effect.ts";
 
 /** What an operator may write for a kind, and what is known about the kind. */
 export interface KindSchema {
@@ -53,7 +54,8 @@ export function kindSchema<Spec>(description: KindDescription<Spec>): KindSchema
     schema,
     read(raw, meta, unknownFields) {
       const { spec, findings } = readSpec(schema, raw, { unknownFields, emptyWhenNull });
-      const all = spec === undefined ? findings : [...findings, ...rules(spec, meta)];
+      const all =
+        spec === undefined ? findings : [...findings, ...rules(spec, meta), ...withoutEffectRules(kind, spec)];
       if (all.length === 0) return { spec, findings: all };
       const refused = all.some((finding) => finding.severity === "error");
       return {

@@ -5,35 +5,53 @@ import type { RegistryInput } from "./registry-input.ts";
 import type { RegistryState } from "./registry-state.ts";
 import { createState, type PodLists } from "./state.ts";
 
-/** The part of the compiler's memo that the registry needs: keeps what it made under a name. */
-export type Remember = <T>(from: readonly object[], name: string, make: () => T) => T;
+export type RegistryBuilder = (input: RegistryInput) => Stage<RegistryState>;
 
-const forget: Remember = (_from, _name, make) => make();
-
-/** What is kept from one build to the next. */
-interface Kept {
-  assembly: Assembly | undefined;
+/** What one build leaves to the next: it changes what the next costs, never what it answers. */
+interface Built {
+  readonly assembly: Assembly;
   readonly podLists: PodLists;
+  /** All that the state was made from. */
+  readonly parts: readonly unknown[];
+  readonly state: RegistryState;
 }
 
 /**
- * Everything that runs, from the objects of all clusters and the ServiceEntries: the aggregate of all registries.
+ * Makes everything that runs from the objects of all clusters and the ServiceEntries, again and again: the aggregate of all
+ * registries.
  *
- * With a memo, a build costs what differs from the input of the build before under the same memo, and every `Service`
- * and endpoint array that is equal to the one before is the same object, and so is the whole state. Objects, configs
- * and other registries' contents are compared by identity, so what did not change must be handed in as the same
- * object again.
+ * A build costs what differs from the input of the builder's build before, and every `Service` and endpoint array that is
+ * equal to the one before is the same object, and so is the whole state. Objects, configs and other registries' contents are
+ * compared by identity, so what did not change must be handed in as the same object again.
  *
- * @throws never; what cannot be used is left out and said in the diagnostics
+ * @returns a function that never throws; what cannot be used is left out and said in the diagnostics
  */
-export function buildRegistry(input: RegistryInput, memo: Remember = forget): Stage<RegistryState> {
-  const kept = memo<Kept>([], "registry", () => ({ assembly: undefined, podLists: new WeakMap() }));
-  const assembly = assemble(input, kept.assembly);
-  kept.assembly = assembly;
-  const { services, endpoints, merged, completed, networkGateways, entries, clusters, others } = assembly;
-  const parts = [services, endpoints, merged, completed, networkGateways, ...Object.values(entries), ...others];
-  const state = memo([...parts, ...clusters.map((cluster) => cluster.index)], "registry state", () =>
-    createState(assembly, kept.podLists),
-  );
-  return { value: state, diagnostics: assembly.diagnostics };
+export function createRegistryBuilder(): RegistryBuilder {
+  let former: Built | undefined;
+  return (input) => {
+    const assembly = assemble(input, former?.assembly);
+    const podLists: PodLists = former?.podLists ?? new WeakMap();
+    const parts = partsOf(assembly);
+    const state =
+      former !== undefined && sameParts(former.parts, parts) ? former.state : createState(assembly, podLists);
+    former = { assembly, podLists, parts, state };
+    return { value: state, diagnostics: assembly.diagnostics };
+  };
+}
+
+/** The same, once. */
+export const buildRegistry: RegistryBuilder = (input) => createRegistryBuilder()(input);
+
+const sameParts = (former: readonly unknown[], parts: readonly unknown[]): boolean =>
+  former.length === parts.length && parts.every((part, at) => part === former[at]);
+
+/** Every field of an assembly but what it was made from and what was said of it; lists and indexes by what they hold. */
+function partsOf({
+  input: _input,
+  configs: _configs,
+  diagnostics: _diagnostics,
+  ...parts
+}: Assembly): readonly unknown[] {
+  const { clusters, entries, others, ...plain } = parts;
+  return [...Object.values(plain), ...Object.values(entries), ...others, ...clusters.map(({ index }) => index)];
 }

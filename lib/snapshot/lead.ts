@@ -1,6 +1,7 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type Aims, aimsOf, noAims, sameAims } from "./aims.ts";
+import { createBlobCheck } from "./blob-check.ts";
 import { onClock, storeClock } from "./clock.ts";
 import { maxCohorts, regroup } from "./cohorts.ts";
 import type { CompiledWorld } from "./compiled.ts";
@@ -11,9 +12,8 @@ import { type OpenWorlds, openWorlds } from "./open-worlds.ts";
 import type { RestoredWorld } from "./restore-world.ts";
 import type { Cohort, Head, Step } from "./root.ts";
 import type { Trust } from "./signatures.ts";
-import { createSnapshotReader } from "./snapshot-reader.ts";
 import { defaultPace, type Pace, planSteps } from "./steps.ts";
-import { type Written, writeBlobs } from "./write-blobs.ts";
+import { blobsOf, mendBlobs, type Written, writeBlobs } from "./write-blobs.ts";
 
 export interface LeadOptions extends Trust {
   readonly pace?: Pace;
@@ -33,9 +33,16 @@ export interface ActingAt {
 }
 
 export type Led =
-  | { readonly kind: "led"; readonly head: Head; readonly aims: Aims; readonly written: Written }
-  /** HEAD says all of it already. */
-  | { readonly kind: "as-is"; readonly head: Head; readonly aims: Aims }
+  | {
+      readonly kind: "led";
+      readonly head: Head;
+      readonly aims: Aims;
+      readonly written: Written;
+      /** Roots on the way that could not be read: nodes went from them without steps. */
+      readonly unread: readonly string[];
+    }
+  /** HEAD says all of it already; what it leads to was mended where it had to be. */
+  | { readonly kind: "as-is"; readonly head: Head; readonly aims: Aims; readonly written: Written }
   /** Somebody else moved HEAD since `base` was read. */
   | { readonly kind: "lost" };
 
@@ -52,7 +59,7 @@ export type Leader = (base: ReadHead | undefined, act: Act, note: Note, compiled
 export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, options: LeadOptions = {}): Leader {
   const now = options.now ?? Date.now;
   const pace = options.pace ?? defaultPace;
-  const reader = createSnapshotReader(store);
+  const check = createBlobCheck(store);
   let remembered: ReadonlyMap<string, RestoredWorld> = new Map();
 
   return async (base, act, note, compiled) => {
@@ -60,12 +67,15 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
     const nowMs = clock();
     const head = base === undefined ? undefined : onClock(base, nowMs, pace);
     const before = base === undefined ? noAims : aimsOf(base.head, nowMs);
-    const worlds = openWorlds(reader, encodeTree, remembered, compiled);
+    const worlds = openWorlds(store, encodeTree, remembered, compiled);
     const aims = act(before, { nowMs, ...(compiled === undefined ? {} : { compiled: worlds.rootOf(compiled) }) });
     if (base !== undefined && base.head.pin === before.pin && sameAims(before, aims)) {
-      return { kind: "as-is", head: base.head, aims };
+      const { objects, bytes } = await mendBlobs(store, check, blobsOf(worlds.made.values()));
+      return { kind: "as-is", head: base.head, aims, written: { objects, bytes, mended: objects } };
     }
-    const stepsTo = (root: string, from: readonly Step[]) => planned(worlds, stepsFrom(from, nowMs), root, nowMs, pace);
+    const unread = new Set<string>();
+    const stepsTo = (root: string, from: readonly Step[]) =>
+      planned(worlds, stepsFrom(from, nowMs), root, nowMs, pace, unread);
     const steps = await stepsTo(aims.everybody, head?.steps ?? []);
     const cohorts: Cohort[] = [];
     for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, aims.canary, nowMs)) {
@@ -79,11 +89,11 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
 
     // What HEAD names cannot be collected while HEAD is what it was; everything else that is relied on might be.
     const named = new Set(base === undefined ? [] : rootsOfHead(base.head));
-    const blobsOf = (wanted: (root: string) => boolean) =>
+    const blobsBelow = (wanted: (root: string) => boolean) =>
       new Set([...worlds.stored].flatMap(([root, { blobs }]) => (wanted(root) ? [root, ...blobs] : [])));
-    const written = await writeBlobs(store, [...worlds.made.values()], {
-      there: blobsOf((root) => named.has(root)),
-      found: blobsOf((root) => !named.has(root)),
+    const written = await writeBlobs(store, check, [...worlds.made.values()], {
+      there: blobsBelow((root) => named.has(root)),
+      found: blobsBelow((root) => !named.has(root)),
     });
     const { canary, pin, newest } = aims;
     const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
@@ -100,7 +110,8 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
       kind: "led",
       head: moved.head,
       aims,
-      written: { objects: written.objects + 2, bytes: written.bytes + moved.bytes },
+      written: { ...written, objects: written.objects + 2, bytes: written.bytes + moved.bytes },
+      unread: [...unread],
     };
   };
 }
@@ -112,11 +123,21 @@ async function planned(
   root: string,
   nowMs: number,
   pace: Pace,
+  unread: Set<string>,
 ): Promise<readonly Step[]> {
   if (lastRoot(current) === root) return current;
   const target = await worlds.get(root);
   const way = [];
-  for (const step of current) way.push({ world: await worlds.get(step.root), atMs: Date.parse(step.at) });
+  for (const step of current) {
+    const lackingBefore = worlds.lacking.size;
+    try {
+      way.push({ world: await worlds.get(step.root), atMs: Date.parse(step.at) });
+    } catch (cause) {
+      // What cannot be read is served to nobody: better no steps than no way out of it. A store that fails is another matter.
+      if (worlds.lacking.size === lackingBefore) throw cause;
+      unread.add(step.root);
+    }
+  }
   const [served, ...pending] = way;
   const plan =
     served === undefined ? [{ world: target, atMs: nowMs }] : planSteps(served.world, pending, target, nowMs, pace);

@@ -2,6 +2,7 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, headKey, jsonBlob } from "./blob.ts";
 import { lastRoot, type ReadHead } from "./head.ts";
+import { keepHeadCopy } from "./head-copy.ts";
 import type { Canary, Cohort, Head, Pin, Publication, PublicationReason } from "./root.ts";
 import { signHead } from "./signatures.ts";
 import type { SigningJwk } from "./signing-keys.ts";
@@ -65,5 +66,7 @@ export async function moveHead(
   const head = signer === undefined ? unsigned : await signHead(signer, unsigned);
   const bytes = new TextEncoder().encode(JSON.stringify(head));
   const put = await store.put(headKey, bytes, base === undefined ? { ifNoneMatch: "*" } : { ifMatch: base.etag });
-  return put.kind === "lost" ? undefined : { head, bytes: bytes.length + blob.bytes.length };
+  if (put.kind === "lost") return undefined;
+  await keepHeadCopy(store, generation, bytes);
+  return { head, bytes: bytes.length + blob.bytes.length };
 }

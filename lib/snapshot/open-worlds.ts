@@ -1,8 +1,11 @@
+import { blobOfKey, hashOf } from "./blob.ts";
+import type { BlobMakers } from "./blob-check.ts";
 import type { CompiledWorld } from "./compiled.ts";
 import type { TreeEncoder } from "./encode-tree.ts";
 import { type EncodedWorld, encodeWorld } from "./encode-world.ts";
 import { type RestoredWorld, restoreWorld } from "./restore-world.ts";
-import type { SnapshotReader } from "./snapshot-reader.ts";
+import { type BlobSource, createSnapshotReader } from "./snapshot-reader.ts";
+import { blobsOf } from "./write-blobs.ts";
 
 /** The worlds of one move of HEAD: those that the store has, by their roots, and those that are made on the way. */
 export interface OpenWorlds {
@@ -14,6 +17,8 @@ export interface OpenWorlds {
   readonly made: ReadonlyMap<string, EncodedWorld>;
   /** What was read, or remembered from an earlier move, by root. */
   readonly stored: ReadonlyMap<string, RestoredWorld>;
+  /** Blobs that were asked for, are missing or damaged, and are in no world that was made. */
+  readonly lacking: ReadonlySet<string>;
   /** What is to be remembered of a root for the next move; undefined for one that was not opened. */
   restored(root: string): RestoredWorld | undefined;
 }
@@ -23,7 +28,7 @@ export interface OpenWorlds {
  * @param compiled a world that the store may not have yet
  */
 export function openWorlds(
-  reader: SnapshotReader,
+  store: BlobSource,
   encodeTree: TreeEncoder,
   remembered: ReadonlyMap<string, RestoredWorld>,
   compiled: CompiledWorld | undefined,
@@ -42,12 +47,15 @@ export function openWorlds(
     keep(encoded.rootBlob.hash, world);
     return encoded;
   };
+  const lacking = new Set<string>();
+  const reader = createSnapshotReader(suppliedBy(store, () => blobsOf(made.values()), lacking));
   // What is read shares the objects of this one, so that comparing costs what differs.
   let like = compiled === undefined ? undefined : { world: compiled, encoded: make(compiled) };
 
   return {
     made,
     stored,
+    lacking,
     async get(root) {
       const known = worlds.get(root);
       if (known !== undefined) return known;
@@ -64,5 +72,19 @@ export function openWorlds(
       return { world, blobs: new Set([...encoded.blobs()].map(({ hash }) => hash)) };
     },
     rootOf: (world) => roots.get(world) ?? make(world).rootBlob.hash,
+  };
+}
+
+/** A store whose missing and damaged blobs are made where that is possible. */
+function suppliedBy(store: BlobSource, blobs: () => BlobMakers, lacking: Set<string>): BlobSource {
+  return {
+    async get(key, condition) {
+      const found = await store.get(key, condition);
+      const hash = blobOfKey(key);
+      if (hash === undefined || (found.kind === "found" && hashOf(found.bytes) === hash)) return found;
+      const make = blobs().get(hash);
+      if (make === undefined) lacking.add(hash);
+      return make === undefined ? found : { kind: "found", bytes: make(), etag: "" };
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { published, triedOut } from "./aims.ts";
+import { createBlobCheck } from "./blob-check.ts";
 import { createWorldCheck } from "./check-world.ts";
 import type { CompiledWorld } from "./compiled.ts";
 import { createTreeEncoder } from "./encode-tree.ts";
@@ -12,15 +13,18 @@ import { type Written, writeBlobs } from "./write-blobs.ts";
 
 export type PublishResult =
   | {
-      /** `canary`: for a part of the nodes; `pinned`: recorded, and served to nobody, since a pin holds what is served. */
-      readonly kind: "published" | "canary" | "pinned";
+      /**
+       * `unchanged`: HEAD leads to this very root already; `canary`: for a part of the nodes; `pinned`: recorded, and served to
+       * nobody, since a pin holds what is served.
+       */
+      readonly kind: "published" | "unchanged" | "canary" | "pinned";
       readonly head: Head;
       /** Hash of the root that was published. */
       readonly root: string;
       readonly written: Written;
+      /** Roots that nodes were led away from without steps, since they could not be read. */
+      readonly unread: readonly string[];
     }
-  /** HEAD leads to this very root already. */
-  | { readonly kind: "unchanged"; readonly head: Head; readonly root: string }
   /** Somebody else moved HEAD since `base` was read: read the sources again and compile anew. */
   | { readonly kind: "lost" };
 
@@ -63,7 +67,7 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
     head: () => readHead(store, options),
     async stage(world) {
       const encoded = encodeWorld(world, encodeTree);
-      await writeBlobs(store, [encoded], { there: new Set(), found: new Set() });
+      await writeBlobs(store, createBlobCheck(store), [encoded], { there: new Set(), found: new Set() });
       return encoded.rootBlob.hash;
     },
     async publish(world, base, { reason = "publish", by = "", why = "", share } = {}) {
@@ -83,10 +87,11 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
       if (led.kind === "lost") return led;
       const { head, aims } = led;
       const root = aims.newest;
-      const written = led.kind === "led" ? led.written : { objects: 0, bytes: 0 };
-      if (share !== undefined) return { kind: "canary", head, root, written };
-      if (aims.pin !== undefined) return { kind: "pinned", head, root, written };
-      return led.kind === "led" ? { kind: "published", head, root, written } : { kind: "unchanged", head, root };
+      const { written } = led;
+      const told = { head, root, written, unread: led.kind === "led" ? led.unread : [] };
+      if (share !== undefined) return { kind: "canary", ...told };
+      if (aims.pin !== undefined) return { kind: "pinned", ...told };
+      return { kind: led.kind === "led" ? "published" : "unchanged", ...told };
     },
   };
 }

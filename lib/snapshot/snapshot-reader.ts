@@ -58,11 +58,15 @@ export interface SnapshotReader {
   textIfThere(hash: string): Promise<string | undefined>;
 }
 
+/** All that a reader needs of a store. */
+export type BlobSource = Pick<ObjectStore, "get">;
+
 /** @param maxBytes stored size of the segments that are kept; the rest is small beside them */
-export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 1024): SnapshotReader {
+export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1024): SnapshotReader {
   async function bytesIfThere(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const result = await store.get(blobKey(hash));
     if (result.kind !== "found") return undefined;
+    // Everything that is read is checked here, once: what stays in memory is not read again.
     if (hashOf(result.bytes) !== hash) throw new PortolanError(`blob ${hash} holds other bytes than its name says`);
     return result.bytes;
   }

@@ -97,11 +97,10 @@ export function fileStore(directory: string, options: { readonly durable?: boole
   });
 }
 
-/** What the file system's clock shows: the time of a file that is written now. A disk that takes none tells nothing. */
+/** What the file system's clock shows: the time of a file that is written now. A disk that takes none tells nothing, and one that nobody has written to. */
 async function timeOf(temporary: string): Promise<number | undefined> {
   const probe = join(temporary, randomUUID());
   try {
-    await mkdir(temporary, { recursive: true });
     const file = await open(probe, "wx");
     try {
       return (await file.stat()).mtimeMs;

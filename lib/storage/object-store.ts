@@ -30,6 +30,8 @@ export interface ListedObject {
   readonly key: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
+  /** Where the store vouches for its content: MD5, lower-case hex. Another one need not mean other content. */
+  readonly md5?: string;
 }
 
 /**
@@ -55,6 +57,8 @@ export interface ObjectStore {
    * @returns ends the watch
    */
   watch?(key: string, onChange: () => void): () => void;
+  /** Gives back what is laid by for a full disk, so that a deletion can be announced on it; absent where disks do not fill up. */
+  makeRoom?(): Promise<void>;
   /** What the store's clock shows now, to two seconds; undefined while nothing has told, and absent where nothing ever does. */
   time?(): Promise<number | undefined>;
 }

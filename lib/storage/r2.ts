@@ -45,8 +45,9 @@ export function r2Store(bucket: R2Bucket, prefix = ""): ObjectStore {
         const from = cursor !== undefined ? { cursor } : after === undefined ? {} : { startAfter: prefix + after };
         const options = { prefix: prefix + start, ...from };
         const page = await whenCalm(() => bucket.list(options));
-        for (const { key, size, uploaded } of page.objects) {
-          yield { key: key.slice(prefix.length), sizeBytes: size, modifiedMs: uploaded.getTime() };
+        for (const { key, size, uploaded, etag } of page.objects) {
+          const listed = { key: key.slice(prefix.length), sizeBytes: size, modifiedMs: uploaded.getTime() };
+          yield { ...listed, ...(/^[0-9a-f]{32}$/.test(etag) ? { md5: etag } : {}) };
         }
         cursor = page.truncated ? page.cursor : undefined;
       } while (cursor !== undefined);

@@ -118,9 +118,12 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
             { abortSignal },
           );
         const page = await untilAnswered(client, { timeoutMs: listTimeoutMs, send });
-        for (const { Key, Size = 0, LastModified } of page.Contents ?? []) {
+        for (const { Key, Size = 0, LastModified, ETag } of page.Contents ?? []) {
           if (Key === undefined) continue;
-          yield { key: Key.slice(prefix.length), sizeBytes: Size, modifiedMs: LastModified?.getTime() ?? 0 };
+          // Of an object that was put whole and is not encrypted by a key of the bucket's owner.
+          const md5 = /^"?([0-9a-f]{32})"?$/.exec(ETag ?? "")?.[1];
+          const listed = { key: Key.slice(prefix.length), sizeBytes: Size, modifiedMs: LastModified?.getTime() ?? 0 };
+          yield { ...listed, ...(md5 === undefined ? {} : { md5 }) };
         }
         token = page.NextContinuationToken;
       } while (token !== undefined);

@@ -1,4 +1,5 @@
 import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { sdsCluster } from "./names.ts";
 import type { ClassResources, Resource } from "./resource.ts";
@@ -28,16 +29,29 @@ export const defaultCertificateFiles: CertificateFiles = {
  * @see docs/how-istio-does-it/security.md#certificates-without-an-agent
  */
 export function withCertificateFiles(resources: ClassResources, files: CertificateFiles, memo: Memo): ClassResources {
-  const name = `certificate files|${files.directory}|${files.systemRoots}`;
-  const all = (list: readonly Resource[]): readonly Resource[] =>
-    memo([list], name, () => list.map((resource) => memo([resource], name, () => withFiles(resource, files))));
-  return { ...resources, clusters: all(resources.clusters), listeners: all(resources.listeners) };
+  const { clusters, listeners } = resources;
+  return {
+    ...resources,
+    clusters: allWithFiles(memo, { files, list: clusters }),
+    listeners: allWithFiles(memo, { files, list: listeners }),
+  };
 }
 
-function withFiles(resource: Resource, files: CertificateFiles): Resource {
-  const json = mapJson(resource.json, (object) => tlsContext(object, files));
-  return json === resource.json || !isJsonObject(json) ? resource : { ...resource, json };
-}
+const allWithFiles = step(
+  "resources with certificate files",
+  { files: "identity", list: "identity" },
+  ({ files, list }: { readonly files: CertificateFiles; readonly list: readonly Resource[] }, memo: Memo) =>
+    list.map((resource) => withFiles(memo, { files, resource })),
+);
+
+const withFiles = step(
+  "resource with certificate files",
+  { files: "identity", resource: "identity" },
+  ({ files, resource }: { readonly files: CertificateFiles; readonly resource: Resource }): Resource => {
+    const json = mapJson(resource.json, (object) => tlsContext(object, files));
+    return json === resource.json || !isJsonObject(json) ? resource : { ...resource, json };
+  },
+);
 
 /** A `CommonTlsContext` with its secrets from files; any other object as it is. */
 function tlsContext(object: JsonObject, files: CertificateFiles): JsonObject {

@@ -91,7 +91,7 @@ export function checkResource(type: ResourceType, resource: Resource): Diagnosti
  *
  * @returns undefined for one that holds a type that we do not carry: it has a text only
  */
-export function binaryForm(type: ResourceType, resource: Resource): Uint8Array<ArrayBuffer> | undefined {
+export function binaryForm(type: ResourceType, resource: Pick<Resource, "json">): Uint8Array<ArrayBuffer> | undefined {
   try {
     const schema: DescMessage = schemas[type];
     return toBinary(schema, fromJson(schema, resource.json as JsonValue, { registry }));

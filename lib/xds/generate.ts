@@ -1,8 +1,12 @@
-import { byCodePoint, type Diagnostic, type Stage } from "../config/diagnostic.ts";
+import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
+import { byCodePoint, type Stage } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Proxy } from "../mesh/proxy/proxy.ts";
-import { viewsOf } from "../mesh/views/views-of.ts";
+import type { ClusterView, EndpointView, ListenerView, RouteView } from "../mesh/views/views.ts";
+import { type ProxyViews, viewsOf } from "../mesh/views/views-of.ts";
 import { generateClusters } from "./clusters/generate-clusters.ts";
 import { generateEndpoints } from "./endpoints/generate-endpoints.ts";
 import { applyClusterPatches } from "./envoy-filter/apply-cluster-patches.ts";
@@ -10,49 +14,93 @@ import { applyListenerPatches } from "./envoy-filter/apply-listener-patches.ts";
 import { applyRoutePatches } from "./envoy-filter/apply-route-patches.ts";
 import { generateListeners } from "./listeners/generate-listeners.ts";
 import { rdsNames } from "./rds-names.ts";
-import type { ClassResources } from "./resource.ts";
+import type { ClassResources, Resource } from "./resource.ts";
 import { generateRoutes } from "./routes/generate-routes.ts";
 
 /**
  * Every resource of the class that a proxy belongs to, in the shape of a stream.
  *
  * @param memo answers for views that other proxies share are made once
- * @returns each type sorted by name, each name once
+ * @returns each type sorted by name, each name once; the same object as long as all views are
  */
 export function generate(mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResources> {
-  const views = viewsOf(mesh, proxy, memo);
-  const clusters = memo([views.clusters], "generate", () => {
-    const generated = generateClusters(views.clusters, memo);
-    return andThen(generated, (list) => applyClusterPatches(views.clusters, list, memo));
-  });
-  const endpoints = memo([views.endpoints, clusters.value], "generate", () =>
-    generateEndpoints(views.endpoints, clusters.value, memo),
-  );
-  const listeners = memo([views.listeners], "generate", () => {
-    const generated = generateListeners(views.listeners, memo);
-    return andThen(generated, (list) => applyListenerPatches(views.listeners, list, memo));
-  });
-  const names = memo([listeners.value], "rds names", () =>
-    [...new Set(listeners.value.flatMap(({ json }) => memo([json], "rds names", () => rdsNames(json))))].sort(
-      byCodePoint,
-    ),
-  );
-  // By the names themselves: classes that see the same routes ask for them by different listeners.
-  const routes = memo([views.routes], `generate|${names.join()}`, () => {
-    const generated = generateRoutes(views.routes, names, memo);
-    return andThen(generated, (list) => applyRoutePatches(views.routes, list, memo));
-  });
-  const diagnostics: readonly Diagnostic[] = [
-    ...views.diagnostics,
-    ...clusters.diagnostics,
-    ...listeners.diagnostics,
-    ...routes.diagnostics,
-  ];
-  return {
-    value: { clusters: clusters.value, endpoints, listeners: listeners.value, routes: routes.value },
-    diagnostics,
-  };
+  return classResources(memo, viewsOf(mesh, proxy, memo));
 }
+
+const classResources = step(
+  "resources of a class",
+  {
+    clusters: "identity",
+    endpoints: "identity",
+    listeners: "identity",
+    routes: "identity",
+    diagnostics: "elements",
+  },
+  (views: ProxyViews, memo: Memo): Stage<ClassResources> => {
+    const clusters = patchedClusters(memo, { view: views.clusters });
+    const endpoints = loadAssignments(memo, { view: views.endpoints, clusters: clusters.value });
+    const listeners = patchedListeners(memo, { view: views.listeners });
+    const names = namesAsked(memo, { view: views.routes, listeners: listeners.value });
+    const routes = patchedRoutes(memo, { view: views.routes, names });
+    return {
+      value: { clusters: clusters.value, endpoints, listeners: listeners.value, routes: routes.value },
+      diagnostics: [...views.diagnostics, ...clusters.diagnostics, ...listeners.diagnostics, ...routes.diagnostics],
+    };
+  },
+);
+
+const patchedClusters = step("clusters", { view: "identity" }, ({ view }: { readonly view: ClusterView }, memo: Memo) =>
+  andThen(generateClusters(view, memo), (list) => applyClusterPatches(view, list, memo)),
+);
+
+const loadAssignments = step(
+  "endpoints",
+  { view: "identity", clusters: "identity" },
+  (
+    { view, clusters }: { readonly view: EndpointView; readonly clusters: readonly Resource<ClusterJson>[] },
+    memo: Memo,
+  ) => generateEndpoints(view, clusters, memo),
+);
+
+const patchedListeners = step(
+  "listeners",
+  { view: "identity" },
+  ({ view }: { readonly view: ListenerView }, memo: Memo) =>
+    andThen(generateListeners(view, memo), (list) => applyListenerPatches(view, list, memo)),
+);
+
+interface Asking {
+  readonly view: RouteView;
+  readonly listeners: readonly Resource<ListenerJson>[];
+}
+
+/** Names of the route tables that listeners ask for. */
+const namesAsked = step(
+  "asked route tables",
+  { view: "identity", listeners: "identity" },
+  ({ view, listeners }: Asking, memo: Memo): readonly string[] => {
+    const names = new Set(listeners.flatMap(({ json: listener }) => namesOfListener(memo, { listener })));
+    return oneOfNames(memo, { view, names: [...names].sort(byCodePoint) });
+  },
+);
+
+const namesOfListener = step(
+  "route tables of a listener",
+  { listener: "identity" },
+  ({ listener }: { readonly listener: ListenerJson }) => rdsNames(listener),
+);
+
+interface Tables {
+  readonly view: RouteView;
+  readonly names: readonly string[];
+}
+
+/** By the names themselves: classes that see the same routes ask for them by different listeners. */
+const oneOfNames = step("names of route tables", { view: "identity", names: "value" }, ({ names }: Tables) => names);
+
+const patchedRoutes = step("routes", { view: "identity", names: "identity" }, ({ view, names }: Tables, memo: Memo) =>
+  andThen(generateRoutes(view, names, memo), (list) => applyRoutePatches(view, list, memo)),
+);
 
 /** Hands a stage's value to the next one; both speak. */
 function andThen<A, B>(stage: Stage<A>, next: (value: A) => Stage<B>): Stage<B> {

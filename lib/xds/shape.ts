@@ -2,6 +2,7 @@ import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.t
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
 import { byCodePoint } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { portolanCluster } from "./names.ts";
 import type { ClassResources, Resource } from "./resource.ts";
@@ -40,52 +41,74 @@ export interface PollOptions {
  * @returns resources of unchanged identity where nothing had to change
  */
 export function pollShape(resources: ClassResources, memo: Memo, options: PollOptions = {}): ClassResources {
-  const separate = options.separateEndpoints ?? new Set<string>();
-  const { clusters, endpoints, listeners } = resources;
-  const text = [...separate].sort(byCodePoint).join();
+  const separate = [...(options.separateEndpoints ?? [])].sort(byCodePoint);
+  const { clusters, endpoints, listeners, routes } = resources;
   return {
-    clusters: memo([clusters, endpoints], `polled clusters|${text}`, () =>
-      inlineAll(clusters, endpoints, separate, memo),
-    ),
-    endpoints: memo([endpoints], `polled endpoints|${text}`, () => endpoints.filter(({ name }) => separate.has(name))),
-    listeners: memo([listeners], "polled listeners", () => listeners.map((listener) => polledResource(listener, memo))),
-    routes: resources.routes,
+    clusters: polledClusters(memo, { clusters, endpoints, separate }),
+    endpoints: polledEndpoints(memo, { endpoints, separate }),
+    listeners: polledListeners(memo, { listeners }),
+    routes,
   };
 }
 
-function inlineAll(
-  clusters: readonly Resource[],
-  endpoints: readonly Resource[],
-  separate: ReadonlySet<string>,
-  memo: Memo,
-): readonly Resource[] {
-  const assignments = new Map(endpoints.map((assignment) => [assignment.name, assignment]));
-  return clusters.map((cluster) => {
-    const polled = polledResource(cluster, memo);
-    const name = serviceNameOf(cluster.json);
-    const assignment = separate.has(name) ? undefined : assignments.get(name);
-    return assignment === undefined ? polled : inlined(polled, assignment, memo);
-  });
+interface Separate {
+  readonly endpoints: readonly Resource[];
+  /** Names of clusters that keep an endpoint poll of their own. */
+  readonly separate: readonly string[];
 }
+
+const polledClusters = step(
+  "polled clusters",
+  { clusters: "identity", endpoints: "identity", separate: "value" },
+  ({ clusters, endpoints, separate }: Separate & Pick<ClassResources, "clusters">, memo: Memo): readonly Resource[] => {
+    const assignments = new Map(endpoints.map((assignment) => [assignment.name, assignment]));
+    for (const name of separate) assignments.delete(name);
+    return clusters.map((cluster) => {
+      const polled = polledResource(memo, { resource: cluster });
+      const assignment = assignments.get(serviceNameOf(cluster.json));
+      return assignment === undefined ? polled : inlined(memo, { cluster: polled, assignment });
+    });
+  },
+);
+
+const polledEndpoints = step(
+  "polled endpoints",
+  { endpoints: "identity", separate: "value" },
+  ({ endpoints, separate }: Separate): readonly Resource[] => {
+    const kept = new Set(separate);
+    return endpoints.filter(({ name }) => kept.has(name));
+  },
+);
+
+const polledListeners = step(
+  "polled listeners",
+  { listeners: "identity" },
+  ({ listeners }: Pick<ClassResources, "listeners">, memo: Memo): readonly Resource[] =>
+    listeners.map((resource) => polledResource(memo, { resource })),
+);
 
 /** Name under which a cluster asks for its endpoints, "" if it does not. */
 function serviceNameOf(cluster: ClusterJson): string {
   return cluster.type === "EDS" ? (cluster.edsClusterConfig?.serviceName ?? cluster.name ?? "") : "";
 }
 
-function inlined(cluster: Resource, assignment: Resource, memo: Memo): Resource {
-  return memo([cluster, assignment], "inlined endpoints", () => {
+const inlined = step(
+  "cluster with its endpoints",
+  { cluster: "identity", assignment: "identity" },
+  ({ cluster, assignment }: { readonly cluster: Resource; readonly assignment: Resource }): Resource => {
     const { edsClusterConfig: _source, ...rest }: ClusterJson = cluster.json;
     return { ...cluster, json: { ...rest, type: "STATIC", loadAssignment: assignment.json } };
-  });
-}
+  },
+);
 
-function polledResource(resource: Resource, memo: Memo): Resource {
-  return memo([resource], "polled", () => {
+const polledResource = step(
+  "polled resource",
+  { resource: "identity" },
+  ({ resource }: { readonly resource: Resource }): Resource => {
     const json = mapJson(resource.json, polledSource);
     return json === resource.json || !isJsonObject(json) ? resource : { ...resource, json };
-  });
-}
+  },
+);
 
 /** Aggregated sources are asked by REST, and nothing waits for ever: without a stream nobody could say why. */
 function polledSource(object: JsonObject): JsonObject {

@@ -10,17 +10,18 @@ import { generate } from "../../lib/xds/generate.ts";
 import { editVirtualService } from "./edits.ts";
 import { istioFleet } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
-import { syntheticMesh } from "./synthetic-mesh.ts";
+import { namespaceName, syntheticMesh } from "./synthetic-mesh.ts";
 import { elapsedIn, measure, roundsOf, timingRow } from "./yardstick.ts";
 
 const size = 20;
+const teams = new Set(Array.from({ length: size }, (_, at) => namespaceName(at)));
 
 /** A document for each namespace that lets its sidecars see it and the control plane's. */
-const sidecars = Array.from({ length: size }, (_, at) =>
+const sidecars = [...teams].map((namespace) =>
   JSON.stringify({
     apiVersion: "networking.istio.io/v1",
     kind: "Sidecar",
-    metadata: { name: "default", namespace: `ns-${at}` },
+    metadata: { name: "default", namespace },
     spec: { egress: [{ hosts: ["./*", "istio-system/*"] }] },
   }),
 );
@@ -30,9 +31,9 @@ function onePerNamespace(proxies: readonly Proxy[]): readonly Proxy[] {
   const found = new Map<string, Proxy>();
   for (const proxy of proxies) {
     const { namespace } = proxy;
-    if (namespace.startsWith("ns-") && !found.has(namespace)) found.set(namespace, proxy);
+    if (teams.has(namespace) && !found.has(namespace)) found.set(namespace, proxy);
   }
-  return [...found.values()].slice(0, size);
+  return [...found.values()];
 }
 
 function generateEach(world: World, memo: Memo): number {

@@ -1,16 +1,20 @@
-/** The inputs of Istio's own generation benchmarks: one proxy, all four types. */
-import { readdirSync } from "node:fs";
+/** The inputs of Istio's own generation benchmarks, which lie beside the repository: one proxy, all four types. */
+import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { loadCase } from "../conformance/load-case.ts";
+import { sharedFolder } from "../shared.ts";
 import { measureCold } from "./cold-generation.ts";
 import { istioCases } from "./istio-figures.ts";
 import type { BenchOptions, Row } from "./report.ts";
-import { sharedBench } from "./synthetic-mesh.ts";
 import { roundsOf, timingRow } from "./yardstick.ts";
 
-const folder = new URL("istio-cases/", sharedBench);
+const folder = new URL("bench/istio-cases/", sharedFolder);
 
 export async function istioCasesBench({ report, yard, quick }: BenchOptions): Promise<void> {
+  if (!existsSync(folder)) {
+    report.line("skipped: Istio's benchmark inputs lie in ../shared/bench, which is not there");
+    return;
+  }
   const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? [entry.name] : [],
   );

@@ -1,6 +1,6 @@
 /**
- * What Istio 1.30.3 takes, in ms, on 2 shared cores; measured elsewhere, copied from `README.md` and
- * `istio-cases/README.md` of the shared bench folder. Cold: its xDS cache off; warm: on, and filled by a like proxy.
+ * What Istio 1.30.3 takes, in ms, on 2 shared cores; measured elsewhere, copied from the sheet
+ * that came with the inputs. Cold: its xDS cache off; warm: on, and filled by a like proxy.
  */
 export interface IstioFigure {
   readonly cold: number;

@@ -1,8 +1,7 @@
 /** The service plane: a mesh from parsed objects to the model, and one endpoint, pod and service changed in it. */
 import { defaultMeshConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../lib/config/kinds/mesh-networks.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import { buildRegistry } from "../../lib/registry/build-registry.ts";
+import { buildRegistry, createRegistryBuilder } from "../../lib/registry/build-registry.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import type { RegistryInput } from "../../lib/registry/registry-input.ts";
 import { heapMib } from "./heap.ts";
@@ -33,10 +32,10 @@ function inputOf(objects: readonly KubernetesObject[]): RegistryInput {
 
 /** A mesh under a memo whose objects are edited one after another. */
 function editor(objects: readonly KubernetesObject[]) {
-  const memo = createMemo();
+  const build = createRegistryBuilder();
   let current = objects;
   let edits = 0;
-  buildRegistry(inputOf(current), memo);
+  build(inputOf(current));
   return (kind: string, edit: (object: KubernetesObject, count: number) => KubernetesObject) => {
     const places = current.flatMap((object, at) => (object.kind === kind ? [at] : []));
     const at = places[Math.floor(places.length / 2)] ?? 0;
@@ -44,7 +43,7 @@ function editor(objects: readonly KubernetesObject[]) {
       edits += 1;
       current = current.map((object, place) => (place === at ? edit(object, edits) : object));
       const input = inputOf(current);
-      return elapsedIn(() => buildRegistry(input, memo), start);
+      return elapsedIn(() => build(input), start);
     };
   };
 }
@@ -74,7 +73,7 @@ export async function registryBench({ report, yard, services, quick }: BenchOpti
       timingRow("one service changed", measure(edit("Service", relabelled), rounds), yard),
     ]);
     const before = heapMib();
-    const state = buildRegistry(input, createMemo()).value;
+    const state = buildRegistry(input).value;
     const heap = heapMib() - before;
     report.line(`heap: ${heap.toFixed(1)} MiB for the model of ${state.services.length} services beside its objects`);
   }

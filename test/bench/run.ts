@@ -8,7 +8,6 @@ import { meshBench } from "./mesh.bench.ts";
 import { registryBench } from "./registry.bench.ts";
 import { type BenchOptions, jsonReport, textReport } from "./report.ts";
 import { snapshotBench } from "./snapshot.bench.ts";
-import { sharedBenchExists } from "./synthetic-mesh.ts";
 import { yardstick } from "./yardstick.ts";
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
@@ -30,14 +29,14 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** @returns what is wrong with the command line or the place it runs in */
+/** @returns what is wrong with the command line */
 function problemOf(names: readonly string[], services: readonly number[]): string | undefined {
   const unknown = names.find((name) => !Object.hasOwn(benchmarks, name));
   if (unknown !== undefined)
     return `there is no benchmark "${unknown}"; there are ${Object.keys(benchmarks).join(", ")}`;
   if (services.some((size) => !Number.isInteger(size) || size < 1))
     return `--services ${values.services}: whole numbers, with commas between`;
-  return sharedBenchExists() ? undefined : "the folder ../shared/bench with mesh-gen.mjs is not there";
+  return undefined;
 }
 
 const names = positionals.length === 0 ? Object.keys(benchmarks) : positionals;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { collectedSources } from "../../lib/compile/collect-sources.ts";
 import { createRecompiler, createSourcesCompiler } from "../../lib/compile/recompile.ts";
 import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
+import { collectGarbage } from "../../lib/snapshot/collect-garbage.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { overlayStore } from "../../lib/storage/overlay.ts";
@@ -117,6 +119,60 @@ describe("the sources of a store", () => {
     await expect(readShard(store, "main")).rejects.toThrow("lacks the content of main.yaml");
     await writeShard(store, "main", main);
     expect(await clustersOf(store)).toEqual([cluster("a")]);
+  });
+});
+
+describe("texts of sources that nothing names any more", () => {
+  it("are collected, but for those that a kept root was compiled from, and the history of what was applied", async () => {
+    let nowMs = Date.UTC(2026, 0, 1);
+    const now = () => nowMs;
+    const store = memoryStore(now);
+    const recompile = createRecompiler({ store, publisher: { now, pace: { settleMs: 0, retentionMs: 0 } } });
+    await store.put("sources/main/ledger/blobs/x", new Uint8Array());
+    for (const port of [1, 2, 3]) {
+      await writeShard(store, "main", [{ file: "a.yaml", text: service("a", port) }]);
+      await recompile();
+    }
+    await writeShard(store, "main", [{ file: "a.yaml", text: service("a", 4) }]);
+    const options = { keepPublications: 2, graceMs: 1_000, now, others: [collectedSources] };
+    for (let i = 0; i < 3; i += 1) {
+      nowMs += 10_000;
+      await collectGarbage(store, options);
+    }
+    const count = async (kind: string) => (await allOf(store.list(`sources/main/${kind}/`))).length;
+    // Two kept roots, and what the source holds now, whose list is no version of a root.
+    expect([await count("files"), await count("versions"), await count("ledger")]).toEqual([3, 2, 1]);
+    for (const { name, version } of (await createSourcesCompiler({ store })()).compiled.value.sources) {
+      expect((await readShard(store, name))?.version).toBe(version);
+    }
+  });
+
+  it("are written again by whoever fills a source with them while they are being deleted", async () => {
+    let nowMs = Date.UTC(2026, 0, 1);
+    const now = () => nowMs;
+    const store = memoryStore(now);
+    const fill = (port: number) => writeShard(store, "main", [{ file: "a.yaml", text: service("a", port) }]);
+    await fill(1);
+    await createRecompiler({ store, publisher: { now } })();
+    await fill(2);
+    await createRecompiler({ store, publisher: { now } })();
+    await fill(3);
+    await createRecompiler({ store, publisher: { now, pace: { settleMs: 0, retentionMs: 0 } } })();
+    let filling: Promise<unknown> | undefined;
+    const slow: ObjectStore = {
+      ...store,
+      async delete(key) {
+        await store.delete(key);
+        filling ??= fill(1);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      },
+    };
+    for (let i = 0; i < 2; i += 1) {
+      nowMs += 60_000;
+      await collectGarbage(slow, { keepPublications: 1, graceMs: 1_000, now, others: [collectedSources] });
+    }
+    await filling;
+    expect((await readShard(store, "main"))?.files[0]?.text).toBe(service("a", 1));
   });
 });
 

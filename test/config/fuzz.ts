@@ -2,11 +2,11 @@
  * Feeds the parser and the reader mutated and invented texts for as long as it is told, and reports what throws:
  * `node test/config/fuzz.ts [seconds] [seed]`. What it found is kept as cases in `parse.test.ts` and `read-config.test.ts`.
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { readFiles } from "../../lib/config/directory.ts";
+import { casesOf } from "../conformance/suites.ts";
 
-const root = fileURLToPath(new URL("../../../shared/conformance/v3/", import.meta.url));
 const seconds = Number(process.argv[2] ?? 10);
 let state = Number(process.argv[3] ?? 1);
 
@@ -18,9 +18,8 @@ function random(below: number): number {
 
 const pick = <T>(list: readonly T[], fallback: T): T => list[random(list.length)] ?? fallback;
 
-const corpus = readdirSync(root)
-  .filter((name) => !name.includes("."))
-  .flatMap((name) => [readFileSync(`${root}${name}/input.yaml`, "utf8")])
+const corpus = casesOf("v3")
+  .map(({ path }) => readFileSync(join(path, "input.yaml"), "utf8"))
   .flatMap((text) => text.split("\n---\n"));
 
 const fragments = [

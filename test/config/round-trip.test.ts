@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { dump, load } from "js-yaml";
 import { describe, expect, it } from "vitest";
@@ -11,14 +12,10 @@ import { splitDocuments } from "../../lib/config/split-documents.ts";
 import { createLedgerStore } from "../../lib/config-store/ledger-store.ts";
 import { createMemoryStore } from "../../lib/config-store/memory-store.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
+import { casesOf } from "../conformance/suites.ts";
 import { configsOf } from "./a-config.ts";
 
-const shared = new URL("../../../shared/conformance/v3/", import.meta.url);
-const texts = existsSync(shared)
-  ? readdirSync(shared)
-      .filter((name) => existsSync(new URL(`${name}/input.yaml`, shared)))
-      .map((name) => readFileSync(new URL(`${name}/input.yaml`, shared), "utf8"))
-  : [];
+const texts = casesOf("v3").map(({ path }) => readFileSync(join(path, "input.yaml"), "utf8"));
 const corpus = texts.flatMap(configsOf);
 
 /** What a store or a printer must keep; the place of the text is not part of it. */
@@ -70,7 +67,7 @@ const generated = fc
   });
 
 describe("the two YAML parsers", () => {
-  it("agree about what every document of the shared data means", () => {
+  it("agree about what every document of the conformance cases means", () => {
     for (const document of texts.flatMap(splitDocuments)) {
       expect(parseDocument(document.text).toJS()).toEqual(load(document.text));
     }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -12,21 +12,14 @@ import { fileDifferences } from "./differences.ts";
 import { type FormDifference, type FormRule, formRules, rulesBehind } from "./form-rules.ts";
 import { asJson, isArray, isObject, type Json } from "./json.ts";
 import { loadCase } from "./load-case.ts";
-import { sharedConformance } from "./suites.ts";
+import { casesOf } from "./suites.ts";
 
-/** What the shared data have no case of is in ours. */
-const folders = [
-  new URL("v3/", sharedConformance),
-  new URL("v3-samples/", sharedConformance),
-  new URL("form-cases/", import.meta.url),
-]
-  .map((folder) => fileURLToPath(folder))
-  .filter((folder) => existsSync(folder));
-const cases = folders.flatMap((folder) =>
-  readdirSync(folder)
-    .map((name) => join(folder, name))
-    .filter((path) => existsSync(join(path, "nodes.json"))),
-);
+/** What no suite has a case of is in ours. */
+const formCases = fileURLToPath(new URL("form-cases/", import.meta.url));
+const cases = [
+  ...["v3", "v3-samples"].flatMap((suite) => casesOf(suite).map(({ path }) => path)),
+  ...readdirSync(formCases).map((name) => join(formCases, name)),
+];
 
 describe("the two forms of answers", () => {
   let differences: readonly { readonly path: string; readonly found: FormDifference }[] = [];

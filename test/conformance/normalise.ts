@@ -1,6 +1,6 @@
 /**
- * The steps of `normalise.json` beside the conformance data: what Istio's own proxy alone understands is taken out, and lists
- * whose order means nothing are sorted. Object keys need no step here, since comparison ignores their order.
+ * The steps that Istio's answers went through before they were written down, and that ours go through to be compared: what Istio's own
+ * proxy alone understands is taken out, and lists whose order means nothing are sorted. Comparison ignores the order of keys.
  */
 import { byCodePoint } from "../../lib/config/diagnostic.ts";
 import { isArray, isObject, type Json, type JsonObject } from "./json.ts";

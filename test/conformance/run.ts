@@ -1,12 +1,15 @@
 /** `npm run conformance`: compares what we generate with what Istio answered, case by case. */
 import { basename } from "node:path";
 import { Command, Option } from "commander";
+import { hasShared } from "../shared.ts";
 import { isGroup } from "./groups.ts";
 import { type CaseOutcome, isEqual, summaryOf } from "./outcome.ts";
 import { writePassing } from "./passing.ts";
 import { report } from "./report.ts";
-import { foldersOf, runCase } from "./suite.ts";
-import { type SuiteName, suiteNames, suiteOf } from "./suites.ts";
+import { showCase } from "./show.ts";
+import { importFolder } from "./store/carried.ts";
+import { type CaseFolder, foldersOf, runCase, type Suite } from "./suite.ts";
+import { outside, type SuiteName, suiteNames, suiteOf } from "./suites.ts";
 
 interface Options {
   readonly suite?: SuiteName | "all";
@@ -15,32 +18,37 @@ interface Options {
   readonly case?: string;
   readonly json?: true;
   readonly diff?: true;
+  readonly show?: true;
+  readonly import?: string;
   readonly updatePassing?: true;
 }
 
 const command = new Command("conformance")
   .description("compares generated resources with the expected files of conformance cases")
   .addOption(new Option("--suite <name>", "which cases; default: v3 and v3-samples").choices([...suiteNames, "all"]))
-  .option("--dir <folder>", "cases of the same layout in another folder")
+  .option("--dir <folder>", "cases in another folder, as they are recorded or as the repository keeps them")
   .option("--group <name>", "only this feature group: its name, a part of it, or the word in about.txt")
   .option("--case <name>", "only this case")
   .option("--json", "print one object: {suite, groups, total, failing}")
   .option("--diff", "print every difference, not only the first ones")
+  .option("--show", "print the case that --case names: inputs and every answer in full")
+  .option("--import <folder>", "take the cases of a folder into the repository, suite by the folder's name")
   .option("--update-passing", "rewrite passing.txt");
 
 const options: Options = command.parse().opts();
 
 async function main(): Promise<void> {
-  const outcomes: CaseOutcome[] = [];
+  if (options.import !== undefined) return importCases(options.import);
+  if (options.dir === undefined) sayWhatIsLeftOut();
+  const chosen: (readonly [Suite, CaseFolder])[] = [];
   for (const name of chosenSuites()) {
     const suite = await suiteOf(name);
-    const folders = foldersOf(suite, options.dir).filter(
-      (folder) =>
-        (options.group === undefined || isGroup(folder.group, options.group)) &&
-        (options.case === undefined || folder.name === basename(options.case)),
-    );
-    for (const folder of folders) outcomes.push(await runCase(suite, folder));
+    const folders = foldersOf(suite, options.dir === undefined ? suite.dirs : [options.dir]);
+    chosen.push(...folders.filter(isChosen).map((folder) => [suite, folder] as const));
   }
+  if (options.show) return show(chosen.map(([, folder]) => folder));
+  const outcomes: CaseOutcome[] = [];
+  for (const [suite, folder] of chosen) outcomes.push(await runCase(suite, folder));
   const summary = summaryOf(options.suite ?? (options.dir === undefined ? "all" : "v3"), outcomes);
   if (options.updatePassing && options.dir === undefined) writePassing(outcomes);
   const text = options.json
@@ -56,7 +64,37 @@ async function main(): Promise<void> {
 function chosenSuites(): readonly SuiteName[] {
   if (options.suite === "all") return suiteNames;
   if (options.suite !== undefined) return [options.suite];
-  return options.dir === undefined ? ["v3", "v3-samples"] : ["v3"];
+  if (options.dir !== undefined) return ["v3"];
+  // A case to be shown is looked for everywhere.
+  return options.show ? suiteNames : ["v3", "v3-samples"];
+}
+
+function isChosen({ group, name }: CaseFolder): boolean {
+  const wanted = options.case;
+  return (
+    (options.group === undefined || isGroup(group, options.group)) &&
+    (wanted === undefined || name === wanted || basename(name) === basename(wanted))
+  );
+}
+
+function sayWhatIsLeftOut(): void {
+  const missing = chosenSuites().flatMap((name) => outside[name] ?? []);
+  if (hasShared || missing.length === 0) return;
+  process.stderr.write(`skipped, since they lie in ../shared, which is not there: ${missing.join("; ")}\n`);
+}
+
+function show(folders: readonly CaseFolder[]): void {
+  const [folder, ...others] = folders;
+  if (folder === undefined || others.length > 0) {
+    const what = folder === undefined ? "no case matches" : `${folders.length} cases match`;
+    process.stderr.write(`${what}; --show wants one, named by --case\n`);
+    process.exitCode = 1;
+  } else process.stdout.write(showCase(folder));
+}
+
+function importCases(folder: string): void {
+  const { taken, left } = importFolder(folder);
+  process.stdout.write(`took ${taken.length} cases, left ${left.length} that are not ours to carry\n`);
 }
 
 await main();

@@ -1,18 +1,25 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { byCodePoint } from "../../lib/config/diagnostic.ts";
 import { groupOf } from "./groups.ts";
-import type { CaseOutcome } from "./outcome.ts";
+import type { CaseOutcome, FileOutcome } from "./outcome.ts";
+import { caseNames } from "./store/case-store.ts";
+
+/** Where the cases of a suite lie. */
+export interface SuiteFolders {
+  readonly name: string;
+  /** Folders of cases. A case that is in several is taken from the first of them. */
+  readonly dirs: readonly string[];
+  /** Finds the cases of a suite with another layout; absent: one folder each. */
+  folders?(dir: string): readonly CaseFolder[];
+}
 
 /** A kind of conformance cases: how the folders of one layout are run. */
-export interface Suite {
-  readonly name: string;
-  /** Folder of cases in the shared data. */
-  readonly dir: URL;
-  /** Finds the cases of a suite with another layout; absent: one folder each, with `expected/`. */
-  folders?(dir: string): readonly CaseFolder[];
+export interface Suite extends SuiteFolders {
   /** Runs one case folder. Whatever it throws costs that case only. */
   run(folder: CaseFolder): CaseOutcome | Promise<CaseOutcome>;
+  /** What there is to compare in a case, for one that threw. */
+  filesOf(folder: CaseFolder): readonly Pick<FileOutcome, "proxy" | "file">[];
 }
 
 /** One case on disk, found but not read. */
@@ -23,22 +30,23 @@ export interface CaseFolder {
   readonly path: string;
 }
 
-/** All cases of a suite, in another folder of its layout if one is named. */
-export function foldersOf(suite: Suite, dir: string = fileURLToPath(suite.dir)): readonly CaseFolder[] {
-  return suite.folders === undefined ? caseFolders(suite.name, dir) : suite.folders(dir);
+/** All cases of a suite by name, in other folders of its layout if they are named. */
+export function foldersOf(suite: SuiteFolders, dirs: readonly string[] = suite.dirs): readonly CaseFolder[] {
+  const found = new Map<string, CaseFolder>();
+  for (const dir of dirs) {
+    for (const folder of suite.folders?.(dir) ?? caseFolders(suite.name, dir)) {
+      if (!found.has(folder.name)) found.set(folder.name, folder);
+    }
+  }
+  return [...found.values()].sort((a, b) => byCodePoint(a.name, b.name));
 }
 
-/** The case folders of a directory, by name; a folder without `expected/` is no case. */
-export function caseFolders(suite: string, dir: string): readonly CaseFolder[] {
-  return readdirSync(dir, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && existsSync(join(dir, entry.name, "expected")))
-    .map((entry) => entry.name)
-    .sort()
-    .map((name) => {
-      const path = join(dir, name);
-      const about = join(path, "about.txt");
-      return { suite, name, path, group: groupOf(existsSync(about) ? readFileSync(about, "utf8") : "") };
-    });
+function caseFolders(suite: string, dir: string): readonly CaseFolder[] {
+  return caseNames(dir).map((name) => {
+    const path = join(dir, name);
+    const about = join(path, "about.txt");
+    return { suite, name, path, group: groupOf(existsSync(about) ? readFileSync(about, "utf8") : "") };
+  });
 }
 
 /** Runs one case; an exception in it becomes its outcome, with every expected file counted as differing. */
@@ -47,17 +55,7 @@ export async function runCase(suite: Suite, folder: CaseFolder): Promise<CaseOut
     return await suite.run(folder);
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { ...folder, files: expectedFiles(folder), error: text.split("\n").slice(0, 4).join("\n    ") };
+    const files = suite.filesOf(folder).map((file) => ({ ...file, differences: [] }));
+    return { ...folder, files, error: text.split("\n").slice(0, 4).join("\n    ") };
   }
-}
-
-/** Every file under `expected/`, none where there is no such folder, a folder per proxy (files that stand in no folder belong to proxy ""). */
-function expectedFiles(folder: CaseFolder): CaseOutcome["files"] {
-  const expected = join(folder.path, "expected");
-  if (!existsSync(expected)) return [{ proxy: "", file: "case.json", differences: [] }];
-  return readdirSync(expected, { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory()
-      ? readdirSync(join(expected, entry.name)).map((file) => ({ proxy: entry.name, file, differences: [] }))
-      : [{ proxy: "", file: entry.name, differences: [] }],
-  );
 }

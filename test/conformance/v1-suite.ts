@@ -1,70 +1,36 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { durationMs } from "../../lib/config/duration.ts";
-import type { V1Answer, V1Request } from "../../lib/snapshot/legacy/question.ts";
+import type { V1Answer } from "../../lib/snapshot/legacy/question.ts";
 import { type BootstrapSettings, bootstrapDocument, defaultBootstrapSettings } from "../../lib/v1/bootstrap.ts";
-import type { RegistryFaults } from "../v1/oracle/answer.ts";
 import { createV1Service } from "../v1/oracle/v1-service.ts";
 import { type Difference, fileDifferences } from "./differences.ts";
 import { asJson, type Json } from "./json.ts";
 import type { CaseOutcome, FileOutcome } from "./outcome.ts";
 import type { CaseFolder, Suite } from "./suite.ts";
-import { readV1World, type V1Inputs } from "./v1-world.ts";
+import { type Expectation, readV1Case, type V1Case, v1Folders, v1Urls } from "./v1-cases.ts";
+import { readV1World } from "./v1-world.ts";
 
-/** `case.json` of the legacy suite, as far as it is read. */
-interface V1Case extends V1Inputs {
-  readonly family: string;
-  readonly advisory?: boolean;
-  readonly reject?: boolean;
-  readonly request?: V1Request;
-  readonly expect?: Expectation;
-  readonly steps?: readonly { readonly action?: string; readonly request?: V1Request; readonly expect?: Expectation }[];
-  readonly registryFaults?: RegistryFaults;
-  readonly webhook?: Json;
-  readonly proxyConfig?: Readonly<Record<string, unknown>>;
-  readonly pilotSAN?: readonly string[];
-}
-
-interface Expectation {
-  readonly status?: number;
-  /** File with the JSON answer. */
-  readonly body?: string;
-  /** The exact answer. */
-  readonly text?: string;
-}
-
-/** The legacy REST v1 cases. An advisory case documents a defect that is not reproduced, and is left out. */
-export function v1Suite(dir: URL): Suite {
+/** The legacy REST v1 cases. An advisory case is left out. */
+export function v1Suite(dirs: readonly string[]): Suite {
   return {
     name: "v1",
-    dir,
-    folders: (path) => v1Folders(path),
-    run: (folder) => runV1Case(folder, dir),
+    dirs,
+    folders: (dir) => v1Folders(dir).filter(({ path }) => !readV1Case(path).advisory),
+    run: runV1Case,
+    filesOf: () => [{ proxy: "", file: "case.json" }],
   };
 }
 
-function v1Folders(path: string): readonly CaseFolder[] {
-  const cases = join(path, "cases");
-  return readdirSync(cases).flatMap((family) =>
-    readdirSync(join(cases, family))
-      .map((name) => ({ suite: "v1", name: `${family}/${name}`, group: family, path: join(cases, family, name) }))
-      .filter((folder) => !readCase(folder.path).advisory),
-  );
-}
-
-function readCase(path: string): V1Case {
-  return JSON.parse(readFileSync(join(path, "case.json"), "utf8"));
-}
-
-function runV1Case(folder: CaseFolder, suite: URL): CaseOutcome {
-  const spec = readCase(folder.path);
-  const files = spec.family === "bootstrap" ? [runBootstrap(spec, folder.path)] : runRequests(spec, folder, suite);
+function runV1Case(folder: CaseFolder): CaseOutcome {
+  const spec = readV1Case(folder.path);
+  const files = spec.family === "bootstrap" ? [runBootstrap(spec, folder.path)] : runRequests(spec, folder);
   return { ...folder, files, error: undefined };
 }
 
-function runRequests(spec: V1Case, folder: CaseFolder, suite: URL): readonly FileOutcome[] {
-  const world = readV1World(spec, suite, pathToFileURL(`${folder.path}/`));
+function runRequests(spec: V1Case, folder: CaseFolder): readonly FileOutcome[] {
+  const urls = v1Urls(folder);
+  const world = readV1World(spec, urls.suite, urls.folder);
   const refused = world.diagnostics.filter(({ severity }) => severity === "error");
   if (spec.reject === true) {
     return [outcome("rejection", refused.length > 0 ? [] : [differs("$", "a rejection", "accepted")])];

@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
@@ -10,25 +8,32 @@ import { asJson, type Json } from "./json.ts";
 import { loadCase } from "./load-case.ts";
 import { normaliseFile } from "./normalise.ts";
 import type { FileOutcome } from "./outcome.ts";
+import { expectedReader } from "./store/case-store.ts";
+import type { Expected } from "./store/expected.ts";
 import type { Suite } from "./suite.ts";
 
 /** The suites whose cases hold the four resource files of each proxy. */
-export function xdsSuite(name: string, dir: URL): Suite {
+export function xdsSuite(name: string, dirs: readonly string[]): Suite {
+  const readExpected = expectedReader();
   return {
     name,
-    dir,
+    dirs,
     run: (folder) => {
       const world = loadCase(folder.path);
       const memo = createMemo();
       const mesh = buildMesh(world, memo).value;
       const made = new Map(world.proxies.map((proxy) => [nameOf(proxy), generate(mesh, proxy, memo).value]));
       // A proxy of which nothing was made, or which nothing is expected for, is a difference too.
-      const expected = readdirSync(join(folder.path, "expected"));
-      const files = [...new Set([...expected, ...made.keys()])].flatMap((name) =>
-        resourceTypes.map((type) => compareFile(folder.path, name, type, made.get(name))),
+      const expected = readExpected(folder.path);
+      const files = [...new Set([...Object.keys(expected), ...made.keys()])].flatMap((name) =>
+        resourceTypes.map((type) => compareFile(expected[name], name, type, made.get(name))),
       );
       return { ...folder, files, error: undefined };
     },
+    filesOf: ({ path }) =>
+      Object.entries(readExpected(path)).flatMap(([proxy, files]) =>
+        Object.keys(files).map((type) => ({ proxy, file: `${type}.json` })),
+      ),
   };
 }
 
@@ -38,18 +43,14 @@ function nameOf(proxy: Proxy): string {
 }
 
 function compareFile(
-  path: string,
+  answers: Expected[string] | undefined,
   proxy: string,
   type: ResourceType,
   resources: ClassResources | undefined,
 ): FileOutcome {
-  const file = `${type}.json`;
-  const expectedPath = join(path, "expected", proxy, file);
-  const expected: Json | undefined = existsSync(expectedPath)
-    ? JSON.parse(readFileSync(expectedPath, "utf8"))
-    : undefined;
+  const expected = answers?.[type];
   const actual = resources && normaliseFile(asJson(resources[type].map((resource) => resource.json)));
-  return { proxy, file, differences: compare(expected && normaliseFile(expected), actual) };
+  return { proxy, file: `${type}.json`, differences: compare(expected && normaliseFile(expected), actual) };
 }
 
 function compare(expected: Json | undefined, actual: Json | undefined): readonly Difference[] {

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import type { FormName } from "../../lib/mesh/forms.ts";
@@ -8,22 +9,25 @@ import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
 import { loadCase } from "../conformance/load-case.ts";
+import { casesOf, suitesOf } from "../conformance/suites.ts";
 import { admit, complaint, newCrowd } from "./crowd.ts";
 
-const suites = ["v3", "v3-samples"];
+const formCases = fileURLToPath(new URL("../conformance/form-cases/", import.meta.url));
+const suites = [
+  ...suitesOf("v3", "v3-samples").map((suite) => ({ suite, cases: casesOf(suite) })),
+  { suite: "form-cases", cases: readdirSync(formCases).map((name) => ({ name, path: join(formCases, name) })) },
+];
 const formNames: readonly FormName[] = ["istio", "shared"];
 
-describe.each(suites.flatMap((suite) => formNames.map((form) => ({ suite, form }))))(
+describe.each(suites.flatMap((suite) => formNames.map((form) => ({ ...suite, form }))))(
   "Envoy takes the polled resources of every proxy of $suite in the $form form",
-  ({ suite, form }) => {
-    const root = new URL(`../../../shared/conformance/${suite}/`, import.meta.url).pathname;
-    const cases = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  ({ cases, form }) => {
     const batches = Array.from({ length: Math.ceil(cases.length / 25) }, (_, at) => cases.slice(at * 25, at * 25 + 25));
 
     it.each(batches.map((batch) => [batch[0]?.name ?? "", batch] as const))("from %s on", (_first, batch) => {
       const crowd = newCrowd();
-      for (const { name } of batch) {
-        const world: World = { ...loadCase(join(root, name)), compat: form };
+      for (const { name, path } of batch) {
+        const world: World = { ...loadCase(path), compat: form };
         const memo = createMemo();
         const mesh = buildMesh(world, memo).value;
         for (const proxy of world.proxies)

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FormName } from "../../lib/mesh/forms.ts";
 import { istio, type RunningSidecars, startSidecars } from "./sidecars.ts";
 
-let mesh: RunningSidecars;
+const formNames: readonly FormName[] = ["istio", "shared"];
 
 const policies = (jwks: string) => [
   istio("PeerAuthentication", "security/v1", "default", { mtls: { mode: "STRICT" } }),
@@ -24,13 +25,15 @@ const policies = (jwks: string) => [
   }),
 ];
 
-beforeAll(async () => {
-  mesh = await startSidecars(policies);
-});
+describe.each(formNames)("two sidecars with certificates, in the %s form", (form) => {
+  let mesh: RunningSidecars;
 
-afterAll(() => mesh.stop());
+  beforeAll(async () => {
+    mesh = await startSidecars(policies, form);
+  });
 
-describe("two sidecars with certificates", () => {
+  afterAll(() => mesh.stop());
+
   it("carry a request over mutual TLS", async () => {
     expect(await mesh.ask("client", "/open/door")).toEqual({ status: 200, body: "the app" });
   });

@@ -8,6 +8,7 @@ import { bootstrapOf } from "../../lib/agent/bootstrap.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
+import type { FormName } from "../../lib/mesh/forms.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { withCertificateFiles } from "../../lib/xds/certificate-files.ts";
 import { generate } from "../../lib/xds/generate.ts";
@@ -128,7 +129,7 @@ function workloads(ports: Ports): readonly object[] {
 }
 
 /** Route tables inside the listeners: these proxies have no server to poll. */
-function inlineRoutes(tables: ReadonlyMap<string, object>): (object: JsonObject) => JsonObject {
+export function inlineRoutes(tables: ReadonlyMap<string, object>): (object: JsonObject) => JsonObject {
   return (object) => {
     if (!isJsonObject(object.rds)) return object;
     const { rds, ...rest } = object;
@@ -137,14 +138,17 @@ function inlineRoutes(tables: ReadonlyMap<string, object>): (object: JsonObject)
 }
 
 /** @param policies what to write besides the workloads, given the keys of tokens */
-export async function startSidecars(policies: (jwks: string) => readonly object[]): Promise<RunningSidecars> {
+export async function startSidecars(
+  policies: (jwks: string) => readonly object[],
+  compat: FormName = "shared",
+): Promise<RunningSidecars> {
   const directory = mkdtempSync(join(tmpdir(), "portolan-mtls-"));
   const app = await startUpstream("the app");
   const ports: Ports = { server: await freePort(), service: await freePort(), app: app.port };
   const { publicKey, privateKey } = await generateKeyPair("RS256", { extractable: true });
   const key = { ...(await exportJWK(publicKey)), kid: "k", alg: "RS256" };
   const objects = [...workloads(ports), ...policies(JSON.stringify({ keys: [key] }))];
-  const envoys = await startProxies(objects, directory);
+  const envoys = await startProxies(objects, directory, compat);
   return {
     ask: (who, path, headers = {}) =>
       get({ host: addresses[who], port: ports.service, path, headers: { host, ...headers } }),
@@ -164,13 +168,13 @@ export async function startSidecars(policies: (jwks: string) => readonly object[
   };
 }
 
-async function startProxies(objects: readonly object[], directory: string) {
+async function startProxies(objects: readonly object[], directory: string, compat: FormName) {
   const memo = createMemo();
   const text = objects.map((each) => JSON.stringify(each));
   const loaded = readFiles([{ file: "input.yaml", text: text.join("\n---\n") }]);
   const refused = loaded.diagnostics.filter(({ severity }) => severity === "error");
   if (refused.length > 0) throw new Error(refused.map(({ message }) => message).join("\n"));
-  const world = worldOf(loaded, defaultWorldOptions, memo).value;
+  const world = worldOf(loaded, { ...defaultWorldOptions, compat }, memo).value;
   const mesh = buildMesh(world, memo).value;
   const authority = createAuthority(directory);
   return Promise.all(

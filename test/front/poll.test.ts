@@ -109,8 +109,10 @@ describe("a poll", () => {
 
   it("may be as large as Envoy's with all its extensions", async () => {
     const { poll } = await published();
-    const url = new URL("../../../shared/conformance/envoy-requests/node-extensions.1.40.0.json", import.meta.url);
-    const extensions: unknown = JSON.parse(readFileSync(url, "utf8"));
+    const recorded = JSON.parse(
+      readFileSync(new URL("../captured/envoy/1.40.0/cds.first.raw.json", import.meta.url), "utf8"),
+    );
+    const { extensions } = JSON.parse(recorded.body_raw).node;
     const node = { ...nodeOf("web"), extensions };
     const first = await poll("clusters", pollBody("clusters", node));
     const { version_info: version } = await read(first);

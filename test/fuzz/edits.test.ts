@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
+import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { newCoverage } from "./edits/coverage.ts";
+import type { Folder } from "./edits/folder.ts";
+import { kindOf } from "./edits/kinds.ts";
+import { kubernetesSchemas } from "./edits/kubernetes-shapes.ts";
 import { gatherMaterials } from "./edits/materials.ts";
 import { rareMeshConfigs, rareNetworks, rareObjects } from "./edits/rare-objects.ts";
+import { readsOf } from "./edits/reads.ts";
 import { failureText } from "./edits/report.ts";
 import { checkSequence } from "./edits/sequence.ts";
+import type { Shape } from "./edits/shape.ts";
 
 /** `FUZZ_EDITS` for more, `FUZZ_SEED` to begin elsewhere; `npm run fuzz -- --edits` says which fields were edited, too. */
 const edits = Number(process.env.FUZZ_EDITS ?? 3000);
@@ -31,6 +37,43 @@ describe(`a warm compiler, through ${edits} edits from seed ${start} on`, () => 
     240_000,
   );
 });
+
+const nothing: Folder = { meshConfig: undefined, networks: undefined, objects: [] };
+
+describe("the fields that edits know", () => {
+  it("are all that a compile reads of Kubernetes' objects", () => {
+    const { cases, applications } = gatherMaterials(3);
+    const byHand = { objects: rareObjects.map((manifest) => ({ file: "a.yaml", manifest })) };
+    const folders = [...cases.filter((_, at) => at % 12 === 0), ...applications, { ...nothing, ...byHand }];
+    const unknown = folders.flatMap((folder) =>
+      [...readsOf(folder, defaultWorldOptions).objects].flatMap(([{ manifest }, paths]) => {
+        const kind = kindOf(manifest);
+        if (kind === undefined || !kubernetesSchemas.some(([, name]) => name === kind.kind)) return [];
+        return paths.filter((path) => !isKnown(kind.shape, path)).map((path) => `${kind.name} ${path.join(".")}`);
+      }),
+    );
+    expect([...new Set(unknown)]).toEqual([]);
+  });
+});
+
+/** What an object is called is no field of its own. */
+const envelope: ReadonlySet<string | undefined> = new Set(["apiVersion", "kind", "metadata", "origin"]);
+
+function isKnown(shape: Shape, [step, ...rest]: readonly string[]): boolean {
+  if (step === undefined || step === "*" || step === "toJSON" || envelope.has(step)) return true;
+  switch (shape.kind) {
+    case "message": {
+      const field = shape.fields.get(step);
+      return field !== undefined && isKnown(field, rest);
+    }
+    case "list":
+      return isKnown(shape.element, rest);
+    case "map":
+      return isKnown(shape.value, rest);
+    default:
+      return false;
+  }
+}
 
 describe("objects written by hand for the edits", () => {
   it("are accepted", () => {

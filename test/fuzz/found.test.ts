@@ -195,6 +195,27 @@ const found: readonly Found[] = [
     meshConfig: { extensionProviders: [{ name: "tracer", zipkin: { service: "b.ns1.svc.cluster.local", port: 80 } }] },
   },
   {
+    rule: "has a time limit for spans that go by HTTP, though nobody says one",
+    manifests: [
+      pod,
+      service,
+      {
+        apiVersion: "telemetry.istio.io/v1",
+        kind: "Telemetry",
+        metadata: { name: "spans", namespace: "ns1" },
+        spec: { tracing: [{ providers: [{ name: "tracer" }] }] },
+      },
+    ],
+    meshConfig: {
+      extensionProviders: [
+        {
+          name: "tracer",
+          opentelemetry: { service: "b.ns1.svc.cluster.local", port: 80, http: { path: "/v1/traces" } },
+        },
+      ],
+    },
+  },
+  {
     rule: "does not trace by a cluster that is not there",
     manifests: [pod, service],
     meshConfig: {

@@ -3,6 +3,7 @@ import type { Config } from "../../lib/config/config.ts";
 import type { AuthorizationPolicy } from "../../lib/config/kinds/authorization-policy.ts";
 import type { ServiceLookups } from "../../lib/mesh/views/views.ts";
 import { httpAuthorization } from "../../lib/xds/security/authorization.ts";
+import { providerLookups } from "../../lib/xds/telemetry/provider-cluster.ts";
 
 /** A request as it arrives at a workload. */
 export interface Asked {
@@ -44,7 +45,7 @@ export function envoyAllows(
   lookups: ServiceLookups,
   asked: Asked,
 ): boolean {
-  return httpAuthorization(policies, lookups).value.builtIn.every(({ typedConfig }) => {
+  return httpAuthorization(policies, providerLookups(lookups)).value.builtIn.every(({ typedConfig }) => {
     const config: unknown = typedConfig;
     const rules = isJson(config) ? config.rules : undefined;
     if (!isJson(rules) || rules.action === "LOG") return true;

@@ -15,6 +15,7 @@ import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import type { Endpoint } from "../../lib/registry/service.ts";
 import { tcpAuthorization } from "../../lib/xds/security/authorization.ts";
 import { jwtAuthentication } from "../../lib/xds/security/jwt-authentication.ts";
+import { providerLookups } from "../../lib/xds/telemetry/provider-cluster.ts";
 import { endpoint } from "../xds/world-parts.ts";
 import { type Asked, envoyAllows, requestOn } from "./envoy-rbac.ts";
 import { config, service, sidecar, type WorldParts, world } from "./parts.ts";
@@ -248,7 +249,7 @@ describe("tokens that authentication policies ask for", () => {
 
   it("are nothing that TCP connections are refused for", () => {
     const { policies, lookups } = served([policy("foo/default", origins(jwt("a")))]);
-    expect(tcpAuthorization(policies.authorization, lookups).value.builtIn).toEqual([]);
+    expect(tcpAuthorization(policies.authorization, providerLookups(lookups)).value.builtIn).toEqual([]);
   });
 
   it("come from where the policy says, and keys that nobody has are missed where they are written", () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { createAggregate } from "../../lib/registry/aggregate.ts";
-import { buildRegistry } from "../../lib/registry/build-registry.ts";
+import { createRegistryBuilder } from "../../lib/registry/build-registry.ts";
 import { consulContent } from "../../lib/registry/consul/convert.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import { createRegistry } from "../../lib/registry/registry.ts";
@@ -41,22 +40,22 @@ class FakeSource<T> implements Source<T> {
 }
 
 function cluster(id: string, source: Source<readonly KubernetesObject[]>) {
-  const memo = createMemo();
+  const build = createRegistryBuilder();
   return createRegistry({
     provider: "Kubernetes",
     clusterId: id,
     source,
-    stateOf: (objects) => buildRegistry(world([], [], { clusters: [{ id, objects }] }), memo).value,
+    stateOf: (objects) => build(world([], [], { clusters: [{ id, objects }] })).value,
   });
 }
 
 function consul(source: Source<RegistryContent>) {
-  const memo = createMemo();
+  const build = createRegistryBuilder();
   return createRegistry({
     provider: "Consul",
     clusterId: "",
     source,
-    stateOf: (content) => buildRegistry(world([], [], { clusters: [], others: [content] }), memo).value,
+    stateOf: (content) => build(world([], [], { clusters: [], others: [content] })).value,
   });
 }
 

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../../lib/config/config.ts";
 import { defaultMeshConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../lib/config/kinds/mesh-networks.ts";
@@ -6,8 +7,6 @@ import { parseStream } from "../../lib/config/parse.ts";
 import { readConfig } from "../../lib/config/read-config.ts";
 import { readMeshConfig, readMeshNetworks } from "../../lib/config/read-mesh-config.ts";
 import type { RegistryInput } from "../../lib/registry/registry-input.ts";
-
-export const conformance = new URL("../../../shared/conformance/", import.meta.url);
 
 /** Registry input out of YAML: Kubernetes objects and Istio's kinds together. */
 export function inputOf(yaml: string, more: Partial<RegistryInput> = {}): RegistryInput {
@@ -23,15 +22,15 @@ export function inputOf(yaml: string, more: Partial<RegistryInput> = {}): Regist
   };
 }
 
-/** Registry input of a v3 conformance case. */
-export function caseInput(suite: string, name: string): RegistryInput {
-  const folder = new URL(`${suite}/${name}/`, conformance);
+/** Registry input of the folder of a conformance case. */
+export function caseInput(folder: string): RegistryInput {
   const text = (file: string): string | undefined => {
-    const url = new URL(file, folder);
-    return existsSync(url) ? readFileSync(url, "utf8") : undefined;
+    const path = join(folder, file);
+    return existsSync(path) ? readFileSync(path, "utf8") : undefined;
   };
   const input = inputOf(text("input.yaml") ?? "");
-  const extra = existsSync(new URL("clusters/", folder)) ? readdirSync(new URL("clusters/", folder)).sort() : [];
+  const clusters = join(folder, "clusters");
+  const extra = existsSync(clusters) ? readdirSync(clusters).sort() : [];
   return {
     ...input,
     clusters: [

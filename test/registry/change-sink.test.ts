@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Config } from "../../lib/config/config.ts";
 import type { ServiceEntry } from "../../lib/config/kinds/service-entry.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import { buildRegistry } from "../../lib/registry/build-registry.ts";
+import { buildRegistry, createRegistryBuilder } from "../../lib/registry/build-registry.ts";
 import { type ChangeSink, endpointPush, reportChanges } from "../../lib/registry/change-sink.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import { pod, service, serviceEntry, slice, workloadEntry, world } from "./objects.ts";
@@ -14,8 +13,8 @@ interface Inputs {
 
 /** What a sink hears of a change: `endpoints host` or `reason host`. */
 function heard(before: Inputs, after: Inputs): readonly string[] {
-  const memo = createMemo();
-  const state = ({ objects = [], configs = [] }: Inputs) => buildRegistry(world(objects, configs), memo).value;
+  const build = createRegistryBuilder();
+  const state = ({ objects = [], configs = [] }: Inputs) => build(world(objects, configs)).value;
   const told: string[] = [];
   const sink: ChangeSink = {
     endpointsChanged: ({ hostname }) => told.push(`endpoints ${hostname}`),

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";
 import type { RegistryState } from "../../lib/registry/registry-state.ts";
 import type { Endpoint } from "../../lib/registry/service.ts";
-import { caseInput, conformance } from "./case.ts";
+import { expectedReader } from "../conformance/store/case-store.ts";
+import { casesOf, suitesOf } from "../conformance/suites.ts";
+import { caseInput } from "./case.ts";
 
 /** The parts of Istio's answers that come straight from the registry. */
 interface LoadAssignment {
@@ -23,14 +24,6 @@ interface LocalityGroup {
     readonly healthStatus?: string;
     readonly metadata: { readonly filterMetadata: { readonly istio: { readonly workload: string } } };
   }[];
-}
-
-interface Node {
-  readonly name: string;
-}
-
-function read<T>(path: string): readonly T[] {
-  return JSON.parse(readFileSync(new URL(path, conformance), "utf8"));
 }
 
 const withoutTail = (text: string): string => text.replace(/\/+$/, "");
@@ -80,20 +73,22 @@ function behind(state: RegistryState, host: string, port: number): ReadonlySet<s
 /** Endpoints of network gateways have no workload and no health: they stand for others and are no registry's. */
 const isGateway = (text: string): boolean => text.includes(" ;;;;") && !text.endsWith("HEALTHY");
 
-describe.each(["v3", "v3-samples"])("the endpoints of the %s cases", (suite) => {
-  const names = readdirSync(new URL(`${suite}/`, conformance), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name);
+describe.each(suitesOf("v3", "v3-samples"))("the endpoints of the %s cases", (suite) => {
+  const readExpected = expectedReader();
 
-  it.each(names)("%s: each one that Istio wrote is known, with its workload, locality and health", (name) => {
-    const { value: state } = buildRegistry(caseInput(suite, name));
-    for (const node of read<Node>(`${suite}/${name}/nodes.json`)) {
-      for (const assignment of read<LoadAssignment>(`${suite}/${name}/expected/${node.name}/endpoints.json`)) {
-        const [, port, , host] = assignment.clusterName.replaceAll("_.", "|").split("|");
-        const have = behind(state, host ?? "", Number(port));
-        const missing = written(assignment).filter((text) => !isGateway(text) && !have.has(text));
-        expect(missing, assignment.clusterName).toEqual([]);
+  it.each(casesOf(suite))(
+    "$name: each one that Istio wrote is known, with its workload, locality and health",
+    ({ path }) => {
+      const { value: state } = buildRegistry(caseInput(path));
+      for (const { endpoints } of Object.values(readExpected(path))) {
+        const assignments: readonly LoadAssignment[] = JSON.parse(JSON.stringify(endpoints));
+        for (const assignment of assignments) {
+          const [, port, , host] = assignment.clusterName.replaceAll("_.", "|").split("|");
+          const have = behind(state, host ?? "", Number(port));
+          const missing = written(assignment).filter((text) => !isGateway(text) && !have.has(text));
+          expect(missing, assignment.clusterName).toEqual([]);
+        }
       }
-    }
-  });
+    },
+  );
 });

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Config } from "../../lib/config/config.ts";
 import { noMeshNetworks } from "../../lib/config/kinds/mesh-networks.ts";
-import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import { buildRegistry } from "../../lib/registry/build-registry.ts";
+import { buildRegistry, createRegistryBuilder } from "../../lib/registry/build-registry.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import type { RegistryInput } from "../../lib/registry/registry-input.ts";
 import type { RegistryState } from "../../lib/registry/registry-state.ts";
@@ -176,12 +175,12 @@ describe("buildRegistry under a memo", () => {
     fc.assert(
       fc.property(fc.array(anyChange, { minLength: 1, maxLength: 25 }), (changes) => {
         const stores = new Stores();
-        const memo = createMemo();
-        let former = buildRegistry(stores.input(), memo).value;
+        const build = createRegistryBuilder();
+        let former = build(stores.input()).value;
         for (const change of changes) {
           stores.apply(change);
           const input = stores.input();
-          const state = buildRegistry(input, memo).value;
+          const state = build(input).value;
           expect(contents(state)).toEqual(contents(buildRegistry(input).value));
           for (const [key, endpoints] of state.endpoints) {
             const before = former.endpoints.get(key);
@@ -213,8 +212,8 @@ describe("buildRegistry under a memo", () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 15 }), anyObject, (changes, extra) => {
         const stores = new Stores(changes);
-        const memo = createMemo();
-        const before = contents(buildRegistry(stores.input(), memo).value);
+        const build = createRegistryBuilder();
+        const before = contents(build(stores.input()).value);
         const input = stores.input();
         const [primary] = input.clusters;
         const taken = primary?.objects.some(
@@ -224,14 +223,11 @@ describe("buildRegistry under a memo", () => {
             metadata.namespace === extra.metadata.namespace,
         );
         fc.pre(taken === false);
-        buildRegistry(
-          {
-            ...input,
-            clusters: [{ id: "Kubernetes", objects: [...(primary?.objects ?? []), extra] }, ...input.clusters.slice(1)],
-          },
-          memo,
-        );
-        expect(contents(buildRegistry(input, memo).value)).toEqual(before);
+        build({
+          ...input,
+          clusters: [{ id: "Kubernetes", objects: [...(primary?.objects ?? []), extra] }, ...input.clusters.slice(1)],
+        });
+        expect(contents(build(input).value)).toEqual(before);
       }),
       { numRuns: 100 },
     );

@@ -1,17 +1,17 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readdirSync, readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import type { V1Request } from "../../lib/snapshot/legacy/question.ts";
 import { bootstrapDocument, defaultBootstrapSettings } from "../../lib/v1/bootstrap.ts";
-import { readV1World, type V1Inputs } from "../conformance/v1-world.ts";
+import { casesOf } from "../conformance/suites.ts";
+import { readV1Case, v1Urls } from "../conformance/v1-cases.ts";
+import { readV1World } from "../conformance/v1-world.ts";
+import { hasShared } from "../shared.ts";
 import { answer } from "./oracle/answer.ts";
-
-const suite = new URL("../../../shared/conformance/v1/", import.meta.url);
+import { suite as carried } from "./worlds.ts";
 
 const ajv = new Ajv2020({ strict: false });
-const schemas = readdirSync(new URL("schema/", suite)).map((file) => {
-  const schema: { $id: string } = JSON.parse(readFileSync(new URL(`schema/${file}`, suite), "utf8"));
+const schemas = readdirSync(new URL("schema/", carried)).map((file) => {
+  const schema: { $id: string } = JSON.parse(readFileSync(new URL(`schema/${file}`, carried), "utf8"));
   ajv.addSchema(schema);
   return { file: file.replace(/\.json$/, ""), id: schema.$id };
 });
@@ -22,38 +22,30 @@ function validate(name: string, body: unknown): readonly unknown[] {
   return check?.(body) === true ? [] : (check?.errors ?? [`no schema ${name}`]);
 }
 
-interface SingleCase extends V1Inputs {
-  readonly request?: V1Request;
-  readonly expect?: { readonly status?: number; readonly body?: string };
-  readonly advisory?: boolean;
-}
+const families = ["sds", "cds", "rds", "lds"];
 
-const families = ["sds", "cds", "rds", "lds"] as const;
-
-const cases = families.flatMap((family) =>
-  readdirSync(new URL(`cases/${family}/`, suite)).flatMap((name) => {
-    const folder = new URL(`cases/${family}/${name}/`, suite);
-    const spec: SingleCase = JSON.parse(readFileSync(new URL("case.json", folder), "utf8"));
-    return spec.expect?.body === undefined ? [] : [{ family, name, folder, spec, expected: spec.expect.body }];
-  }),
-);
+const cases = casesOf("v1").flatMap((found) => {
+  const spec = readV1Case(found.path);
+  const expected = spec.expect?.body;
+  if (!families.includes(spec.family) || expected === undefined) return [];
+  return [{ name: found.name, spec, expected, ...v1Urls(found) }];
+});
 
 describe("the answers of the v1 API", () => {
   it("are there to be compared with", () => {
-    expect(existsSync(fileURLToPath(suite))).toBe(true);
-    expect(cases.length).toBeGreaterThan(100);
+    expect(cases.length).toBeGreaterThan(hasShared ? 150 : 80);
   });
 
-  it.each(cases)("are what an Envoy of the time accepts: $name", ({ family, name, folder, spec }) => {
+  it.each(cases)("are what an Envoy of the time accepts: $name", ({ name, spec, suite, folder }) => {
     const world = readV1World(spec, suite, folder).value;
     const body: unknown = JSON.parse(answer(world, spec.request ?? { method: "GET", path: "" }).body);
-    const schema = name === "all-sds" ? "registrations-response" : `${family}-response`;
+    const schema = name === "sds/all-sds" ? "registrations-response" : `${spec.family}-response`;
     expect(validate(schema, body)).toEqual([]);
   });
 
   it.each(cases.filter(({ spec }) => spec.advisory !== true))(
     "are byte for byte what the release wrote: $name",
-    ({ folder, spec, expected }) => {
+    ({ suite, folder, spec, expected }) => {
       const world = readV1World(spec, suite, folder).value;
       const { body } = answer(world, spec.request ?? { method: "GET", path: "" });
       expect(body.trimEnd()).toBe(readFileSync(new URL(expected, folder), "utf8").trimEnd());
@@ -61,9 +53,13 @@ describe("the answers of the v1 API", () => {
   );
 
   it("send weighted egress routes to the one cluster that exists", () => {
-    const folder = new URL("cases/rds/x-rds-weighted-egress-collapses/", suite);
-    const spec: SingleCase = JSON.parse(readFileSync(new URL("case.json", folder), "utf8"));
-    const body = answer(readV1World(spec, suite, folder).value, spec.request ?? { method: "GET", path: "" }).body;
+    const advisory = cases.find(({ name }) => name === "rds/x-rds-weighted-egress-collapses");
+    if (advisory === undefined) throw new Error("the case is not there");
+    const { spec, folder } = advisory;
+    const body = answer(
+      readV1World(spec, advisory.suite, folder).value,
+      spec.request ?? { method: "GET", path: "" },
+    ).body;
     expect(body).not.toContain("weighted_clusters");
   });
 });

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { answerCompiled, type CompiledLegacy, legacyClassKey } from "../../lib/snapshot/legacy/compiled-legacy.ts";
@@ -6,24 +5,20 @@ import { type NodeId, parseNodeId } from "../../lib/snapshot/legacy/node-id.ts";
 import { readQuestion, type V1Question, type V1Request } from "../../lib/snapshot/legacy/question.ts";
 import { compileLegacy } from "../../lib/v1/compile-legacy.ts";
 import { defaultLegacyMeshConfig, type LegacyWorld } from "../../lib/v1/legacy-world.ts";
-import { readV1World, type V1Inputs } from "../conformance/v1-world.ts";
+import { casesOf } from "../conformance/suites.ts";
+import { readV1Case, v1Urls } from "../conformance/v1-cases.ts";
+import { readV1World } from "../conformance/v1-world.ts";
 import { answer } from "./oracle/answer.ts";
+import { suite as carried } from "./worlds.ts";
 
-const suite = new URL("../../../shared/conformance/v1/", import.meta.url);
+const families = ["sds", "cds", "rds", "lds", "compat-0.7"];
 
-interface SingleCase extends V1Inputs {
-  readonly request?: V1Request;
-  readonly registryFaults?: unknown;
-}
-
-const cases = ["sds", "cds", "rds", "lds", "compat-0.7"].flatMap((family) =>
-  readdirSync(new URL(`cases/${family}/`, suite)).flatMap((name) => {
-    const folder = new URL(`cases/${family}/${name}/`, suite);
-    const spec: SingleCase = JSON.parse(readFileSync(new URL("case.json", folder), "utf8"));
-    const { request } = spec;
-    return request === undefined || spec.registryFaults !== undefined ? [] : [{ name, folder, spec, request }];
-  }),
-);
+const cases = casesOf("v1").flatMap((found) => {
+  const spec = readV1Case(found.path);
+  const { request } = spec;
+  if (!families.includes(spec.family) || request === undefined || spec.registryFaults !== undefined) return [];
+  return [{ name: found.name, spec, request, ...v1Urls(found) }];
+});
 
 const ask = ({ index, texts }: CompiledLegacy, question: V1Question) =>
   answerCompiled(index, async (name) => texts[name] ?? "", question);
@@ -35,7 +30,7 @@ async function compiledBody(world: LegacyWorld, request: V1Request, domains?: re
 }
 
 describe("compileLegacy", () => {
-  it.each(cases)("gives the bytes that the world itself gives: $name", async ({ folder, spec, request }) => {
+  it.each(cases)("gives the bytes that the world itself gives: $name", async ({ suite, folder, spec, request }) => {
     const world = readV1World(spec, suite, folder).value;
     const node = parseNodeId(request.path.split("/").at(-1) ?? "");
     const domains = "error" in node ? [] : [node.domain];
@@ -64,7 +59,7 @@ describe("compileLegacy", () => {
 /** The shop with everything that writes something of the node into an answer. */
 function worldOf(mesh: Partial<LegacyWorld["mesh"]>): LegacyWorld {
   const inputs = { variant: "0.8", registry: "shop", meshBase: "plain" };
-  const base = readV1World(inputs, suite, suite).value;
+  const base = readV1World(inputs, carried, carried).value;
   return { ...base, mesh: { ...defaultLegacyMeshConfig, ...base.mesh, ...mesh } };
 }
 

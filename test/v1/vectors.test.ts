@@ -8,12 +8,11 @@ import { byPath, combinedPath } from "../../lib/v1/ingress-routes.ts";
 import { serviceDomains } from "../../lib/v1/outbound-routes.ts";
 import { resolveHost } from "../../lib/v1/resolve-host.ts";
 import { headerMatch, sortHeaders } from "../../lib/v1/route-match.ts";
+import { suite } from "./worlds.ts";
 
-/** Tables that were recorded from release 0.8, shared with whoever builds the same. */
+/** Tables that were recorded from release 0.8. */
 function vectors(name: string) {
-  return JSON.parse(
-    readFileSync(new URL(`../../../shared/conformance/v1/vectors/${name}.json`, import.meta.url), "utf8"),
-  );
+  return JSON.parse(readFileSync(new URL(`vectors/${name}.json`, suite), "utf8"));
 }
 
 interface Path {

@@ -1,11 +1,12 @@
 import { type Config, defaultCreationTimeMs } from "../../lib/config/config.ts";
 import { type LegacyConfigs, type LegacyWorld, noLegacyConfigs } from "../../lib/v1/legacy-world.ts";
+import { carriedCases } from "../conformance/suites.ts";
 import { readV1World } from "../conformance/v1-world.ts";
 
-/** The legacy suite's folder in the shared data. */
-export const suite = new URL("../../../shared/conformance/v1/", import.meta.url);
+/** The legacy suite as the repository carries it: its registries, mesh settings, schemas and tables. */
+export const suite = new URL("v1/", carriedCases);
 
-/** A world with the shared `shop` registry and no objects. */
+/** A world with the suite's `shop` registry and no objects. */
 export const shop: LegacyWorld = readV1World(
   { variant: "0.8", registry: "shop", meshBase: "plain" },
   suite,

@@ -183,6 +183,8 @@ export interface Parts {
   readonly workloadMode?: MutualTlsMode;
   readonly clusterLocal?: boolean;
   readonly clientFiles?: Readonly<Record<string, string>>;
+  /** A gateway that passes mesh mTLS on. */
+  readonly passesMtlsOn?: boolean;
 }
 
 export function lookups(parts: Parts): MeshLookups {
@@ -194,13 +196,11 @@ export function lookups(parts: Parts): MeshLookups {
     isClusterLocal: () => parts.clusterLocal ?? false,
     serviceMtlsMode: () => parts.namespaceMode,
     workloadMtlsMode: () => parts.workloadMode ?? "PERMISSIVE",
-    authentication: {},
     serviceByHostname: (hostname) => parts.services?.find((candidate) => candidate.hostname === hostname),
     servicesOfHost: () => [],
     services: {},
     meshNetworks: { networks: {} },
     networkGateways: parts.gateways ?? [],
-    gatewaysOfNetwork: (network) => (parts.gateways ?? []).filter((gateway) => gateway.network === network),
   };
 }
 
@@ -215,7 +215,7 @@ export function clusterView(parts: Parts): ClusterView {
     scope,
     destinationRule,
     perspective: { ...here, ...parts.perspective },
-    containsAutoPassthrough: false,
+    containsAutoPassthrough: parts.passesMtlsOn ?? false,
     tlsClientFiles: parts.clientFiles ?? {},
   };
   return {

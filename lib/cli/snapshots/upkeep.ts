@@ -1,6 +1,8 @@
 import type { Command } from "commander";
+import { collectedSources } from "../../compile/collect-sources.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { collectGarbage } from "../../snapshot/collect-garbage.ts";
+import { collectables } from "../../snapshot/collectables.ts";
 import { fsck } from "../../snapshot/fsck.ts";
 import { keyringOption, trustOf } from "../keyring.ts";
 import type { Terminal } from "../terminal.ts";
@@ -12,11 +14,12 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .command("gc")
     .description("Deletes what nothing names any more: one run names it, a run an hour later deletes it.")
     .option(storeOption, storeDescription, defaultStore)
-    .option("--keep <publications>", "how many publications can still be rolled back to", "50")
+    .option("--keep <publications>", "how many roots that were served can still be rolled back to", "50")
     .addOption(keyringOption())
     .action(async ({ store, keep, keyring }: { store: string; keep: string; keyring: string }) => {
       const trust = await trustOf(keyring);
-      const options = { keepPublications: Number(keep), graceMs: 3_600_000, now: Date.now, ...trust };
+      const others = [...collectables, collectedSources];
+      const options = { keepPublications: Number(keep), graceMs: 3_600_000, now: Date.now, others, ...trust };
       const { done, deleted, doomed, kept } = await collectGarbage(await openStore(store), options);
       if (!done) throw new PortolanError("somebody else is publishing or collecting; try again later");
       terminal.out(`${deleted} deleted, ${doomed} to be deleted in an hour or later, ${kept} kept`);

@@ -1,4 +1,4 @@
-import { error, type Finding, type Path, warning } from "../finding.ts";
+import { error, type Finding, info, type Path, warning } from "../finding.ts";
 import type { ApplyTo, EnvoyConfigObjectPatch, EnvoyFilter, FilterMatch } from "../kinds/envoy-filter.ts";
 import { inlineSecretRules } from "./inline-secrets.ts";
 import { isRegex } from "./regex.ts";
@@ -78,7 +78,10 @@ function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Findi
     );
   }
   yield* exclusiveMatchRules(match, [...path, "match"]);
-  if (match?.context === "WAYPOINT") return;
+  if (match?.context === "WAYPOINT") {
+    yield info([...path, "match"], "waypoints are not served here, so the patch has no effect");
+    return;
+  }
   const version = match?.proxy?.proxyVersion;
   if (version !== undefined) {
     const at = [...path, "match", "proxy", "proxyVersion"];

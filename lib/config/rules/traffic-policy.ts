@@ -102,7 +102,7 @@ export function* outlierDetectionRules(outlier: OutlierDetection | undefined, pa
   if (outlier.consecutiveErrors !== undefined) {
     yield warning(
       [...path, "consecutiveErrors"],
-      "is deprecated",
+      "has no effect any more",
       "use consecutive5xxErrors or consecutiveGatewayErrors",
     );
   }

@@ -54,7 +54,7 @@ export const trafficExtension: z.ZodType<TrafficExtension> = message({
     match: trafficSelector,
   },
   kept: {
-    ...policyTarget.kept,
+    selector: workloadSelector,
     priority: int32,
     wasm: message(wasm),
     lua: message({ required: { inlineCode: text.default("") } }),

@@ -1,4 +1,5 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
+import { networkLabel, nodeLabel, regionLabel, subzoneLabel, zoneLabel } from "../../registry/labels.ts";
 import type { LabelKeys } from "../../snapshot/classifier.ts";
 import type { Question } from "../memo/traced-step.ts";
 import type { ProxyAnswers } from "../views/proxy-answers.ts";
@@ -12,11 +13,11 @@ export interface ClassReads {
 
 /** Labels that stand for an attribute of the node, which as a rule sends no such labels itself. */
 const topologyAttributes: ReadonlyMap<string, string> = new Map([
-  ["topology.kubernetes.io/region", "locality"],
-  ["topology.kubernetes.io/zone", "locality"],
-  ["topology.istio.io/subzone", "locality"],
-  ["topology.istio.io/network", "network"],
-  ["kubernetes.io/hostname", "nodeName"],
+  [regionLabel, "locality"],
+  [zoneLabel, "locality"],
+  [subzoneLabel, "locality"],
+  [networkLabel, "network"],
+  [nodeLabel, "nodeName"],
 ]);
 
 /**

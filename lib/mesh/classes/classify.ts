@@ -1,10 +1,8 @@
-import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { type Classifier, project } from "../../snapshot/classifier.ts";
-import { fingerprint } from "../memo/fingerprint.ts";
 import type { Memo } from "../memo/memo.ts";
-import { plainText } from "../memo/plain-text.ts";
+import { fingerprint, plainText } from "../memo/plain-text.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";

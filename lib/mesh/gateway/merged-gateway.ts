@@ -9,6 +9,8 @@ import type { Gateway, Server } from "../../config/kinds/gateway.ts";
 import { isSubset, type Labels } from "../../config/labels.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import { lazily } from "../memo/lazy.ts";
+import type { Memo } from "../memo/memo.ts";
+import { step } from "../memo/step.ts";
 import {
   gatewayRouteName,
   isHttpProtocol,
@@ -46,11 +48,10 @@ export interface MergedServers {
   readonly routeName: string;
 }
 
-/** One server of one Gateway, hosts sanitised. */
+/** One server of one Gateway. */
 export interface GatewayServer {
+  /** Hosts sanitised; it keeps its identity as long as the Gateway does. */
   readonly server: Server;
-  /** The same as it stands in the Gateway: it keeps its identity as long as the Gateway does. */
-  readonly written: Server;
   readonly gateway: Config<Gateway>;
   readonly key: ConfigKey;
   /** `namespace/name`. */
@@ -88,6 +89,7 @@ interface Merge {
 export function mergeGateways(
   gateways: readonly Config<Gateway>[],
   translations: readonly PortTranslation[],
+  memo: Memo,
 ): Stage<MergedGateway> {
   const merge: Merge = {
     entries: new Map(),
@@ -101,7 +103,7 @@ export function mergeGateways(
   for (const gateway of gateways) {
     const source = { gateway, key: keyOf(gateway), gatewayName: `${gateway.meta.namespace}/${gateway.meta.name}` };
     gateway.spec.servers.forEach((written, at) => {
-      addServer(merge, source, written, at, translations);
+      addServer(merge, source, serverOf(memo, { gateway, written }), at, translations);
     });
   }
   const entries = [...merge.entries.values()];
@@ -118,22 +120,34 @@ export function mergeGateways(
   };
 }
 
+interface WrittenServer {
+  readonly gateway: Config<Gateway>;
+  readonly written: Server;
+}
+
+/** A server with its hosts as the whole mesh calls them. */
+const serverOf = step(
+  "server of a gateway",
+  { gateway: "identity", written: "identity" },
+  ({ gateway, written }: WrittenServer): Server => {
+    const hosts = sanitisedHosts(written.hosts, gateway.meta.namespace);
+    return hosts === written.hosts ? written : { ...written, hosts };
+  },
+);
+
 function addServer(
   merge: Merge,
   source: Pick<GatewayServer, "gateway" | "key" | "gatewayName">,
-  written: Server,
+  server: Server,
   at: number,
   translations: readonly PortTranslation[],
 ): void {
   const { gateway } = source;
   const { name, namespace } = gateway.meta;
-  const number = workloadPort(written.port.number, translations);
-  const hosts = sanitisedHosts(written.hosts, namespace);
-  const server: Server = hosts === written.hosts ? written : { ...written, hosts };
+  const number = workloadPort(server.port.number, translations);
   const added: GatewayServer = {
     ...source,
     server,
-    written,
     routeName: gatewayRouteName(server, number, name, namespace),
   };
   const port: ServerPort = { number, protocol: server.port.protocol, bind: server.bind ?? "" };

@@ -57,7 +57,6 @@ export const meshLookups = step(
     { general, services, endpoints, meshConfig, domain, peerAuthentication, networks }: MeshLookupInputs,
     memo: Memo,
   ): MeshLookups => {
-    const clusterLocal = lazily(() => clusterLocalHosts(meshConfig, domain));
     // Every generator asks for the endpoints of every service: looked up once by its name, by its identity then.
     const known = new Map<Service, readonly Endpoint[]>();
     const endpointsOf = (service: Service): readonly Endpoint[] => {
@@ -71,23 +70,38 @@ export const meshLookups = step(
     return {
       ...general,
       endpoints: endpointsOf,
-      serviceAccounts: (service) =>
-        serviceAccounts(memo, {
-          service: services.youngest(service),
-          endpoints: endpointsOf(service),
-          aliases: meshConfig.trustDomainAliases,
-        }),
-      isClusterLocal: (service) => clusterLocal()(service.hostname),
-      authentication: peerAuthentication,
+      serviceAccounts: accountLookup(memo, { services, aliases: meshConfig.trustDomainAliases }),
+      isClusterLocal: clusterLocality(memo, { meshConfig, domain }),
       serviceMtlsMode: peerAuthentication.serviceMode,
       workloadMtlsMode: peerAuthentication.workloadMode,
       networkGateways: networks.gateways,
-      gatewaysOfNetwork: networks.gatewaysOf,
     };
   },
 );
 
 const noEndpoints: readonly [] = [];
+
+const clusterLocality = step(
+  "cluster locality",
+  { meshConfig: "identity", domain: "value" },
+  ({ meshConfig, domain }: Pick<MeshLookupInputs, "meshConfig" | "domain">): MeshLookups["isClusterLocal"] => {
+    const clusterLocal = lazily(() => clusterLocalHosts(meshConfig, domain));
+    return (service) => clusterLocal()(service.hostname);
+  },
+);
+
+interface AccountInputs {
+  readonly services: ServiceIndex;
+  readonly aliases: MeshConfig["trustDomainAliases"];
+}
+
+const accountLookup = step(
+  "account lookup",
+  { services: "identity", aliases: "identity" },
+  ({ services, aliases }: AccountInputs, memo: Memo): MeshLookups["serviceAccounts"] =>
+    (service, endpoints) =>
+      serviceAccounts(memo, { service: services.youngest(service), endpoints, aliases }),
+);
 
 const serviceAccounts = step(
   "service accounts",

@@ -1,15 +1,12 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import type { NetworkGateway } from "../../registry/registry-state.ts";
-import { groupBy } from "../group-by.ts";
 import { step } from "../memo/step.ts";
 
 /** Gateways between networks. @see docs/how-istio-does-it/networks.md#gateways */
 export interface NetworkIndex {
   /** By address, then port; without duplicates. */
   readonly gateways: readonly NetworkGateway[];
-  /** Gateways of a network in one cluster, else those of the network anywhere. */
-  gatewaysOf(network: string, clusterId: string): readonly NetworkGateway[];
 }
 
 /** The index, remembered. */
@@ -33,10 +30,5 @@ function indexNetworks(meshNetworks: MeshNetworks, found: readonly NetworkGatewa
   const gateways = [...unique.values()].sort(
     (a, b) => byCodePoint(a.address, b.address) || a.port - b.port || byCodePoint(a.clusterId, b.clusterId),
   );
-  const byNetwork = groupBy(gateways, (gateway) => gateway.network);
-  const byCluster = groupBy(gateways, (gateway) => `${gateway.network}|${gateway.clusterId}`);
-  return {
-    gateways,
-    gatewaysOf: (network, clusterId) => byCluster.get(`${network}|${clusterId}`) ?? byNetwork.get(network) ?? [],
-  };
+  return { gateways };
 }

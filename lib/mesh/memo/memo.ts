@@ -4,13 +4,10 @@
  *
  * A result never depends on the memo: `noMemo`, which remembers nothing, gives the same answers.
  */
-export interface Memo extends OldMemo {
+export interface Memo {
   /** Undefined: nothing is remembered. */
   readonly known: Known | undefined;
 }
-
-/** Goes with the last of its callers. */
-type OldMemo = <T>(from: readonly object[], name: string, make: () => T) => T;
 
 /** The inside of a memo; only the steps look at it. */
 export interface Known {
@@ -57,17 +54,11 @@ export function createMemo(): Memo {
   const root = createNode();
   // What comes first is many, and goes: never held.
   root.next = new WeakMap();
-  const old: OldMemo = (from, name, make) => {
-    let node = root;
-    for (const object of from) node = follow(node, object);
-    return valueAt(node, name, make);
-  };
-  return Object.assign(old, { known: { root, last: new Map(), round: 0 } });
+  return { known: { root, last: new Map(), round: 0 } };
 }
 
 /** Remembers nothing: what every remembered result must equal. */
-const forgets: OldMemo = (_from, _name, make) => make();
-export const noMemo: Memo = Object.assign(forgets, { known: undefined });
+export const noMemo: Memo = { known: undefined };
 
 /** The node behind an object. */
 export function follow(node: KnownNode, object: object): KnownNode {

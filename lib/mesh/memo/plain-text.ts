@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../config/diagnostic.ts";
+import { createHash } from "node:crypto";
 
 /**
  * One text for each plain value, and no other value with the same: texts carry their length, so that nothing in them can look
@@ -27,12 +27,22 @@ export function plainText(value: unknown): string {
 
 function objectText(value: object | null): string {
   if (value === null) return "n";
-  if (Array.isArray(value)) return `[${value.map(plainText).join("")}]`;
+  let text = "";
+  if (Array.isArray(value)) {
+    for (const element of value) text += plainText(element);
+    return `[${text}]`;
+  }
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) throw new TypeError("no plain value: an object of a class");
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return `{${fields
-    .sort(([a], [b]) => byCodePoint(a, b))
-    .map(([name, field]) => plainText(name) + plainText(field))
-    .join("")}}`;
+  // Any order will do that is the same everywhere.
+  for (const name of Object.keys(value).sort()) {
+    const field: unknown = Reflect.get(value, name);
+    if (field !== undefined) text += plainText(name) + plainText(field);
+  }
+  return `{${text}}`;
+}
+
+/** A short text that stands for a long one in a name. */
+export function fingerprint(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 24);
 }

@@ -47,6 +47,10 @@ export interface Question {
 interface Trace<T> {
   /** Undefined where no further question was asked. */
   question: Question | undefined;
+  /** The one answer, as long as there is one: most questions have no other, and collections are costly, as in the memo. */
+  only: unknown;
+  afterOnly: Trace<T> | undefined;
+  /** Every answer, once there were two. */
   byValue: Map<unknown, Trace<T>> | undefined;
   byIdentity: WeakMap<object, Trace<T>> | undefined;
   result: Traced<T> | undefined;
@@ -54,6 +58,8 @@ interface Trace<T> {
 
 const createTrace = <T>(): Trace<T> => ({
   question: undefined,
+  only: undefined,
+  afterOnly: undefined,
   byValue: undefined,
   byIdentity: undefined,
   result: undefined,
@@ -66,6 +72,7 @@ const isObject = (answer: unknown): answer is object =>
 const maxAnswers = 4096;
 
 function behind<T>(trace: Trace<T>, answer: unknown): Trace<T> | undefined {
+  if (trace.afterOnly !== undefined) return trace.only === answer ? trace.afterOnly : undefined;
   return isObject(answer) ? trace.byIdentity?.get(answer) : trace.byValue?.get(answer);
 }
 
@@ -73,14 +80,27 @@ function enter<T>(trace: Trace<T>, answer: unknown): Trace<T> {
   const known = behind(trace, answer);
   if (known !== undefined) return known;
   const made = createTrace<T>();
+  const { only, afterOnly } = trace;
+  if (afterOnly !== undefined) {
+    trace.only = undefined;
+    trace.afterOnly = undefined;
+    keep(trace, only, afterOnly);
+    keep(trace, answer, made);
+  } else if (trace.byValue === undefined && trace.byIdentity === undefined) {
+    trace.only = answer;
+    trace.afterOnly = made;
+  } else keep(trace, answer, made);
+  return made;
+}
+
+function keep<T>(trace: Trace<T>, answer: unknown, after: Trace<T>): void {
   if (isObject(answer)) {
     trace.byIdentity ??= new WeakMap();
-    trace.byIdentity.set(answer, made);
+    trace.byIdentity.set(answer, after);
   } else {
     if (trace.byValue === undefined || trace.byValue.size >= maxAnswers) trace.byValue = new Map();
-    trace.byValue.set(answer, made);
+    trace.byValue.set(answer, after);
   }
-  return made;
 }
 
 /** The value of a field; the source's own word for what nobody else may change. */
@@ -105,10 +125,10 @@ function findResult<T>(start: Trace<T>, source: object): Traced<T> | undefined {
 /** Answers of one run, so that a question is recorded once. */
 interface Asked {
   answer: { readonly value: unknown } | undefined;
-  readonly byArgument: Map<unknown, Asked>;
+  byArgument: Map<unknown, Asked> | undefined;
 }
 
-const nothingAsked = (): Asked => ({ answer: undefined, byArgument: new Map() });
+const nothingAsked = (): Asked => ({ answer: undefined, byArgument: undefined });
 
 /** A call without arguments is another question than the field itself. */
 const call = Symbol("call");
@@ -116,8 +136,12 @@ const call = Symbol("call");
 function entryAt(start: Asked, path: readonly unknown[]): Asked {
   let at = start;
   for (const part of path) {
-    const next = at.byArgument.get(part) ?? nothingAsked();
-    at.byArgument.set(part, next);
+    at.byArgument ??= new Map();
+    let next = at.byArgument.get(part);
+    if (next === undefined) {
+      next = nothingAsked();
+      at.byArgument.set(part, next);
+    }
     at = next;
   }
   return at;

@@ -57,8 +57,8 @@ const mergeNames: InputNames<MergeInputs> = { gateways: objectNames, translation
 const mergedGateway = step(
   "merged gateway",
   { gateways: "identity", translations: "value" },
-  (inputs: MergeInputs): Stage<MergedGateway & View> => {
-    const { value, diagnostics } = mergeGateways(inputs.gateways, inputs.translations);
+  (inputs: MergeInputs, memo: Memo): Stage<MergedGateway & View> => {
+    const { value, diagnostics } = mergeGateways(inputs.gateways, inputs.translations, memo);
     return { value: { ...value, key: viewKey(mergeNames, inputs) }, diagnostics };
   },
 );

@@ -1,5 +1,4 @@
-import { fingerprint } from "../memo/fingerprint.ts";
-import { plainText } from "../memo/plain-text.ts";
+import { fingerprint, plainText } from "../memo/plain-text.ts";
 import { fieldsOf } from "../memo/step.ts";
 
 /**

@@ -62,29 +62,33 @@ export interface ListenerLookups extends ServiceLookups {
   endpoints(service: Service): readonly Endpoint[];
 }
 
-/** What clusters and endpoints may ask, for services in their scope. */
+/**
+ * What clusters and endpoints may ask, for services in their scope. Only `endpoints` is another function for every change of an
+ * endpoint: the others stay as long as their answers do, so that each of them can be an input of a step.
+ */
 export interface MeshLookups extends ServiceLookups {
   /** Every endpoint of a service, in arrival order. */
   endpoints(service: Service): readonly Endpoint[];
-  /** Sorted, trust-domain aliases expanded. */
-  serviceAccounts(service: Service): readonly string[];
-  isClusterLocal(service: Service): boolean;
+  /** Who may answer for a service with these endpoints: sorted, trust-domain aliases expanded. */
+  readonly serviceAccounts: (service: Service, endpoints: readonly Endpoint[]) => readonly string[];
+  readonly isClusterLocal: (service: Service) => boolean;
   /**
    * What clients guess that a port of a service takes; undefined: nothing says.
    * @see docs/how-istio-does-it/security.md#mutual-tls
    * @see docs/how-istio-does-it/security.md#what-clients-guess
    */
-  serviceMtlsMode(service: Service, port: ServicePort): MutualTlsMode | undefined;
+  readonly serviceMtlsMode: (service: Service, port: ServicePort) => MutualTlsMode | undefined;
   /**
    * Effective mode on one (target) port of the workload with these labels, also a workload of another class.
    * @see docs/how-istio-does-it/security.md#mutual-tls
    */
-  workloadMtlsMode(namespace: string, labels: Readonly<Record<string, string>>, port: number): MutualTlsMode;
-  /** Stands for all PeerAuthentications among inputs: another object as soon as one of them changed. */
-  readonly authentication: object;
+  readonly workloadMtlsMode: (
+    namespace: string,
+    labels: Readonly<Record<string, string>>,
+    port: number,
+  ) => MutualTlsMode;
+  /** Of all networks: those that registries found and those of MeshNetworks. */
   readonly networkGateways: readonly NetworkGateway[];
-  /** Gateways of one network (both registry-found and MeshNetworks). */
-  gatewaysOfNetwork(network: string, clusterId: string): readonly NetworkGateway[];
 }
 
 export type MutualTlsMode = "DISABLE" | "PERMISSIVE" | "STRICT";

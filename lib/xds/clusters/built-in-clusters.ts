@@ -31,13 +31,13 @@ export function blackHole(proxies: ClusterClass): ClusterJson {
     name: blackHoleCluster,
     altStatName: altStatName(blackHoleCluster),
     type: "STATIC",
-    connectTimeout: proxies.lookups.mesh.connectTimeout,
+    connectTimeout: proxies.mesh.connectTimeout,
   };
 }
 
 /** Leads outbound traffic that no service claims to where it was going. */
 export function passthrough(proxies: ClusterClass): ClusterJson {
-  const { mesh } = proxies.lookups;
+  const { mesh } = proxies;
   return {
     name: passthroughCluster,
     altStatName: altStatName(passthroughCluster),

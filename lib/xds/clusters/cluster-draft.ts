@@ -1,6 +1,8 @@
 import type { Subset } from "../../config/kinds/destination-rule.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { Service, ServicePort } from "../../registry/service.ts";
+import type { MutualTlsMode } from "../../mesh/views/views.ts";
+import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
+import type { Sight } from "../endpoints/sight.ts";
 import type { Discovery } from "./discovery.ts";
 import type { EffectiveTrafficPolicy } from "./traffic-policy.ts";
 
@@ -9,13 +11,23 @@ export interface OutboundService {
   readonly service: Service;
   readonly rule: MeshDestinationRule | undefined;
   readonly accounts: readonly string[];
+  /** What clients guess that each of its ports takes; undefined: nothing says. */
+  readonly mtlsModes: readonly (MutualTlsMode | undefined)[];
   /** `sniDnat`: the clusters through which a gateway passes mesh mTLS on as it is. */
   readonly mode: "default" | "sniDnat";
+  readonly seen: SeenEndpoints;
+}
+
+/** Of the service, for clusters that carry their endpoints, or look at them for the guess of mTLS; most ask nothing here. */
+export interface SeenEndpoints {
+  readonly endpoints: readonly Endpoint[];
+  readonly sight: Sight;
 }
 
 /** A cluster in the making. */
 export interface ClusterDraft extends OutboundService {
   readonly port: ServicePort;
+  readonly mtlsMode: MutualTlsMode | undefined;
   readonly name: string;
   readonly discovery: Discovery;
   /** undefined for the cluster of the whole service. */

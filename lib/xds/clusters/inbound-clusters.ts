@@ -1,8 +1,9 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
-import type { IstioIngressListener } from "../../config/kinds/sidecar.ts";
+import type { IstioIngressListener, Sidecar } from "../../config/kinds/sidecar.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { ClusterView, ServedView } from "../../mesh/views/views.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
@@ -31,9 +32,6 @@ interface InboundPort {
 
 type ClusterResource = Resource<ClusterJson>;
 
-/** Stands for what is not there among memo keys. */
-const nothing = {};
-
 /** Longer than anything runs: Envoy would forget original destinations that are quiet. */
 const never = "9223372035s";
 
@@ -45,12 +43,16 @@ const never = "9223372035s";
  */
 export function inboundClusters(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {
   const { inbound } = view;
-  return inboundPorts(view, proxies).map((port) => {
-    const { services, ...plain } = port;
-    const rule = ruleOf(port, inbound);
-    const from = [proxies.key, inbound.scope.sidecar ?? nothing, rule ?? nothing, ...services];
-    return memo(from, `inbound cluster|${JSON.stringify(plain)}`, () => buildInbound(port, rule, inbound, proxies));
-  });
+  const { sidecar } = inbound.scope;
+  return inboundPorts(view, proxies).map((port) =>
+    inboundCluster(memo, { ...port, proxies, sidecar, rule: ruleOf(port, inbound) }),
+  );
+}
+
+interface Inputs extends InboundPort {
+  readonly proxies: ClusterClass;
+  readonly sidecar: ServedView["scope"]["sidecar"];
+  readonly rule: MeshDestinationRule | undefined;
 }
 
 /** The leading service's rule, where it has a policy. */
@@ -72,7 +74,7 @@ function inboundPorts(view: ClusterView, proxies: ClusterClass): readonly Inboun
     if (targets === undefined) byPort.set(target.targetPort, [target]);
     else targets.push(target);
   }
-  const local = proxies.lookups.mesh.inboundTrafficPolicy?.mode === "LOCALHOST";
+  const local = proxies.mesh.inboundTrafficPolicy?.mode === "LOCALHOST";
   return [...byPort].flatMap(([port, targets]) => {
     const [first] = targets;
     if (first === undefined) return [];
@@ -102,24 +104,32 @@ function declaredPort(listener: IstioIngressListener, inbound: ServedView): Inbo
 }
 
 /** A Sidecar's own connection pool for a port: that of its listener, else that of the Sidecar. */
-function sidecarPool(inbound: ServedView, port: number): ConnectionPoolSettings | undefined {
-  const sidecar = inbound.scope.sidecar?.spec;
+function sidecarPool(sidecar: Sidecar | undefined, port: number): ConnectionPoolSettings | undefined {
   const listener = sidecar?.ingress?.find(
     (candidate) => candidate.port.number === port && candidate.connectionPool !== undefined,
   );
   return listener?.connectionPool ?? sidecar?.inboundConnectionPool;
 }
 
-function buildInbound(
-  port: InboundPort,
-  rule: MeshDestinationRule | undefined,
-  inbound: Inbound,
-  proxies: ClusterClass,
-): ClusterResource {
-  const { mesh } = proxies.lookups;
+const inboundCluster = step(
+  "inbound cluster",
+  {
+    proxies: "identity",
+    sidecar: "identity",
+    rule: "identity",
+    services: "elements",
+    port: "value",
+    servicePort: "value",
+    endpoint: "value",
+  },
+  buildInbound,
+);
+
+function buildInbound({ proxies, sidecar, rule, ...port }: Inputs): ClusterResource {
+  const { mesh } = proxies;
   const [leading] = port.services;
   const policy = effectivePolicy(rule, "", port.servicePort.port);
-  const pool = sidecarPool(inbound, port.port) ?? policy?.connectionPool;
+  const pool = sidecarPool(sidecar?.spec, port.port) ?? policy?.connectionPool;
   const http = upstreamHttp(proxies, port.servicePort.protocol, pool, undefined);
   const name = inboundClusterName(port.port);
   const metadata =

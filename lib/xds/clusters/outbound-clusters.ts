@@ -2,7 +2,7 @@ import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_p
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { Subset } from "../../config/kinds/destination-rule.ts";
 import { hasPersistentSession } from "../../registry/labels.ts";
-import type { Service, ServicePort } from "../../registry/service.ts";
+import type { Service } from "../../registry/service.ts";
 import { loadAssignment } from "../endpoints/load-assignment.ts";
 import { createMemberPool } from "../endpoints/locality-group.ts";
 import { localityRouting, sendsUnhealthyEndpoints, weighsLocalities } from "../endpoints/locality-setting.ts";
@@ -32,10 +32,10 @@ import { secureUpstream, type UpstreamSecurity } from "./upstream-security.ts";
 export function outboundClusters(source: OutboundService, proxies: ClusterClass): readonly ClusterJson[] {
   const discovery = source.mode === "sniDnat" ? passedOn(source.service) : discoveryOf(source.service, proxies.type);
   if (discovery === undefined) return [];
-  return source.service.ports.flatMap((port) => {
+  return source.service.ports.flatMap((port, at) => {
     if (port.protocol === "UDP") return [];
     if (discovery === "dynamic" && !carriesHostName(port.protocol)) return [];
-    return clustersOfPort(source, port, discovery, proxies);
+    return clustersOfPort({ ...source, port, mtlsMode: source.mtlsModes[at] }, discovery, proxies);
   });
 }
 
@@ -46,16 +46,15 @@ function passedOn(service: Service): Discovery | undefined {
 }
 
 function clustersOfPort(
-  source: OutboundService,
-  port: ServicePort,
+  source: OutboundService & Pick<ClusterDraft, "port" | "mtlsMode">,
   discovery: Discovery,
   proxies: ClusterClass,
 ): readonly ClusterJson[] {
+  const { port } = source;
   const nameOf = source.mode === "sniDnat" ? sniDnatClusterName : outboundClusterName;
   const host = source.service.hostname;
   const draft = (subset: Subset | undefined, found: Discovery): ClusterDraft => ({
     ...source,
-    port,
     name: nameOf(port.port, subset?.name ?? "", host),
     discovery: found,
     subset,
@@ -82,7 +81,7 @@ function asksForPassthrough(subset: Subset): boolean {
 
 function buildCluster(draft: ClusterDraft, proxies: ClusterClass): ClusterJson | undefined {
   const { service, policy, port, rule } = draft;
-  const { mesh } = proxies.lookups;
+  const { mesh } = proxies;
   const originalDestination = keepsOriginalDestination(draft);
   const found = discoveryJson(draft, proxies, originalDestination);
   if (found === undefined) return undefined;
@@ -145,7 +144,7 @@ function discoveryJson(
   originalDestination: boolean,
 ): ClusterJson | undefined {
   const { discovery, service, port } = draft;
-  const { mesh } = proxies.lookups;
+  const { mesh } = proxies;
   if (discovery === "dynamic") return {};
   if (discovery === "ORIGINAL_DST") {
     const override = service.attributes.passthroughTargetPorts?.get(port.port);
@@ -167,8 +166,8 @@ function discoveryJson(
       sniDnat: draft.mode === "sniDnat",
       dns: true,
     },
-    proxies.endpoints,
-    createMemberPool(proxies.lookups.endpoints(service)),
+    draft.seen.sight,
+    createMemberPool(draft.seen.endpoints),
   );
   if (assignment.endpoints === undefined) return undefined;
   return {
@@ -197,7 +196,7 @@ const plainLoadBalancing = {};
 function commonLbConfig(draft: ClusterDraft, proxies: ClusterClass): NonNullable<ClusterJson["commonLbConfig"]> {
   const { service, policy } = draft;
   const panic = panicThreshold(policy?.outlierDetection, sendsUnhealthyEndpoints(service));
-  const weighs = weighsLocalities(localityRouting(service, policy, proxies.lookups.mesh));
+  const weighs = weighsLocalities(localityRouting(service, policy, proxies.mesh));
   const persistent =
     draft.mode === "default" && draft.subset === undefined && hasPersistentSession(service.attributes.labels);
   if (panic === undefined && !weighs && !persistent) return plainLoadBalancing;

@@ -21,7 +21,7 @@ export interface UpstreamSecurity {
  */
 export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http: UpstreamHttp): UpstreamSecurity {
   const { service, port, rule, accounts, policy } = draft;
-  const { lookups } = proxies;
+  const { mesh } = proxies;
   const dynamic = draft.discovery === "dynamic";
   const statedFor = draft.subset === undefined ? rule?.config.spec.trafficPolicy : draft.subset.trafficPolicy;
   const tls = upstreamTls({
@@ -29,7 +29,7 @@ export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http:
     meshExternal: service.meshExternal,
     accounts,
     sni: dynamic ? "" : sniDnatClusterName(port.port, draft.subset?.name ?? "", service.hostname),
-    infersMtls: policy?.tls === undefined && infersMtls(lookups, service, port, statedFor),
+    infersMtls: policy?.tls === undefined && infersMtls(mesh, draft, statedFor),
     clientFiles: proxies.clientFiles,
   });
   if (tls === undefined) return { sockets: proxyProtocolSockets({}, policy?.proxyProtocol), upstream: undefined };
@@ -41,7 +41,7 @@ export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http:
     http2: http.protocol === "http2",
     declaredNames: service.attributes.provider === "External" ? accounts : [],
     mayUseCredential,
-    tlsDefaults: lookups.mesh.tlsDefaults,
+    tlsDefaults: mesh.tlsDefaults,
   });
   const sockets = tlsSockets(
     context,

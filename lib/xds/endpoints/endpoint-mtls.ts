@@ -1,8 +1,8 @@
 import type { ClientTLSSettings, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { MeshLookups } from "../../mesh/views/views.ts";
 import type { Endpoint } from "../../registry/service.ts";
 import { subsetOf } from "../clusters/traffic-policy.ts";
+import type { Sight } from "./sight.ts";
 
 /** TLS mode that a rule states for one subset and port; a subset does not inherit it from its host. */
 function statedMode(
@@ -24,7 +24,7 @@ function statedMode(
  * @see docs/how-istio-does-it/endpoints.md#fields-of-an-endpoint
  */
 export function mtlsDecision(
-  lookups: MeshLookups,
+  { workloadMtlsMode }: Pick<Sight, "workloadMtlsMode">,
   rule: MeshDestinationRule | undefined,
   subset: string,
   port: number,
@@ -33,6 +33,6 @@ export function mtlsDecision(
   return (endpoint) => {
     if (endpoint.tlsMode !== "istio") return false;
     if (mode !== undefined) return mode === "ISTIO_MUTUAL";
-    return lookups.workloadMtlsMode(endpoint.namespace, endpoint.labels, endpoint.port) !== "DISABLE";
+    return workloadMtlsMode(endpoint.namespace, endpoint.labels, endpoint.port) !== "DISABLE";
   };
 }

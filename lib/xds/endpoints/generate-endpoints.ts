@@ -1,54 +1,65 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { mapAgain } from "../../mesh/memo/identity.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { pass } from "../../mesh/memo/pass.ts";
 import { sameList } from "../../mesh/memo/same.ts";
-import type { EndpointView } from "../../mesh/views/views.ts";
-import { type Endpoint, streamPort } from "../../registry/service.ts";
+import { step } from "../../mesh/memo/step.ts";
+import type { EndpointView, RuleLookup } from "../../mesh/views/views.ts";
+import { type Endpoint, type Service, streamPort } from "../../registry/service.ts";
 import { effectivePolicy } from "../clusters/traffic-policy.ts";
 import { parseClusterName } from "../names.ts";
 import { provenanceOf } from "../provenance.ts";
 import type { Resource } from "../resource.ts";
-import { type Assignment, loadAssignment, perspectiveText } from "./load-assignment.ts";
-import { createLocalityPool, createMemberPool } from "./locality-group.ts";
-import { indexGateways } from "./network-gateways.ts";
-
-/** Stands for "no rule" among memo keys. */
-const noRule = {};
+import { type Assignment, loadAssignment } from "./load-assignment.ts";
+import { createMemberPool } from "./locality-group.ts";
+import { type Sight, sight, sightOf } from "./sight.ts";
 
 /** The endpoints of what is not known. */
 const nobody: readonly Endpoint[] = [];
+
+type Clusters = readonly Resource<ClusterJson>[];
 
 /** What an EDS cluster asks for. */
 interface Question {
   /** Name that it asks by. */
   readonly name: string;
   /** Whose endpoints those are; undefined where the scope has no such service or port. */
-  readonly asked: Omit<Assignment, "rule" | "policy"> | undefined;
+  readonly service: Service | undefined;
   readonly cluster: Resource<ClusterJson>;
 }
 
-function questionOf(scope: EndpointView["scope"], cluster: Resource<ClusterJson>): Question {
-  const name = cluster.json.edsClusterConfig?.serviceName ?? cluster.name;
-  const parts = parseClusterName(name);
-  const service = parts === undefined ? undefined : scope.serviceByHostname.get(parts.host);
-  if (parts === undefined || service === undefined) return { name, asked: undefined, cluster };
-  const port = streamPort(service, parts.port);
-  if (port === undefined) return { name, asked: undefined, cluster };
-  const sniDnat = name.startsWith("outbound_.");
-  return { name, asked: { clusterName: name, service, port, subset: parts.subset, sniDnat, dns: false }, cluster };
+interface Asking {
+  readonly clusters: Clusters;
+  readonly serviceByHostname: EndpointView["scope"]["serviceByHostname"];
 }
 
 /** What the clusters ask for, by the name that they ask by. */
-function questionsOf(scope: EndpointView["scope"], clusters: readonly Resource<ClusterJson>[]): readonly Question[] {
-  return clusters.map((cluster) => questionOf(scope, cluster)).sort((a, b) => byCodePoint(a.name, b.name));
+const questionsOf = step(
+  "EDS questions",
+  { clusters: "identity", serviceByHostname: "identity" },
+  ({ clusters, serviceByHostname }: Asking): readonly Question[] =>
+    clusters.map((cluster) => questionOf(cluster, serviceByHostname)).sort((a, b) => byCodePoint(a.name, b.name)),
+);
+
+function questionOf(cluster: Resource<ClusterJson>, serviceByHostname: Asking["serviceByHostname"]): Question {
+  const name = cluster.json.edsClusterConfig?.serviceName ?? cluster.name;
+  const service = serviceByHostname.get(parseClusterName(name)?.host ?? "");
+  return { name, service: service && askedOf(name, service) && service, cluster };
+}
+
+/** What a name asks of its service; undefined for a port that it does not have. */
+function askedOf(name: string, service: Service): Pick<Assignment, "port" | "subset"> | undefined {
+  const parts = parseClusterName(name);
+  const port = parts && streamPort(service, parts.port);
+  return parts && port && { port, subset: parts.subset };
 }
 
 /** One load assignment for each EDS cluster, by the name that the cluster asks for; sorted by name. */
 export function generateEndpoints(
   view: EndpointView,
-  clusters: readonly Resource<ClusterJson>[],
+  clusters: Clusters,
   memo: Memo,
 ): readonly Resource<ClusterLoadAssignmentJson>[] {
   // Classes that see the same services ask the same, whatever else is among their clusters.
@@ -57,43 +68,88 @@ export function generateEndpoints(
     `EDS clusters|${view.key}`,
     clusters.filter((cluster) => cluster.json.type === "EDS"),
   );
-  return memo([view, asking], "load assignments", () => loadAssignments(view, asking, memo));
+  return loadAssignments(memo, { view, clusters: asking });
 }
 
-function loadAssignments(
-  view: EndpointView,
-  clusters: readonly Resource<ClusterJson>[],
-  memo: Memo,
-): readonly Resource<ClusterLoadAssignmentJson>[] {
-  const { lookups, perspective, scope } = view;
-  const gateways = memo([lookups.networkGateways], "gateways", () => indexGateways(lookups.networkGateways, false));
-  // Stands for the mesh-wide inputs among memo keys.
-  const meshWide = memo([lookups.mesh, lookups.authentication, gateways], "endpoint inputs", () => ({
-    localityOf: createLocalityPool(),
-  }));
-  const context = { perspective, lookups, gateways, localityOf: meshWide.localityOf };
-  const seen = memo([meshWide], `sight|${perspectiveText(perspective)}`, () => ({}));
-  const questions = memo([clusters, scope.services], "EDS questions", () => questionsOf(scope, clusters));
-  const inputs = {
-    context: [seen, scope.destinationRules],
-    of: ({ asked }: Question) => (asked === undefined ? nobody : lookups.endpoints(asked.service)),
-  };
-  return mapAgain(memo, `endpoints|${view.key}`, questions, inputs, (question, endpoints) => {
-    const { name, asked, cluster } = question;
-    // Envoy waits for an answer, so there is one even for what is not known.
-    if (asked === undefined) {
-      return memo([cluster], "no endpoints", () => ({ name, json: { clusterName: name }, from: cluster.from }));
-    }
-    const { service } = asked;
-    const rule = view.destinationRule(service);
-    return memo([seen, endpoints, service, rule ?? noRule], name, () => {
-      const members = memo([endpoints], "members", () => createMemberPool(endpoints));
-      const policy = effectivePolicy(rule, asked.subset, asked.port.port);
-      return {
-        name,
-        json: loadAssignment({ ...asked, rule, policy }, context, members),
-        from: provenanceOf(service, rule),
-      };
-    });
-  });
+const loadAssignments = step(
+  "load assignments",
+  { view: "identity", clusters: "identity" },
+  ({ view, clusters }: { readonly view: EndpointView; readonly clusters: Clusters }, memo: Memo) => {
+    const { lookups, scope, destinationRule } = view;
+    const questions = questionsOf(memo, { clusters, serviceByHostname: scope.serviceByHostname });
+    const context = { seen: sight(memo, sightOf(view, false)), destinationRule };
+    return answers(memo, view.key, questions, context, ({ service }) =>
+      service === undefined ? nobody : lookups.endpoints(service),
+    );
+  },
+);
+
+interface AnswerContext {
+  readonly seen: Sight;
+  readonly destinationRule: RuleLookup;
 }
+
+/** Envoy waits for an answer, so there is one even for what is not known. */
+const answers = pass(
+  "load assignments of clusters",
+  { seen: "identity", destinationRule: "identity" },
+  (
+    { name, service, cluster }: Question,
+    endpoints: readonly Endpoint[],
+    { seen, destinationRule }: AnswerContext,
+    memo: Memo,
+  ) =>
+    service === undefined
+      ? emptyAssignment(memo, { cluster, name })
+      : assignment(memo, { seen, service, rule: destinationRule(service), endpoints, name }),
+);
+
+interface Unknown {
+  readonly cluster: Resource<ClusterJson>;
+  readonly name: string;
+}
+
+const emptyAssignment = step(
+  "empty load assignment",
+  { cluster: "identity", name: "value" },
+  ({ cluster, name }: Unknown): Resource<ClusterLoadAssignmentJson> => ({
+    name,
+    json: { clusterName: name },
+    from: cluster.from,
+  }),
+);
+
+interface Known {
+  readonly seen: Sight;
+  readonly service: Service;
+  readonly rule: MeshDestinationRule | undefined;
+  readonly endpoints: readonly Endpoint[];
+  readonly name: string;
+}
+
+const assignment = step(
+  "load assignment",
+  { seen: "identity", endpoints: "identity", service: "identity", rule: "identity", name: "value" },
+  ({ seen, service, rule, endpoints, name }: Known, memo: Memo): Resource<ClusterLoadAssignmentJson> => {
+    const asked = askedOf(name, service);
+    if (asked === undefined) throw new Error(`${name} asks for a port that ${service.hostname} does not have`);
+    const { port, subset } = asked;
+    const policy = effectivePolicy(rule, subset, port.port);
+    const sniDnat = name.startsWith("outbound_.");
+    return {
+      name,
+      json: loadAssignment(
+        { clusterName: name, service, port, subset, rule, policy, sniDnat, dns: false },
+        seen,
+        memberPool(memo, { endpoints }),
+      ),
+      from: provenanceOf(service, rule),
+    };
+  },
+);
+
+const memberPool = step(
+  "members of a service",
+  { endpoints: "identity" },
+  ({ endpoints }: { readonly endpoints: readonly Endpoint[] }) => createMemberPool(endpoints),
+);

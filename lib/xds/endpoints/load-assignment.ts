@@ -1,6 +1,5 @@
 import type { ClusterLoadAssignmentJson } from "../../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { EndpointPerspective, MeshLookups } from "../../mesh/views/views.ts";
 import type { Service, ServicePort } from "../../registry/service.ts";
 import { type EffectiveTrafficPolicy, subsetOf } from "../clusters/traffic-policy.ts";
 import { distribute } from "./distribute.ts";
@@ -10,14 +9,14 @@ import {
   groupByLocality,
   groupJson,
   type LocalityGroup,
-  type LocalityPool,
   type Member,
   type MemberPool,
   totalWeight,
 } from "./locality-group.ts";
 import { localityRouting } from "./locality-setting.ts";
-import { type GatewayIndex, splitHorizon } from "./network-gateways.ts";
+import { splitHorizon } from "./network-gateways.ts";
 import { selects } from "./select-endpoints.ts";
+import type { Sight } from "./sight.ts";
 
 /** One cluster's endpoints as one class of proxies sees them. */
 export interface Assignment {
@@ -41,21 +40,13 @@ function mtlsOnly(groups: readonly LocalityGroup[]): readonly LocalityGroup[] {
   });
 }
 
-/** What the load assignments of a class have in common. */
-export interface AssignmentContext {
-  readonly perspective: EndpointPerspective;
-  readonly lookups: MeshLookups;
-  readonly gateways: GatewayIndex;
-  readonly localityOf: LocalityPool;
-}
-
 /** Weights or priorities by locality, as far as anybody asked for them. */
 function byLocality(
   groups: readonly LocalityGroup[],
   assignment: Assignment,
-  { perspective, lookups }: AssignmentContext,
+  { perspective, mesh }: Sight,
 ): readonly LocalityGroup[] {
-  const { setting, failover } = localityRouting(assignment.service, assignment.policy, lookups.mesh);
+  const { setting, failover } = localityRouting(assignment.service, assignment.policy, mesh);
   if (setting === undefined) return groups;
   if (setting.distribute !== undefined && setting.distribute.length > 0) {
     return distribute(groups, setting.distribute, perspective.locality);
@@ -76,36 +67,27 @@ function byLocality(
  * @returns without `endpoints` if nothing is left: that is an answer, and lets Envoy finish warming the cluster
  * @see docs/how-istio-does-it/endpoints.md#load-assignment
  */
-export function loadAssignment(
-  assignment: Assignment,
-  context: AssignmentContext,
-  pool: MemberPool,
-): ClusterLoadAssignmentJson {
+export function loadAssignment(assignment: Assignment, seen: Sight, pool: MemberPool): ClusterLoadAssignmentJson {
   const { service, port, rule, subset, clusterName } = assignment;
-  const { perspective, lookups, gateways, localityOf } = context;
+  const { perspective, gateways, localityOf } = seen;
   const selected = selects(
     {
       service,
       port,
       labels: subsetOf(rule, subset)?.labels,
-      clusterLocal: lookups.isClusterLocal(service),
+      clusterLocal: seen.isClusterLocal(service),
       hostnames: assignment.dns,
     },
     perspective,
     gateways.size > 0,
   );
-  const takesMtls = mtlsDecision(lookups, rule, subset, port.port);
+  const takesMtls = mtlsDecision(seen, rule, subset, port.port);
   const members: Member[] = [];
   pool.endpoints.forEach((endpoint, index) => {
     if (selected(endpoint)) members.push(pool.memberAt(index, takesMtls(endpoint)));
   });
   const reachable = splitHorizon(groupByLocality(members), gateways, perspective);
-  const groups = byLocality(assignment.sniDnat ? mtlsOnly(reachable) : reachable, assignment, context);
+  const groups = byLocality(assignment.sniDnat ? mtlsOnly(reachable) : reachable, assignment, seen);
   if (groups.length === 0) return { clusterName };
   return { clusterName, endpoints: groups.map((group) => groupJson(group, localityOf)) };
-}
-
-/** A perspective as text, for memo keys: all of it is plain values. */
-export function perspectiveText(perspective: EndpointPerspective): string {
-  return JSON.stringify(perspective);
 }

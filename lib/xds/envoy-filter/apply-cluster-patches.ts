@@ -4,6 +4,7 @@ import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { ClusterView } from "../../mesh/views/views.ts";
 import { inboundPassthroughCluster, parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
@@ -24,7 +25,7 @@ export function applyClusterPatches(
   memo: Memo,
 ): Stage<readonly ClusterResource[]> {
   if (view.envoyFilters.patches.length === 0) return { value: clusters, diagnostics: [] };
-  const read = memo([view.envoyFilters], "cluster patches", () => readPatches(view.envoyFilters));
+  const read = readPatches(memo, { selected: view.envoyFilters });
   const patches = read.value.clusters;
   const diagnostics: Diagnostic[] = [...read.diagnostics];
   const isInbound = ({ name }: ClusterResource): boolean =>
@@ -32,9 +33,7 @@ export function applyClusterPatches(
   const patched = (list: readonly ClusterResource[], context: PatchContext): readonly PatchedCluster[] => [
     ...list.flatMap((cluster) => {
       const hosts = context === "SIDECAR_INBOUND" ? hostsBehind(view, cluster.name) : [];
-      const result = memo([cluster, read], `patched cluster|${context}|${hosts.join()}`, () =>
-        patchCluster(cluster, context, hosts, patches),
-      );
+      const result = patchedCluster(memo, { patches, cluster, context, hosts });
       diagnostics.push(...result.diagnostics);
       return result.value ?? [];
     }),
@@ -96,13 +95,22 @@ function hostsBehind(view: ClusterView, name: string): readonly string[] {
   return view.inbound.targets.filter((target) => target.targetPort === port).map((target) => target.service.hostname);
 }
 
+interface Inputs {
+  readonly patches: readonly ClusterPatch[];
+  readonly cluster: ClusterResource;
+  readonly context: PatchContext;
+  /** Of the services that an inbound cluster leads to. */
+  readonly hosts: readonly string[];
+}
+
 /** @returns undefined for a removed cluster */
-function patchCluster(
-  cluster: ClusterResource,
-  context: PatchContext,
-  hosts: readonly string[],
-  patches: readonly ClusterPatch[],
-): Stage<PatchedCluster | undefined> {
+const patchedCluster = step(
+  "patched cluster",
+  { patches: "identity", cluster: "identity", context: "value", hosts: "value" },
+  patchCluster,
+);
+
+function patchCluster({ patches, cluster, context, hosts }: Inputs): Stage<PatchedCluster | undefined> {
   const applying = patches.filter((patch) => hasContext(patch, context));
   if (applying.some((patch) => patch.operation === "REMOVE" && matches(cluster.json, patch, hosts))) {
     return { value: undefined, diagnostics: [] };

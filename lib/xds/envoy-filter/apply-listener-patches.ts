@@ -5,6 +5,7 @@ import { type ListenerJson, ListenerSchema } from "../../../gen/envoy/config/lis
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { ListenerView } from "../../mesh/views/views.ts";
 import type { Resource } from "../resource.ts";
 import { applyAcceptable, leftOut, type Refusal, withoutPatches } from "./leave-out.ts";
@@ -28,7 +29,7 @@ export function applyListenerPatches(
   memo: Memo,
 ): Stage<readonly ListenerResource[]> {
   if (view.envoyFilters.patches.length === 0) return { value: listeners, diagnostics: [] };
-  const read = memo([view.envoyFilters], "listener patches", () => readPatches(view.envoyFilters));
+  const read = readPatches(memo, { selected: view.envoyFilters });
   const diagnostics: Diagnostic[] = [...read.diagnostics];
   const contextOf = ({ json }: ListenerResource): PatchContext => {
     if (view.proxy.type === "router") return "GATEWAY";
@@ -37,11 +38,8 @@ export function applyListenerPatches(
   // Only a patch that moves or renames a listener can take another's place; without one, others are not looked at.
   const mayMove = read.value.listeners.some((patch) => patch.operation === "MERGE" && moves(patch));
   const patched = listeners.flatMap((listener) => {
-    const context = contextOf(listener);
-    const others = mayMove ? listeners.filter((other) => other !== listener) : [];
-    const result = memo([listener, read, ...(mayMove ? [listeners] : [])], `patched listener|${context}`, () =>
-      patchListener(listener, context, read.value, others),
-    );
+    const neighbours = mayMove ? listeners : undefined;
+    const result = patchedListener(memo, { all: read.value, neighbours, listener, context: contextOf(listener) });
     diagnostics.push(...result.diagnostics);
     return result.value ?? [];
   });
@@ -75,14 +73,24 @@ function clashes(listener: ListenerJson, others: readonly ListenerResource[]): r
   ]);
 }
 
+interface Inputs {
+  readonly all: Patches;
+  /** All listeners, where a patch may give this one the name or the address of another. */
+  readonly neighbours: readonly ListenerResource[] | undefined;
+  readonly listener: ListenerResource;
+  readonly context: PatchContext;
+}
+
 /** @returns undefined for a removed listener */
-function patchListener(
-  listener: ListenerResource,
-  context: PatchContext,
-  all: Patches,
-  others: readonly ListenerResource[],
-): Stage<ListenerResource | undefined> {
+const patchedListener = step(
+  "patched listener",
+  { all: "identity", neighbours: "identity", listener: "identity", context: "value" },
+  patchListener,
+);
+
+function patchListener({ all, neighbours = [], listener, context }: Inputs): Stage<ListenerResource | undefined> {
   const patches = inContext(all, context);
+  const others = neighbours.filter((other) => other !== listener);
   const suspects = [
     ...patches.listeners,
     ...[...patches.filterChains, ...patches.networkFilters, ...patches.httpFilters].filter((patch) =>

@@ -9,7 +9,9 @@ import { type RouteConfigurationJson, RouteConfigurationSchema } from "../../../
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import { parseGatewayRouteName } from "../../mesh/gateway/gateway-port.ts";
+import type { MergedGateway } from "../../mesh/gateway/merged-gateway.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import { parseClusterName } from "../names.ts";
 import type { Resource } from "../resource.ts";
@@ -23,7 +25,7 @@ import { tableRefusals } from "./table-refusals.ts";
 type PortMap = ReadonlyMap<number, ReadonlySet<number>>;
 
 /** Where a route table belongs, as the matches of patches see it. */
-export interface RoutePlace {
+export interface PatchPlace {
   readonly context: PatchContext;
   /** Empty for sidecars. */
   readonly ports: PortMap;
@@ -35,23 +37,35 @@ export function applyRoutePatches(
   memo: Memo,
 ): Stage<readonly Resource<RouteConfigurationJson>[]> {
   if (view.envoyFilters.patches.length === 0) return { value: tables, diagnostics: [] };
-  const read = memo([view.envoyFilters], "route patches", () => readPatches(view.envoyFilters));
-  const place: RoutePlace = {
-    context: view.proxy.type === "router" ? "GATEWAY" : "SIDECAR_OUTBOUND",
-    ports: view.gateway?.merged.portMap() ?? new Map(),
-  };
+  const read = readPatches(memo, { selected: view.envoyFilters });
+  const context = view.proxy.type === "router" ? "GATEWAY" : "SIDECAR_OUTBOUND";
+  const inputs = { patches: read.value, gateway: view.gateway?.merged, context } as const;
   const diagnostics: Diagnostic[] = [...read.diagnostics];
   const value = tables.map((table) => {
-    const patched = memo([table, read, view], "patched table", () => {
-      const { value, diagnostics } = patchRouteTable(table.json, place, read.value);
-      const { json, from } = value;
-      return { table: json === table.json ? table : { ...table, json, from: [...table.from, ...from] }, diagnostics };
-    });
+    const patched = patchedTable(memo, { ...inputs, table });
     diagnostics.push(...patched.diagnostics);
-    return patched.table;
+    return patched.value;
   });
   return { value, diagnostics };
 }
+
+interface Inputs {
+  readonly patches: Patches;
+  readonly gateway: MergedGateway | undefined;
+  readonly table: Resource<RouteConfigurationJson>;
+  readonly context: PatchContext;
+}
+
+const patchedTable = step(
+  "patched route table",
+  { patches: "identity", gateway: "identity", table: "identity", context: "value" },
+  ({ patches, gateway, table, context }: Inputs): Stage<Resource<RouteConfigurationJson>> => {
+    const place = { context, ports: gateway?.portMap() ?? new Map() };
+    const { value, diagnostics } = patchRouteTable(table.json, place, patches);
+    const { json, from } = value;
+    return { value: json === table.json ? table : { ...table, json, from: [...table.from, ...from] }, diagnostics };
+  },
+);
 
 /** A table with its patches, and the objects that they come from. */
 export interface PatchedTable {
@@ -62,7 +76,7 @@ export interface PatchedTable {
 /** One table; the same object when no patch applies. Patches for which Envoy would refuse the table are left out. */
 export function patchRouteTable(
   table: RouteConfigurationJson,
-  place: RoutePlace,
+  place: PatchPlace,
   patches: Patches,
 ): Stage<PatchedTable> {
   const inTable = <T>(list: readonly Patch<T>[]): readonly Patch<T>[] =>
@@ -150,7 +164,7 @@ function patchRoute(route: RouteJson, patches: readonly Patch<RouteJson>[]): Rou
   return patched;
 }
 
-function matchesTable(name: string, { match }: Patch<unknown>, place: RoutePlace): boolean {
+function matchesTable(name: string, { match }: Patch<unknown>, place: PatchPlace): boolean {
   const wanted = match.routeConfiguration;
   if (wanted === undefined) return true;
   if (wanted.name && wanted.name !== name) return false;

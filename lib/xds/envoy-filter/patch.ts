@@ -27,6 +27,7 @@ import {
 import { keyOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Origin, Stage } from "../../config/diagnostic.ts";
 import type { ApplyTo, EnvoyConfigObjectMatch, PatchContext, PatchOperation } from "../../config/kinds/envoy-filter.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { EnvoyFilterPatches, SelectedPatch } from "../../mesh/views/views.ts";
 import { canonicalMessage } from "../descriptors.ts";
 import type { MergeOptions } from "./merge-message.ts";
@@ -60,16 +61,22 @@ export interface Patches {
 /** Targets that stand in an ordered list; for all others to insert is to add. */
 const ordered: ReadonlySet<ApplyTo> = new Set(["HTTP_FILTER", "NETWORK_FILTER", "HTTP_ROUTE", "LISTENER_FILTER"]);
 
-/** Reads every patch; a value that is no such message costs its patch. */
-export function readPatches({ patches }: EnvoyFilterPatches): Stage<Patches> {
+/** Every patch, read; a value that is no such message costs its patch. */
+export const readPatches = step(
+  "patches",
+  { selected: "identity" },
+  ({ selected }: { readonly selected: EnvoyFilterPatches }) => read(selected),
+);
+
+function read({ patches }: EnvoyFilterPatches): Stage<Patches> {
   const diagnostics: Diagnostic[] = [];
   const of = <Desc extends DescMessage>(applyTo: ApplyTo, schema: Desc): readonly Patch<MessageJsonType<Desc>>[] =>
     patches
       .filter(({ patch }) => patch.applyTo === applyTo)
       .flatMap((selected) => {
-        const read = readPatch(selected, schema);
-        diagnostics.push(...read.diagnostics);
-        return read.value ?? [];
+        const { value, diagnostics: found } = readPatch(selected, schema);
+        diagnostics.push(...found);
+        return value ?? [];
       });
   const value: Patches = {
     listeners: of("LISTENER", ListenerSchema),
@@ -102,10 +109,10 @@ function readPatch<Desc extends DescMessage>(
   schema: Desc,
 ): Stage<Patch<MessageJsonType<Desc>> | undefined> {
   const path = ["spec", "configPatches", (filter.spec.configPatches ?? []).indexOf(patch)];
-  const read = canonicalMessage(schema, patch.patch.value ?? {});
+  const found = canonicalMessage(schema, patch.patch.value ?? {});
   const about = { origin: filter.origin, path: [...path, "patch", "value"] };
-  if ("error" in read) {
-    const message = `the value is no ${schema.typeName}, so the patch is left out: ${read.error}`;
+  if ("error" in found) {
+    const message = `the value is no ${schema.typeName}, so the patch is left out: ${found.error}`;
     const hint = "compare it with Envoy's API reference";
     return {
       value: undefined,
@@ -121,13 +128,13 @@ function readPatch<Desc extends DescMessage>(
       context: patch.match?.context ?? "ANY",
       operation: inserts && !ordered.has(patch.applyTo) ? "ADD" : operation,
       match: patch.match ?? {},
-      value: read.json,
+      value: found.json,
       merge: { replacesLists: written === "MERGE_AND_REPLACE_LIST" },
       key: keyOf(filter),
       origin: filter.origin,
       path,
     },
-    diagnostics: read.unknownTypes.map((type) => ({
+    diagnostics: found.unknownTypes.map((type) => ({
       code: "envoy-filter-unknown-type",
       severity: "warning",
       ...about,

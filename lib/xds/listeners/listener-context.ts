@@ -1,75 +1,131 @@
-import type { Diagnostic } from "../../config/diagnostic.ts";
-import { fingerprint } from "../../mesh/memo/fingerprint.ts";
+import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import type { ListenerView } from "../../mesh/views/views.ts";
+import { step } from "../../mesh/memo/step.ts";
+import { tracedStep } from "../../mesh/memo/traced-step.ts";
+import type { SidecarScope } from "../../mesh/scope/sidecar-scope.ts";
+import type {
+  ClassProxy,
+  ListenerOptions,
+  OutboundListenerView,
+  TracingView,
+  WorkloadPolicies,
+} from "../../mesh/views/views.ts";
 import { type AccessLogs, accessLogs } from "../telemetry/access-logging.ts";
+import { type ProviderCluster, type ScopedProviders, scopedProviders } from "../telemetry/provider-cluster.ts";
 import type { TelemetrySide } from "../telemetry/telemetry-side.ts";
 import { type ConnectionTracing, connectionTracing } from "../telemetry/tracing.ts";
 import { externalSecretServer } from "../tls/downstream-credential.ts";
+import type { TlsSide } from "../tls/downstream-server.ts";
 import { loopbackAddresses, wildcardAddresses } from "./bind.ts";
-import type { ListenerClass, PolicyFilters } from "./filters/policy-filters.ts";
+import { type ListenerClass, type PolicyFilters, policyFilters } from "./filters/policy-filters.ts";
 
 /** Logs and tracing of one side of a proxy. */
 export interface SideTelemetry extends ConnectionTracing {
   readonly logs: AccessLogs;
 }
 
-/** What every part of one class's listeners is made from: the view, and what follows from it once for all of them. */
-export interface ListenerContext {
-  readonly view: ListenerView;
+/**
+ * What every part of one class's listeners is made from beside services, rules, virtual services and servers: one object, for
+ * all classes with the same, as long as it says the same.
+ */
+export interface ListenerContext extends Inputs {
   readonly wildcards: readonly [string, ...string[]];
   readonly loopbacks: readonly [string, ...string[]];
+}
+
+interface Inputs {
+  readonly mesh: MeshConfig;
+  readonly meshNetworks: MeshNetworks;
+  readonly proxy: ClassProxy;
+  readonly options: ListenerOptions;
   readonly policies: PolicyFilters;
-  readonly telemetry: Readonly<Record<TelemetrySide, SideTelemetry>>;
-  /**
-   * Remembers a piece that is made from this context and from nothing else but the objects and the plain values in the name.
-   * Services, rules and virtual services are objects to name; what the class is, its policies and its telemetry are not.
-   */
-  readonly stable: <T>(from: readonly object[], name: string, make: () => T) => T;
-  /** Reports a conflict or an object left out. */
-  readonly report: (diagnostic: Diagnostic) => void;
+  readonly client: SideTelemetry;
+  readonly server: SideTelemetry;
+  readonly sourceLabels: Readonly<Record<string, string>>;
+  readonly outboundTrafficPolicy: SidecarScope["outboundTrafficPolicy"];
+  /** The mesh's SDS provider, if it has one. */
+  readonly secretServer: ProviderCluster | undefined;
 }
 
-export function listenerContext(
-  view: ListenerView,
-  memo: Memo,
-  policies: PolicyFilters,
-  report: (diagnostic: Diagnostic) => void,
-): ListenerContext {
-  const telemetry = { CLIENT: sideTelemetry(view, "CLIENT"), SERVER: sideTelemetry(view, "SERVER") };
-  const base = contextToken(view, memo, policies, telemetry);
-  return {
-    view,
-    wildcards: wildcardAddresses(view.proxy.ipMode),
-    loopbacks: loopbackAddresses(view.proxy.ipMode),
-    policies,
-    telemetry,
-    stable: (from, name, make) => memo([base, ...from], name, make),
-    report,
-  };
+const listenerContext = step(
+  "listener context",
+  {
+    mesh: "identity",
+    meshNetworks: "identity",
+    proxy: "identity",
+    options: "identity",
+    policies: "identity",
+    client: "identity",
+    server: "identity",
+    sourceLabels: "value",
+    outboundTrafficPolicy: "value",
+    secretServer: "value",
+  },
+  (inputs: Inputs): ListenerContext => ({
+    ...inputs,
+    wildcards: wildcardAddresses(inputs.proxy.ipMode),
+    loopbacks: loopbackAddresses(inputs.proxy.ipMode),
+  }),
+);
+
+/** The context of a view, and what making it found wrong. */
+export function contextOf(view: OutboundListenerView, memo: Memo): Stage<ListenerContext> {
+  const { lookups, scope, proxy, options, sourceLabels, tracing } = view;
+  const providers = scopedProviders(view);
+  const policies = policyFilters(view, providers, memo);
+  const { telemetry } = view.policies;
+  const telemetryOfSide = (side: TelemetrySide): SideTelemetry =>
+    sideTelemetry(memo, { telemetry, tracing, proxy, side }, providers).value;
+  const value = listenerContext(memo, {
+    mesh: lookups.mesh,
+    meshNetworks: lookups.meshNetworks,
+    proxy,
+    options,
+    policies: policies.value,
+    client: telemetryOfSide("CLIENT"),
+    server: telemetryOfSide("SERVER"),
+    sourceLabels,
+    outboundTrafficPolicy: scope.outboundTrafficPolicy,
+    secretServer: externalSecretServer(providers),
+  });
+  return { value, diagnostics: policies.diagnostics };
 }
 
-/** An object that stays the same as long as a context says the same, whatever views it comes from. */
-function contextToken(
-  { proxy, options, scope, sourceLabels, lookups, policies }: ListenerView,
-  memo: Memo,
-  { http, tcp, called }: PolicyFilters,
-  telemetry: ListenerContext["telemetry"],
-): object {
-  const outbound = scope.outboundTrafficPolicy;
-  const secrets = externalSecretServer(lookups);
-  // The rest of what policies ask for follows from them and the mesh's settings, and may be very long.
-  const security = [http.custom, http.authentication, tcp.custom, [...called]];
-  const text = JSON.stringify([proxy, options, outbound, sourceLabels, security, telemetry, secrets]);
-  const objects = [...policies.wasmPlugins, ...policies.trafficExtensions, ...policies.authorization];
-  return memo([lookups.mesh, lookups.meshNetworks, ...objects], `listeners|${fingerprint(text)}`, () => ({}));
+interface TelemetryInputs {
+  readonly telemetry: WorkloadPolicies["telemetry"];
+  readonly tracing: TracingView;
+  readonly proxy: ClassProxy;
+  readonly side: TelemetrySide;
 }
+
+const sideTelemetry = tracedStep(
+  "telemetry of a side",
+  { telemetry: "identity", tracing: "identity", proxy: "identity", side: "value" },
+  ({ telemetry, side, ...view }: TelemetryInputs, providers: ScopedProviders): SideTelemetry => ({
+    logs: accessLogs(telemetry, side, providers),
+    ...connectionTracing(telemetry, view, side, providers),
+  }),
+);
 
 /** Gateways and the outbound side are clients of what stands behind them. */
-export function telemetryOf(context: ListenerContext, listenerClass: ListenerClass): SideTelemetry {
-  return context.telemetry[listenerClass === "inbound" ? "SERVER" : "CLIENT"];
+export function telemetryOf({ client, server }: ListenerContext, listenerClass: ListenerClass): SideTelemetry {
+  return listenerClass === "inbound" ? server : client;
 }
 
-function sideTelemetry(view: ListenerView, side: TelemetrySide): SideTelemetry {
-  return { logs: accessLogs(view, side), ...connectionTracing(view, side) };
+/** For TLS that ends at the proxy. */
+export const tlsSide = ({ mesh, secretServer, options }: ListenerContext): TlsSide => ({
+  mesh,
+  secretServer,
+  files: options.tlsServerFiles,
+});
+
+/** The making of one class's listeners: what walks over its services and servers have at hand, and steps are not handed. */
+export interface ListenerWalk<View extends OutboundListenerView = OutboundListenerView> {
+  readonly view: View;
+  readonly context: ListenerContext;
+  readonly memo: Memo;
+  /** Reports a conflict or an object left out. */
+  readonly report: (diagnostic: Diagnostic) => void;
 }

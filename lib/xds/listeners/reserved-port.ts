@@ -13,17 +13,17 @@ const firstUnprivilegedPort = 1024;
  * @see docs/how-istio-does-it/listeners.md#reserved-ports
  */
 export function canBind(
-  { view, wildcards }: ListenerContext,
+  { options, mesh, wildcards }: ListenerContext,
   binding: Binding,
   port: Pick<ServicePort, "port" | "protocol">,
   origin: "service" | "sidecar-ingress",
 ): boolean {
-  const { unprivilegedPod, statusPort, prometheusPort } = view.options;
+  const { unprivilegedPod, statusPort, prometheusPort } = options;
   if (binding.bindToPort && unprivilegedPod && port.port > 0 && port.port < firstUnprivilegedPort) return false;
   const [bind = ""] = binding.binds;
   const onWildcard = bind === "" ? protocolClass(port.protocol) === "HTTP" : bind === wildcards[0];
   if (!onWildcard) return true;
   if (port.port === statusPort || port.port === prometheusPort) return false;
-  const { proxyListenPort, proxyInboundListenPort } = view.lookups.mesh;
+  const { proxyListenPort, proxyInboundListenPort } = mesh;
   return origin === "sidecar-ingress" || (port.port !== proxyListenPort && port.port !== proxyInboundListenPort);
 }

@@ -13,7 +13,7 @@ import {
   outboundClusterName,
   passthroughCluster,
 } from "../names.ts";
-import { destinationCluster } from "./destination-cluster.ts";
+import { destinationCluster, noServices } from "./destination-cluster.ts";
 import { hashPolicy } from "./hash-policy.ts";
 
 /**
@@ -64,9 +64,7 @@ export function catchAllVirtualHost(policy: OutboundTrafficPolicy, headers: Forw
     return { name: blockAllHost, domains: ["*"], routes: [refuse], ...attemptCount };
   }
   const cluster =
-    policy.egressProxy === undefined
-      ? passthroughCluster
-      : destinationCluster(policy.egressProxy, { port: 0, service: () => undefined });
+    policy.egressProxy === undefined ? passthroughCluster : destinationCluster(policy.egressProxy, noServices);
   const pass: RouteJson = {
     name: allowAnyHost,
     match: { prefix: "/" },

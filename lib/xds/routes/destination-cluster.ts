@@ -1,14 +1,22 @@
 import type { Destination } from "../../config/kinds/virtual-service.ts";
-import type { Service } from "../../registry/service.ts";
 import { outboundClusterName } from "../names.ts";
 
 /** What a destination's cluster name depends on beside the destination. */
 export interface DestinationContext {
   /** Port that a destination without one means where its service does not tell. */
   readonly port: number;
-  /** The service of a host as the table sees it; a table of one port sees that port only. */
-  service(host: string): Pick<Service, "ports" | "attributes"> | undefined;
+  /** The host that the service of a host stands for, if it is an alias. */
+  externalName(host: string): string | undefined;
+  /** The port of a host's service, if it has one only; a table of one port need not say, it is the table's. */
+  onlyPort(host: string): number | undefined;
 }
+
+/** Where no service is known. */
+export const noServices: DestinationContext = {
+  port: 0,
+  externalName: () => undefined,
+  onlyPort: () => undefined,
+};
 
 /**
  * The cluster of a destination: its own port, else the service's only one, else the table's. Nobody checks that the cluster exists.
@@ -17,9 +25,10 @@ export interface DestinationContext {
  */
 export function destinationCluster(destination: Destination, context: DestinationContext): string {
   if (destination.host === "") return "UnknownService";
-  const service = context.service(destination.host);
-  const host = service?.attributes.externalName || destination.host;
-  const onlyPort = service?.ports.length === 1 ? service.ports[0]?.port : undefined;
-  const port = destination.port === undefined ? (onlyPort ?? context.port) : (destination.port.number ?? 0);
-  return outboundClusterName(port, destination.subset ?? "", host);
+  const host = context.externalName(destination.host) || destination.host;
+  return outboundClusterName(portOf(destination, context), destination.subset ?? "", host);
+}
+
+function portOf({ host, port }: Destination, context: DestinationContext): number {
+  return port === undefined ? (context.onlyPort(host) ?? context.port) : (port.number ?? 0);
 }

@@ -1,16 +1,19 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import type { Config } from "../../config/config.ts";
+import type { Gateway, Server } from "../../config/kinds/gateway.ts";
 import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
-import { sameList } from "../../mesh/memo/same.ts";
-import type { GatewayRouteView } from "../../mesh/views/views.ts";
+import { step } from "../../mesh/memo/step.ts";
+import type { GatewayRouteView, RouteView } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import { blackHoleHost, virtualHostName } from "../names.ts";
 import type { Resource } from "../resource.ts";
 import { intersectHosts, serverHostsFor } from "./gateway-hosts.ts";
 import { type GatewayHost, gatewayVirtualHosts } from "./gateway-virtual-hosts.ts";
 import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
-import type { TableContext } from "./table-context.ts";
-import { emptyTable, routeTable, type VirtualHostPiece } from "./virtual-host.ts";
+import { onlyPortOf, type RoutePlace, sourceOf } from "./route-place.ts";
+import { hashRule, ruleSource, type TableContext } from "./table-context.ts";
+import { emptyTable, keptTable, type VirtualHostPiece } from "./virtual-host.ts";
 
 /**
  * The route tables of a gateway, one for each route name of its servers.
@@ -27,8 +30,7 @@ export function gatewayTables(
     const servers = gateway?.merged.serversByRouteName.get(name) ?? [];
     if (gateway === undefined || servers.length === 0) return emptyTable(name);
     const pieces = gatewayPieces(servers, gateway, table);
-    const same = sameList(table.memo, `gateway table|${table.view.key}|${name}`, pieces);
-    return table.memo([same], `route table|${name}`, () => routeTable(name, same));
+    return keptTable(table.view.key, { name, pieces }, table.memo);
   });
 }
 
@@ -58,15 +60,24 @@ function gatewayPieces(
 const fewPairs = 64;
 
 function hostsInCommon(
-  { server, written }: GatewayServer,
+  { server }: GatewayServer,
   virtualService: MeshVirtualService,
   { memo }: TableContext,
 ): readonly string[] {
+  const pair = { server, virtualService };
+  return server.hosts.length * virtualService.hosts.length <= fewPairs ? commonHosts(pair) : manyInCommon(memo, pair);
+}
+
+interface HostLists {
+  readonly server: Server;
+  readonly virtualService: MeshVirtualService;
+}
+
+const manyInCommon = step("hosts in common", { server: "identity", virtualService: "identity" }, commonHosts);
+
+function commonHosts({ server, virtualService }: HostLists): readonly string[] {
   const { hosts, config } = virtualService;
-  const common = () => intersectHosts(serverHostsFor(server.hosts, config.meta.namespace), hosts);
-  return server.hosts.length * hosts.length <= fewPairs
-    ? common()
-    : memo([virtualService, written], "hosts in common", common);
+  return intersectHosts(serverHostsFor(server.hosts, config.meta.namespace), hosts);
 }
 
 function addHost(
@@ -99,22 +110,14 @@ function rememberedRoutes(
   table: TableContext,
 ): (server: GatewayServer, virtualService: MeshVirtualService) => PlacedRoutes {
   const made = new Map<MeshVirtualService, { readonly gateway: string; readonly placed: PlacedRoutes }[]>();
-  return ({ server, gatewayName }, virtualService) => {
+  return ({ server, gateway, gatewayName }, virtualService) => {
     const known = made.get(virtualService);
     const present = known?.find(({ gateway }) => gateway === gatewayName);
     if (present !== undefined) return present.placed;
     const { namespace } = virtualService.config.meta;
-    const placed = placedRoutes(
-      virtualService,
-      {
-        port: server.port.number,
-        gateway: gatewayName,
-        terminatesTls: server.tls !== undefined,
-        service: (hostname) => destinationService(hostname, namespace, table),
-      },
-      table,
-    );
-    if (placed.routes.length === 0) return placed;
+    const shared = placedRoutes(virtualService, gatewayPlace(server, gatewayName, namespace, table), table);
+    if (shared.routes.length === 0) return shared;
+    const placed = atGateway(table.memo, { gateway, placed: shared });
     const entry = { gateway: gatewayName, placed };
     if (known === undefined) made.set(virtualService, [entry]);
     else known.push(entry);
@@ -122,8 +125,34 @@ function rememberedRoutes(
   };
 }
 
+interface AtGateway {
+  readonly gateway: Config<Gateway>;
+  readonly placed: PlacedRoutes;
+}
+
+/** Hosts of two Gateways stay apart, also where their routes are the same: each Gateway has its own object of them. */
+const atGateway = step(
+  "routes at a gateway",
+  { gateway: "identity", placed: "identity" },
+  ({ placed }: AtGateway): PlacedRoutes => ({ ...placed }),
+);
+
+function gatewayPlace(server: Server, gateway: string, namespace: string, { view, memo }: TableContext): RoutePlace {
+  const rules = ruleSource(view);
+  const service = (host: string): Service | undefined => destinationService(host, namespace, view);
+  return {
+    port: server.port.number,
+    gateway,
+    terminatesTls: server.tls !== undefined,
+    ...sourceOf(view),
+    externalName: (host) => service(host)?.attributes.externalName,
+    onlyPort: (host) => onlyPortOf(service(host)),
+    hashRule: (host) => hashRule(rules, host, memo),
+  };
+}
+
 /** The virtual service's own namespace first, if the gateway may see it; else what the gateway sees under the name. */
-function destinationService(hostname: string, namespace: string, { view }: TableContext): Service | undefined {
+function destinationService(hostname: string, namespace: string, view: RouteView): Service | undefined {
   const inScope = view.scope.serviceByHostname.get(hostname);
   if (inScope === undefined || inScope.attributes.namespace === namespace) return inScope;
   const own = view.lookups.serviceByHostname(hostname, namespace);

@@ -1,6 +1,10 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import { type Config, keyOf } from "../../config/config.ts";
+import type { Gateway } from "../../config/kinds/gateway.ts";
 import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
+import { step } from "../../mesh/memo/step.ts";
 import { virtualHostName } from "../names.ts";
+import type { ForwardedHeaders } from "./default-route.ts";
 import { bySpecificity } from "./gateway-hosts.ts";
 import type { PlacedRoutes } from "./placed-routes.ts";
 import { isCatchAll } from "./route-match.ts";
@@ -65,22 +69,39 @@ function isLike({ parts, requiresTls }: GatewayHost, other: GatewayHost): boolea
   );
 }
 
-function groupPiece(group: readonly GatewayHost[], { memo, headers }: TableContext): VirtualHostPiece {
+function groupPiece(group: readonly GatewayHost[], { memo, settings }: TableContext): VirtualHostPiece {
   const [first] = group;
   if (first === undefined) throw new Error("a virtual host has at least one host");
-  const { host, port, parts, requiresTls } = first;
-  const servers = serversOf(group);
+  const { port, parts, requiresTls } = first;
   const domains = group.map((member) => member.host);
-  const text = `gateway host|${port}|${requiresTls}|${headers.attemptCount}|${domains.join(" ")}`;
-  return memo([...parts, ...servers.map((server) => server.gateway)], text, () => {
-    const name = virtualHostName(host, port);
+  const gateways = serversOf(group).map((server) => server.gateway);
+  return gatewayHost(memo, { headers: settings.headers, parts, gateways, port, requiresTls, domains });
+}
+
+interface Inputs extends Pick<GatewayHost, "port" | "parts" | "requiresTls"> {
+  readonly headers: ForwardedHeaders;
+  readonly gateways: readonly Config<Gateway>[];
+  /** The first gives the virtual host its name. */
+  readonly domains: readonly string[];
+}
+
+const gatewayHost = step(
+  "virtual host of a gateway",
+  {
+    headers: "identity",
+    parts: "elements",
+    gateways: "elements",
+    port: "value",
+    requiresTls: "value",
+    domains: "value",
+  },
+  ({ headers, parts, gateways, port, requiresTls, domains }: Inputs): VirtualHostPiece => {
+    const name = virtualHostName(domains[0] ?? "", port);
     const json = virtualHost(name, domains, joined(parts), headers.attemptCount);
     if (requiresTls) json.requireTls = "ALL";
-    const from = servers.map((server) => server.key);
-    for (const part of parts) from.push(...part.from);
-    return { name, json, from };
-  });
-}
+    return { name, json, from: [...gateways.map(keyOf), ...parts.flatMap((part) => part.from)] };
+  },
+);
 
 /** One server for each Gateway of the hosts. */
 function serversOf(group: readonly GatewayHost[]): readonly GatewayServer[] {

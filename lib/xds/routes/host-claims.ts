@@ -1,6 +1,7 @@
 import type { Diagnostic, Origin } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { sameList } from "../../mesh/memo/same.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { Domains } from "./service-domains.ts";
 import type { TableServices } from "./table-services.ts";
 import type { VirtualHostPiece } from "./virtual-host.ts";
@@ -27,8 +28,8 @@ interface TablePlace {
   readonly services: TableServices;
   /** 0: a table of all ports. */
   readonly port: number;
-  /** Names table and class. */
-  readonly place: string;
+  /** Tells the claims of one table and class from those of others when they are found again. */
+  readonly slot: string;
 }
 
 /**
@@ -37,17 +38,17 @@ interface TablePlace {
  */
 export function settledHosts(
   candidates: readonly Candidate[],
-  { services, port, place }: TablePlace,
+  { services, port, slot }: TablePlace,
   memo: Memo,
 ): { readonly pieces: VirtualHostPiece[]; readonly diagnostics: readonly Diagnostic[] } {
   const wanted = candidates.map((candidate) => candidate.claim);
-  const claims = sameList(memo, `claims|${place}`, wanted, isSameClaim);
-  const { kept, duplicates } = memo([claims, services], `settled|${port}`, () => settle(claims, services, port));
+  const claims = sameList(memo, `claims|${slot}`, wanted, isSameClaim);
+  const { kept, duplicates } = settledClaims(memo, { claims, services, port });
   const pieces: VirtualHostPiece[] = [];
   candidates.forEach(({ piece, claim }, at) => {
     const domains = kept[at] ?? [];
     if (domains.length === claim.domains.all.length) pieces.push(piece);
-    else if (domains.length > 0) pieces.push(trimmed(piece, domains, memo));
+    else if (domains.length > 0) pieces.push(trimmedHost(memo, { piece, domains }));
   });
   const diagnostics = duplicates.flatMap((at) => {
     const { piece, origin } = candidates[at] ?? {};
@@ -74,7 +75,15 @@ interface Settled {
   readonly duplicates: readonly number[];
 }
 
-function settle(claims: readonly Claim[], services: TableServices, tablePort: number): Settled {
+interface Claims {
+  readonly claims: readonly Claim[];
+  readonly services: TableServices;
+  readonly port: number;
+}
+
+const settledClaims = step("settled claims", { services: "identity", claims: "identity", port: "value" }, settle);
+
+function settle({ claims, services, port: tablePort }: Claims): Settled {
   const claimed = new Set(claims.map((claim) => claim.hostname));
   const isKnown = (domain: string): boolean => services.known.has(domain) || claimed.has(domain);
   const names = new Set<string>();
@@ -98,12 +107,16 @@ function settle(claims: readonly Claim[], services: TableServices, tablePort: nu
   return { kept, duplicates };
 }
 
-function trimmed(piece: VirtualHostPiece, domains: readonly string[], memo: Memo): VirtualHostPiece {
-  return memo([piece], `only|${domains.join(" ")}`, () => ({
-    ...piece,
-    json: { ...piece.json, domains: [...domains] },
-  }));
+interface Trimmed {
+  readonly piece: VirtualHostPiece;
+  readonly domains: readonly string[];
 }
+
+const trimmedHost = step(
+  "virtual host with fewer domains",
+  { piece: "identity", domains: "value" },
+  ({ piece, domains }: Trimmed): VirtualHostPiece => ({ ...piece, json: { ...piece.json, domains: [...domains] } }),
+);
 
 function duplicateHost(name: string, origin: Origin): Diagnostic {
   return {

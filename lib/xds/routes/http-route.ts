@@ -7,18 +7,10 @@ import { configPath, operationName, parseClusterName, routeName } from "../names
 import { corsConfig, corsFilter } from "./cors.ts";
 import { faultConfig, faultFilter } from "./fault.ts";
 import { appendMutations, type HeaderMutations, translateHeaders } from "./header-operations.ts";
-import { directResponseAction, type RedirectContext, redirectAction } from "./redirect.ts";
-import { type ForwardingContext, forwarding } from "./route-action.ts";
+import { directResponseAction, redirectAction } from "./redirect.ts";
+import { forwarding } from "./route-action.ts";
 import { isCatchAll, routeMatch } from "./route-match.ts";
-
-/** Where the routes of a VirtualService are written, and for whom. */
-export interface RouteContext extends ForwardingContext, RedirectContext {
-  /** `mesh` at sidecars, `namespace/name` of the gateway at gateways. */
-  readonly gateway: string;
-  /** Labels and namespace of the proxy, for matches on the source. */
-  readonly sourceLabels: Readonly<Record<string, string>>;
-  readonly sourceNamespace: string;
-}
+import type { RouteContext, RoutePlace } from "./route-place.ts";
 
 /**
  * All routes of a VirtualService for one port and gateway, in the order of the object: one for each match, or one without.
@@ -38,7 +30,7 @@ export function virtualServiceRoutes(virtualService: MeshVirtualService, context
       return routes;
     }
     for (const match of matches) {
-      if (!applies(match, context)) continue;
+      if (!applies(match, context.place)) continue;
       const route = httpRoute(part, match, context);
       routes.push(route);
       if (isCatchAll(route.match ?? {})) return routes;
@@ -48,14 +40,13 @@ export function virtualServiceRoutes(virtualService: MeshVirtualService, context
 }
 
 /** A match that names gateways is decided by them alone: labels and namespace of the source are for the others. */
-function applies(match: HTTPMatchRequest, context: RouteContext): boolean {
+function applies(match: HTTPMatchRequest, place: RoutePlace): boolean {
   const { port = 0, gateways, sourceLabels, sourceNamespace = "" } = match;
-  if (port !== 0 && port !== context.port) return false;
-  if (gateways !== undefined && gateways.length > 0) return gateways.includes(context.gateway);
-  if (sourceNamespace !== "" && sourceNamespace !== context.sourceNamespace) return false;
+  if (port !== 0 && port !== place.port) return false;
+  if (gateways !== undefined && gateways.length > 0) return gateways.includes(place.gateway);
+  if (sourceNamespace !== "" && sourceNamespace !== place.sourceNamespace) return false;
   return (
-    sourceLabels === undefined ||
-    Object.entries(sourceLabels).every(([key, value]) => context.sourceLabels[key] === value)
+    sourceLabels === undefined || Object.entries(sourceLabels).every(([key, value]) => place.sourceLabel(key) === value)
   );
 }
 
@@ -98,7 +89,7 @@ function httpRoute(part: RoutePart, match: HTTPMatchRequest | undefined, context
   const semantics = meta.annotations["internal.istio.io/route-semantics"];
   const envoyMatch = routeMatch(match, semantics === "ingress" || semantics === "gateway");
   const outcome = part.outcome(semantics === "gateway" ? (envoyMatch.pathSeparatedPrefix ?? "") : undefined);
-  const operation = operationOf(envoyMatch, outcome.action.route?.cluster, meta.name, context);
+  const operation = operationOf(envoyMatch, outcome.action.route?.cluster, meta.name, context.place);
   const name = routeName(http.name, match?.name);
   const route: RouteJson = { match: envoyMatch, ...outcome.action, metadata, decorator: { operation } };
   if (name !== "") route.name = name;
@@ -118,7 +109,7 @@ interface RouteOutcome {
 function routeOutcome(http: HTTPRoute, gatewayApiPrefix: string | undefined, context: RouteContext): RouteOutcome {
   const { mutations, authority } = translateHeaders(http.headers);
   if (http.redirect !== undefined) {
-    const redirect = redirectAction(http.redirect, context);
+    const redirect = redirectAction(http.redirect, context.place);
     return { action: redirect === undefined ? {} : { redirect }, mutations };
   }
   if (http.directResponse !== undefined) {
@@ -137,12 +128,12 @@ function operationOf(
   match: RouteMatchJson,
   clusterName: string | undefined,
   virtualServiceName: string,
-  context: Pick<RouteContext, "port">,
+  place: Pick<RoutePlace, "port">,
 ): string {
   const path = operationPath(match);
   const cluster = parseClusterName(clusterName ?? "");
   // The port of the place is read only where it counts: what does not read it serves every place.
-  if (cluster === undefined) return operationName(virtualServiceName, context.port, path);
+  if (cluster === undefined) return operationName(virtualServiceName, place.port, path);
   return operationName(cluster.host, cluster.port, path);
 }
 

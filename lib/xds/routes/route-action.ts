@@ -4,28 +4,13 @@ import type {
   WeightedCluster_ClusterWeightJson,
 } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConsistentHashLB } from "../../config/kinds/destination-rule.ts";
-import type {
-  Destination,
-  HTTPRetry,
-  HTTPRewrite,
-  HTTPRoute,
-  HTTPRouteDestination,
-} from "../../config/kinds/virtual-service.ts";
+import type { Destination, HTTPRewrite, HTTPRoute, HTTPRouteDestination } from "../../config/kinds/virtual-service.ts";
 import { type DestinationContext, destinationCluster } from "./destination-cluster.ts";
-import { hashPolicy } from "./hash-policy.ts";
+import { destinationHash, hashPolicy } from "./hash-policy.ts";
 import { type HeaderMutations, translateHeaders } from "./header-operations.ts";
 import { mirrorPolicies } from "./mirror-policy.ts";
 import { retryPolicy } from "./retry-policy.ts";
-
-/** What forwarding depends on beside the route itself. */
-export interface ForwardingContext extends DestinationContext {
-  /** The mesh's own policy for routes that name none. */
-  readonly defaultRetries: HTTPRetry | undefined;
-  /** `x-forwarded-host` is written where a route rewrites something. */
-  readonly appendsForwardedHost: boolean;
-  /** The consistent hash of the rule behind a destination. */
-  consistentHash(destination: Destination): ConsistentHashLB | undefined;
-}
+import type { RouteContext, RoutePlace } from "./route-place.ts";
 
 export interface Forwarding {
   readonly action: RouteActionJson;
@@ -44,26 +29,26 @@ export function forwarding(
   route: HTTPRoute,
   authority: string,
   gatewayApiPrefix: string | undefined,
-  context: ForwardingContext,
+  { place, settings }: RouteContext,
 ): Forwarding {
   const destinations = route.route ?? [];
   const [only] = destinations;
   const single = destinations.length === 1 && only !== undefined ? only : undefined;
   const headers = translateHeaders(single?.headers);
   const host = route.rewrite?.authority || authority || headers.authority;
-  const requestMirrorPolicies = mirrorPolicies(route, context);
-  const hashPolicies = hashPoliciesOf(destinations, context);
-  const hashed = single !== undefined && context.consistentHash(single.destination) !== undefined;
-  const retries = retryPolicy(route.retries ?? context.defaultRetries, hashed);
+  const requestMirrorPolicies = mirrorPolicies(route, place);
+  const hashPolicies = hashPoliciesOf(destinations, place);
+  const hashed = single !== undefined && consistentHash(single.destination, place) !== undefined;
+  const retries = retryPolicy(route.retries ?? settings.retries, hashed);
   const timeout = route.timeout ?? "0s";
   const action: RouteActionJson =
     single === undefined
-      ? { weightedClusters: weightedClusters(destinations, context), timeout, maxGrpcTimeout: timeout }
-      : { cluster: destinationCluster(single.destination, context), timeout, maxGrpcTimeout: timeout };
+      ? { weightedClusters: weightedClusters(destinations, place), timeout, maxGrpcTimeout: timeout }
+      : { cluster: destinationCluster(single.destination, place), timeout, maxGrpcTimeout: timeout };
   if (gatewayApiPrefix !== undefined) action.clusterNotFoundResponseCode = "INTERNAL_SERVER_ERROR";
   if (route.rewrite !== undefined) {
     Object.assign(action, pathRewrite(route.rewrite, gatewayApiPrefix));
-    if (context.appendsForwardedHost) action.appendXForwardedHost = true;
+    if (settings.headers.forwardedHost) action.appendXForwardedHost = true;
   }
   if (host !== "") action.hostRewriteLiteral = host;
   if (retries !== undefined) action.retryPolicy = retries;
@@ -106,14 +91,20 @@ function weightedClusters(
 
 function hashPoliciesOf(
   destinations: readonly HTTPRouteDestination[],
-  context: ForwardingContext,
+  place: RoutePlace,
 ): RouteAction_HashPolicyJson[] {
   const policies: RouteAction_HashPolicyJson[] = [];
   for (const { destination, weight = 0 } of destinations) {
     if (destinations.length > 1 && weight === 0) continue;
-    const hash = context.consistentHash(destination);
+    const hash = consistentHash(destination, place);
     const policy = hash && hashPolicy(hash);
     if (policy !== undefined) policies.push(policy);
   }
   return policies;
+}
+
+/** The consistent hash of the rule behind a destination. */
+function consistentHash(destination: Destination, place: RoutePlace): ConsistentHashLB | undefined {
+  const rule = place.hashRule(destination.host);
+  return rule && destinationHash(rule.config.spec, destination);
 }

@@ -1,4 +1,5 @@
 import { serviceAddresses, unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import { bracketed, virtualHostName } from "../names.ts";
@@ -12,17 +13,33 @@ export interface Domains {
   readonly derived: readonly boolean[];
 }
 
+export interface ServiceDomains extends Domains {
+  readonly service: Service;
+}
+
 /** What the domains of a service depend on beside the service. */
 export type DomainPerspective = Pick<ClassProxy, "dnsDomain" | "clusterId" | "ipMode" | "autoAllocatedAddresses">;
+
+interface Inputs {
+  readonly proxy: DomainPerspective;
+  readonly service: Service;
+  /** Each domain is there twice, plain and with this port; undefined: ports are ignored when Envoy compares. */
+  readonly portSuffix: number | undefined;
+}
 
 /**
  * The domains under which a service is asked for: its host and its aliases, each with their derived forms, a wildcard before
  * each for headless services of Kubernetes, and last its addresses.
  *
- * @param portSuffix each domain is there twice, plain and with this port; undefined: ports are ignored when Envoy compares
  * @see docs/how-istio-does-it/routes.md#domains-of-a-service
  */
-export function serviceDomains(service: Service, portSuffix: number | undefined, proxy: DomainPerspective): Domains {
+export const serviceDomains = step(
+  "domains of a service",
+  { proxy: "identity", service: "identity", portSuffix: "value" },
+  (inputs: Inputs): ServiceDomains => ({ service: inputs.service, ...domainsOf(inputs) }),
+);
+
+function domainsOf({ proxy, service, portSuffix }: Inputs): Domains {
   const all: string[] = [];
   const derived: boolean[] = [];
   const add = (domain: string, isDerived: boolean): void => {

@@ -2,17 +2,21 @@ import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_compone
 import type { ConfigKey, Diagnostic, Origin } from "../../config/diagnostic.ts";
 import { hostsOverlap, isWildcard } from "../../config/host-name.ts";
 import { meshGateway } from "../../mesh/hosts/short-names.ts";
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import type { Service } from "../../registry/service.ts";
 import { bracketed, virtualHostName } from "../names.ts";
 import { originKeys, provenanceOf } from "../provenance.ts";
-import { defaultOutboundRoute } from "./default-route.ts";
+import { defaultOutboundRoute, type ForwardedHeaders } from "./default-route.ts";
 import { serviceHash } from "./hash-policy.ts";
 import { type Candidate, settledHosts } from "./host-claims.ts";
 import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
-import { type Domains, serviceDomains } from "./service-domains.ts";
-import type { TableContext } from "./table-context.ts";
+import { onlyPortOf, type RoutePlace, sourceOf } from "./route-place.ts";
+import { type ServiceDomains, serviceDomains } from "./service-domains.ts";
+import { hashRule, type RuleSource, ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import { type TableService, type TableServices, tableServices } from "./table-services.ts";
 import { byName, type VirtualHostPiece, virtualHost } from "./virtual-host.ts";
 
@@ -31,21 +35,29 @@ export interface SidecarHosts {
  * @see docs/how-istio-does-it/routes.md#hosts-of-a-sidecars-table
  */
 export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): SidecarHosts {
-  const services = tableServices(listener.services, port, table.memo);
+  const services = tableServices(table.memo, { services: listener.services, port });
+  const place = sidecarPlace(services, port, table);
   const groups = listener.virtualServices
     .filter((virtualService) => port === 80 || namesSomeService(virtualService, services))
-    .flatMap((virtualService) => hostGroups(virtualService, listener, services, port, table));
+    .flatMap((virtualService) => hostGroups(virtualService, listener, services, place, table));
   const claimed = new Set(groups.flatMap((group) => group.services.map((service) => service.hostname)));
   const candidates: Candidate[] = [];
   for (const group of groups) {
     for (const host of group.plainHosts) candidates.push(plainHost(host, group, table));
     for (const service of group.services) candidates.push(serviceHost(service, group, port, table));
   }
-  for (const { hostname, candidate } of defaultHosts(services, port, table)) {
+  const { memo, settings, domains } = table;
+  for (const { hostname, candidate } of defaultHosts(memo, {
+    settings,
+    domains,
+    ...ruleSource(table.view),
+    services,
+    port,
+  })) {
     if (!claimed.has(hostname)) candidates.push(candidate);
   }
-  const place = `${table.view.key}|${listener.spec?.bind ?? ""}|${port}`;
-  const { pieces, diagnostics } = settledHosts(candidates, { services, port, place }, table.memo);
+  const slot = `${table.view.key}|${listener.spec?.bind ?? ""}|${port}`;
+  const { pieces, diagnostics } = settledHosts(candidates, { services, port, slot }, memo);
   return { pieces: pieces.sort(byName), diagnostics };
 }
 
@@ -73,15 +85,9 @@ function hostGroups(
   virtualService: MeshVirtualService,
   listener: EgressListener,
   services: TableServices,
-  port: number,
+  place: RoutePlace,
   table: TableContext,
 ): HostGroup[] {
-  const place = {
-    port,
-    gateway: meshGateway,
-    terminatesTls: false,
-    service: (hostname: string) => destinationService(hostname, services, port),
-  };
   const placed = placedRoutes(virtualService, place, table);
   if (placed.routes.length === 0) return [];
   const { matched, plainHosts } = splitHosts(virtualService, listener, services);
@@ -94,7 +100,7 @@ function hostGroups(
     }
   }
   // Hosts that are no service at all have a place on port 80 only.
-  if (byPort.size === 0 && port === 80) byPort.set(80, []);
+  if (byPort.size === 0 && place.port === 80) byPort.set(80, []);
   const { origin } = virtualService.config;
   return [...byPort].map(([groupPort, members]) => ({
     port: groupPort,
@@ -105,20 +111,19 @@ function hostGroups(
   }));
 }
 
-/**
- * The service behind a destination, as far as it matters: in the table of one port every service has just this port,
- * so only an alias says something that the destination does not.
- */
-function destinationService(
-  hostname: string,
-  services: TableServices,
-  port: number,
-): Pick<Service, "ports" | "attributes"> | undefined {
-  const found = services.byHostname.get(hostname);
-  if (found === undefined) return undefined;
-  if (port === 0) return found.service;
-  if (found.service.attributes.externalName === undefined) return undefined;
-  return { ports: found.ports, attributes: found.service.attributes };
+/** In the table of one port every service has just this port, so only a table of all ports asks which one it has. */
+function sidecarPlace(services: TableServices, port: number, { view, memo }: TableContext): RoutePlace {
+  const rules = ruleSource(view);
+  const service = (host: string): Service | undefined => services.byHostname.get(host)?.service;
+  return {
+    port,
+    gateway: meshGateway,
+    terminatesTls: false,
+    ...sourceOf(view),
+    externalName: (host) => service(host)?.attributes.externalName,
+    onlyPort: port === 0 ? (host) => onlyPortOf(service(host)) : () => undefined,
+    hashRule: (host) => hashRule(rules, host, memo),
+  };
 }
 
 /**
@@ -148,77 +153,126 @@ function splitHosts(
   return { matched: [...new Set(matched)], plainHosts };
 }
 
-function plainHost(host: string, group: HostGroup, table: TableContext): Candidate {
-  const { memo, headers } = table;
-  const name = virtualHostName(host, group.port);
-  const made = memo([group.placed], `plain host|${name}|${headers.attemptCount}`, () => ({
-    domains: { all: [bracketed(host)], keys: [bracketed(host)], derived: notDerived },
-    piece: hostPiece(name, [bracketed(host)], group.placed.routes, group.placed.from, table),
-  }));
-  const claim = { name, domains: made.domains, port: group.port, hostname: "" };
-  return { piece: made.piece, claim, origin: group.origin };
+function plainHost(host: string, { port, placed, origin }: HostGroup, { settings, memo }: TableContext): Candidate {
+  const { name, domains, piece } = hostOfNoService(memo, { headers: settings.headers, placed, host, port });
+  return { piece, claim: { name, domains, port, hostname: "" }, origin };
+}
+
+interface Routed {
+  readonly headers: ForwardedHeaders;
+  readonly placed: PlacedRoutes;
+  readonly port: number;
 }
 
 const notDerived = [false];
 
+const hostOfNoService = step(
+  "virtual host of no service",
+  { headers: "identity", placed: "identity", host: "value", port: "value" },
+  ({ headers, placed, host, port }: Routed & { readonly host: string }) => {
+    const name = virtualHostName(host, port);
+    const all = [bracketed(host)];
+    return {
+      name,
+      domains: { all, keys: all, derived: notDerived },
+      piece: hostPiece(name, all, placed.routes, placed.from, headers),
+    };
+  },
+);
+
 function serviceHost(service: TableService, group: HostGroup, tablePort: number, table: TableContext): Candidate {
-  const domains = domainsOf(service, group.port, tablePort, table);
-  const name = virtualHostName(service.hostname, group.port);
-  const piece = table.memo([group.placed, domains], `${name}|${table.headers.attemptCount}`, () =>
-    hostPiece(name, domains.all, group.placed.routes, [...group.placed.from, ...originKeys(service.service)], table),
-  );
-  return { piece, claim: { name, domains, port: group.port, hostname: service.hostname }, origin: group.origin };
+  const { port, placed, origin } = group;
+  const { hostname } = service;
+  const domains = domainsOf(service, port, tablePort, table);
+  const { headers } = table.settings;
+  const piece = hostOfService(table.memo, { headers, placed, domains, port });
+  return { piece, claim: { name: piece.name, domains, port, hostname }, origin };
 }
+
+const hostOfService = step(
+  "virtual host of a service",
+  { headers: "identity", placed: "identity", domains: "identity", port: "value" },
+  ({ headers, placed, domains, port }: Routed & { readonly domains: ServiceDomains }): VirtualHostPiece => {
+    const name = virtualHostName(domains.service.hostname.toLowerCase(), port);
+    return hostPiece(name, domains.all, placed.routes, [...placed.from, ...originKeys(domains.service)], headers);
+  },
+);
 
 interface DefaultHost {
   readonly hostname: string;
   readonly candidate: Candidate;
 }
 
-/**
- * What each service would have if no virtual service claimed it, in order of host names. Remembered as a whole, because
- * most changes are about other objects; the view's key tells which of the scope's rules apply to the class.
- */
-function defaultHosts(services: TableServices, port: number, table: TableContext): readonly DefaultHost[] {
-  const { memo, view } = table;
-  return memo([services, view.scope.destinationRules], `default hosts|${view.key}|${table.key}`, () =>
-    services.sorted
-      .filter(({ service }) => service.resolution !== "Alias")
-      .flatMap((service) =>
-        service.httpPorts.map(({ port: servicePort }) => ({
-          hostname: service.hostname,
-          candidate: defaultHost(service, servicePort, port, table),
-        })),
-      ),
-  );
+interface DefaultHosts extends RuleSource, Pick<TableContext, "settings" | "domains"> {
+  readonly services: TableServices;
+  /** Of the table. */
+  readonly port: number;
 }
 
-function defaultHost(service: TableService, port: number, tablePort: number, table: TableContext): Candidate {
-  const { memo } = table;
-  const domains = domainsOf(service, port, tablePort, table);
-  const rule = table.hashRule(service.service.hostname);
-  const piece = memo(rule === undefined ? [domains] : [domains, rule], table.defaultKey(port), () => {
-    const hash = rule && serviceHash(rule.config.spec, port);
-    const route = defaultOutboundRoute(service.hostname, port, hash, table.defaultRetry);
-    const from = provenanceOf(service.service, rule);
-    return hostPiece(virtualHostName(service.hostname, port), domains.all, [route], from, table);
-  });
-  return { piece, claim: { name: piece.name, domains, port, hostname: "" }, origin: undefined };
+/**
+ * What each service would have if no virtual service claimed it, in order of host names. Remembered as a whole, because
+ * most changes are about other objects.
+ */
+const defaultHosts = step(
+  "default virtual hosts",
+  {
+    settings: "identity",
+    domains: "identity",
+    services: "identity",
+    serviceByHostname: "identity",
+    destinationRule: "identity",
+    port: "value",
+  },
+  ({ services, port: tablePort, ...table }: DefaultHosts, memo: Memo): readonly DefaultHost[] =>
+    services.sorted
+      .filter(({ service }) => service.resolution !== "Alias")
+      .flatMap((service) => {
+        const rule = hashRule(table, service.service.hostname, memo);
+        return service.httpPorts.map(({ port }) => {
+          const domains = domainsOf(service, port, tablePort, { ...table, memo });
+          const piece = defaultHost(memo, { settings: table.settings, domains, rule, port });
+          const claim = { name: piece.name, domains, port, hostname: "" };
+          return { hostname: service.hostname, candidate: { piece, claim, origin: undefined } };
+        });
+      }),
+);
+
+interface DefaultRoute {
+  readonly settings: TableSettings;
+  readonly domains: ServiceDomains;
+  readonly rule: MeshDestinationRule | undefined;
+  readonly port: number;
 }
+
+const defaultHost = step(
+  "default virtual host",
+  { settings: "identity", domains: "identity", rule: "identity", port: "value" },
+  ({ settings, domains, rule, port }: DefaultRoute): VirtualHostPiece => {
+    const { service } = domains;
+    const hostname = service.hostname.toLowerCase();
+    const hash = rule && serviceHash(rule.config.spec, port);
+    const route = defaultOutboundRoute(hostname, port, hash, settings.defaultRetry);
+    const from = provenanceOf(service, rule);
+    return hostPiece(virtualHostName(hostname, port), domains.all, [route], from, settings.headers);
+  },
+);
 
 function hostPiece(
   name: string,
   domains: readonly string[],
   routes: readonly RouteJson[],
   from: readonly ConfigKey[],
-  table: TableContext,
+  headers: ForwardedHeaders,
 ): VirtualHostPiece {
-  return { name, json: virtualHost(name, domains, routes, table.headers.attemptCount), from };
+  return { name, json: virtualHost(name, domains, routes, headers.attemptCount), from };
 }
 
-function domainsOf({ service }: TableService, port: number, tablePort: number, table: TableContext): Domains {
-  const { memo, view, domainsKey } = table;
-  const portSuffix = tablePort === 0 ? port : undefined;
-  const name = portSuffix === undefined ? domainsKey : `${domainsKey}|${portSuffix}`;
-  return memo([service], name, () => serviceDomains(service, portSuffix, view.proxy));
+/** In a table of all ports the domains say which port they mean. */
+function domainsOf(
+  { service }: TableService,
+  port: number,
+  tablePort: number,
+  { domains, memo }: Pick<TableContext, "domains" | "memo">,
+): ServiceDomains {
+  return serviceDomains(memo, { proxy: domains, service, portSuffix: tablePort === 0 ? port : undefined });
 }

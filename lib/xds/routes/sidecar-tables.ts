@@ -1,15 +1,15 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import { lazily } from "../../mesh/memo/lazy.ts";
-import { sameList } from "../../mesh/memo/same.ts";
-import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
+import { step } from "../../mesh/memo/step.ts";
+import type { EgressListener, SidecarScope } from "../../mesh/scope/sidecar-scope.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import { httpProxyRouteTable } from "../names.ts";
 import type { Resource } from "../resource.ts";
-import { catchAllVirtualHost } from "./default-route.ts";
+import { catchAllVirtualHost, type ForwardedHeaders } from "./default-route.ts";
 import { type SidecarHosts, sidecarHosts } from "./sidecar-hosts.ts";
 import type { TableContext } from "./table-context.ts";
-import { emptyTable, routeTable, type VirtualHostPiece } from "./virtual-host.ts";
+import { emptyTable, keptTable, type VirtualHostPiece } from "./virtual-host.ts";
 
 /**
  * The route tables of a sidecar: `<port>`, `<host>:<port>` for sniffed ports, `http_proxy` and unix sockets by their bind.
@@ -41,9 +41,11 @@ export function sidecarTables(
     const parsed = parseTableName(name);
     if (parsed === undefined) return emptyTable(name);
     const hosts = hostsOf(parsed);
-    return parsed.sniffedHost === undefined
-      ? rememberedTable(name, [...hosts.pieces, catchAll(table)], table)
-      : rememberedTable(name, sniffedPieces(name, parsed.sniffedHost, hosts, table), table);
+    const pieces =
+      parsed.sniffedHost === undefined
+        ? [...hosts.pieces, catchAll(table)]
+        : sniffedPieces(name, parsed.sniffedHost, hosts, table);
+    return keptTable(table.view.key, { name, pieces }, table.memo);
   });
   return { value, diagnostics };
 }
@@ -91,9 +93,17 @@ function sniffedPieces(name: string, host: string, hosts: PortHosts, table: Tabl
   const found = [...new Set([...(byDomain.get(host) ?? []), ...(byDomain.get(name) ?? [])])];
   const [only] = found;
   if (only === undefined || found.length > 1) return found;
-  const piece = table.memo([only], "sniffed", () => ({ ...only, json: { ...only.json, domains: ["*"] } }));
-  return [piece];
+  return [sniffedHost(table.memo, { only })];
 }
+
+const sniffedHost = step(
+  "virtual host of a sniffed port",
+  { only: "identity" },
+  ({ only }: { readonly only: VirtualHostPiece }): VirtualHostPiece => ({
+    ...only,
+    json: { ...only.json, domains: ["*"] },
+  }),
+);
 
 function indexByDomain(pieces: readonly VirtualHostPiece[]): ReadonlyMap<string, readonly VirtualHostPiece[]> {
   const index = new Map<string, VirtualHostPiece[]>();
@@ -107,20 +117,20 @@ function indexByDomain(pieces: readonly VirtualHostPiece[]): ReadonlyMap<string,
   return index;
 }
 
-function catchAll({ view, headers, memo }: TableContext): VirtualHostPiece {
-  const policy = view.scope.outboundTrafficPolicy;
-  return memo([], `catch all|${JSON.stringify(policy)}|${headers.attemptCount}|${headers.forwardedHost}`, () => {
-    const json = catchAllVirtualHost(policy, headers);
-    return { name: json.name ?? "", json, from: [] };
-  });
+function catchAll({ view, settings, memo }: TableContext): VirtualHostPiece {
+  return catchAllHost(memo, { policy: view.scope.outboundTrafficPolicy, headers: settings.headers });
 }
 
-/** The table as it was, if its virtual hosts are; so what is made from it later need not be made again either. */
-function rememberedTable(
-  name: string,
-  pieces: readonly VirtualHostPiece[],
-  { view, memo }: TableContext,
-): Resource<RouteConfigurationJson> {
-  const same = sameList(memo, `route table|${view.key}|${name}`, pieces);
-  return memo([same], `route table|${name}`, () => routeTable(name, same));
+interface Unclaimed {
+  readonly policy: SidecarScope["outboundTrafficPolicy"];
+  readonly headers: ForwardedHeaders;
 }
+
+const catchAllHost = step(
+  "catch-all virtual host",
+  { headers: "identity", policy: "value" },
+  ({ policy, headers }: Unclaimed): VirtualHostPiece => {
+    const json = catchAllVirtualHost(policy, headers);
+    return { name: json.name ?? "", json, from: [] };
+  },
+);

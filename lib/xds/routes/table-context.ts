@@ -1,59 +1,89 @@
 import type { RetryPolicyJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { DestinationRule, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
+import type { HTTPRetry } from "../../config/kinds/virtual-service.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import { remembered } from "../../mesh/memo/lazy.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { step } from "../../mesh/memo/step.ts";
+import type { SidecarScope } from "../../mesh/scope/sidecar-scope.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
 import { retryPolicy } from "./retry-policy.ts";
+import type { DomainPerspective } from "./service-domains.ts";
+
+/** What routes depend on beside the objects that they are made from: one object for all classes with equal settings. */
+export interface TableSettings {
+  readonly headers: ForwardedHeaders;
+  /** The mesh's policy for routes that name none. */
+  readonly retries: HTTPRetry | undefined;
+  /** The same for routes that no VirtualService makes. */
+  readonly defaultRetry: RetryPolicyJson | undefined;
+}
 
 /** What all tables of a view share. */
 export interface TableContext {
   readonly view: RouteView;
   readonly memo: Memo;
-  readonly headers: ForwardedHeaders;
-  /** The policy of routes that no VirtualService makes. */
-  readonly defaultRetry: RetryPolicyJson | undefined;
-  /** Plain values that every remembered virtual host depends on, as a text. */
-  readonly key: string;
-  /** The same of the domains of services, and of default routes to a port. */
-  readonly domainsKey: string;
-  defaultKey(port: number): string;
-  /** The rule that says how requests to a host are hashed; undefined: they are not. */
-  hashRule(hostname: string): MeshDestinationRule | undefined;
+  readonly settings: TableSettings;
+  readonly domains: DomainPerspective;
 }
 
 export function tableContext(view: RouteView, memo: Memo): TableContext {
-  const { proxyHeaders } = view.proxy.proxyConfig;
-  const headers = {
-    attemptCount: proxyHeaders?.attemptCount?.disabled !== true,
-    forwardedHost: proxyHeaders?.xForwardedHost?.enabled === true,
-  };
-  const retries = view.lookups.mesh.defaultHttpRetryPolicy;
-  const ruleOf = (hostname: string): MeshDestinationRule | undefined => {
-    const service = view.scope.serviceByHostname.get(hostname);
-    const rule = service && view.destinationRule(service);
-    return rule !== undefined && memo([rule], "hashes", () => hashes(rule.config.spec)) ? rule : undefined;
-  };
-  const key = `${headers.attemptCount} ${headers.forwardedHost} ${retries === undefined ? "" : JSON.stringify(retries)}`;
-  const { dnsDomain, clusterId, ipMode, autoAllocatedAddresses } = view.proxy;
+  const { dnsDomain, clusterId, ipMode, autoAllocatedAddresses, proxyConfig } = view.proxy;
   return {
     view,
     memo,
-    headers,
-    defaultRetry: retryPolicy(retries, false),
-    key,
-    domainsKey: `domains|${dnsDomain}|${clusterId}|${ipMode}|${autoAllocatedAddresses}`,
-    // Thousands of services ask for a few ports.
-    defaultKey: remembered((port) => `default|${port}|${key}`),
-    hashRule: ruleOf,
+    settings: tableSettings(memo, {
+      attemptCount: proxyConfig.proxyHeaders?.attemptCount?.disabled !== true,
+      forwardedHost: proxyConfig.proxyHeaders?.xForwardedHost?.enabled === true,
+      retries: view.lookups.mesh.defaultHttpRetryPolicy,
+    }),
+    domains: domainPerspective(memo, { dnsDomain, clusterId, ipMode, autoAllocatedAddresses }),
   };
 }
 
+const tableSettings = step(
+  "route table settings",
+  { attemptCount: "value", forwardedHost: "value", retries: "value" },
+  ({ retries, ...headers }: ForwardedHeaders & Pick<TableSettings, "retries">): TableSettings => ({
+    headers,
+    retries,
+    defaultRetry: retryPolicy(retries, false),
+  }),
+);
+
+const domainPerspective = step(
+  "domain perspective",
+  { dnsDomain: "value", clusterId: "value", ipMode: "value", autoAllocatedAddresses: "value" },
+  (perspective: DomainPerspective) => perspective,
+);
+
+/** Where the rules of a class are found. */
+export interface RuleSource extends Pick<SidecarScope, "serviceByHostname">, Pick<RouteView, "destinationRule"> {}
+
+export const ruleSource = ({ scope, destinationRule }: RouteView): RuleSource => ({
+  serviceByHostname: scope.serviceByHostname,
+  destinationRule,
+});
+
+/** The rule that says how requests to a host are hashed; undefined: they are not. */
+export function hashRule(rules: RuleSource, hostname: string, memo: Memo): MeshDestinationRule | undefined {
+  const service = rules.serviceByHostname.get(hostname);
+  const rule = service && rules.destinationRule(service);
+  return rule !== undefined && hashes(memo, { rule }) ? rule : undefined;
+}
+
 /** Does any level of the rule hash requests? */
-function hashes(rule: DestinationRule): boolean {
-  const policyHashes = (policy: TrafficPolicy | undefined): boolean =>
+const hashes = step("rule hashes", { rule: "identity" }, ({ rule }: { readonly rule: MeshDestinationRule }) =>
+  rulesHash(rule.config.spec),
+);
+
+function rulesHash({ trafficPolicy, subsets = [] }: DestinationRule): boolean {
+  return policyHashes(trafficPolicy) || subsets.some((subset) => policyHashes(subset.trafficPolicy));
+}
+
+function policyHashes(policy: TrafficPolicy | undefined): boolean {
+  return (
     policy?.loadBalancer?.consistentHash !== undefined ||
-    (policy?.portLevelSettings ?? []).some((setting) => setting.loadBalancer?.consistentHash !== undefined);
-  return policyHashes(rule.trafficPolicy) || (rule.subsets ?? []).some((subset) => policyHashes(subset.trafficPolicy));
+    (policy?.portLevelSettings ?? []).some((setting) => setting.loadBalancer?.consistentHash !== undefined)
+  );
 }

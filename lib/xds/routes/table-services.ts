@@ -1,6 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { isWildcard } from "../../config/host-name.ts";
-import type { Memo } from "../../mesh/memo/memo.ts";
+import { step } from "../../mesh/memo/step.ts";
 import { type Protocol, type Service, type ServicePort, streamPort } from "../../registry/service.ts";
 import { virtualHostName } from "../names.ts";
 
@@ -27,9 +27,16 @@ export interface TableServices {
   readonly known: ReadonlySet<string>;
 }
 
-/** @param port 0: a table of all ports (HTTP proxy, unix socket) */
-export function tableServices(services: readonly Service[], port: number, memo: Memo): TableServices {
-  return memo([services], `services of table ${port}`, () => {
+interface Inputs {
+  readonly services: readonly Service[];
+  /** 0: a table of all ports (HTTP proxy, unix socket). */
+  readonly port: number;
+}
+
+export const tableServices = step(
+  "services of a route table",
+  { services: "identity", port: "value" },
+  ({ services, port }: Inputs): TableServices => {
     const byHostname = new Map<string, TableService>();
     for (const service of services) {
       const seen = tableService(service, port);
@@ -46,8 +53,8 @@ export function tableServices(services: readonly Service[], port: number, memo: 
     }
     const hostnames = sorted.map((service) => service.hostname);
     return { byHostname, sorted, hostnames, wildcardHosts: hostnames.filter(isWildcard), known };
-  });
-}
+  },
+);
 
 function tableService(service: Service, port: number): TableService | undefined {
   const only = port === 0 ? undefined : streamPort(service, port);

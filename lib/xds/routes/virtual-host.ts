@@ -1,6 +1,9 @@
 import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import { sameList } from "../../mesh/memo/same.ts";
+import { step } from "../../mesh/memo/step.ts";
 import type { Resource } from "../resource.ts";
 
 /** A virtual host and the objects that it was made from. */
@@ -28,24 +31,38 @@ export function virtualHost(
 export const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   byCodePoint(a.name, b.name);
 
+interface Table {
+  readonly name: string;
+  readonly pieces: readonly VirtualHostPiece[];
+}
+
 /**
  * A table with hosts. Ports do not count when Envoy compares a request's host with domains.
  * @see docs/how-istio-does-it/routes.md#tables
  */
-export function routeTable(name: string, pieces: readonly VirtualHostPiece[]): Resource<RouteConfigurationJson> {
-  const from = new Set<ConfigKey>();
-  for (const piece of pieces) for (const key of piece.from) from.add(key);
-  return {
-    name,
-    json: {
+const routeTable = step(
+  "route table",
+  { pieces: "identity", name: "value" },
+  ({ name, pieces }: Table): Resource<RouteConfigurationJson> => {
+    const from = new Set<ConfigKey>();
+    for (const piece of pieces) for (const key of piece.from) from.add(key);
+    return {
       name,
-      ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }),
-      validateClusters: false,
-      ignorePortInHostMatching: true,
-      maxDirectResponseBodySizeBytes: 1_048_576,
-    },
-    from: [...from],
-  };
+      json: {
+        name,
+        ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }),
+        validateClusters: false,
+        ignorePortInHostMatching: true,
+        maxDirectResponseBodySizeBytes: 1_048_576,
+      },
+      from: [...from],
+    };
+  },
+);
+
+/** The table as it was, if its virtual hosts are; so what is made from it later need not be made again either. */
+export function keptTable(slot: string, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
+  return routeTable(memo, { name, pieces: sameList(memo, `route table|${slot}|${name}`, pieces) });
 }
 
 /** The answer for a name that means nothing (any more): a listener that still asks for it can finish warming or draining. */

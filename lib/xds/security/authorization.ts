@@ -1,3 +1,12 @@
+import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { PolicyJson, RBAC_ActionJson, RBACJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
+import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/metadata_pb.ts";
+import type { Config } from "../../config/config.ts";
+import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
+import { httpOnlyAnnotation, isDryRun } from "../../mesh/index/workload-policies.ts";
+import { packAny } from "../core-messages.ts";
 import {
   askedPolicyName,
   authorizerMark,
@@ -8,25 +17,15 @@ import {
   tcpFilterStatPrefix,
   unaskedPolicyName,
 } from "../names.ts";
+import type { ProviderLookups } from "../telemetry/provider-cluster.ts";
+import { type Authorizer, findAuthorizer } from "./ext-authz.ts";
+import { neverMatches, type RuleContext, rbacPolicy } from "./rbac-policy.ts";
 /**
  * AuthorizationPolicies of a workload as filters: RBAC for AUDIT, DENY and ALLOW, and for CUSTOM a pair of an RBAC
  * filter that only marks the requests to ask about, and the external authorizer that is asked about those.
  * @see docs/how-istio-does-it/security.md#authorization
  * @see docs/how-istio-does-it/security.md#external-authorization
  */
-
-import type { FilterJson } from "../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
-import type { PolicyJson, RBAC_ActionJson, RBACJson } from "../../../gen/envoy/config/rbac/v3/rbac_pb.ts";
-import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import type { MetadataMatcherJson } from "../../../gen/envoy/type/matcher/v3/metadata_pb.ts";
-import type { Config } from "../../config/config.ts";
-import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
-import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
-import { httpOnlyAnnotation, isDryRun } from "../../mesh/index/workload-policies.ts";
-import type { ServiceLookups } from "../../mesh/views/views.ts";
-import { packAny } from "../core-messages.ts";
-import { type Authorizer, findAuthorizer } from "./ext-authz.ts";
-import { neverMatches, type RuleContext, rbacPolicy } from "./rbac-policy.ts";
 
 /** The filters that go in front of everything else (CUSTOM), and those behind authentication (the rest). */
 export interface AuthorizationFilters<Filter> {
@@ -46,13 +45,16 @@ interface NamedFilter {
 /** For HTTP chains. Never errors: a provider that cannot be used becomes a refusal and a diagnostic. */
 export function httpAuthorization(
   policies: Policies,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
 ): Stage<AuthorizationFilters<HttpFilterJson>> {
   return authorization(policies, lookups, "http");
 }
 
 /** For TCP chains, where rules that need HTTP shrink (ALLOW) or grow (all others). */
-export function tcpAuthorization(policies: Policies, lookups: ServiceLookups): Stage<AuthorizationFilters<FilterJson>> {
+export function tcpAuthorization(
+  policies: Policies,
+  lookups: ProviderLookups,
+): Stage<AuthorizationFilters<FilterJson>> {
   const asked = policies.filter(
     ({ meta, madeFrom }) => madeFrom === undefined || meta.annotations[httpOnlyAnnotation] === undefined,
   );
@@ -61,7 +63,7 @@ export function tcpAuthorization(policies: Policies, lookups: ServiceLookups): S
 
 function authorization(
   policies: Policies,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
   protocol: Protocol,
 ): Stage<AuthorizationFilters<NamedFilter>> {
   const custom = customFilters(
@@ -92,7 +94,7 @@ function rbacAction(policy: AuthorizationPolicy): RBAC_ActionJson | undefined {
 function builtInFilter(
   policies: Policies,
   action: RBAC_ActionJson,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
   protocol: Protocol,
 ): NamedFilter {
   const enforced = policies.filter((policy) => !isDryRun(policy));
@@ -109,7 +111,11 @@ function builtInFilter(
 }
 
 /** One pair per provider, by name; several providers on one workload are refused, as none can be chosen. */
-function customFilters(policies: Policies, lookups: ServiceLookups, protocol: Protocol): Stage<readonly NamedFilter[]> {
+function customFilters(
+  policies: Policies,
+  lookups: ProviderLookups,
+  protocol: Protocol,
+): Stage<readonly NamedFilter[]> {
   const byProvider = Map.groupBy(policies, (policy) => policy.spec.provider?.name ?? "");
   const names = [...byProvider.keys()].sort(byCodePoint);
   const diagnostics: Diagnostic[] = [];
@@ -131,7 +137,7 @@ function authorizerPair(
   provider: string,
   policies: Policies,
   authorizer: Authorizer,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
   protocol: Protocol,
 ): readonly NamedFilter[] {
   if (protocol === "tcp" && authorizer.tcp === undefined) return [];
@@ -163,7 +169,7 @@ function authorizerPair(
 function refusals(
   provider: string,
   policies: Policies,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
   protocol: Protocol,
 ): Record<string, PolicyJson> {
   const enforced = policies.filter((policy) => !isDryRun(policy));
@@ -178,7 +184,7 @@ function policyMap(
   policies: Policies,
   allows: boolean,
   named: (name: string) => string,
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
   protocol: Protocol,
 ): Record<string, PolicyJson> {
   const trustDomains = [lookups.mesh.trustDomain, ...lookups.mesh.trustDomainAliases];

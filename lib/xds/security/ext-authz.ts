@@ -14,9 +14,8 @@ import type {
   EnvoyExternalAuthorizationHttpProvider,
   ExtensionProvider,
 } from "../../config/kinds/extension-provider.ts";
-import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { tcpFilterStatPrefix } from "../names.ts";
-import { providerCluster } from "../telemetry/provider-cluster.ts";
+import { type ProviderLookups, providerCluster } from "../telemetry/provider-cluster.ts";
 
 /** The authorizer's filter config without the part that names a policy; `tcp` only for gRPC, HTTP cannot serve it. */
 export interface Authorizer {
@@ -31,7 +30,7 @@ export type AuthorizerLookup = Authorizer | { readonly error: string };
 const defaultTimeout = "600s";
 
 /** Finds and translates a provider by its name. */
-export function findAuthorizer(name: string, lookups: ServiceLookups): AuthorizerLookup {
+export function findAuthorizer(name: string, lookups: ProviderLookups): AuthorizerLookup {
   const candidates = lookups.mesh.extensionProviders.filter(
     (provider) => provider.name === name && (provider.envoyExtAuthzHttp ?? provider.envoyExtAuthzGrpc) !== undefined,
   );
@@ -44,7 +43,7 @@ export function findAuthorizer(name: string, lookups: ServiceLookups): Authorize
   return authorizer(provider, lookups);
 }
 
-function authorizer(provider: ExtensionProvider, lookups: ServiceLookups): AuthorizerLookup {
+function authorizer(provider: ExtensionProvider, lookups: ProviderLookups): AuthorizerLookup {
   const config = provider.envoyExtAuthzHttp ?? provider.envoyExtAuthzGrpc;
   if (config === undefined) return { error: `the extension provider ${provider.name} is no external authorizer` };
   if (config.port < 1 || config.port > 65535)

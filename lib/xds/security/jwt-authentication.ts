@@ -12,10 +12,9 @@ import type { HttpFilterJson } from "../../../gen/envoy/extensions/filters/netwo
 import { type Config, writtenPath } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { JWTRule, RequestAuthentication } from "../../config/kinds/request-authentication.ts";
-import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { packAny } from "../core-messages.ts";
 import { jwtProviderName } from "../names.ts";
-import { providerCluster } from "../telemetry/provider-cluster.ts";
+import { type ProviderLookups, providerCluster } from "../telemetry/provider-cluster.ts";
 import { jwtFilter, jwtPayload } from "./metadata-match.ts";
 
 /** Claims that are lists written with spaces, whatever a rule adds. */
@@ -40,7 +39,7 @@ export interface TokenOptions {
   /** True at gateways, whose routes may ask for claims. */
   readonly clearsRouteCache: boolean;
   /** Where the services of a `jwksUri` are found, so that the proxy fetches the keys itself; undefined: nobody fetches. */
-  readonly keySets: ServiceLookups | undefined;
+  readonly keySets: ProviderLookups | undefined;
 }
 
 /** @returns undefined without any rule; a warning for keys that nobody can get */
@@ -78,7 +77,7 @@ type KeySource = Pick<JwtProviderJson, "localJwks"> | Pick<JwtProviderJson, "rem
 const unreachable: KeySource = { localJwks: { inlineString: unreachableKeys } };
 
 /** Keys written in the rule, or fetched by the proxy from a service of the mesh; undefined when neither is there. */
-function keysOf(rule: JWTRule, lookups: ServiceLookups | undefined): KeySource | undefined {
+function keysOf(rule: JWTRule, lookups: ProviderLookups | undefined): KeySource | undefined {
   if (rule.jwks) return { localJwks: { inlineString: rule.jwks } };
   const url = rule.jwksUri === undefined ? null : URL.parse(rule.jwksUri);
   if (url === null || lookups === undefined) return undefined;

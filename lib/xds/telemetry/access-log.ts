@@ -10,11 +10,15 @@ import type { OpenTelemetryAccessLogConfigJson } from "../../../gen/envoy/extens
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { packAny } from "../core-messages.ts";
 import { accessLogServiceCluster, httpLogName, listenerLogName, openTelemetryLogName, tcpLogName } from "../names.ts";
 import { defaultLogText, jsonLogFormat, logFormatters, textLogFormat } from "./log-format.ts";
-import { type ProviderCluster, providerCluster, providerGrpcService } from "./provider-cluster.ts";
+import {
+  type ProviderCluster,
+  type ProviderLookups,
+  providerCluster,
+  providerGrpcService,
+} from "./provider-cluster.ts";
 
 /** Filter state that Istio's proxies leave about the two peers. */
 const peerState = ["upstream_peer", "downstream_peer"];
@@ -58,7 +62,7 @@ export function filteredLog(logger: AccessLogger, filters: readonly AccessLogFil
  * The logger of an extension provider; undefined for providers that log nothing and for services that nobody knows.
  * @see istio 1.30.3 pilot/pkg/model/telemetry_logging.go, telemetryAccessLog
  */
-export function providerAccessLog(lookups: ServiceLookups, provider: ExtensionProvider): AccessLogger | undefined {
+export function providerAccessLog(lookups: ProviderLookups, provider: ExtensionProvider): AccessLogger | undefined {
   if (provider.envoyFileAccessLog !== undefined) return fileProviderLog(lookups.mesh, provider);
   if (provider.envoyHttpAls !== undefined) {
     const { envoyHttpAls: http } = provider;
@@ -171,7 +175,7 @@ function tcpGrpcLog(config: TcpGrpcAccessLogConfigJson): AccessLogger {
 }
 
 function openTelemetryLog(
-  lookups: ServiceLookups,
+  lookups: ProviderLookups,
   provider: NonNullable<ExtensionProvider["envoyOtelAls"]>,
 ): AccessLogger | undefined {
   const target = providerCluster(lookups, provider);

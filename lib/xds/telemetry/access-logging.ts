@@ -1,7 +1,7 @@
 import type { AccessLogJson } from "../../../gen/envoy/config/accesslog/v3/accesslog_pb.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { AccessLogging } from "../../config/kinds/telemetry.ts";
-import type { ListenerView, ServiceLookups } from "../../mesh/views/views.ts";
+import type { WorkloadPolicies } from "../../mesh/views/views.ts";
 import {
   type AccessLogger,
   expressionFilter,
@@ -13,6 +13,7 @@ import {
   noChainFilter,
   providerAccessLog,
 } from "./access-log.ts";
+import type { ProviderLookups } from "./provider-cluster.ts";
 import { appliesTo, findProvider, providerNames, type TelemetrySide } from "./telemetry-side.ts";
 
 /** Access logs of one side of a proxy, by where they are written. */
@@ -37,9 +38,12 @@ interface ProviderLogging {
  * @see docs/how-istio-does-it/telemetry.md#access-logs
  * @see istio 1.30.3 pilot/pkg/networking/core/accesslog.go
  */
-export function accessLogs(view: Pick<ListenerView, "lookups" | "policies">, side: TelemetrySide): AccessLogs {
-  const { lookups } = view;
-  const logs = telemetryLoggers(view, side) ?? meshLoggers(lookups);
+export function accessLogs(
+  telemetry: WorkloadPolicies["telemetry"],
+  side: TelemetrySide,
+  lookups: ProviderLookups,
+): AccessLogs {
+  const logs = telemetryLoggers(telemetry, side, lookups) ?? meshLoggers(lookups);
   return {
     http: logs.http,
     tcp: logs.tcp,
@@ -47,7 +51,7 @@ export function accessLogs(view: Pick<ListenerView, "lookups" | "policies">, sid
   };
 }
 
-function meshLoggers({ mesh }: ServiceLookups): AccessLogs {
+function meshLoggers({ mesh }: ProviderLookups): AccessLogs {
   const file = mesh.accessLogFile === "" ? [] : [meshFileAccessLog(mesh, mesh.accessLogFile)];
   const withService = (service: AccessLogger): readonly AccessLogger[] =>
     mesh.enableEnvoyAccessLogService ? [...file, service] : file;
@@ -60,12 +64,11 @@ function meshLoggers({ mesh }: ServiceLookups): AccessLogs {
 
 /** undefined: nobody says anything about providers, or none of them is one that logs. */
 function telemetryLoggers(
-  { lookups, policies }: Pick<ListenerView, "lookups" | "policies">,
+  telemetry: WorkloadPolicies["telemetry"],
   side: TelemetrySide,
+  lookups: ProviderLookups,
 ): AccessLogs | undefined {
-  const levels = policies.telemetry
-    .map((object) => object.spec.accessLogging ?? [])
-    .filter((rules) => rules.length > 0);
+  const levels = telemetry.map((object) => object.spec.accessLogging ?? []).filter((rules) => rules.length > 0);
   const defaults = lookups.mesh.defaultProviders.accessLogging ?? [];
   if (levels.length === 0 && defaults.length === 0) return undefined;
   const found = [...mergeLogging(levels, defaults, side)].flatMap(([name, logging]) => {

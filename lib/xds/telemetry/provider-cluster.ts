@@ -1,6 +1,7 @@
 import type { GrpcServiceJson } from "../../../gen/envoy/config/core/v3/grpc_service_pb.ts";
 import type { ProviderService } from "../../config/kinds/extension-provider.ts";
-import type { ListenerView, ServiceLookups } from "../../mesh/views/views.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { OutboundListenerView, ServiceLookups } from "../../mesh/views/views.ts";
 import { outboundClusterName } from "../names.ts";
 
 /** Where an extension provider is reached. */
@@ -9,38 +10,64 @@ export interface ProviderCluster {
   readonly cluster: string;
 }
 
+/** What finding an extension provider asks: steps remember the answers. */
+export interface ProviderLookups {
+  readonly mesh: MeshConfig;
+  /**
+   * The host of a service that is named as `host` or `namespace/host`, looked up in the whole mesh and not in a scope; undefined
+   * for an unknown one, or one that several namespaces have and that is named without one.
+   */
+  hostOf(service: string): string | undefined;
+}
+
+/** The same for what the proxies of a class have to see as well. */
+export interface ScopedProviders extends ProviderLookups {
+  /**
+   * Whether proxies have the cluster of a port. Most users of a cluster miss it when they call; the tracers of Zipkin and
+   * Datadog look for it at once, and Envoy refuses the whole listener without it.
+   */
+  isInScope(hostname: string, port: number): boolean;
+}
+
+export function providerLookups({
+  mesh,
+  servicesOfHost,
+}: Pick<ServiceLookups, "mesh" | "servicesOfHost">): ProviderLookups {
+  return {
+    mesh,
+    hostOf: (service) => {
+      const parts = service.split("/");
+      const [namespace, hostname] = parts.length === 2 ? parts : ["", service];
+      if (hostname === undefined || hostname === "") return undefined;
+      const found = servicesOfHost(hostname).filter(
+        ({ attributes }) => namespace === "" || attributes.namespace === namespace,
+      );
+      return found.length === 1 ? found[0]?.hostname : undefined;
+    },
+  };
+}
+
+export function scopedProviders({ lookups, scope }: Pick<OutboundListenerView, "lookups" | "scope">): ScopedProviders {
+  return {
+    ...providerLookups(lookups),
+    isInScope: (hostname, port) => {
+      const service = scope.serviceByHostname.get(hostname);
+      if (service === undefined || service.resolution === "Alias") return false;
+      return service.ports.some((candidate) => candidate.port === port && candidate.protocol !== "UDP");
+    },
+  };
+}
+
 /**
- * The cluster of an extension provider: its service is `host` or `namespace/host`, looked up in the whole mesh and not
- * in a scope. undefined for an unknown host, or one that several namespaces have and the provider names without one.
- * Whether the proxy has that cluster is its scope's business.
+ * The cluster of an extension provider: its service is found by `hostOf`. Whether the proxy has that cluster is its scope's
+ * business.
  *
  * @see docs/how-istio-does-it/telemetry.md#providers
  * @see istio 1.30.3 pilot/pkg/model/telemetry_logging.go, LookupCluster
  */
-export function providerCluster(lookups: ServiceLookups, provider: ProviderService): ProviderCluster | undefined {
-  const parts = provider.service.split("/");
-  const [namespace, hostname] = parts.length === 2 ? parts : ["", provider.service];
-  if (hostname === undefined || hostname === "") return undefined;
-  const services = lookups
-    .servicesOfHost(hostname)
-    .filter((service) => namespace === "" || service.attributes.namespace === namespace);
-  const [service] = services;
-  if (service === undefined || services.length > 1) return undefined;
-  return { hostname: service.hostname, cluster: outboundClusterName(provider.port, "", service.hostname) };
-}
-
-/**
- * Whether proxies of a scope have the cluster of a provider. Most users of a cluster miss it when they call; the tracers of
- * Zipkin and Datadog look for it at once, and Envoy refuses the whole listener without it.
- */
-export function isInScope(
-  { scope }: Pick<ListenerView, "scope">,
-  { hostname }: ProviderCluster,
-  port: number,
-): boolean {
-  const service = scope.serviceByHostname.get(hostname);
-  if (service === undefined || service.resolution === "Alias") return false;
-  return service.ports.some((candidate) => candidate.port === port && candidate.protocol !== "UDP");
+export function providerCluster(lookups: ProviderLookups, provider: ProviderService): ProviderCluster | undefined {
+  const hostname = lookups.hostOf(provider.service);
+  return hostname === undefined ? undefined : { hostname, cluster: outboundClusterName(provider.port, "", hostname) };
 }
 
 /** gRPC to a provider; its host is the authority. */

@@ -2,8 +2,8 @@ import type { Config } from "../../config/config.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ExtensionProvider, ProviderService } from "../../config/kinds/extension-provider.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
-import type { ListenerView } from "../../mesh/views/views.ts";
-import { isInScope, providerCluster } from "./provider-cluster.ts";
+import type { WorkloadPolicies } from "../../mesh/views/views.ts";
+import { providerCluster, type ScopedProviders } from "./provider-cluster.ts";
 import { findProvider } from "./telemetry-side.ts";
 
 type Part = "tracing" | "accessLogging";
@@ -18,8 +18,10 @@ const suitable = {
  * What Istio leaves out in silence: providers that a Telemetry object names and that nobody defined, that are of another
  * sort, or whose service nobody knows.
  */
-export function providerDiagnostics(view: Pick<ListenerView, "lookups" | "scope" | "policies">): readonly Diagnostic[] {
-  const { lookups, policies } = view;
+export function providerDiagnostics(
+  telemetry: WorkloadPolicies["telemetry"],
+  lookups: ScopedProviders,
+): readonly Diagnostic[] {
   const { extensionProviders } = lookups.mesh;
   const check = (config: Config<Telemetry>, part: Part): readonly Diagnostic[] =>
     (config.spec[part] ?? []).flatMap(({ providers = [] }, rule) =>
@@ -41,9 +43,9 @@ export function providerDiagnostics(view: Pick<ListenerView, "lookups" | "scope"
     const target = providerCluster(lookups, service);
     if (target === undefined) return unreachable(provider.name, service);
     const insists = kind === "zipkin" || kind === "datadog";
-    return insists && !isInScope(view, target, service.port) ? unseen(provider.name, service) : undefined;
+    return insists && !lookups.isInScope(target.hostname, service.port) ? unseen(provider.name, service) : undefined;
   };
-  return policies.telemetry.flatMap((config) => [...check(config, "tracing"), ...check(config, "accessLogging")]);
+  return telemetry.flatMap((config) => [...check(config, "tracing"), ...check(config, "accessLogging")]);
 }
 
 function noSuchProvider(name: string): Pick<Diagnostic, "code" | "message" | "hint"> {

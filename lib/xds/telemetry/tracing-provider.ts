@@ -7,10 +7,16 @@ import type { OpenTelemetryConfigJson } from "../../../gen/envoy/config/trace/v3
 import type { SkyWalkingConfigJson } from "../../../gen/envoy/config/trace/v3/skywalking_pb.ts";
 import type { ZipkinConfigJson } from "../../../gen/envoy/config/trace/v3/zipkin_pb.ts";
 import type { ExtensionProvider, HttpHeader, HttpService } from "../../config/kinds/extension-provider.ts";
-import type { ListenerView } from "../../mesh/views/views.ts";
+import type { OutboundListenerView } from "../../mesh/views/views.ts";
 import { packAny } from "../core-messages.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";
-import { isInScope, type ProviderCluster, providerCluster, providerGrpcService } from "./provider-cluster.ts";
+import {
+  type ProviderCluster,
+  type ProviderLookups,
+  providerCluster,
+  providerGrpcService,
+  type ScopedProviders,
+} from "./provider-cluster.ts";
 
 /** A tracer as a connection manager takes it. */
 export interface Tracer {
@@ -26,25 +32,30 @@ export interface Tracer {
 /** Newer Envoys reach Zipkin by an HTTP service and not by a bare cluster. */
 type ZipkinServiceConfigJson = ZipkinConfigJson & { readonly collectorService?: HttpServiceJson };
 
-type ProxyFacts = Pick<ListenerView, "lookups" | "scope" | "tracing" | "proxy">;
+/** What tracing says about the proxy. */
+export type TracingProxy = Pick<OutboundListenerView, "tracing" | "proxy">;
 
 /**
  * The tracer of an extension provider; undefined for providers that do not trace and services that nobody knows, or that
  * the proxy does not see where the tracer insists on it.
  * @see istio 1.30.3 pilot/pkg/networking/core/tracing.go, configureFromProviderConfig
  */
-export function tracerOf(view: ProxyFacts, provider: ExtensionProvider): Tracer | undefined {
+export function tracerOf(
+  provider: ExtensionProvider,
+  view: TracingProxy,
+  lookups: ScopedProviders,
+): Tracer | undefined {
   const { zipkin, datadog, skywalking, opentelemetry } = provider;
   if (zipkin !== undefined) {
-    const target = providerCluster(view.lookups, zipkin);
-    if (target === undefined || !isInScope(view, target, zipkin.port)) return undefined;
+    const target = providerCluster(lookups, zipkin);
+    if (target === undefined || !lookups.isInScope(target.hostname, zipkin.port)) return undefined;
     return tracer("envoy.tracers.zipkin", "envoy.config.trace.v3.ZipkinConfig", zipkinConfig(view, zipkin, target), {
       maxPathTagLength: zipkin.maxTagLength ?? 0,
     });
   }
   if (datadog !== undefined) {
-    const target = providerCluster(view.lookups, datadog);
-    if (target === undefined || !isInScope(view, target, datadog.port)) return undefined;
+    const target = providerCluster(lookups, datadog);
+    if (target === undefined || !lookups.isInScope(target.hostname, datadog.port)) return undefined;
     const config: DatadogConfigJson = {
       collectorCluster: target.cluster,
       collectorHostname: target.hostname,
@@ -56,14 +67,14 @@ export function tracerOf(view: ProxyFacts, provider: ExtensionProvider): Tracer 
     });
   }
   if (skywalking !== undefined) {
-    const target = providerCluster(view.lookups, skywalking);
+    const target = providerCluster(lookups, skywalking);
     if (target === undefined) return undefined;
     const config: SkyWalkingConfigJson = { grpcService: providerGrpcService(target) };
     return tracer("envoy.tracers.skywalking", "envoy.config.trace.v3.SkyWalkingConfig", config, {
       spawnsUpstreamSpan: true,
     });
   }
-  return opentelemetry === undefined ? undefined : openTelemetryTracer(view, opentelemetry);
+  return opentelemetry === undefined ? undefined : openTelemetryTracer(opentelemetry, view, lookups);
 }
 
 function tracer(name: string, type: string, config: object, rest: Partial<Omit<Tracer, "provider">>): Tracer {
@@ -77,7 +88,7 @@ function tracer(name: string, type: string, config: object, rest: Partial<Omit<T
 }
 
 function zipkinConfig(
-  { proxy }: ProxyFacts,
+  { proxy }: TracingProxy,
   zipkin: NonNullable<ExtensionProvider["zipkin"]>,
   { hostname, cluster }: ProviderCluster,
 ): ZipkinServiceConfigJson {
@@ -103,13 +114,14 @@ function zipkinConfig(
 }
 
 function openTelemetryTracer(
-  view: ProxyFacts,
   provider: NonNullable<ExtensionProvider["opentelemetry"]>,
+  view: TracingProxy,
+  lookups: ProviderLookups,
 ): Tracer | undefined {
-  const target = providerCluster(view.lookups, provider);
+  const target = providerCluster(lookups, provider);
   if (target === undefined) return undefined;
   const { http, grpc, dynatraceSampler } = provider;
-  const sampler = dynatraceSampler === undefined ? undefined : samplerOf(view, provider, target);
+  const sampler = dynatraceSampler === undefined ? undefined : samplerOf(provider, target, lookups);
   if (dynatraceSampler !== undefined && sampler === undefined) return undefined;
   const detectors = resourceDetectors(provider);
   const config: OpenTelemetryConfigJson = {
@@ -152,9 +164,9 @@ function resourceDetectors(provider: NonNullable<ExtensionProvider["opentelemetr
 
 /** undefined: the sampler has no place to ask. */
 function samplerOf(
-  { lookups }: ProxyFacts,
   { http, dynatraceSampler }: NonNullable<ExtensionProvider["opentelemetry"]>,
   exporter: ProviderCluster,
+  lookups: ProviderLookups,
 ): TypedExtensionConfigJson | undefined {
   const { tenant = "", clusterId = 0, rootSpansPerMinute = 0, httpService: own } = dynatraceSampler ?? {};
   const target = own === undefined ? exporter : providerCluster(lookups, own);
@@ -172,9 +184,10 @@ function samplerOf(
   };
 }
 
-function httpService(uri: string, cluster: string, { timeout, headers }: HttpService): HttpServiceJson {
+/** Istio's API says what the time limit is that nobody writes; Istio leaves it out, and Envoy refuses the listener. */
+function httpService(uri: string, cluster: string, { timeout = "3s", headers }: HttpService): HttpServiceJson {
   return {
-    httpUri: { uri, cluster, ...(timeout === undefined ? {} : { timeout }) },
+    httpUri: { uri, cluster, timeout },
     ...headersToAdd(headers),
   };
 }
@@ -204,7 +217,7 @@ function headerValue({ name, value = "" }: HttpHeader): HeaderValueJson {
 }
 
 function serviceName(
-  { tracing }: ProxyFacts,
+  { tracing }: TracingProxy,
   { serviceAttributeEnrichment }: NonNullable<ExtensionProvider["opentelemetry"]>,
 ): { serviceName?: string } {
   const conventional = serviceAttributeEnrichment === "OTEL_SEMANTIC_CONVENTIONS";

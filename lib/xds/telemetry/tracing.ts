@@ -1,11 +1,12 @@
 import type { HttpConnectionManager_TracingJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { ExtensionProvider } from "../../config/kinds/extension-provider.ts";
 import type { CustomTag, Tracing } from "../../config/kinds/telemetry.ts";
-import type { ListenerView } from "../../mesh/views/views.ts";
+import type { WorkloadPolicies } from "../../mesh/views/views.ts";
 import { istioVersionAtLeast } from "../istio-version.ts";
 import { customTags, knownTags } from "./custom-tags.ts";
+import type { ScopedProviders } from "./provider-cluster.ts";
 import { appliesTo, findProvider, providerNames, type TelemetrySide } from "./telemetry-side.ts";
-import { type Tracer, tracerOf } from "./tracing-provider.ts";
+import { type Tracer, type TracingProxy, tracerOf } from "./tracing-provider.ts";
 
 /** What a connection manager needs to know about tracing. */
 export interface ConnectionTracing {
@@ -25,8 +26,6 @@ interface TracingSettings {
   readonly disableContextPropagation: boolean;
 }
 
-type TracedView = Pick<ListenerView, "lookups" | "scope" | "policies" | "tracing" | "proxy">;
-
 /** Percentage of requests when nobody says one. */
 const defaultSamplingPercent = 1;
 
@@ -39,13 +38,19 @@ const untraced: ConnectionTracing = { tracing: undefined, useRequestIdForTraceSa
  * @see docs/how-istio-does-it/telemetry.md#tracing
  * @see istio 1.30.3 pilot/pkg/networking/core/tracing.go, configureTracingFromTelemetry
  */
-export function connectionTracing(view: TracedView, side: TelemetrySide): ConnectionTracing {
-  const rules = view.policies.telemetry.flatMap((object) => object.spec.tracing ?? []);
-  const [defaultProvider] = view.lookups.mesh.defaultProviders.tracing ?? [];
-  if (rules.length === 0 && defaultProvider === undefined) return meshTracing(view);
-  const settings = mergeTracing(rules, view.lookups.mesh.extensionProviders, defaultProvider, side);
+export function connectionTracing(
+  telemetry: WorkloadPolicies["telemetry"],
+  view: TracingProxy,
+  side: TelemetrySide,
+  lookups: ScopedProviders,
+): ConnectionTracing {
+  const rules = telemetry.flatMap((object) => object.spec.tracing ?? []);
+  const { mesh } = lookups;
+  const [defaultProvider] = mesh.defaultProviders.tracing ?? [];
+  if (rules.length === 0 && defaultProvider === undefined) return mesh.enableTracing ? meshTracing(view) : untraced;
+  const settings = mergeTracing(rules, mesh.extensionProviders, defaultProvider, side);
   if (settings.disabled || settings.provider === undefined) return untraced;
-  const tracer = tracerOf(view, settings.provider);
+  const tracer = tracerOf(settings.provider, view, lookups);
   if (tracer === undefined) return untraced;
   return {
     tracing: providerTracing(view, settings, tracer),
@@ -53,8 +58,7 @@ export function connectionTracing(view: TracedView, side: TelemetrySide): Connec
   };
 }
 
-function meshTracing(view: TracedView): ConnectionTracing {
-  if (!view.lookups.mesh.enableTracing) return untraced;
+function meshTracing(view: TracingProxy): ConnectionTracing {
   const own = view.proxy.proxyConfig.tracing;
   const tags = customTags(view.tracing, own?.enableIstioTags ?? true, own?.customTags ?? {});
   return {
@@ -64,7 +68,7 @@ function meshTracing(view: TracedView): ConnectionTracing {
 }
 
 function providerTracing(
-  view: TracedView,
+  view: TracingProxy,
   settings: TracingSettings,
   tracer: Tracer,
 ): HttpConnectionManager_TracingJson {
@@ -117,7 +121,7 @@ function mergeTracing(
     }, initial);
 }
 
-function proxySamplingPercent({ proxy }: TracedView): number {
+function proxySamplingPercent({ proxy }: TracingProxy): number {
   const percent = proxy.proxyConfig.tracing?.sampling ?? 0;
   return percent === 0 || percent > 100 ? defaultSamplingPercent : percent;
 }

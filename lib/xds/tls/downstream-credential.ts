@@ -1,7 +1,6 @@
 import type { SdsSecretConfigJson } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
-import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { caOfCredential, credentialSecretName, workloadCertificate, workloadRootCa } from "../names.ts";
-import { type ProviderCluster, providerCluster } from "../telemetry/provider-cluster.ts";
+import { type ProviderCluster, type ProviderLookups, providerCluster } from "../telemetry/provider-cluster.ts";
 import { credentialSecret, identitySecret, serverSecret } from "./sds-secret.ts";
 
 const builtin = "builtin://";
@@ -13,16 +12,15 @@ const external = "sds://";
  *
  * @see docs/how-istio-does-it/security.md#names-of-secrets
  */
-export function serverCredential(name: string, lookups: ServiceLookups): SdsSecretConfigJson {
+export function serverCredential(name: string, secretServer: ProviderCluster | undefined): SdsSecretConfigJson {
   if (name === builtin) return identitySecret(workloadCertificate);
   if (name === caOfCredential(builtin)) return identitySecret(workloadRootCa);
-  const target = name.startsWith(external) ? externalSecretServer(lookups) : undefined;
-  if (target === undefined) return credentialSecret(credentialSecretName(name));
-  return serverSecret(name.slice(external.length), target.cluster);
+  if (!name.startsWith(external) || secretServer === undefined) return credentialSecret(credentialSecretName(name));
+  return serverSecret(name.slice(external.length), secretServer.cluster);
 }
 
 /** The SDS server of the mesh's extension providers, the first if there are several. */
-export function externalSecretServer(lookups: ServiceLookups): ProviderCluster | undefined {
+export function externalSecretServer(lookups: ProviderLookups): ProviderCluster | undefined {
   const provider = lookups.mesh.extensionProviders.find(({ sds }) => sds !== undefined)?.sds;
   return provider === undefined ? undefined : providerCluster(lookups, provider);
 }

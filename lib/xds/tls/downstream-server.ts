@@ -11,36 +11,43 @@ import type {
 import type { ServerTLSSettings, TLSProtocol } from "../../config/kinds/gateway.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { isCipherSuite } from "../../config/rules/server-tls.ts";
-import type { ServiceLookups } from "../../mesh/views/views.ts";
 import { caOfCredential, fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
+import type { ProviderCluster } from "../telemetry/provider-cluster.ts";
 import { serverCredential } from "./downstream-credential.ts";
 import { rootCertificate, type ServerFiles, serverCertificate } from "./downstream-mesh.ts";
 import { httpAlpns, tcpMeshAlpns } from "./downstream-socket.ts";
 import { fileSecret, identitySecret } from "./sds-secret.ts";
 
+/** What ending TLS depends on beside the server. */
+export interface TlsSide {
+  readonly mesh: MeshConfig;
+  /** The mesh's SDS provider, if it has one. */
+  readonly secretServer: ProviderCluster | undefined;
+  /** Of the proxy: they stand for its identity in the mesh, and so in ISTIO_MUTUAL. */
+  readonly files: ServerFiles;
+}
+
 /**
  * TLS as a Gateway's server (or a Sidecar's ingress listener) states it, server side.
  *
- * @param files of the proxy: they stand for its identity in the mesh, and so in ISTIO_MUTUAL
  * @param carries what the chain does with the stream once TLS has ended
  * @see docs/how-istio-does-it/listeners.md#tls-of-servers
  */
 export function serverDownstreamContext(
   settings: ServerTLSSettings,
-  lookups: ServiceLookups,
-  files: ServerFiles,
+  side: TlsSide,
   carries: "http" | "tcp",
 ): DownstreamTlsContextJson {
   const meshMutual = settings.mode === "ISTIO_MUTUAL";
   const requires = settings.mode === "MUTUAL" || meshMutual;
   const validates = requires || settings.mode === "OPTIONAL_MUTUAL";
-  const params = meshMutual ? {} : tlsParameters(settings, lookups.mesh);
+  const params = meshMutual ? {} : tlsParameters(settings, side.mesh);
   return {
     // OPTIONAL_MUTUAL checks a certificate and does not insist on one.
     requireClientCertificate: requires,
     commonTlsContext: {
       alpnProtocols: [...(meshMutual && carries === "tcp" ? tcpMeshAlpns : httpAlpns)],
-      ...secrets(settings, validates, lookups, files),
+      ...secrets(settings, validates, side),
       ...(Object.keys(params).length === 0 ? {} : { tlsParams: params }),
     },
   };
@@ -49,8 +56,7 @@ export function serverDownstreamContext(
 function secrets(
   settings: ServerTLSSettings,
   validates: boolean,
-  lookups: ServiceLookups,
-  files: ServerFiles,
+  { files, secretServer }: TlsSide,
 ): CommonTlsContextJson {
   if (settings.mode === "ISTIO_MUTUAL") {
     return {
@@ -59,7 +65,9 @@ function secrets(
     };
   }
   const names = credentialNames(settings);
-  return names.length > 0 ? credentialSecrets(settings, names, validates, lookups) : fileSecrets(settings, validates);
+  return names.length > 0
+    ? credentialSecrets(settings, names, validates, secretServer)
+    : fileSecrets(settings, validates);
 }
 
 function credentialNames({
@@ -73,14 +81,14 @@ function credentialSecrets(
   settings: ServerTLSSettings,
   names: readonly string[],
   validates: boolean,
-  lookups: ServiceLookups,
+  secretServer: ProviderCluster | undefined,
 ): CommonTlsContextJson {
   const { caCertCredentialName: explicit = "", subjectAltNames: sans = [] } = settings;
   // One CA for all key pairs: the one that belongs to the first. Without one no names are checked, as with files; Istio
   // writes them all the same, and Envoy refuses the listener.
-  const ca = serverCredential(explicit === "" ? caOfCredential(names[0] ?? "") : explicit, lookups);
+  const ca = serverCredential(explicit === "" ? caOfCredential(names[0] ?? "") : explicit, secretServer);
   return {
-    tlsCertificateSdsSecretConfigs: names.map((name) => serverCredential(name, lookups)),
+    tlsCertificateSdsSecretConfigs: names.map((name) => serverCredential(name, secretServer)),
     ...(validates
       ? {
           combinedValidationContext: {

@@ -1,6 +1,7 @@
 import type { ClientTLSSettings, TrafficPolicy } from "../../config/kinds/destination-rule.ts";
-import type { MeshLookups } from "../../mesh/views/views.ts";
-import type { Service, ServicePort } from "../../registry/service.ts";
+import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import type { MutualTlsMode } from "../../mesh/views/views.ts";
+import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
 
 /** How a client secures connections to a cluster. */
 export interface UpstreamTls {
@@ -60,6 +61,16 @@ function fileSettings(files: Readonly<Record<string, string>>): ClientTLSSetting
   };
 }
 
+/** A service's port as clients see it. */
+export interface GuessedPort {
+  readonly service: Service;
+  readonly port: ServicePort;
+  /** What policies of namespace and mesh say about the port; undefined: nothing. */
+  readonly mtlsMode: MutualTlsMode | undefined;
+  /** Of the service; asked only where the clients go where they were going. */
+  readonly seen: { readonly endpoints: readonly Endpoint[] };
+}
+
 /**
  * A client's guess whether a service takes mTLS. It knows namespace and mesh policies only: a policy for single
  * workloads shows in the metadata of their endpoints. Where the client connects to whatever address the caller had,
@@ -69,15 +80,14 @@ function fileSettings(files: Readonly<Record<string, string>>): ClientTLSSetting
  * @see docs/how-istio-does-it/security.md#what-clients-guess
  */
 export function infersMtls(
-  lookups: MeshLookups,
-  service: Service,
-  port: ServicePort,
+  { enableAutoMtls }: MeshConfig,
+  { service, port, mtlsMode, seen }: GuessedPort,
   policy: TrafficPolicy | undefined,
 ): boolean {
-  if (!lookups.mesh.enableAutoMtls || service.meshExternal) return false;
+  if (!enableAutoMtls || service.meshExternal) return false;
   if (service.resolution === "Passthrough" || policy?.loadBalancer?.simple === "PASSTHROUGH") {
-    const endpoints = lookups.endpoints(service).filter((endpoint) => endpoint.servicePortName === port.name);
+    const endpoints = seen.endpoints.filter((endpoint) => endpoint.servicePortName === port.name);
     if (endpoints.length === 0 || endpoints.some((endpoint) => endpoint.tlsMode === "disabled")) return false;
   }
-  return lookups.serviceMtlsMode(service, port) !== "DISABLE";
+  return mtlsMode !== "DISABLE";
 }

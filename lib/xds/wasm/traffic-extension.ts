@@ -25,7 +25,10 @@ export interface Extension {
  * @param namespace the workload's
  * @see docs/how-istio-does-it/extensions.md#which-extensions
  */
-export function extensionsOf(policies: WorkloadPolicies, namespace: string): readonly Extension[] {
+export function extensionsOf(
+  policies: Pick<WorkloadPolicies, "wasmPlugins" | "trafficExtensions">,
+  namespace: string,
+): readonly Extension[] {
   const plugins = policies.wasmPlugins.map(({ meta, spec }) => {
     const name = translatedPluginName(meta.name);
     const phase: ExtensionPhase =

@@ -6,7 +6,28 @@ const targetRef = message({ required: { kind: text, name: text, namespace: text 
 const transport = z.enum(["TCP", "UDP", "SCTP"]);
 const named = { name: text, protocol: transport };
 
-/** What the registry reads of Kubernetes' objects beside their metadata; `read-fields.test.ts` says when a field is missing. */
+const container = {
+  name: text,
+  image: text,
+  args: texts,
+  ports: message({ plain: { ...named, containerPort: uint32 } }).array(),
+  resources: message({ plain: { limits: message({ plain: { cpu: text } }) } }),
+  env: message({
+    plain: {
+      name: text,
+      value: text,
+      valueFrom: message({
+        plain: {
+          fieldRef: message({ plain: { fieldPath: text } }),
+          resourceFieldRef: message({ plain: { resource: text, divisor: text } }),
+          configMapKeyRef: message({ plain: { name: text, key: text } }),
+        },
+      }),
+    },
+  }).array(),
+};
+
+/** What the registry reads of Kubernetes' objects beside their metadata; a test says when a field is missing. */
 export const kubernetesSchemas: readonly (readonly [apiVersion: string, kind: string, schema: z.ZodType])[] = [
   [
     "v1",
@@ -49,21 +70,15 @@ export const kubernetesSchemas: readonly (readonly [apiVersion: string, kind: st
             nodeName: text,
             hostname: text,
             subdomain: text,
-            containers: message({
-              plain: { name: text, ports: message({ plain: { ...named, containerPort: uint32 } }).array() },
-            }).array(),
-            initContainers: message({
-              plain: {
-                name: text,
-                restartPolicy: z.enum(["Always"]),
-                ports: message({ plain: { ...named, containerPort: uint32 } }).array(),
-              },
-            }).array(),
+            containers: message({ plain: container }).array(),
+            initContainers: message({ plain: { ...container, restartPolicy: z.enum(["Always"]) } }).array(),
           },
         }),
         status: message({
           plain: {
             phase: z.enum(["Pending", "Running", "Succeeded", "Failed"]),
+            hostIP: text,
+            hostIPs: message({ plain: { ip: text } }).array(),
             podIP: text,
             podIPs: message({ plain: { ip: text } }).array(),
             conditions: message({ plain: { type: z.enum(["Ready"]), status: z.enum(["True", "False"]) } }).array(),

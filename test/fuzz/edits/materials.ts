@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { parseStream } from "../../../lib/config/parse.ts";
+import { casesOf } from "../../conformance/suites.ts";
 import { randomSource } from "../objects/random-source.ts";
 import type { Manifest } from "../objects/vocabulary.ts";
 import type { Placed } from "./folder.ts";
@@ -25,7 +25,7 @@ export interface Materials {
   /** Single objects, by the name of their kind. */
   readonly objects: ReadonlyMap<string, readonly Manifest[]>;
   readonly meshConfigs: readonly object[];
-  /** The small ones of the conformance data; empty where those are not there. */
+  /** The small ones of the conformance cases. */
   readonly cases: readonly Bundle[];
   readonly pool: ValuePool;
 }
@@ -35,8 +35,8 @@ const registryKinds: ReadonlySet<string> = new Set(["Service", "Pod", "EndpointS
 /** @param seeds how many random sources to take objects from */
 export function gatherMaterials(seeds: number): Materials {
   const sources = Array.from({ length: seeds }, (_, seed) => randomSource(1000 + seed));
-  const cases = caseFolders()
-    .map(readCase)
+  const cases = casesOf("v3")
+    .map(({ path }) => readCase(path))
     .filter(({ objects }) => objects.length <= maxCaseObjects);
   const manifests = [...sources.flatMap((source) => source.manifests), ...rareObjects];
   const meshConfigs = [...sources.flatMap(({ meshConfig }) => meshConfig ?? []), ...rareMeshConfigs];
@@ -45,7 +45,10 @@ export function gatherMaterials(seeds: number): Materials {
     all.flatMap((value): (readonly [EditableKind, unknown])[] => (value === undefined ? [] : [[kind, value]]));
   return {
     applications: sources.flatMap((source) => applicationsOf(source.manifests)),
-    objects: groupByKind(manifests.filter(({ kind }) => !registryKinds.has(kind))),
+    objects: groupByKind([
+      ...sources.flatMap((source) => source.manifests).filter(({ kind }) => !registryKinds.has(kind)),
+      ...rareObjects,
+    ]),
     meshConfigs,
     cases,
     pool: poolOf([
@@ -86,17 +89,7 @@ const bundle = (name: string, manifests: readonly Manifest[]): Bundle => ({
 });
 
 /** Larger cases cost more time than they find. */
-const maxCaseObjects = 22;
-const conformance = new URL("../../../../shared/conformance/", import.meta.url);
-
-function caseFolders(): readonly string[] {
-  return ["v3", "v3-samples"]
-    .map((suite) => fileURLToPath(new URL(suite, conformance)))
-    .filter((suite) => existsSync(suite))
-    .flatMap((suite) => readdirSync(suite).map((name) => join(suite, name)))
-    .filter((path) => existsSync(join(path, "input.yaml")))
-    .sort();
-}
+const maxCaseObjects = 16;
 
 function readCase(path: string): Bundle {
   const name = basename(path);

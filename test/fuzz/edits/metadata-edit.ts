@@ -22,6 +22,7 @@ const plainKeys = [
   "pod-template-hash",
   "own",
   "auth.istio.io/80",
+  "resource.opentelemetry.io/service.name",
 ];
 
 /** Every label and annotation that the compiler's code mentions: a new one is edited from the day on which it is read. */
@@ -70,6 +71,8 @@ const values = [
     "RACE_FIRST_TCP_CONNECT",
     "ingress",
     "gateway",
+    "sidecar",
+    "other:15012",
     "/tmp/x",
     "10.0.0.0/8",
   ],

@@ -113,6 +113,23 @@ const legacyObjects: readonly Manifest[] = [
   ...legacy("QuotaSpecBinding", [{ services: [{ name: first }], quotaSpecs: [{ name: "rare-0", namespace: "ns1" }] }]),
 ];
 
+const agentVariables = [
+  ["ISTIO_META_INTERCEPTION_MODE", "TPROXY"],
+  ["ISTIO_META_CLUSTER_ID", "Kubernetes"],
+  ["ISTIO_META_NETWORK", "net1"],
+  ["ISTIO_META_WORKLOAD_NAME", "shop"],
+  ["ISTIO_META_ROUTER_MODE", "sni-dnat"],
+  ["ISTIO_META_HTTP10", "1"],
+  ["ISTIO_META_DNS_CAPTURE", "true"],
+  ["ISTIO_META_IDLE_TIMEOUT", "30s"],
+  ["ISTIO_META_HTTP_PROXY_PORT", "15009"],
+  ["ISTIO_META_UNPRIVILEGED_POD", "true"],
+  ["ISTIO_META_REQUESTED_NETWORK_VIEW", "net2"],
+  ["ISTIO_META_INBOUND_LISTENER_EXACT_BALANCE", "true"],
+  ["ISTIO_META_TLS_CLIENT_ROOT_CERT", "/etc/certs/ca.pem"],
+  ["ENVOY_STATUS_PORT", "15021"],
+] as const;
+
 const everyClientTls = { mode: "MUTUAL", ...tlsFiles, caCrl: "/etc/certs/crl.pem", subjectAltNames: ["a.example.com"] };
 const pool = {
   tcp: {
@@ -289,7 +306,55 @@ function everyToken(issuer: string): object {
   };
 }
 
-export const rareObjects: readonly Manifest[] = [...legacyObjects, ...networkingObjects, ...policies];
+/** Pods that injection has filled in: all of what their agents tell of themselves. */
+const pods: readonly Manifest[] = ["sidecar", "router"].map((type, at) => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    name: `injected-${type}`,
+    namespace: "ns1",
+    uid: "7d3c",
+    labels: { app: first, version: "v1", istio: type === "router" ? "ingressgateway" : "none" },
+    annotations: { "proxy.istio.io/config": '{"concurrency":2}', "resource.opentelemetry.io/service.name": "shop" },
+  },
+  spec: {
+    serviceAccountName: first,
+    nodeName: "node-1",
+    containers: [
+      { name: "app", image: "example/app", ports: [{ name: "http-80", containerPort: 8080, protocol: "TCP" }] },
+      {
+        name: "istio-proxy",
+        image: "docker.io/istio/proxyv2:1.29.1",
+        args: ["proxy", type, "--domain", "$(POD_NAMESPACE).svc.cluster.local"],
+        resources: { limits: { cpu: "2" } },
+        env: [
+          { name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
+          { name: "SERVICE_ACCOUNT", valueFrom: { fieldRef: { fieldPath: "spec.serviceAccountName" } } },
+          { name: "HOST_IP", valueFrom: { fieldRef: { fieldPath: "status.hostIP" } } },
+          { name: "ISTIO_META_APP", valueFrom: { fieldRef: { fieldPath: "metadata.labels['app']" } } },
+          { name: "ISTIO_CPU_LIMIT", valueFrom: { resourceFieldRef: { resource: "limits.cpu", divisor: "1" } } },
+          { name: "ISTIO_META_MESH_ID", valueFrom: { configMapKeyRef: { name: "mesh", key: "id" } } },
+          { name: "PROXY_CONFIG", value: '{"tracing":{"sampling":10},"gatewayTopology":{"numTrustedProxies":1}}' },
+          { name: "ISTIO_METAJSON_LABELS", value: '{"own":"a"}' },
+          ...agentVariables.map(([name, value]) => ({ name, value })),
+        ],
+      },
+    ],
+    initContainers: [
+      { name: "helper", restartPolicy: "Always", ports: [{ name: "side", containerPort: 9, protocol: "TCP" }] },
+    ],
+  },
+  status: {
+    phase: "Running",
+    hostIP: "10.9.0.1",
+    hostIPs: [{ ip: "10.9.0.1" }],
+    podIP: `10.1.9.${at + 1}`,
+    podIPs: [{ ip: `10.1.9.${at + 1}` }],
+    conditions: [{ type: "Ready", status: "True" }],
+  },
+}));
+
+export const rareObjects: readonly Manifest[] = [...legacyObjects, ...networkingObjects, ...policies, ...pods];
 
 export const rareMeshConfigs: readonly object[] = [
   {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Server } from "../../../lib/config/kinds/gateway.ts";
 import { sanitisedHosts, sniHostsOf } from "../../../lib/mesh/gateway/gateway-port.ts";
 import { mergeGateways, portTranslations } from "../../../lib/mesh/gateway/merged-gateway.ts";
+import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { ServiceTarget } from "../../../lib/registry/service.ts";
 import { config, httpPort, service } from "../parts.ts";
 
@@ -14,7 +15,7 @@ function merge(servers: readonly Short[], targets: readonly ServiceTarget[] = []
     const port = { number: Number(number), protocol, name: portName ?? "p" };
     return config("Gateway", `gw/g${at + 1}`, { servers: [{ hosts: ["*"], ...rest, port }] }, servers.length - at);
   });
-  const { value, diagnostics } = mergeGateways(gateways, portTranslations(gateways, targets));
+  const { value, diagnostics } = mergeGateways(gateways, portTranslations(gateways, targets), noMemo);
   const ports = value.serverPorts.map(
     (port, at) =>
       `${port.number} ${port.protocol}${port.bind === "" ? "" : ` ${port.bind}`}: ${value.mergedServers[at]?.servers.map(({ gatewayName }) => gatewayName.slice(3)).join(" ")}`,

@@ -9,7 +9,7 @@ import {
 } from "../../../lib/registry/consul/catalog.ts";
 import { type ConsulOptions, consulContent, labelsOfTags } from "../../../lib/registry/consul/convert.ts";
 
-const captured = new URL("../../../../shared/conformance/registries/consul/", import.meta.url);
+const captured = new URL("../../captured/consul/", import.meta.url);
 const options: ConsulOptions = { trustDomain: "cluster.local", source: "dc1", release: "1.1" };
 
 function body(file: string): unknown {

@@ -11,7 +11,7 @@ import type { SourceEvent } from "../../../lib/registry/source.ts";
 import { object, pod, service, slice, world } from "../objects.ts";
 import { FakeApiServer, hurry, jsonResponse } from "./fake-api-server.ts";
 
-const captured = new URL("../../../../shared/conformance/registries/kubernetes/", import.meta.url);
+const captured = new URL("../../captured/kubernetes/", import.meta.url);
 
 function read(file: string) {
   return JSON.parse(readFileSync(new URL(file, captured), "utf8"));

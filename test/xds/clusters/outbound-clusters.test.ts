@@ -258,13 +258,12 @@ describe("stat names", () => {
 });
 
 describe("clusters of an SNI-routing gateway", () => {
-  const gateway = { containsAutoPassthrough: true };
+  const gateway = { proxy: { type: "router" }, passesMtlsOn: true } as const;
 
   it("are twins without TLS of all services but external ones", () => {
     const services = [cart, externalService("x.example", { resolution: "ClientSideLB" })];
-    const view = clusterView({ services, proxy: { type: "router" }, ...ruled({ subsets: [{ name: "v1" }] }) });
-    const passing = { ...view, gateway: { ...emptyGateway, ...gateway } };
-    const made = generateClusters(passing, noMemo).value.filter(({ name }) => name.startsWith("outbound_."));
+    const view = clusterView({ ...gateway, services, ...ruled({ subsets: [{ name: "v1" }] }) });
+    const made = generateClusters(view, noMemo).value.filter(({ name }) => name.startsWith("outbound_."));
     expect(made.map(({ name }) => name)).toEqual([`outbound_.80_._.${host}`, `outbound_.80_.v1_.${host}`]);
     for (const { json } of made) {
       expect(json).not.toHaveProperty("transportSocket");
@@ -276,8 +275,7 @@ describe("clusters of an SNI-routing gateway", () => {
     const labels = { "istio.io/persistent-session": "cookie" };
     const wildcard = service("dyn", { resolution: "DynamicDNS", hostname: "*.x.example", attributes: { labels } });
     const rules = { [wildcard.hostname]: rule({ host: wildcard.hostname, subsets: [{ name: "v1" }] }) };
-    const view = clusterView({ services: [wildcard], proxy: { type: "router" }, rules });
-    const made = generateClusters({ ...view, gateway: { ...emptyGateway, ...gateway } }, noMemo).value;
+    const made = generateClusters(clusterView({ ...gateway, services: [wildcard], rules }), noMemo).value;
     expect(made.map(({ name }) => name)).toEqual([
       "BlackHoleCluster",
       "outbound_.80_._.*.x.example",
@@ -287,12 +285,3 @@ describe("clusters of an SNI-routing gateway", () => {
     expect(made[1]?.json.commonLbConfig).not.toHaveProperty("overrideHostStatus");
   });
 });
-
-const emptyGateway = {
-  from: [],
-  serverPorts: [],
-  mergedServers: [],
-  serversByRouteName: new Map(),
-  portMap: () => new Map(),
-  containsAutoPassthrough: false,
-};

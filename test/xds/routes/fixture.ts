@@ -116,7 +116,6 @@ export function gatewayView(
   const gateway = config<Gateway>("Gateway", "gw", { servers });
   const merged: readonly GatewayServer[] = servers.map((server) => ({
     server,
-    written: server,
     gateway,
     key: gateway.origin.key,
     gatewayName: "default/gw",

@@ -1,30 +1,42 @@
 import { describe, expect, it } from "vitest";
-import type { ConsistentHashLB } from "../../../lib/config/kinds/destination-rule.ts";
 import type { HTTPRoute, VirtualService } from "../../../lib/config/kinds/virtual-service.ts";
-import { type RouteContext, virtualServiceRoutes } from "../../../lib/xds/routes/http-route.ts";
-import { service, virtualService } from "./fixture.ts";
+import { noServices } from "../../../lib/xds/routes/destination-cluster.ts";
+import { virtualServiceRoutes } from "../../../lib/xds/routes/http-route.ts";
+import type { RoutePlace } from "../../../lib/xds/routes/route-place.ts";
+import type { TableSettings } from "../../../lib/xds/routes/table-context.ts";
+import { destinationRule, virtualService } from "./fixture.ts";
 
-const context: RouteContext = {
+const place: RoutePlace = {
+  ...noServices,
   port: 80,
   gateway: "mesh",
   terminatesTls: false,
-  sourceLabels: { app: "web" },
+  sourceLabel: (key) => (key === "app" ? "web" : undefined),
   sourceNamespace: "default",
-  defaultRetries: { attempts: 0 },
-  appendsForwardedHost: false,
-  service: () => undefined,
-  consistentHash: () => undefined,
+  hashRule: () => undefined,
 };
+
+const settings: TableSettings = {
+  headers: { attemptCount: true, forwardedHost: false },
+  retries: { attempts: 0 },
+  defaultRetry: undefined,
+};
+
+type More = Partial<RoutePlace> & Partial<Pick<TableSettings, "retries">>;
 
 const a = { destination: { host: "a.default.svc.cluster.local" } };
 const b = { destination: { host: "b.default.svc.cluster.local", subset: "v2", port: { number: 8080 } } };
 
-function routesOf(http: readonly HTTPRoute[], more: Partial<RouteContext> = {}, annotations = {}) {
+function routesOf(http: readonly HTTPRoute[], more: More = {}, annotations = {}) {
   const spec: Partial<VirtualService> = { http };
-  return virtualServiceRoutes(virtualService("vs", spec, annotations), { ...context, ...more });
+  const { retries, ...there } = { retries: settings.retries, ...more };
+  return virtualServiceRoutes(virtualService("vs", spec, annotations), {
+    place: { ...place, ...there },
+    settings: { ...settings, retries },
+  });
 }
 
-function onlyRoute(http: HTTPRoute, more: Partial<RouteContext> = {}, annotations = {}) {
+function onlyRoute(http: HTTPRoute, more: More = {}, annotations = {}) {
   const [route] = routesOf([http], more, annotations);
   return route ?? {};
 }
@@ -101,7 +113,7 @@ describe("virtualServiceRoutes", () => {
   it("sends to the table's port unless destination or service tell another", () => {
     expect(onlyRoute({ route: [a] }).route?.cluster).toBe("outbound|80||a.default.svc.cluster.local");
     expect(onlyRoute({ route: [b] }).route?.cluster).toBe("outbound|8080|v2|b.default.svc.cluster.local");
-    const nineThousand = { service: () => service("a.default.svc.cluster.local", [[9080, "HTTP"]]) };
+    const nineThousand = { onlyPort: () => 9080 };
     expect(onlyRoute({ route: [a] }, nineThousand).route?.cluster).toBe("outbound|9080||a.default.svc.cluster.local");
   });
 
@@ -222,9 +234,10 @@ describe("virtualServiceRoutes", () => {
     ]);
   });
 
-  const byHeader: ConsistentHashLB = { httpHeaderName: "x-user" };
+  const byHeader = (host: string) =>
+    destinationRule({ host, trafficPolicy: { loadBalancer: { consistentHash: { httpHeaderName: "x-user" } } } });
   it("hashes as the destination's rule says and retries on any host then", () => {
-    const route = onlyRoute({ route: [a] }, { consistentHash: () => byHeader, defaultRetries: undefined });
+    const route = onlyRoute({ route: [a] }, { hashRule: byHeader, retries: undefined });
     expect(route.route?.hashPolicy).toEqual([{ header: { headerName: "x-user" } }]);
     expect(route.route?.retryPolicy).not.toHaveProperty("retryHostPredicate");
   });
@@ -234,7 +247,7 @@ describe("virtualServiceRoutes", () => {
       { ...a, weight: 1 },
       { ...b, weight: 1 },
     ];
-    const route = onlyRoute({ route: weighted }, { consistentHash: () => byHeader, defaultRetries: undefined });
+    const route = onlyRoute({ route: weighted }, { hashRule: byHeader, retries: undefined });
     expect(route.route?.hashPolicy).toHaveLength(2);
     expect(route.route?.retryPolicy).toHaveProperty("retryHostPredicate");
   });

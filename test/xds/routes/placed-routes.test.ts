@@ -4,8 +4,9 @@ import type { MeshDestinationRule } from "../../../lib/mesh/index/destination-ru
 import { createMemo, type Memo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Service } from "../../../lib/registry/service.ts";
 import { type PlacedRoutes, placedRoutes } from "../../../lib/xds/routes/placed-routes.ts";
-import { tableContext } from "../../../lib/xds/routes/table-context.ts";
-import { destinationRule, routeView, service, virtualService } from "./fixture.ts";
+import { onlyPortOf, type RoutePlace } from "../../../lib/xds/routes/route-place.ts";
+import type { TableSettings } from "../../../lib/xds/routes/table-context.ts";
+import { destinationRule, service, virtualService } from "./fixture.ts";
 
 const host = "a.ns1.svc.cluster.local";
 const route = [{ destination: { host } }];
@@ -43,13 +44,29 @@ const place = fc.record({
   ),
   labels: fc.constantFrom({}, { app: "web" }, { app: "db" }),
 });
+
+const settings: TableSettings = {
+  headers: { attemptCount: true, forwardedHost: false },
+  retries: undefined,
+  defaultRetry: undefined,
+};
+
 type Place = typeof place extends fc.Arbitrary<infer T> ? T : never;
 
 function placed(of: typeof curious, at: Place, memo: Memo): PlacedRoutes {
   const { services, rules, labels, ...where } = at;
-  const view = routeView({ services, destinationRules: rules, sourceLabels: labels });
   const byHost = new Map(services.map((one) => [one.hostname, one]));
-  return placedRoutes(of, { ...where, service: (name) => byHost.get(name) }, tableContext(view, memo));
+  const rulesByHost = new Map(rules.map((rule) => [rule.config.spec.host, rule]));
+  const sourceLabels = new Map(Object.entries(labels));
+  const there: RoutePlace = {
+    ...where,
+    externalName: (name) => byHost.get(name)?.attributes.externalName,
+    onlyPort: (name) => onlyPortOf(byHost.get(name)),
+    hashRule: (name) => rulesByHost.get(name),
+    sourceLabel: (key) => sourceLabels.get(key),
+    sourceNamespace: "default",
+  };
+  return placedRoutes(of, there, { settings, memo });
 }
 
 describe("the routes of a virtual service at a place", () => {
@@ -73,10 +90,7 @@ describe("the routes of a virtual service at a place", () => {
     const plain = virtualService("plain", { http: [{ route: [{ destination: { host, port: { number: 80 } } }] }] });
     const first = placed(plain, at, memo);
     expect(placed(plain, { ...at, port: 443, terminatesTls: true }, memo)).toBe(first);
-    const second = placed(plain, { ...at, gateway: "ns/other" }, memo);
-    expect(second.routes).toBe(first.routes);
-    // Hosts of two gateways stay apart.
-    expect(second).not.toBe(first);
+    expect(placed(plain, { ...at, gateway: "ns/other" }, memo)).toBe(first);
   });
 
   it("stay as they are when a service changes in what they do not read", () => {

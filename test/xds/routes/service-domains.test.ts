@@ -1,12 +1,17 @@
 import { describe, expect, it } from "vitest";
+import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Service } from "../../../lib/registry/service.ts";
 import { virtualHostName } from "../../../lib/xds/names.ts";
-import { serviceDomains } from "../../../lib/xds/routes/service-domains.ts";
+import { type DomainPerspective, type Domains, serviceDomains } from "../../../lib/xds/routes/service-domains.ts";
 import { proxy } from "../world-parts.ts";
 import { service } from "./fixture.ts";
 
 const host = "reviews.default.svc.cluster.local";
 const reviews = service(host, [[9080, "HTTP"]], { clusterVips: new Map([["Kubernetes", ["10.96.5.1"]]]) });
+
+function domainsOf(of: Service, portSuffix: number | undefined, seen: Partial<DomainPerspective>): Domains {
+  return serviceDomains(noMemo, { service: of, portSuffix, proxy: { ...proxy, ...seen } });
+}
 
 describe("serviceDomains", () => {
   const cases: readonly {
@@ -78,11 +83,11 @@ describe("serviceDomains", () => {
     },
   ];
   it.each(cases)("$says", ({ of, dnsDomain, want }) => {
-    expect(serviceDomains(of, undefined, { ...proxy, dnsDomain }).all).toEqual(want);
+    expect(domainsOf(of, undefined, { dnsDomain }).all).toEqual(want);
   });
 
   it("has every name twice where ports tell hosts apart", () => {
-    const { all, derived } = serviceDomains(reviews, 9080, { ...proxy, dnsDomain: "" });
+    const { all, derived } = domainsOf(reviews, 9080, { dnsDomain: "" });
     expect(all).toEqual([host, `${host}:9080`, `${host}.`, `${host}.:9080`, "10.96.5.1", "10.96.5.1:9080"]);
     expect(all.filter((_, index) => derived[index])).toEqual([`${host}.`, `${host}.:9080`]);
   });
@@ -93,8 +98,8 @@ describe("serviceDomains", () => {
       ["c2", ["10.0.0.2"]],
     ]);
     const both = service(host, [[80, "HTTP"]], { clusterVips: vips, defaultAddress: "10.0.0.1" });
-    expect(serviceDomains(both, undefined, { ...proxy, clusterId: "c2" }).all.at(-1)).toBe("10.0.0.2");
-    expect(serviceDomains(both, undefined, { ...proxy, clusterId: "c3" }).all.at(-1)).toBe("10.0.0.1");
+    expect(domainsOf(both, undefined, { clusterId: "c2" }).all.at(-1)).toBe("10.0.0.2");
+    expect(domainsOf(both, undefined, { clusterId: "c3" }).all.at(-1)).toBe("10.0.0.1");
   });
 });
 

@@ -1,15 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { AuthorizationPolicy } from "../../../lib/config/kinds/authorization-policy.ts";
 import type { ExtensionProvider } from "../../../lib/config/kinds/extension-provider.ts";
+import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import { httpAuthorization, tcpAuthorization } from "../../../lib/xds/security/authorization.ts";
+import { providerLookups } from "../../../lib/xds/telemetry/provider-cluster.ts";
 import { config } from "../policy-parts.ts";
-import { lookups, service } from "../world-parts.ts";
+import { service } from "../world-parts.ts";
 
 const authz = service("authz");
-const mesh = (...extensionProviders: ExtensionProvider[]) => ({
-  ...lookups({ mesh: { extensionProviders } }),
-  servicesOfHost: (host: string) => (host === authz.hostname ? [authz] : []),
-});
+const mesh = (...extensionProviders: ExtensionProvider[]) =>
+  providerLookups({
+    mesh: { ...defaultMeshConfig, extensionProviders },
+    servicesOfHost: (host) => (host === authz.hostname ? [authz] : []),
+  });
 const policy = (name: string, spec: AuthorizationPolicy, annotations = {}) =>
   config("AuthorizationPolicy", name, spec, { annotations });
 const dryRun = { "istio.io/dry-run": "true" };

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import type { JWTRule } from "../../../lib/config/kinds/request-authentication.ts";
 import { jwtAuthentication, type TokenOptions } from "../../../lib/xds/security/jwt-authentication.ts";
+import { providerLookups } from "../../../lib/xds/telemetry/provider-cluster.ts";
 import { config } from "../policy-parts.ts";
-import { lookups, service } from "../world-parts.ts";
+import { service } from "../world-parts.ts";
 
 const filterOf = (rules: readonly JWTRule[], options: Partial<TokenOptions> = {}) =>
   jwtAuthentication([config("RequestAuthentication", "ra", { jwtRules: rules })], {
@@ -47,7 +49,10 @@ describe("jwtAuthentication", () => {
 
   it("lets the proxy fetch keys from a service of the mesh", () => {
     const keys = service("keys");
-    const keySets = { ...lookups({}), servicesOfHost: (host: string) => (host === keys.hostname ? [keys] : []) };
+    const keySets = providerLookups({
+      mesh: defaultMeshConfig,
+      servicesOfHost: (host) => (host === keys.hostname ? [keys] : []),
+    });
     const rule = { issuer: "a", jwksUri: `http://${keys.hostname}:8000/certs`, timeout: "2s" };
     const stage = filterOf([rule], { keySets });
     expect(stage.diagnostics).toEqual([]);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ServerTLSSettings } from "../../../lib/config/kinds/gateway.ts";
+import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import type { ServerFiles } from "../../../lib/xds/tls/downstream-mesh.ts";
 import { serverDownstreamContext } from "../../../lib/xds/tls/downstream-server.ts";
-import { lookups } from "../world-parts.ts";
 
 const contextOf = (settings: ServerTLSSettings, carries: "http" | "tcp" = "http", files: ServerFiles = {}) =>
-  serverDownstreamContext(settings, lookups({}), files, carries);
+  serverDownstreamContext(settings, { mesh: defaultMeshConfig, secretServer: undefined, files }, carries);
 
 describe("the TLS context of a server", () => {
   it.each([

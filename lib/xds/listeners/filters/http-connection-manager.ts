@@ -6,6 +6,8 @@ import type {
   HttpFilterJson,
 } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { PathNormalization } from "../../../config/kinds/mesh-config.ts";
+import type { Memo } from "../../../mesh/memo/memo.ts";
+import { step } from "../../../mesh/memo/step.ts";
 import { isHttp2 } from "../../../registry/protocol.ts";
 import type { Protocol } from "../../../registry/service.ts";
 import { overAds, type PackedJson, packAny, preserveCase } from "../../core-messages.ts";
@@ -34,52 +36,62 @@ export interface ConnectionManagerOptions {
  * An HTTP connection manager.
  * @see docs/how-istio-does-it/listeners.md#connection-manager
  */
-export function httpConnectionManager(context: ListenerContext, options: ConnectionManagerOptions): FilterJson {
+export function httpConnectionManager(
+  context: ListenerContext,
+  options: ConnectionManagerOptions,
+  memo: Memo,
+): FilterJson {
   const { place, routes, protocol, isHttpProxy = false, forwardProxies = [] } = options;
-  // A gateway may have thousands in one place, which differ in their routes and in the name of their statistics.
-  const common =
-    forwardProxies.length > 0
-      ? commonFields(context, options)
-      : context.stable([], `connection manager|${place.class}|${place.port}|${protocol}|${isHttpProxy}`, () =>
-          commonFields(context, options),
-        );
-  const typedConfig = { ...common, statPrefix: options.statPrefix };
+  const common = { context, class: place.class, port: place.port, protocol, isHttpProxy };
+  const fields = forwardProxies.length > 0 ? commonFields(common, forwardProxies) : plainFields(memo, common);
+  const typedConfig = { ...fields, statPrefix: options.statPrefix };
   if (routes.kind === "inline") typedConfig.routeConfig = routes.table;
   else typedConfig.rds = { configSource: overAds, routeConfigName: routes.name };
   return { name: "envoy.filters.network.http_connection_manager", typedConfig };
 }
 
+/** What the connection managers of one place have in common. */
+interface Common extends ChainPlace {
+  readonly context: ListenerContext;
+  readonly protocol: Protocol;
+  readonly isHttpProxy: boolean;
+}
+
+/** A gateway may have thousands in one place, which differ in their routes and in the name of their statistics. */
+const plainFields = step(
+  "connection manager",
+  { context: "identity", class: "value", port: "value", protocol: "value", isHttpProxy: "value" },
+  (common: Common) => commonFields(common, []),
+);
+
 /** Everything but the routes and the name of the statistics. */
 function commonFields(
-  context: ListenerContext,
-  options: ConnectionManagerOptions,
+  common: Common,
+  forwardProxies: readonly HttpFilterJson[],
 ): PackedJson<HttpConnectionManagerJson> {
-  const { place } = options;
-  const { proxyConfig } = context.view.proxy;
-  const { idleTimeout } = context.view.options;
+  const { context, protocol, ...place } = common;
+  const { proxyConfig } = context.proxy;
+  const { idleTimeout } = context.options;
   const { logs, tracing, useRequestIdForTraceSampling } = telemetryOf(context, place.class);
-  const http1 = http1Options(context, options);
+  const http1 = http1Options(common);
   const gateway = place.class === "gateway";
   const config: HttpConnectionManagerJson = {
-    httpFilters: httpFilters(context, place, {
-      grpcWeb: options.protocol === "GRPC-Web",
-      forwardProxies: options.forwardProxies ?? [],
-    }),
+    httpFilters: httpFilters(context, place, { grpcWeb: protocol === "GRPC-Web", forwardProxies }),
     ...(tracing === undefined ? {} : { tracing }),
     ...(idleTimeout === "" ? {} : { commonHttpProtocolOptions: { idleTimeout } }),
     ...(http1 === undefined ? {} : { httpProtocolOptions: http1 }),
-    ...(place.class === "inbound" && isHttp2(options.protocol) ? { http2ProtocolOptions: {} } : {}),
+    ...(place.class === "inbound" && isHttp2(protocol) ? { http2ProtocolOptions: {} } : {}),
     ...serverFields(proxyConfig, place.class),
     streamIdleTimeout: "0s",
     ...(logs.http.length === 0 ? {} : { accessLog: [...logs.http] }),
     useRemoteAddress: gateway,
-    ...(gateway ? internalAddressField(context.view.lookups.meshNetworks) : {}),
+    ...(gateway ? internalAddressField(context.meshNetworks) : {}),
     ...(gateway ? trustedHops(proxyConfig.gatewayTopology?.numTrustedProxies) : {}),
     ...(gateway ? gatewayCertificateFields(proxyConfig) : {}),
     ...(place.class === "inbound" ? inboundCertificateFields(proxyConfig) : {}),
     proxy100Continue: true,
     upgradeConfigs: [{ upgradeType: "websocket" }],
-    ...pathFields(context.view.lookups.mesh.pathNormalization.normalization ?? "DEFAULT"),
+    ...pathFields(context.mesh.pathNormalization.normalization ?? "DEFAULT"),
     requestIdExtension: {
       typedConfig: packAny("envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig", { useRequestIdForTraceSampling }),
     },
@@ -106,14 +118,12 @@ function pathFields(normalization: PathNormalization): HttpConnectionManagerJson
 }
 
 /** Gateways have the message always, others only with something in it. */
-function http1Options(
-  { view }: ListenerContext,
-  { place, isHttpProxy }: ConnectionManagerOptions,
-): Http1ProtocolOptionsJson | undefined {
+function http1Options({ context, isHttpProxy, ...place }: Common): Http1ProtocolOptionsJson | undefined {
+  const { options, proxy } = context;
   const fields: Http1ProtocolOptionsJson = {
-    ...(isHttpProxy === true ? { allowAbsoluteUrl: true } : {}),
-    ...(view.options.http10 ? { acceptHttp10: true } : {}),
-    ...(view.proxy.proxyConfig.proxyHeaders?.preserveHttp1HeaderCase === true ? { headerKeyFormat: preserveCase } : {}),
+    ...(isHttpProxy ? { allowAbsoluteUrl: true } : {}),
+    ...(options.http10 ? { acceptHttp10: true } : {}),
+    ...(proxy.proxyConfig.proxyHeaders?.preserveHttp1HeaderCase === true ? { headerKeyFormat: preserveCase } : {}),
   };
   return place.class === "gateway" || Object.keys(fields).length > 0 ? fields : undefined;
 }

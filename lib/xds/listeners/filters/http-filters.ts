@@ -35,7 +35,7 @@ const cors: HttpFilterJson = {
  * @see docs/how-istio-does-it/listeners.md#http-filters
  */
 export function httpFilters(
-  { policies, view }: ListenerContext,
+  { policies, proxy }: ListenerContext,
   place: ChainPlace,
   options: { readonly grpcWeb: boolean; readonly forwardProxies: readonly HttpFilterJson[] },
 ): HttpFilterJson[] {
@@ -53,7 +53,7 @@ export function httpFilters(
     fault,
     cors,
     ...options.forwardProxies,
-    router(view.proxy.proxyConfig.proxyHeaders?.envoyDebugHeaders?.disabled === true),
+    router(proxy.proxyConfig.proxyHeaders?.envoyDebugHeaders?.disabled === true),
   ];
 }
 

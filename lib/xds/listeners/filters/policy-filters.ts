@@ -1,11 +1,15 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { HttpFilterJson } from "../../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 import type { Stage } from "../../../config/diagnostic.ts";
-import type { ListenerView } from "../../../mesh/views/views.ts";
+import type { Memo } from "../../../mesh/memo/memo.ts";
+import { step } from "../../../mesh/memo/step.ts";
+import { tracedStep } from "../../../mesh/memo/traced-step.ts";
+import type { OutboundListenerView, WorkloadPolicies } from "../../../mesh/views/views.ts";
 import { type AuthorizationFilters, httpAuthorization, tcpAuthorization } from "../../security/authorization.ts";
 import { jwtAuthentication } from "../../security/jwt-authentication.ts";
+import type { ProviderLookups } from "../../telemetry/provider-cluster.ts";
 import { httpExtension, networkExtension } from "../../wasm/extension-filter.ts";
-import { type ExtensionPhase, extensionsOf, matchesPlace } from "../../wasm/traffic-extension.ts";
+import { type Extension, type ExtensionPhase, extensionsOf, matchesPlace } from "../../wasm/traffic-extension.ts";
 
 /** Which listener a filter chain stands in: inbound of a sidecar, outbound of one, or a gateway. */
 export type ListenerClass = "inbound" | "outbound" | "gateway";
@@ -43,44 +47,106 @@ export interface PolicyFilters {
   networkExtensions(phase: ExtensionPhase, place: ChainPlace): readonly FilterJson[];
 }
 
-/** The filters of a class's policies and extensions. */
-export function policyFilters(view: ListenerView): Stage<PolicyFilters> {
-  const { policies, lookups, proxy, options } = view;
-  const http = httpAuthorization(policies.authorization, lookups);
-  const tcp = tcpAuthorization(policies.authorization, lookups);
-  const called = [...view.calledPolicies].map(
-    ([namespace, chosen]) => [namespace, tcpAuthorization(chosen, lookups)] as const,
-  );
-  const extensions = extensionsOf(policies, proxy.namespace);
-  const chosen = (phase: ExtensionPhase, { class: listenerClass, port }: ChainPlace) => {
-    const side = listenerClass === "inbound" ? "SERVER" : "CLIENT";
-    return extensions.filter((one) => one.phase === phase && matchesPlace(one, { side, port }));
-  };
-  const tokens = jwtAuthentication(policies.requestAuthentication, {
-    clearsRouteCache: proxy.type === "router",
-    keySets: options.fetchesKeySets ? lookups : undefined,
-  });
+/** The filters of a class's policies and extensions: one object as long as they say the same. */
+export function policyFilters(view: OutboundListenerView, lookups: ProviderLookups, memo: Memo): Stage<PolicyFilters> {
+  const { policies, calledPolicies, proxy, options } = view;
+  const { authorization, requestAuthentication, wasmPlugins, trafficExtensions } = policies;
+  const http = httpFilters(memo, { policies: authorization }, lookups).value;
+  const tcp = tcpFilters(memo, { policies: authorization }, lookups).value;
+  const called = [...calledPolicies.values()].map((chosen) => tcpFilters(memo, { policies: chosen }, lookups).value);
+  const tokenOptions = { clearsRouteCache: proxy.type === "router", fetches: options.fetchesKeySets };
+  const tokens = tokenFilter(memo, { policies: requestAuthentication, ...tokenOptions }, lookups).value;
   return {
-    value: {
-      http: {
-        custom: http.value.custom,
-        authentication: tokens.value === undefined ? [] : [tokens.value],
-        authorization: http.value.builtIn,
-      },
-      tcp: tcpFilters(tcp.value),
-      called: new Map(called.map(([namespace, { value }]) => [namespace, tcpFilters(value)])),
-      httpExtensions: (phase, place) => chosen(phase, place).flatMap((one) => httpExtension(one) ?? []),
-      networkExtensions: (phase, place) => chosen(phase, place).flatMap((one) => networkExtension(one) ?? []),
-    },
-    diagnostics: [
-      ...http.diagnostics,
-      ...tcp.diagnostics,
-      ...called.flatMap(([, { diagnostics }]) => diagnostics),
-      ...tokens.diagnostics,
-    ],
+    value: filtersOf(memo, {
+      http: http.value,
+      tcp: tcp.value,
+      tokens: tokens.value,
+      extensions: extensions(memo, { wasmPlugins, trafficExtensions, namespace: proxy.namespace }),
+      namespaces: [...calledPolicies.keys()],
+      called: called.map(({ value }) => value),
+    }),
+    diagnostics: [http, tcp, ...called, tokens].flatMap(({ diagnostics }) => diagnostics),
   };
 }
 
-function tcpFilters({ custom, builtIn }: AuthorizationFilters<FilterJson>): SecurityFilters<FilterJson> {
+interface Authorization {
+  readonly policies: WorkloadPolicies["authorization"];
+}
+
+const httpFilters = tracedStep(
+  "HTTP filters of authorization policies",
+  { policies: "identity" },
+  ({ policies }: Authorization, lookups: ProviderLookups) => httpAuthorization(policies, lookups),
+);
+
+const tcpFilters = tracedStep(
+  "TCP filters of authorization policies",
+  { policies: "identity" },
+  ({ policies }: Authorization, lookups: ProviderLookups) => tcpAuthorization(policies, lookups),
+);
+
+interface Authentication {
+  readonly policies: WorkloadPolicies["requestAuthentication"];
+  readonly clearsRouteCache: boolean;
+  readonly fetches: boolean;
+}
+
+const tokenFilter = tracedStep(
+  "filter of request authentications",
+  { policies: "identity", clearsRouteCache: "value", fetches: "value" },
+  ({ policies, clearsRouteCache, fetches }: Authentication, lookups: ProviderLookups) =>
+    jwtAuthentication(policies, { clearsRouteCache, keySets: fetches ? lookups : undefined }),
+);
+
+interface ExtensionInputs extends Pick<WorkloadPolicies, "wasmPlugins" | "trafficExtensions"> {
+  readonly namespace: string;
+}
+
+const extensions = step(
+  "extensions of a workload",
+  { wasmPlugins: "identity", trafficExtensions: "identity", namespace: "value" },
+  ({ namespace, ...objects }: ExtensionInputs) => extensionsOf(objects, namespace),
+);
+
+interface Inputs {
+  readonly http: AuthorizationFilters<HttpFilterJson>;
+  readonly tcp: AuthorizationFilters<FilterJson>;
+  readonly tokens: HttpFilterJson | undefined;
+  readonly extensions: readonly Extension[];
+  /** Of hosts that are resolved at run time, and what their policies say. */
+  readonly namespaces: readonly string[];
+  readonly called: readonly AuthorizationFilters<FilterJson>[];
+}
+
+const filtersOf = step(
+  "filters of policies and extensions",
+  {
+    http: "identity",
+    tcp: "identity",
+    tokens: "identity",
+    extensions: "identity",
+    namespaces: "value",
+    called: "elements",
+  },
+  ({ http, tcp, tokens, extensions, namespaces, called }: Inputs): PolicyFilters => {
+    const chosen = (phase: ExtensionPhase, { class: listenerClass, port }: ChainPlace) => {
+      const side = listenerClass === "inbound" ? "SERVER" : "CLIENT";
+      return extensions.filter((one) => one.phase === phase && matchesPlace(one, { side, port }));
+    };
+    return {
+      http: {
+        custom: http.custom,
+        authentication: tokens === undefined ? [] : [tokens],
+        authorization: http.builtIn,
+      },
+      tcp: withoutTokens(tcp),
+      called: new Map(called.map((filters, at) => [namespaces[at] ?? "", withoutTokens(filters)])),
+      httpExtensions: (phase, place) => chosen(phase, place).flatMap((one) => httpExtension(one) ?? []),
+      networkExtensions: (phase, place) => chosen(phase, place).flatMap((one) => networkExtension(one) ?? []),
+    };
+  },
+);
+
+function withoutTokens({ custom, builtIn }: AuthorizationFilters<FilterJson>): SecurityFilters<FilterJson> {
   return { custom, authentication: [], authorization: builtIn };
 }

@@ -49,7 +49,7 @@ export function tcpProxyFilters(
 
 /** Takes whatever nobody else does: to where it was going, or nowhere. */
 export function catchAllTcpProxy(context: ListenerContext, cluster: string): FilterJson {
-  const { idleTimeout } = context.view.options;
+  const { idleTimeout } = context.options;
   return tcpProxyFilter({
     statPrefix: cluster,
     cluster,
@@ -86,7 +86,7 @@ function accessLogField(context: ListenerContext, listenerClass: ListenerClass):
 
 function timeouts(context: ListenerContext, rule: DestinationRule | undefined): TcpProxyJson {
   const pool = rule?.trafficPolicy?.connectionPool?.tcp;
-  const idleTimeout = pool?.idleTimeout ?? context.view.options.idleTimeout;
+  const idleTimeout = pool?.idleTimeout ?? context.options.idleTimeout;
   return {
     ...(idleTimeout === "" ? {} : { idleTimeout }),
     ...(pool?.maxConnectionDuration === undefined

@@ -1,13 +1,14 @@
 import type { Origin } from "../../../config/diagnostic.ts";
 import { isSubsetHost, isWildcard } from "../../../config/host-name.ts";
+import type { MeshDestinationRule } from "../../../mesh/index/destination-rule-index.ts";
+import { step } from "../../../mesh/memo/step.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
 import { sniDnatClusterName, statName } from "../../names.ts";
 import { matchAll } from "../filter-chain-match.ts";
 import { istioAlpns } from "../filters/alpn.ts";
 import { noSecurity, tcpChainFilters } from "../filters/network-filters.ts";
 import { tcpProxyFilters } from "../filters/tcp-proxy.ts";
-import type { ListenerContext } from "../listener-context.ts";
-import { servicePieces } from "../outbound/tcp-destination.ts";
+import type { ListenerContext, ListenerWalk } from "../listener-context.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
 
 /**
@@ -18,53 +19,60 @@ import type { GatewayChain } from "./gateway-chain.ts";
  * @see docs/how-istio-does-it/listeners.md#auto_passthrough
  */
 export function autoPassthroughChains(
-  context: ListenerContext,
+  { view, context, memo }: ListenerWalk,
   hosts: readonly string[],
   origin: Origin,
 ): readonly GatewayChain[] {
-  return context.view.scope.services
+  return view.scope.services
     .filter(({ meshExternal, hostname }) => !meshExternal && !isWildcard(hostname))
     .filter(({ hostname }) => hosts.some((host) => isSubsetHost(hostname, host)))
-    .flatMap((service) =>
-      service.ports
+    .flatMap((service) => {
+      const rule = view.destinationRule(service);
+      return service.ports
         .filter((port) => port.protocol !== "UDP")
         .flatMap((port) =>
-          subsetNames(context, service).map((subset) => chain(context, service, port, subset, origin)),
-        ),
-    );
+          subsetNames(rule).map((subset) =>
+            autoPassthroughChain(memo, { context, origin, service, rule, port, subset }),
+          ),
+        );
+    });
 }
 
-function subsetNames({ view }: ListenerContext, service: Service): readonly string[] {
-  const subsets = view.destinationRule(service)?.config.spec.subsets ?? [];
-  return ["", ...subsets.map((subset) => subset.name)];
+function subsetNames(rule: MeshDestinationRule | undefined): readonly string[] {
+  return ["", ...(rule?.config.spec.subsets ?? []).map((subset) => subset.name)];
 }
 
-function chain(
-  context: ListenerContext,
-  service: Service,
-  port: ServicePort,
-  subset: string,
-  origin: Origin,
-): GatewayChain {
-  return context.stable([origin, ...servicePieces(context, service)], `auto passthrough|${port.port}|${subset}`, () =>
-    passthroughChain(context, { service, port, subset, origin }),
-  );
+interface Inputs {
+  readonly context: ListenerContext;
+  readonly origin: Origin;
+  readonly service: Service;
+  readonly rule: MeshDestinationRule | undefined;
+  readonly port: ServicePort;
+  readonly subset: string;
 }
 
-function passthroughChain(
-  context: ListenerContext,
-  target: { readonly service: Service; readonly port: ServicePort; readonly subset: string; readonly origin: Origin },
-): GatewayChain {
-  const { service, port, subset, origin } = target;
-  const { view } = context;
+const autoPassthroughChain = step(
+  "auto-passthrough chain",
+  {
+    context: "identity",
+    origin: "identity",
+    service: "identity",
+    rule: "identity",
+    port: "identity",
+    subset: "value",
+  },
+  passthroughChain,
+);
+
+function passthroughChain({ context, origin, service, rule, port, subset }: Inputs): GatewayChain {
   const cluster = sniDnatClusterName(port.port, subset, service.hostname);
-  const pattern = view.lookups.mesh.outboundClusterStatName;
+  const pattern = context.mesh.outboundClusterStatName;
   const names = { hostname: service.hostname, subset, port: port.port, portName: port.name, targetPort: 0, service };
   const terminal = tcpProxyFilters(context, "gateway", {
     statPrefix: pattern === "" ? cluster : statName(pattern, names),
     destination: { kind: "cluster", cluster },
     protocol: port.protocol,
-    policy: { rule: view.destinationRule(service)?.config.spec, subset, tunnels: false },
+    policy: { rule: rule?.config.spec, subset, tunnels: false },
   });
   return {
     match: { ...matchAll, sniHosts: [cluster], applicationProtocols: istioAlpns },

@@ -1,11 +1,14 @@
 import type { ListenerFilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { ConfigKey, Origin } from "../../../config/diagnostic.ts";
+import type { Server } from "../../../config/kinds/gateway.ts";
 import { sniHostsOf } from "../../../mesh/gateway/gateway-port.ts";
 import type { GatewayServer, MergedServers, ServerPort } from "../../../mesh/gateway/merged-gateway.ts";
+import type { Memo } from "../../../mesh/memo/memo.ts";
+import { step } from "../../../mesh/memo/step.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import { packAny } from "../../core-messages.ts";
-import { httpStatPrefix, listenerName } from "../../names.ts";
+import { listenerName } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
 import { serverDownstreamContext } from "../../tls/downstream-server.ts";
 import { envoyAddress } from "../bind.ts";
@@ -14,11 +17,11 @@ import { matchAll } from "../filter-chain-match.ts";
 import { httpConnectionManager } from "../filters/http-connection-manager.ts";
 import { httpChainFilters } from "../filters/network-filters.ts";
 import { tlsInspector } from "../inspector.ts";
-import type { ListenerContext } from "../listener-context.ts";
+import { type ListenerContext, tlsSide } from "../listener-context.ts";
 import { protocolClass } from "../outbound/outbound-entry.ts";
 import { connectionLimit, exactBalanceField } from "../socket-fields.ts";
 import { type GatewayChain, gatewayFilterChain, readsHandshake } from "./gateway-chain.ts";
-import { gatewayTcpChains, type TakenServerNames } from "./gateway-tcp-chains.ts";
+import { type GatewayWalk, gatewayTcpChains, type TakenServerNames } from "./gateway-tcp-chains.ts";
 
 /** Below this only privileged processes may bind. */
 const firstUnprivilegedPort = 1024;
@@ -41,31 +44,32 @@ interface GatewayListener {
  * @returns in no particular order; a listener without any chain is left out, with a diagnostic
  * @see docs/how-istio-does-it/listeners.md#gateway-listeners
  */
-export function gatewayListeners(context: ListenerContext): readonly Resource<ListenerJson>[] {
-  const merged = context.view.gateway?.merged;
+export function gatewayListeners(walk: GatewayWalk): readonly Resource<ListenerJson>[] {
+  const { context, view } = walk;
+  const merged = view.gateway?.merged;
   if (merged === undefined) return [];
   const listeners = new Map<string, GatewayListener>();
   const takenByPort = new Map<number, TakenServerNames>();
   merged.serverPorts.forEach((serverPort, index) => {
     const servers = merged.mergedServers[index];
     if (servers === undefined) return;
-    if (context.view.options.unprivilegedPod && serverPort.number < firstUnprivilegedPort) return;
+    if (context.options.unprivilegedPod && serverPort.number < firstUnprivilegedPort) return;
     const bind = serverPort.bind === "" ? context.wildcards[0] : serverPort.bind;
     const name = listenerName(bind, serverPort.number);
     const listener = listeners.get(name) ?? { bind, port: serverPort.number, chains: [], from: [] };
     listeners.set(name, listener);
     const taken = takenByPort.get(serverPort.number) ?? new Map<string, string>();
     takenByPort.set(serverPort.number, taken);
-    listener.chains.push(...portChains(context, name, serverPort, servers, taken));
+    listener.chains.push(...portChains(walk, name, serverPort, servers, taken));
     for (const { key } of servers.servers) listener.from.push(key);
   });
   return [...listeners].flatMap(([name, listener]) =>
-    listener.chains.length > 0 ? [gatewayListener(context, name, listener)] : [],
+    listener.chains.length > 0 ? [gatewayListener(walk, name, listener)] : [],
   );
 }
 
 function portChains(
-  context: ListenerContext,
+  walk: GatewayWalk,
   listener: string,
   serverPort: ServerPort,
   { servers, routeName }: MergedServers,
@@ -76,7 +80,7 @@ function portChains(
   if (origin === undefined) return [];
   if (protocolClass(parseProtocol(serverPort.protocol)) === "HTTP") {
     return [
-      httpChain(context, {
+      httpChain(walk, {
         listener,
         port,
         protocol: serverPort.protocol,
@@ -93,7 +97,7 @@ function portChains(
     if (endsTlsForHttp(server)) {
       const { protocol } = server.server.port;
       return [
-        httpChain(context, {
+        httpChain(walk, {
           listener,
           port,
           protocol,
@@ -104,8 +108,8 @@ function portChains(
         }),
       ];
     }
-    const chains = gatewayTcpChains(context, server, taken);
-    if (chains.length === 0) context.report(nothingToServe(server));
+    const chains = gatewayTcpChains(walk, server, taken);
+    if (chains.length === 0) walk.report(nothingToServe(server));
     return chains;
   });
 }
@@ -133,35 +137,47 @@ interface GatewayHttp {
   readonly origin: Origin;
 }
 
-function httpChain(context: ListenerContext, http: GatewayHttp): GatewayChain {
-  const { listener, port, protocol, routeName, extended, server, origin } = http;
-  const name = `gateway http|${listener}|${port}|${protocol}|${routeName}|${extended}`;
-  return context.stable([server?.written ?? origin], name, () => makeHttpChain(context, http));
+function httpChain({ context, memo }: GatewayWalk, http: GatewayHttp): GatewayChain {
+  return gatewayHttpChain(memo, { ...http, context, server: http.server?.server });
 }
 
-function makeHttpChain(
-  context: ListenerContext,
-  { listener, port, protocol, routeName, server, extended, origin }: GatewayHttp,
-): GatewayChain {
-  const { lookups, options } = context.view;
-  const place = { class: "gateway", port } as const;
-  const name = server?.server.name ?? "";
-  const settings = server?.server.tls;
-  const connectionManager = httpConnectionManager(context, {
-    place,
-    // A named server has its statistics under its own name, and then without the final `;`.
-    statPrefix: name === "" ? httpStatPrefix("outbound", listener) : name,
-    routes: { kind: "rds", name: routeName },
-    protocol: parseProtocol(protocol),
-  });
-  return {
-    match: { ...matchAll, sniHosts: sniHostsOf(server?.server.hosts ?? []) },
-    origin,
-    tls:
-      settings === undefined ? undefined : serverDownstreamContext(settings, lookups, options.tlsServerFiles, "http"),
-    filters: extended ? httpChainFilters(context, place, connectionManager) : [connectionManager],
-  };
+interface HttpInputs extends Omit<GatewayHttp, "server"> {
+  readonly context: ListenerContext;
+  readonly server: Server | undefined;
 }
+
+const gatewayHttpChain = step(
+  "HTTP chain of a gateway",
+  {
+    context: "identity",
+    origin: "identity",
+    server: "identity",
+    listener: "value",
+    port: "value",
+    protocol: "value",
+    routeName: "value",
+    extended: "value",
+  },
+  (inputs: HttpInputs, memo: Memo): GatewayChain => {
+    const { context, listener, port, protocol, routeName, server, extended, origin } = inputs;
+    const place = { class: "gateway", port } as const;
+    const name = server?.name ?? "";
+    const options = {
+      place,
+      // A named server has its statistics under its own name, and then without the final `;`.
+      statPrefix: name === "" ? `outbound_${listener};` : name,
+      routes: { kind: "rds", name: routeName },
+      protocol: parseProtocol(protocol),
+    } as const;
+    const connectionManager = httpConnectionManager(context, options, memo);
+    return {
+      match: { ...matchAll, sniHosts: sniHostsOf(server?.hosts ?? []) },
+      origin,
+      tls: server?.tls && serverDownstreamContext(server.tls, tlsSide(context), "http"),
+      filters: extended ? httpChainFilters(context, place, connectionManager) : [connectionManager],
+    };
+  },
+);
 
 function nothingToServe({ server, gateway, gatewayName }: GatewayServer) {
   return {
@@ -174,37 +190,41 @@ function nothingToServe({ server, gateway, gatewayName }: GatewayServer) {
   } as const;
 }
 
-function gatewayListener(context: ListenerContext, name: string, listener: GatewayListener): Resource<ListenerJson> {
+function gatewayListener(
+  { context, memo, report }: GatewayWalk,
+  name: string,
+  listener: GatewayListener,
+): Resource<ListenerJson> {
   const { bind, port } = listener;
   const { chains, trimmed } = withoutOverlaps(listener.chains);
-  for (const chain of trimmed) context.report(chainOverlap(name, chain.match, chain.origin));
-  const json = context.stable(chains, `gateway|${bind}|${port}`, () =>
-    gatewayJson(context, { name, bind, port, chains }),
-  );
-  return { name, json, from: listener.from };
+  for (const chain of trimmed) report(chainOverlap(name, chain.match, chain.origin));
+  return { name, json: gatewayJson(memo, { context, chains, bind, port }), from: listener.from };
 }
 
-function gatewayJson(
-  context: ListenerContext,
-  listener: Pick<GatewayListener, "bind" | "port"> & {
-    readonly name: string;
-    readonly chains: readonly GatewayChain[];
-  },
-): ListenerJson {
-  const { view, telemetry } = context;
-  const accessLog = telemetry.CLIENT.logs.listener;
-  const listenerFilters = [
-    ...(view.proxy.proxyConfig.gatewayTopology?.proxyProtocol === undefined ? [] : [proxyProtocol]),
-    ...(listener.chains.some(readsHandshake) ? [tlsInspector] : []),
-  ];
-  return {
-    name: listener.name,
-    address: envoyAddress(listener.bind, listener.port),
-    filterChains: listener.chains.map(gatewayFilterChain),
-    ...(listenerFilters.length === 0 ? {} : { listenerFilters }),
-    trafficDirection: "OUTBOUND",
-    ...exactBalanceField(view.options.outboundExactBalance),
-    ...(accessLog.length === 0 ? {} : { accessLog: [...accessLog] }),
-    ...connectionLimit,
-  };
+interface ListenerInputs extends Pick<GatewayListener, "bind" | "port"> {
+  readonly context: ListenerContext;
+  readonly chains: readonly GatewayChain[];
 }
+
+const gatewayJson = step(
+  "gateway listener",
+  { context: "identity", chains: "elements", bind: "value", port: "value" },
+  ({ context, chains, bind, port }: ListenerInputs): ListenerJson => {
+    const { proxy, options, client } = context;
+    const accessLog = client.logs.listener;
+    const listenerFilters = [
+      ...(proxy.proxyConfig.gatewayTopology?.proxyProtocol === undefined ? [] : [proxyProtocol]),
+      ...(chains.some(readsHandshake) ? [tlsInspector] : []),
+    ];
+    return {
+      name: listenerName(bind, port),
+      address: envoyAddress(bind, port),
+      filterChains: chains.map(gatewayFilterChain),
+      ...(listenerFilters.length === 0 ? {} : { listenerFilters }),
+      trafficDirection: "OUTBOUND",
+      ...exactBalanceField(options.outboundExactBalance),
+      ...(accessLog.length === 0 ? {} : { accessLog: [...accessLog] }),
+      ...connectionLimit,
+    };
+  },
+);

@@ -1,17 +1,23 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { Origin } from "../../../config/diagnostic.ts";
 import { hostsOverlap } from "../../../config/host-name.ts";
 import type { Server } from "../../../config/kinds/gateway.ts";
+import type { TCPRoute, TLSMatchAttributes, TLSRoute } from "../../../config/kinds/virtual-service.ts";
 import { sniHostsOf } from "../../../mesh/gateway/gateway-port.ts";
 import type { GatewayServer } from "../../../mesh/gateway/merged-gateway.ts";
 import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
+import { tracedStep } from "../../../mesh/memo/traced-step.ts";
+import type { ListenerView } from "../../../mesh/views/views.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import { serverDownstreamContext } from "../../tls/downstream-server.ts";
 import { matchAll } from "../filter-chain-match.ts";
-import type { ListenerContext } from "../listener-context.ts";
-import { type ChainPort, routeFilters, routePieces } from "../outbound/tcp-destination.ts";
+import { type ListenerContext, type ListenerWalk, tlsSide } from "../listener-context.ts";
+import { type Destinations, destinationsOf, routeFilters } from "../outbound/tcp-destination.ts";
 import type { StaticMatch } from "../route-match.ts";
 import { autoPassthroughChains } from "./auto-passthrough.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
+
+export type GatewayWalk = ListenerWalk<ListenerView>;
 
 /** SNI hosts that pass-through chains of one port have taken, each with the bind that took it last. */
 export type TakenServerNames = Map<string, string>;
@@ -21,59 +27,71 @@ export type TakenServerNames = Map<string, string>;
  * @see docs/how-istio-does-it/listeners.md#tcp-at-gateways
  */
 export function gatewayTcpChains(
-  context: ListenerContext,
+  walk: GatewayWalk,
   gatewayServer: GatewayServer,
   taken: TakenServerNames,
 ): readonly GatewayChain[] {
   const { server, gateway } = gatewayServer;
-  if (server.tls === undefined) return tcpRouteChain(context, gatewayServer);
+  if (server.tls === undefined) return tcpRouteChain(walk, gatewayServer);
   const mode = server.tls.mode ?? "PASSTHROUGH";
-  if (mode === "AUTO_PASSTHROUGH") return autoPassthroughChains(context, sniHostsOf(server.hosts), gateway.origin);
-  if (mode === "PASSTHROUGH") return passthroughChains(context, gatewayServer, taken);
-  return tcpRouteChain(context, gatewayServer);
+  if (mode === "AUTO_PASSTHROUGH") return autoPassthroughChains(walk, sniHostsOf(server.hosts), gateway.origin);
+  if (mode === "PASSTHROUGH") return passthroughChains(walk, gatewayServer, taken);
+  return tcpRouteChain(walk, gatewayServer);
 }
 
 /** The chain of the first `tcp` route of a virtual service that is bound to the server; none without one. */
-function tcpRouteChain(context: ListenerContext, gatewayServer: GatewayServer): readonly GatewayChain[] {
+function tcpRouteChain({ view, context, memo }: GatewayWalk, gatewayServer: GatewayServer): readonly GatewayChain[] {
   const { server, gateway, gatewayName } = gatewayServer;
-  const sniHosts = sniHostsOf(server.hosts);
-  const { lookups, options } = context.view;
-  for (const virtualService of boundVirtualServices(context, gatewayServer)) {
-    for (const tcp of virtualService.config.spec.tcp ?? []) {
-      const { match = [], route = [] } = tcp;
+  for (const virtualService of boundVirtualServices(view, gatewayServer)) {
+    for (const route of virtualService.config.spec.tcp ?? []) {
+      const { match = [] } = route;
       if (match.length > 0 && !match.some((one) => matchesServer(one, server, gatewayName))) continue;
-      const from = [gateway, tcp, ...routePieces(context, virtualService)];
-      const name = `gateway tcp|${JSON.stringify([server.port, server.tls, sniHosts])}`;
-      const chain = context.stable(from, name, (): GatewayChain | undefined => {
-        const filters = chainFilters(context, server, route, virtualService);
-        if (filters === undefined) return undefined;
-        const { origin } = gateway;
-        if (server.tls === undefined) return { match: matchAll, tls: undefined, filters, origin };
-        const tls = serverDownstreamContext(server.tls, lookups, options.tlsServerFiles, "tcp");
-        return { match: { ...matchAll, sniHosts }, tls, filters, origin };
-      });
+      const inputs = { context, server, origin: gateway.origin, virtualService, route };
+      const chain = tcpChain(memo, inputs, destinationsOf(view)).value;
       if (chain !== undefined) return [chain];
     }
   }
   return [];
 }
 
+interface TcpInputs {
+  readonly context: ListenerContext;
+  readonly server: Server;
+  /** The Gateway's. */
+  readonly origin: Origin;
+  readonly virtualService: MeshVirtualService;
+  readonly route: TCPRoute;
+}
+
+const tcpChain = tracedStep(
+  "TCP chain of a gateway",
+  { context: "identity", server: "identity", origin: "identity", virtualService: "identity", route: "identity" },
+  (inputs: TcpInputs, destinations: Destinations): GatewayChain | undefined => {
+    const { context, server, origin } = inputs;
+    const filters = chainFilters(inputs, destinations);
+    if (filters === undefined) return undefined;
+    if (server.tls === undefined) return { match: matchAll, tls: undefined, filters, origin };
+    const tls = serverDownstreamContext(server.tls, tlsSide(context), "tcp");
+    return { match: { ...matchAll, sniHosts: sniHostsOf(server.hosts) }, tls, filters, origin };
+  },
+);
+
 function passthroughChains(
-  context: ListenerContext,
+  { view, context, memo, report }: GatewayWalk,
   gatewayServer: GatewayServer,
   taken: TakenServerNames,
 ): readonly GatewayChain[] {
   const { server, gatewayName } = gatewayServer;
   const bind = server.bind ?? "";
   const chains: GatewayChain[] = [];
-  for (const virtualService of boundVirtualServices(context, gatewayServer)) {
-    for (const { match: matches = [], route = [] } of virtualService.config.spec.tls ?? []) {
-      for (const match of matches) {
+  for (const virtualService of boundVirtualServices(view, gatewayServer)) {
+    for (const route of virtualService.config.spec.tls ?? []) {
+      for (const match of route.match ?? []) {
         if (!matchesServer(match, server, gatewayName)) continue;
         const hosts = match.sniHosts ?? [];
         // Two chains for one name: Envoy would refuse the whole listener.
         if (hosts.some((host) => taken.get(host) === bind)) {
-          context.report({
+          report({
             code: "duplicate-sni-host",
             severity: "warning",
             origin: virtualService.config.origin,
@@ -84,12 +102,8 @@ function passthroughChains(
           continue;
         }
         for (const host of hosts) taken.set(host, bind);
-        const from = [match, ...routePieces(context, virtualService)];
-        const chain = context.stable(from, `passthrough|${JSON.stringify(server.port)}`, () => {
-          const filters = chainFilters(context, server, route, virtualService);
-          const { origin } = virtualService.config;
-          return filters && { match: { ...matchAll, sniHosts: hosts }, tls: undefined, filters, origin };
-        });
+        const inputs = { context, server, virtualService, route, match };
+        const chain = passthroughChain(memo, inputs, destinationsOf(view)).value;
         if (chain !== undefined) chains.push(chain);
       }
     }
@@ -97,19 +111,40 @@ function passthroughChains(
   return chains;
 }
 
+interface PassthroughInputs extends Pick<TcpInputs, "context" | "server" | "virtualService"> {
+  readonly route: TLSRoute;
+  readonly match: TLSMatchAttributes;
+}
+
+const passthroughChain = tracedStep(
+  "pass-through chain of a gateway",
+  { context: "identity", server: "identity", virtualService: "identity", route: "identity", match: "identity" },
+  (inputs: PassthroughInputs, destinations: Destinations): GatewayChain | undefined => {
+    const { virtualService, match } = inputs;
+    const filters = chainFilters(inputs, destinations);
+    const { origin } = virtualService.config;
+    return filters && { match: { ...matchAll, sniHosts: match.sniHosts ?? [] }, tls: undefined, filters, origin };
+  },
+);
+
 function chainFilters(
-  context: ListenerContext,
-  { port }: Server,
-  routes: Parameters<typeof routeFilters>[3],
-  virtualService: MeshVirtualService,
+  {
+    context,
+    server,
+    virtualService,
+    route,
+  }: Omit<TcpInputs, "origin" | "route"> & Pick<TcpInputs | PassthroughInputs, "route">,
+  destinations: Destinations,
 ): FilterJson[] | undefined {
-  const chainPort: ChainPort = { port: port.number, name: port.name, protocol: parseProtocol(port.protocol) };
-  return routeFilters(context, { class: "gateway", port: port.number }, chainPort, routes, virtualService);
+  const { number, name, protocol } = server.port;
+  const port = { port: number, name, protocol: parseProtocol(protocol) };
+  const place = { class: "gateway", port: number } as const;
+  return routeFilters({ context, place, port, destinations }, route.route ?? [], virtualService);
 }
 
 /** Virtual services of the gateway with a host that the server has, seen from the namespace that it names, if any. */
 function boundVirtualServices(
-  { view }: ListenerContext,
+  view: ListenerView,
   { server, gatewayName }: GatewayServer,
 ): readonly MeshVirtualService[] {
   return (view.gateway?.virtualServices(gatewayName) ?? []).filter(({ hosts, config }) =>

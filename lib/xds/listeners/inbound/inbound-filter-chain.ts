@@ -1,5 +1,7 @@
 import type { FilterChainJson, FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import { lazily } from "../../../mesh/memo/lazy.ts";
+import type { Memo } from "../../../mesh/memo/memo.ts";
+import { step } from "../../../mesh/memo/step.ts";
 import type { MutualTlsMode } from "../../../mesh/views/views.ts";
 import type { Protocol } from "../../../registry/service.ts";
 import {
@@ -26,7 +28,7 @@ import { tcpProxyFilters } from "../filters/tcp-proxy.ts";
 import type { ListenerContext } from "../listener-context.ts";
 import { protocolClass } from "../outbound/outbound-entry.ts";
 import { type InboundChainKind, inboundChainKinds } from "./inbound-chains.ts";
-import type { InboundPort } from "./inbound-port.ts";
+import type { InboundPort, InboundWalk } from "./inbound-port.ts";
 
 /** What a set of inbound chains serves, reduced to what the chains say. */
 interface InboundTarget {
@@ -44,11 +46,11 @@ interface InboundTarget {
 }
 
 /** The chains of a port that the workload serves. */
-export function inboundPortChains(context: ListenerContext, port: InboundPort): readonly FilterChainJson[] {
+export function inboundPortChains({ view, context, memo }: InboundWalk, port: InboundPort): readonly FilterChainJson[] {
   const { targetPort, servicePort, hostname, service, bind, sidecar } = port;
   const cluster = inboundClusterName(targetPort);
   const name = listenerName(bind, targetPort);
-  const pattern = context.view.lookups.mesh.inboundClusterStatName;
+  const pattern = context.mesh.inboundClusterStatName;
   const target: InboundTarget = {
     port: targetPort,
     servicePort: servicePort.port,
@@ -63,7 +65,7 @@ export function inboundPortChains(context: ListenerContext, port: InboundPort): 
     chainName: { http: name, tcp: name },
     metadata: sidecar === undefined ? {} : { metadata: { filterMetadata: { istio: { config: configPath(sidecar) } } } },
   };
-  return inboundChains(context, target, context.view.inbound.mtlsMode(targetPort));
+  return inboundChains(memo, { context, target, mode: view.inbound.mtlsMode(targetPort) });
 }
 
 /**
@@ -71,10 +73,10 @@ export function inboundPortChains(context: ListenerContext, port: InboundPort): 
  * @see docs/how-istio-does-it/listeners.md#inbound-chains
  */
 export function inboundPassthroughChains(
-  context: ListenerContext,
+  { view, context, memo }: InboundWalk,
   served: ReadonlySet<number>,
 ): readonly FilterChainJson[] {
-  const { inbound } = context.view;
+  const { inbound } = view;
   const ports = inbound.portLevelPorts.filter((port) => !served.has(port)).toSorted((a, b) => a - b);
   return [0, ...ports].flatMap((port) => {
     const target: InboundTarget = {
@@ -88,26 +90,30 @@ export function inboundPassthroughChains(
       chainName: { http: virtualInboundHttpChain, tcp: virtualInboundListener },
       metadata: {},
     };
-    return inboundChains(context, target, inbound.mtlsMode(port));
+    return inboundChains(memo, { context, target, mode: inbound.mtlsMode(port) });
   });
 }
 
 /** A pattern is filled for pass-through as well, with nothing to say but the port's name. */
-function passthroughStatPrefix({ view }: ListenerContext): string {
-  const pattern = view.lookups.mesh.inboundClusterStatName;
+function passthroughStatPrefix({ mesh }: ListenerContext): string {
+  const pattern = mesh.inboundClusterStatName;
   if (pattern === "") return inboundPassthroughCluster;
   return statName(pattern, { hostname: "", subset: "", port: 0, portName: virtualInboundListener, service: undefined });
 }
 
-function inboundChains(
-  context: ListenerContext,
-  target: InboundTarget,
-  mode: MutualTlsMode,
-): readonly FilterChainJson[] {
-  return context.stable([], `inbound chains|${mode}|${JSON.stringify(target)}`, () => {
+interface Inputs {
+  readonly context: ListenerContext;
+  readonly target: InboundTarget;
+  readonly mode: MutualTlsMode;
+}
+
+const inboundChains = step(
+  "inbound chains",
+  { context: "identity", target: "value", mode: "value" },
+  ({ context, target, mode }: Inputs, memo: Memo): readonly FilterChainJson[] => {
     // Chains of a port share their filters.
     const filters = {
-      http: lazily(() => httpFilters(context, target)),
+      http: lazily(() => httpFilters(context, target, memo)),
       tcp: lazily(() => tcpFilters(context, target)),
     };
     return inboundChainKinds(mode, protocolClass(target.protocol)).map((kind) => ({
@@ -121,22 +127,22 @@ function inboundChains(
       ...(kind.terminates ? { transportSocket: meshSocket(context, kind.carries) } : {}),
       ...target.metadata,
     }));
-  });
+  },
+);
+
+function meshSocket({ mesh, options }: ListenerContext, carries: InboundChainKind["carries"]) {
+  return downstreamTlsSocket(meshDownstreamContext(mesh, options.tlsServerFiles, carries));
 }
 
-function meshSocket({ view }: ListenerContext, carries: InboundChainKind["carries"]) {
-  return downstreamTlsSocket(meshDownstreamContext(view.lookups.mesh, view.options.tlsServerFiles, carries));
-}
-
-function httpFilters(context: ListenerContext, target: InboundTarget): FilterJson[] {
+function httpFilters(context: ListenerContext, target: InboundTarget, memo: Memo): FilterJson[] {
   const place = { class: "inbound", port: target.port } as const;
-  const connectionManager = httpConnectionManager(context, {
+  const options = {
     place,
     statPrefix: target.httpStatPrefix,
     routes: { kind: "inline", table: inboundRouteConfiguration(target.routes) },
     protocol: target.protocol,
-  });
-  return httpChainFilters(context, place, connectionManager);
+  } as const;
+  return httpChainFilters(context, place, httpConnectionManager(context, options, memo));
 }
 
 function tcpFilters(context: ListenerContext, target: InboundTarget): FilterJson[] {

@@ -4,6 +4,9 @@ import type {
 } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { ConfigKey } from "../../../config/diagnostic.ts";
+import type { MeshConfig } from "../../../config/kinds/mesh-config.ts";
+import { step } from "../../../mesh/memo/step.ts";
+import type { InboundView } from "../../../mesh/views/views.ts";
 import { packAny } from "../../core-messages.ts";
 import { listenerName, virtualInboundBlackHoleChain, virtualInboundListener } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
@@ -13,7 +16,7 @@ import { inboundInspectors, type PortNeeds } from "../inspector.ts";
 import type { ListenerContext } from "../listener-context.ts";
 import { connectionLimit, exactBalanceField } from "../socket-fields.ts";
 import { inboundPassthroughChains, inboundPortChains } from "./inbound-filter-chain.ts";
-import { inboundPorts } from "./inbound-port.ts";
+import { type InboundWalk, inboundPorts } from "./inbound-port.ts";
 
 /** Mark of packets that keep the client's address, which the proxy's routing rules know. */
 const transparentMark = 1337;
@@ -34,32 +37,32 @@ const originalSrc: ListenerFilterJson = {
  *
  * @see docs/how-istio-does-it/listeners.md#virtualinbound
  */
-export function inboundListeners(context: ListenerContext): readonly Resource<ListenerJson>[] {
-  const { view, wildcards } = context;
-  const ports = inboundPorts(context);
+export function inboundListeners(walk: InboundWalk): readonly Resource<ListenerJson>[] {
+  const { view, context, memo } = walk;
+  const ports = inboundPorts(walk);
   const own = ports
     .filter((port) => port.bindToPort)
     .map((port) =>
-      inboundListener(context, {
+      inboundListener(walk, {
         name: listenerName(port.bind, port.targetPort),
         bind: port.bind,
         port: port.targetPort,
         bindToPort: true,
-        chains: inboundPortChains(context, port),
+        chains: inboundPortChains(walk, port),
         from: port.from,
       }),
     );
   if (view.proxy.interceptionMode === "NONE") return own;
   const redirected = ports.filter((port) => !port.bindToPort);
-  const virtual = inboundListener(context, {
+  const virtual = inboundListener(walk, {
     name: virtualInboundListener,
-    bind: wildcards[0],
-    port: view.lookups.mesh.proxyInboundListenPort,
+    bind: context.wildcards[0],
+    port: context.mesh.proxyInboundListenPort,
     bindToPort: false,
     chains: [
-      context.stable([], "inbound black hole", () => blackHoleChain(view.lookups.mesh.proxyInboundListenPort)),
-      ...inboundPassthroughChains(context, servedPorts(context)),
-      ...redirected.flatMap((port) => inboundPortChains(context, port)),
+      blackHoleChain(memo, { mesh: context.mesh }),
+      ...inboundPassthroughChains(walk, servedPorts(view.inbound)),
+      ...redirected.flatMap((port) => inboundPortChains(walk, port)),
     ],
     from: redirected.flatMap((port) => port.from),
   });
@@ -67,8 +70,7 @@ export function inboundListeners(context: ListenerContext): readonly Resource<Li
 }
 
 /** Ports that a Sidecar declares, or any service of the workload has, whether or not they got chains. */
-function servedPorts({ view }: ListenerContext): ReadonlySet<number> {
-  const { ingressListeners, targets } = view.inbound;
+function servedPorts({ ingressListeners, targets }: InboundView): ReadonlySet<number> {
   return new Set(
     ingressListeners.length > 0
       ? ingressListeners.map((listener) => listener.port.number ?? 0)
@@ -76,13 +78,15 @@ function servedPorts({ view }: ListenerContext): ReadonlySet<number> {
   );
 }
 
-function blackHoleChain(port: number): FilterChainJson {
-  return {
+const blackHoleChain = step(
+  "inbound black hole",
+  { mesh: "identity" },
+  ({ mesh }: { readonly mesh: MeshConfig }): FilterChainJson => ({
     name: virtualInboundBlackHoleChain,
-    filterChainMatch: { destinationPort: port },
+    filterChainMatch: { destinationPort: mesh.proxyInboundListenPort },
     filters: [blackHoleTcpProxy],
-  };
-}
+  }),
+);
 
 interface InboundListener {
   readonly name: string;
@@ -93,34 +97,40 @@ interface InboundListener {
   readonly from: readonly ConfigKey[];
 }
 
-function inboundListener(context: ListenerContext, listener: InboundListener): Resource<ListenerJson> {
-  const { name, bind, port, bindToPort, chains, from } = listener;
-  const json = context.stable(chains, `inbound|${[name, bind, port, bindToPort].join("|")}`, () =>
-    inboundJson(context, listener),
-  );
-  return { name, json, from };
+function inboundListener({ context, memo }: InboundWalk, listener: InboundListener): Resource<ListenerJson> {
+  const { from, ...inputs } = listener;
+  return { name: listener.name, json: inboundJson(memo, { context, ...inputs }), from };
 }
 
-function inboundJson(context: ListenerContext, listener: InboundListener): ListenerJson {
-  const { view, telemetry } = context;
-  const { name, bind, port, bindToPort, chains } = listener;
-  const transparent = !bindToPort && view.proxy.interceptionMode === "TPROXY";
+interface Inputs extends Omit<InboundListener, "from"> {
+  readonly context: ListenerContext;
+}
+
+const inboundJson = step(
+  "inbound listener",
+  { context: "identity", chains: "elements", name: "value", bind: "value", port: "value", bindToPort: "value" },
+  jsonOf,
+);
+
+function jsonOf({ context, name, bind, port, bindToPort, chains }: Inputs): ListenerJson {
+  const { mesh, proxy, options, server } = context;
+  const transparent = !bindToPort && proxy.interceptionMode === "TPROXY";
   const listenerFilters = [
     ...(bindToPort ? [] : [originalDst]),
     ...(transparent ? [originalSrc] : []),
     ...inboundInspectors(portNeeds(chains)),
   ];
-  const accessLog = telemetry.SERVER.logs.listener;
+  const accessLog = server.logs.listener;
   return {
     name,
     address: envoyAddress(bind, port),
     filterChains: [...chains],
     ...(listenerFilters.length === 0 ? {} : { listenerFilters }),
-    listenerFiltersTimeout: view.lookups.mesh.protocolDetectionTimeout,
+    listenerFiltersTimeout: mesh.protocolDetectionTimeout,
     continueOnListenerFiltersTimeout: true,
     ...(transparent ? { transparent: true } : {}),
     trafficDirection: "INBOUND",
-    ...exactBalanceField(view.options.inboundExactBalance),
+    ...exactBalanceField(options.inboundExactBalance),
     ...(accessLog.length === 0 ? {} : { accessLog: [...accessLog] }),
     ...connectionLimit,
   };

@@ -3,11 +3,15 @@ import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { isGlobalUnicast } from "../../../config/ip-address.ts";
 import type { IstioIngressListener } from "../../../config/kinds/sidecar.ts";
 import { ingressBinds } from "../../../mesh/views/inbound-view.ts";
+import type { InboundView, ListenerView } from "../../../mesh/views/views.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
 import { originKeys } from "../../provenance.ts";
-import type { ListenerContext } from "../listener-context.ts";
+import type { ListenerWalk } from "../listener-context.ts";
 import { canBind } from "../reserved-port.ts";
+
+/** Over the inbound side. */
+export type InboundWalk = ListenerWalk<ListenerView>;
 
 /** A port that the workload serves. */
 export interface InboundPort {
@@ -31,14 +35,14 @@ export interface InboundPort {
  *
  * @see docs/how-istio-does-it/listeners.md#inbound-ports
  */
-export function inboundPorts(context: ListenerContext): readonly InboundPort[] {
-  const { inbound, proxy } = context.view;
+export function inboundPorts(walk: InboundWalk): readonly InboundPort[] {
+  const { inbound, proxy } = walk.view;
   const declared = inbound.ingressListeners.length > 0;
   // Without redirection the workload holds its ports itself, unless a Sidecar says where else to listen.
   if (!declared && proxy.interceptionMode === "NONE") return [];
   const ports = declared
-    ? inbound.ingressListeners.flatMap((listener) => ingressPort(context, listener))
-    : servicePorts(context);
+    ? inbound.ingressListeners.flatMap((listener) => ingressPort(walk, listener))
+    : servicePorts(walk);
   const byTarget = new Map<number, InboundPort>();
   for (const port of ports) {
     if (!byTarget.has(port.targetPort)) byTarget.set(port.targetPort, port);
@@ -46,9 +50,9 @@ export function inboundPorts(context: ListenerContext): readonly InboundPort[] {
   return [...byTarget.values()].sort((a, b) => a.targetPort - b.targetPort);
 }
 
-function servicePorts(context: ListenerContext): readonly InboundPort[] {
+function servicePorts({ view, context }: InboundWalk): readonly InboundPort[] {
   const [bind] = context.wildcards;
-  return context.view.inbound.targets
+  return view.inbound.targets
     .filter(({ servicePort, targetPort }) => {
       const port = { port: targetPort, protocol: servicePort.protocol };
       return canBind(context, { binds: [bind], bindToPort: false }, port, "service");
@@ -65,8 +69,8 @@ function servicePorts(context: ListenerContext): readonly InboundPort[] {
     }));
 }
 
-function ingressPort(context: ListenerContext, listener: IstioIngressListener): readonly InboundPort[] {
-  const { inbound, proxy } = context.view;
+function ingressPort({ view, context }: InboundWalk, listener: IstioIngressListener): readonly InboundPort[] {
+  const { inbound, proxy } = view;
   const { number = 0, name = "", protocol = "" } = listener.port;
   const servicePort: ServicePort = { name, port: number, protocol: parseProtocol(protocol) };
   const bindToPort = ingressBinds(listener, proxy.interceptionMode);
@@ -81,7 +85,7 @@ function ingressPort(context: ListenerContext, listener: IstioIngressListener): 
       servicePort,
       hostname: meta === undefined ? "" : `${meta.name}.${inbound.scope.namespace}`,
       service: undefined,
-      bind: declared === "" ? ownAddress(context) : declared,
+      bind: declared === "" ? (ownAddress(inbound) ?? context.wildcards[0]) : declared,
       bindToPort,
       // A root namespace's Sidecar counts as living in the namespace that it takes effect in.
       sidecar: meta === undefined ? undefined : { ...meta, namespace: inbound.scope.namespace },
@@ -91,6 +95,6 @@ function ingressPort(context: ListenerContext, listener: IstioIngressListener): 
 }
 
 /** The proxy's own address, where it has one that others can reach. */
-function ownAddress({ view, wildcards }: ListenerContext): string {
-  return view.inbound.ownAddresses.find(isGlobalUnicast) ?? wildcards[0];
+function ownAddress({ ownAddresses }: InboundView): string | undefined {
+  return ownAddresses.find(isGlobalUnicast);
 }

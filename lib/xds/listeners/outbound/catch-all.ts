@@ -1,6 +1,6 @@
 import type { FilterChainJson, FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import { blackHoleCluster, passthroughCluster, passthroughFilterChain } from "../../names.ts";
-import { destinationCluster } from "../../routes/destination-cluster.ts";
+import { destinationCluster, noServices } from "../../routes/destination-cluster.ts";
 import { catchAllTcpProxy } from "../filters/tcp-proxy.ts";
 import type { ListenerContext } from "../listener-context.ts";
 
@@ -14,9 +14,9 @@ export function passthroughChain(context: ListenerContext): FilterChainJson {
   return { name: passthroughFilterChain, filterChainMatch: {}, filters: [catchAllFilter(context)] };
 }
 
-function catchAllCluster({ view }: ListenerContext): string {
-  const { mode = "REGISTRY_ONLY", egressProxy } = view.scope.outboundTrafficPolicy;
+function catchAllCluster({ outboundTrafficPolicy }: ListenerContext): string {
+  const { mode = "REGISTRY_ONLY", egressProxy } = outboundTrafficPolicy;
   if (mode === "REGISTRY_ONLY") return blackHoleCluster;
   if (egressProxy === undefined) return passthroughCluster;
-  return destinationCluster(egressProxy, { port: 0, service: () => undefined });
+  return destinationCluster(egressProxy, noServices);
 }

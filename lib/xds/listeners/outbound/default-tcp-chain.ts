@@ -1,4 +1,5 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { MeshDestinationRule } from "../../../mesh/index/destination-rule-index.ts";
 import { isDynamicWildcard, type Service } from "../../../registry/service.ts";
 import { outboundClusterName, statName } from "../../names.ts";
 import { tcpChainFilters } from "../filters/network-filters.ts";
@@ -11,12 +12,16 @@ import type { ChainPort } from "./tcp-destination.ts";
  * Network filters of a TCP chain that no route claims: straight to the service. The listener's port may be a Sidecar's
  * own; a service with one port is reached on that.
  */
-export function defaultTcpFilters(context: ListenerContext, service: Service, listenerPort: ChainPort): FilterJson[] {
-  const { view } = context;
+export function defaultTcpFilters(
+  context: ListenerContext,
+  service: Service,
+  rule: MeshDestinationRule | undefined,
+  listenerPort: ChainPort,
+): FilterJson[] {
   const only = service.ports.length === 1 ? service.ports[0] : undefined;
   const port = only?.port ?? listenerPort.port;
   const cluster = outboundClusterName(port, "", service.hostname);
-  const pattern = view.lookups.mesh.outboundClusterStatName;
+  const pattern = context.mesh.outboundClusterStatName;
   const statPrefix =
     pattern === ""
       ? cluster
@@ -25,7 +30,7 @@ export function defaultTcpFilters(context: ListenerContext, service: Service, li
     statPrefix,
     destination: { kind: "cluster", cluster },
     protocol: listenerPort.protocol,
-    policy: { rule: view.destinationRule(service)?.config.spec, subset: "", tunnels: true },
+    policy: { rule: rule?.config.spec, subset: "", tunnels: true },
   });
   const place = { class: "outbound", port: listenerPort.port } as const;
   if (!isDynamicWildcard(service)) return tcpChainFilters(context, place, terminal);

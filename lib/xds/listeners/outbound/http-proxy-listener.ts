@@ -1,7 +1,7 @@
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { httpProxyRouteTable } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
-import type { ListenerContext } from "../listener-context.ts";
+import type { ListenerWalk } from "../listener-context.ts";
 import { outboundHttpChain } from "./outbound-http-chain.ts";
 import { outboundListener } from "./outbound-listener.ts";
 
@@ -10,20 +10,22 @@ import { outboundListener } from "./outbound-listener.ts";
  * @returns undefined where nobody asks for one
  * @see docs/how-istio-does-it/listeners.md#http-proxy-listener
  */
-export function httpProxyListener(context: ListenerContext): Resource<ListenerJson> | undefined {
-  const { view, loopbacks } = context;
-  const number = view.options.httpProxyPort === 0 ? view.lookups.mesh.proxyHttpPort : view.options.httpProxyPort;
+export function httpProxyListener(walk: ListenerWalk): Resource<ListenerJson> | undefined {
+  const { context, memo } = walk;
+  const { options, mesh, loopbacks } = context;
+  const number = options.httpProxyPort === 0 ? mesh.proxyHttpPort : options.httpProxyPort;
   if (number === 0) return undefined;
-  const port = { port: number, name: "", protocol: "HTTP_PROXY" } as const;
-  const chain = outboundHttpChain(context, {
+  const chain = outboundHttpChain(memo, {
+    context,
     bind: loopbacks[0],
-    port,
+    port: number,
+    protocol: "HTTP_PROXY",
     routeTable: httpProxyRouteTable,
     sniffed: false,
     resolved: undefined,
     isHttpProxy: true,
   });
-  return outboundListener(context, {
+  return outboundListener(walk, {
     binding: { binds: loopbacks, bindToPort: true },
     port: number,
     protocol: "HTTP_PROXY",

@@ -1,13 +1,14 @@
 import type { FilterChainJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../../config/config.ts";
+import { step } from "../../../mesh/memo/step.ts";
 import { configPath, listenerName } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
 import { additionalAddresses, envoyAddress } from "../bind.ts";
 import { chainOverlap, withoutOverlaps } from "../chain-overlap.ts";
 import { filterChainMatch, isMatchAll } from "../filter-chain-match.ts";
 import { httpInspector, tlsInspector } from "../inspector.ts";
-import type { ListenerContext } from "../listener-context.ts";
+import type { ListenerContext, ListenerWalk } from "../listener-context.ts";
 import { connectionLimit, exactBalanceField, transportSocketConnectTimeout } from "../socket-fields.ts";
 import { passthroughChain } from "./catch-all.ts";
 import type { Binding, OutboundChain, OutboundEntry } from "./outbound-entry.ts";
@@ -18,12 +19,11 @@ import type { Binding, OutboundChain, OutboundEntry } from "./outbound-entry.ts"
  *
  * @see docs/how-istio-does-it/listeners.md#fields-of-outbound-listeners
  */
-export function outboundListener(context: ListenerContext, entry: OutboundEntry): Resource<ListenerJson> {
+export function outboundListener(walk: ListenerWalk, entry: OutboundEntry): Resource<ListenerJson> {
   const { binding, port } = entry;
   const name = listenerName(binding.binds[0] ?? "", port);
-  const chains = disjointChains(context, name, entry.chains);
-  const shape = `${binding.binds.join(",")}|${port}|${binding.bindToPort}`;
-  const json = context.stable(chains, `outbound|${shape}`, () => outboundJson(context, binding, port, chains));
+  const chains = disjointChains(walk, name, entry.chains);
+  const json = outboundJson(walk.memo, { context: walk.context, chains, ...binding, port });
   const routes = chains.flatMap(({ virtualService }) => (virtualService === undefined ? [] : [virtualService]));
   return {
     name,
@@ -33,7 +33,7 @@ export function outboundListener(context: ListenerContext, entry: OutboundEntry)
 }
 
 function disjointChains(
-  context: ListenerContext,
+  { report }: ListenerWalk,
   listener: string,
   all: readonly OutboundChain[],
 ): readonly OutboundChain[] {
@@ -41,32 +41,37 @@ function disjointChains(
   const fallback = all.findLast(({ match }) => isMatchAll(match));
   const { chains, trimmed } = withoutOverlaps(all.filter(({ match }) => !isMatchAll(match)));
   for (const { match, virtualService } of trimmed) {
-    if (virtualService !== undefined) context.report(chainOverlap(listener, match, virtualService.origin));
+    if (virtualService !== undefined) report(chainOverlap(listener, match, virtualService.origin));
   }
   return fallback === undefined ? chains : [...chains, fallback];
 }
 
-function outboundJson(
-  context: ListenerContext,
-  binding: Binding,
-  port: number,
-  chains: readonly OutboundChain[],
-): ListenerJson {
-  const [bind = "", ...extra] = binding.binds;
-  const sniffsHttp = chains.some(({ match }) => match.applicationProtocols.length > 0);
-  return {
-    name: listenerName(bind, port),
-    address: envoyAddress(bind, port),
-    ...additionalAddresses(extra, port),
-    trafficDirection: "OUTBOUND",
-    continueOnListenerFiltersTimeout: true,
-    ...exactBalanceField(context.view.options.outboundExactBalance),
-    ...(binding.bindToPort ? connectionLimit : { bindToPort: false }),
-    ...inspectors(chains, sniffsHttp),
-    listenerFiltersTimeout: sniffsHttp ? context.view.lookups.mesh.protocolDetectionTimeout : "0s",
-    ...chainFields(context, chains),
-  };
+interface Inputs extends Binding {
+  readonly context: ListenerContext;
+  readonly chains: readonly OutboundChain[];
+  readonly port: number;
 }
+
+const outboundJson = step(
+  "outbound listener",
+  { context: "identity", chains: "elements", binds: "value", bindToPort: "value", port: "value" },
+  ({ context, chains, binds, bindToPort, port }: Inputs): ListenerJson => {
+    const [bind = "", ...extra] = binds;
+    const sniffsHttp = chains.some(({ match }) => match.applicationProtocols.length > 0);
+    return {
+      name: listenerName(bind, port),
+      address: envoyAddress(bind, port),
+      ...additionalAddresses(extra, port),
+      trafficDirection: "OUTBOUND",
+      continueOnListenerFiltersTimeout: true,
+      ...exactBalanceField(context.options.outboundExactBalance),
+      ...(bindToPort ? connectionLimit : { bindToPort: false }),
+      ...inspectors(chains, sniffsHttp),
+      listenerFiltersTimeout: sniffsHttp ? context.mesh.protocolDetectionTimeout : "0s",
+      ...chainFields(context, chains),
+    };
+  },
+);
 
 function inspectors(chains: readonly OutboundChain[], sniffsHttp: boolean): ListenerJson {
   const readsServerName = chains.some(

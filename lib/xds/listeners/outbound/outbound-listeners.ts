@@ -6,7 +6,7 @@ import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
 import type { Resource } from "../../resource.ts";
 import { isUnixBind } from "../bind.ts";
-import type { ListenerContext } from "../listener-context.ts";
+import type { ListenerContext, ListenerWalk } from "../listener-context.ts";
 import { canBind } from "../reserved-port.ts";
 import { type Binding, protocolClass } from "./outbound-entry.ts";
 import { outboundListener } from "./outbound-listener.ts";
@@ -19,13 +19,14 @@ import { addOutboundService, type OutboundEntries, type OutboundTarget } from ".
  * @returns in no particular order
  * @see docs/how-istio-does-it/listeners.md#outbound-walk
  */
-export function outboundListeners(context: ListenerContext): readonly Resource<ListenerJson>[] {
+export function outboundListeners(walk: ListenerWalk): readonly Resource<ListenerJson>[] {
   const entries: OutboundEntries = new Map();
-  for (const egress of context.view.scope.egressListeners) addEgressListener(context, entries, egress);
-  return [...entries.values()].map((entry) => outboundListener(context, entry));
+  for (const egress of walk.view.scope.egressListeners) addEgressListener(walk, entries, egress);
+  return [...entries.values()].map((entry) => outboundListener(walk, entry));
 }
 
-function addEgressListener(context: ListenerContext, entries: OutboundEntries, egress: EgressListener): void {
+function addEgressListener(walk: ListenerWalk, entries: OutboundEntries, egress: EgressListener): void {
+  const { context } = walk;
   const binding = egressBinding(context, egress);
   const routed = egress.virtualServices.filter(
     ({ config: { spec } }) => (spec.tcp ?? []).length > 0 || (spec.tls ?? []).length > 0,
@@ -36,7 +37,7 @@ function addEgressListener(context: ListenerContext, entries: OutboundEntries, e
     const port: ServicePort = { name: declared.name ?? "", port: declared.number ?? 0, protocol };
     if (!canBind(context, binding, port, "service")) return;
     for (const service of egress.services) {
-      addOutboundService(context, entries, { service, port, binding, virtualServices: routed });
+      addOutboundService(walk, entries, { service, port, binding, virtualServices: routed });
     }
     return;
   }
@@ -45,14 +46,14 @@ function addEgressListener(context: ListenerContext, entries: OutboundEntries, e
     for (const port of service.ports) {
       if (!canBind(context, binding, port, "service")) continue;
       const target: OutboundTarget = { service, port, binding, virtualServices: routed };
-      for (const bound of withEndpointBinds(context, target)) addOutboundService(context, entries, bound);
+      for (const bound of withEndpointBinds(walk, target)) addOutboundService(walk, entries, bound);
     }
   }
 }
 
-function egressBinding({ view, loopbacks }: ListenerContext, { spec }: EgressListener): Binding {
+function egressBinding({ proxy, loopbacks }: ListenerContext, { spec }: EgressListener): Binding {
   const bind = spec?.bind ?? "";
-  const bindToPort = view.proxy.interceptionMode === "NONE" || spec?.captureMode === "NONE" || isUnixBind(bind);
+  const bindToPort = proxy.interceptionMode === "NONE" || spec?.captureMode === "NONE" || isUnixBind(bind);
   return { bindToPort, binds: bind !== "" ? [bind] : bindToPort ? loopbacks : [] };
 }
 
@@ -60,7 +61,7 @@ function egressBinding({ view, loopbacks }: ListenerContext, { spec }: EgressLis
  * A headless service has no address to listen on: a TCP or sniffed port gets one listener for each endpoint, but not for
  * the proxy's own, whose traffic does not come this way.
  */
-function withEndpointBinds({ view }: ListenerContext, target: OutboundTarget): readonly OutboundTarget[] {
+function withEndpointBinds({ view }: ListenerWalk, target: OutboundTarget): readonly OutboundTarget[] {
   const { service, port, binding } = target;
   if (!isHeadless(service, port, binding) || serviceAddress(service, view.proxy) !== unspecifiedAddress)
     return [target];

@@ -4,7 +4,7 @@ import { isDynamicWildcard, type Service, type ServicePort } from "../../../regi
 import { listenerName, sniffedRouteTableName } from "../../names.ts";
 import { originKeys } from "../../provenance.ts";
 import { listenAddresses } from "../listen-address.ts";
-import type { ListenerContext } from "../listener-context.ts";
+import type { ListenerContext, ListenerWalk } from "../listener-context.ts";
 import {
   appendChains,
   type Binding,
@@ -40,7 +40,8 @@ interface Bound {
  * @see docs/how-istio-does-it/listeners.md#addresses-of-outbound-listeners
  * @see docs/how-istio-does-it/listeners.md#conflicts
  */
-export function addOutboundService(context: ListenerContext, entries: OutboundEntries, target: OutboundTarget): void {
+export function addOutboundService(walk: ListenerWalk, entries: OutboundEntries, target: OutboundTarget): void {
+  const { context, report } = walk;
   const { service, port } = target;
   const kind = protocolClass(port.protocol);
   if (kind === "none" || service.resolution === "Alias") return;
@@ -53,12 +54,12 @@ export function addOutboundService(context: ListenerContext, entries: OutboundEn
   const conflict = port.protocol === "HTTP_PROXY" ? "create" : conflictOf(existing, port.protocol);
   if (conflict === "keep") return;
   if (conflict === "drop") {
-    context.report(listenerConflict(name, target, existing));
+    report(listenerConflict(name, target, existing));
     return;
   }
   const chains: OutboundChain[] = [
-    ...(kind === "HTTP" ? [] : outboundTcpChains(context, { service, port, bind, cidrs }, target.virtualServices)),
-    ...(kind === "TCP" ? [] : [httpChain(context, target, bind)]),
+    ...(kind === "HTTP" ? [] : outboundTcpChains(walk, { service, port, bind, cidrs }, target.virtualServices)),
+    ...(kind === "TCP" ? [] : [httpChain(walk, target, bind)]),
   ];
   if (conflict === "create" || conflict === "replace" || existing === undefined) {
     // A wildcard HTTP listener lets TCP through, so that it counts as sniffed from the start.
@@ -67,7 +68,7 @@ export function addOutboundService(context: ListenerContext, entries: OutboundEn
     entries.set(name, { binding, port: port.port, protocol, locked: false, chains, from, taken: undefined });
     return;
   }
-  if (appendChains(existing, chains) > 0) context.report(listenerConflict(name, target, existing));
+  if (appendChains(existing, chains) > 0) report(listenerConflict(name, target, existing));
   existing.from.push(...originKeys(service));
   if (conflict === "mergeAndSniff") existing.protocol = "Unsupported";
 }
@@ -76,9 +77,9 @@ function bindHttp({ wildcards }: ListenerContext, { binding }: OutboundTarget): 
   return { binding: binding.binds.length === 0 ? { ...binding, binds: wildcards } : binding, cidrs: [] };
 }
 
-function bindTcp({ view, wildcards }: ListenerContext, { binding, service }: OutboundTarget): Bound {
+function bindTcp({ proxy, wildcards }: ListenerContext, { binding, service }: OutboundTarget): Bound {
   if (binding.binds.length > 0) return { binding, cidrs: [] };
-  const addresses = listenAddresses(service, view.proxy);
+  const addresses = listenAddresses(service, proxy);
   // A range cannot be bound: everything is, and the chains look at the address.
   if (addresses[0]?.includes("/") === true) return { binding: { ...binding, binds: wildcards }, cidrs: addresses };
   return { binding: { ...binding, binds: addresses }, cidrs: [] };
@@ -88,13 +89,15 @@ function isSniffed({ wildcards }: ListenerContext, { port }: OutboundTarget, bin
   return port.protocol === "Unsupported" || (port.protocol !== "HTTP_PROXY" && bind === wildcards[0]);
 }
 
-function httpChain(context: ListenerContext, target: OutboundTarget, bind: string): OutboundChain {
+function httpChain({ context, memo }: ListenerWalk, target: OutboundTarget, bind: string): OutboundChain {
   const { service, port } = target;
   const own = port.protocol === "Unsupported" && bind !== context.wildcards[0];
   const shared = port.port === 0 ? bind : String(port.port);
-  return outboundHttpChain(context, {
+  return outboundHttpChain(memo, {
+    context,
     bind,
-    port,
+    port: port.port,
+    protocol: port.protocol,
     // A sniffed service with an address has its listener and its table for itself.
     routeTable: own && port.port !== 0 ? sniffedRouteTableName(service.hostname, port.port) : shared,
     sniffed: isSniffed(context, target, bind),

@@ -1,15 +1,17 @@
 import { hostsOverlap } from "../../../config/host-name.ts";
 import type { L4MatchAttributes, TLSRoute } from "../../../config/kinds/virtual-service.ts";
+import type { MeshDestinationRule } from "../../../mesh/index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
+import { tracedStep } from "../../../mesh/memo/traced-step.ts";
 import { isDynamicWildcard, type Service } from "../../../registry/service.ts";
 import { alternateHosts } from "../../routes/service-domains.ts";
 import { matchAll } from "../filter-chain-match.ts";
 import { listenAddresses } from "../listen-address.ts";
-import type { ListenerContext } from "../listener-context.ts";
+import type { ListenerContext, ListenerWalk } from "../listener-context.ts";
 import { sidecarMatches } from "../route-match.ts";
 import { defaultTcpFilters } from "./default-tcp-chain.ts";
 import type { OutboundChain } from "./outbound-entry.ts";
-import { type ChainPort, routeFilters, routePieces, servicePieces } from "./tcp-destination.ts";
+import { type ChainPort, type Destinations, destinationsOf, routeFilters } from "./tcp-destination.ts";
 
 /** The service, and how its listener is bound. */
 export interface TcpListenerTarget {
@@ -29,41 +31,58 @@ export interface TcpListenerTarget {
  * @see docs/how-istio-does-it/listeners.md#tcp-and-tls-chains
  */
 export function outboundTcpChains(
-  context: ListenerContext,
-  target: TcpListenerTarget,
+  { view, context, memo }: ListenerWalk,
+  { service, port, bind, cidrs }: TcpListenerTarget,
   virtualServices: readonly MeshVirtualService[],
 ): readonly OutboundChain[] {
-  const { service, port, bind, cidrs } = target;
   const own = virtualServices.filter(({ hosts }) => hosts.some((host) => hostsOverlap(host, service.hostname)));
-  const name = [bind, port.port, port.name, port.protocol, ...cidrs].join("|");
-  const pieces = [...servicePieces(context, service), ...own.flatMap((one) => routePieces(context, one))];
-  return context.stable(pieces, `outbound tcp|${name}`, () =>
-    isTls(port) ? tlsChains(context, target, own) : tcpChains(context, target, own),
-  );
+  const { port: number, name, protocol } = port;
+  const inputs = { context, service, rule: view.destinationRule(service), virtualServices: own };
+  const place = { port: { port: number, name, protocol }, bind, cidrs };
+  return chainsOfPort(memo, { ...inputs, ...place }, destinationsOf(view)).value;
 }
+
+interface Inputs extends TcpListenerTarget {
+  readonly context: ListenerContext;
+  readonly rule: MeshDestinationRule | undefined;
+  /** Those with a host of the service. */
+  readonly virtualServices: readonly MeshVirtualService[];
+}
+
+const chainsOfPort = tracedStep(
+  "outbound TCP chains",
+  {
+    context: "identity",
+    service: "identity",
+    rule: "identity",
+    virtualServices: "elements",
+    port: "value",
+    bind: "value",
+    cidrs: "value",
+  },
+  (inputs: Inputs, destinations: Destinations) =>
+    isTls(inputs.port) ? tlsChains(inputs, destinations) : tcpChains(inputs, destinations),
+);
 
 function isTls({ protocol }: ChainPort): boolean {
   return protocol === "TLS" || protocol === "HTTPS";
 }
 
-function tlsChains(
-  context: ListenerContext,
-  target: TcpListenerTarget,
-  virtualServices: readonly MeshVirtualService[],
-): readonly OutboundChain[] {
-  const { service, port } = target;
+function tlsChains(inputs: Inputs, destinations: Destinations): readonly OutboundChain[] {
+  const { context, service, rule, port, virtualServices } = inputs;
+  const chain = { context, place: placeOf(port), port, destinations };
   const chains: OutboundChain[] = [];
   const handled = new Set<string>();
   // Subnets of one match stay in force for the matches after it: Istio's quirk, and part of its answers.
-  let cidrs = target.cidrs;
+  let { cidrs } = inputs;
   for (const { virtualService, route, match } of tlsMatches(virtualServices)) {
-    if (!sidecarMatches(match, context.view, port.port)) continue;
+    if (!sidecarMatches(match, context, port.port)) continue;
     const subnets = match.destinationSubnets ?? [];
     // Port 0 is a unix socket, where addresses mean nothing.
     if (subnets.length > 0 && port.port > 0) cidrs = subnets;
     const runtimeMatch = `${(match.sniHosts ?? []).join(",")}|${subnets.join(",")}`;
     if (handled.has(runtimeMatch)) continue;
-    const filters = routeFilters(context, placeOf(port), port, route.route ?? [], virtualService);
+    const filters = routeFilters(chain, route.route ?? [], virtualService);
     if (filters === undefined) continue;
     handled.add(runtimeMatch);
     chains.push({
@@ -73,10 +92,9 @@ function tlsChains(
     });
   }
   if (chains.length > 0) return chains;
-  const sniHosts = needsServerName(context, target) ? serverNames(context, service) : [];
-  return [
-    { match: { ...matchAll, sniHosts, destinationCidrs: cidrs }, filters: defaultTcpFilters(context, service, port) },
-  ];
+  const sniHosts = needsServerName(inputs) ? serverNames(context, service) : [];
+  const filters = defaultTcpFilters(context, service, rule, port);
+  return [{ match: { ...matchAll, sniHosts, destinationCidrs: cidrs }, filters }];
 }
 
 function tlsMatches(virtualServices: readonly MeshVirtualService[]): readonly {
@@ -92,32 +110,30 @@ function tlsMatches(virtualServices: readonly MeshVirtualService[]): readonly {
 }
 
 /** Only where several services may share the listener does the server name have to tell them apart. */
-function needsServerName({ view, wildcards }: ListenerContext, { service, bind, cidrs }: TcpListenerTarget): boolean {
+function needsServerName({ context, service, bind, cidrs }: Inputs): boolean {
+  const { proxy, wildcards } = context;
   if (cidrs.length > 0 || isDynamicWildcard(service)) return true;
-  const address = listenAddresses(service, view.proxy)[0] ?? "";
+  const address = listenAddresses(service, proxy)[0] ?? "";
   return address === "" || address.includes("/") || (address === wildcards[0] && bind === wildcards[0]);
 }
 
-function serverNames({ view }: ListenerContext, service: Service): readonly string[] {
+function serverNames({ proxy }: ListenerContext, service: Service): readonly string[] {
   const aliases = service.attributes.aliases.flatMap(({ hostname }) => [
     hostname,
-    ...alternateHosts(hostname, view.proxy.dnsDomain),
+    ...alternateHosts(hostname, proxy.dnsDomain),
   ]);
   return [service.hostname, ...aliases];
 }
 
-function tcpChains(
-  context: ListenerContext,
-  target: TcpListenerTarget,
-  virtualServices: readonly MeshVirtualService[],
-): readonly OutboundChain[] {
-  const { service, port, cidrs } = target;
+function tcpChains(inputs: Inputs, destinations: Destinations): readonly OutboundChain[] {
+  const { context, service, rule, port, cidrs, virtualServices } = inputs;
+  const chain = { context, place: placeOf(port), port, destinations };
   const chains: OutboundChain[] = [];
   let serviceRangeTaken = false;
   for (const { virtualService, route } of tcpRoutes(virtualServices)) {
-    const filters = routeFilters(context, placeOf(port), port, route.route ?? [], virtualService);
+    const filters = routeFilters(chain, route.route ?? [], virtualService);
     if (filters === undefined) continue;
-    const matches = (route.match ?? []).filter((match) => sidecarMatches(match, context.view, port.port));
+    const matches = (route.match ?? []).filter((match) => sidecarMatches(match, context, port.port));
     // Port 0 is a unix socket, where addresses mean nothing.
     const everything = ({ destinationSubnets = [] }: L4MatchAttributes) =>
       destinationSubnets.length === 0 || port.port === 0;
@@ -136,7 +152,7 @@ function tcpChains(
   if (serviceRangeTaken) return chains;
   return [
     ...chains,
-    { match: { ...matchAll, destinationCidrs: cidrs }, filters: defaultTcpFilters(context, service, port) },
+    { match: { ...matchAll, destinationCidrs: cidrs }, filters: defaultTcpFilters(context, service, rule, port) },
   ];
 }
 

@@ -1,9 +1,12 @@
 import type { FilterJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { RouteDestination } from "../../../config/kinds/virtual-service.ts";
+import type { MeshDestinationRule } from "../../../mesh/index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
+import type { OutboundListenerView } from "../../../mesh/views/views.ts";
 import type { Protocol, Service } from "../../../registry/service.ts";
 import { statName, weightedTcpStatPrefix } from "../../names.ts";
 import { type DestinationContext, destinationCluster } from "../../routes/destination-cluster.ts";
+import { onlyPortOf } from "../../routes/route-place.ts";
 import { tcpChainFilters } from "../filters/network-filters.ts";
 import type { ChainPlace } from "../filters/policy-filters.ts";
 import { tcpProxyFilters } from "../filters/tcp-proxy.ts";
@@ -16,28 +19,54 @@ export interface ChainPort {
   readonly protocol: Protocol;
 }
 
+/** Where routes lead: services of the scope by host, and the rules for them. */
+export interface Destinations {
+  service(host: string): Service | undefined;
+  rule(host: string): MeshDestinationRule | undefined;
+}
+
+export function destinationsOf({ scope, destinationRule }: OutboundListenerView): Destinations {
+  const service = (host: string): Service | undefined => scope.serviceByHostname.get(host);
+  return {
+    service,
+    rule: (host) => {
+      const found = service(host);
+      return found && destinationRule(found);
+    },
+  };
+}
+
+/** A chain that a route may claim. */
+interface RoutedChain {
+  readonly context: ListenerContext;
+  readonly place: ChainPlace;
+  readonly port: ChainPort;
+  readonly destinations: Destinations;
+}
+
 /**
  * Network filters of a chain that a `tcp` or `tls` route leads to. The destination rule is that of the first destination.
  * @returns undefined for a route without any weight
  */
 export function routeFilters(
-  context: ListenerContext,
-  place: ChainPlace,
-  port: ChainPort,
+  { context, place, port, destinations }: RoutedChain,
   routes: readonly RouteDestination[],
   { config }: MeshVirtualService,
 ): FilterJson[] | undefined {
-  const { view } = context;
   const [first] = routes;
   if (first === undefined) return undefined;
-  const targets: DestinationContext = { port: port.port, service: (host) => view.scope.serviceByHostname.get(host) };
-  const service = view.scope.serviceByHostname.get(first.destination.host);
-  const rule = service === undefined ? undefined : view.destinationRule(service)?.config.spec;
+  const targets: DestinationContext = {
+    port: port.port,
+    externalName: (host) => destinations.service(host)?.attributes.externalName,
+    onlyPort: (host) => onlyPortOf(destinations.service(host)),
+  };
+  const service = destinations.service(first.destination.host);
+  const rule = destinations.rule(first.destination.host)?.config.spec;
   if (routes.length === 1) {
     const { destination } = first;
     const subset = destination.subset ?? "";
     const cluster = destinationCluster(destination, targets);
-    const pattern = view.lookups.mesh.outboundClusterStatName;
+    const pattern = context.mesh.outboundClusterStatName;
     const statPrefix =
       pattern === "" || service === undefined
         ? cluster
@@ -68,18 +97,4 @@ export function routeFilters(
     policy: { rule, subset: "", tunnels: true },
   });
   return tcpChainFilters(context, place, terminal);
-}
-
-/** What the way to a service is made from: the service, and the rule that applies to it. */
-export function servicePieces({ view }: ListenerContext, service: Service): readonly object[] {
-  const rule = view.destinationRule(service);
-  return rule === undefined ? [service] : [service, rule];
-}
-
-/** What the `tcp` and `tls` routes of a virtual service are made from: itself, and what they lead to. */
-export function routePieces(context: ListenerContext, virtualService: MeshVirtualService): readonly object[] {
-  const { tcp = [], tls = [] } = virtualService.config.spec;
-  const hosts = [...tcp, ...tls].flatMap(({ route = [] }) => route.map(({ destination }) => destination.host));
-  const services = [...new Set(hosts)].flatMap((host) => context.view.scope.serviceByHostname.get(host) ?? []);
-  return [virtualService, ...services.flatMap((service) => servicePieces(context, service))];
 }

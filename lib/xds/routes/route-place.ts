@@ -1,0 +1,33 @@
+import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
+import type { RouteView } from "../../mesh/views/views.ts";
+import type { Service } from "../../registry/service.ts";
+import type { DestinationContext } from "./destination-cluster.ts";
+import type { RedirectContext } from "./redirect.ts";
+import type { TableSettings } from "./table-context.ts";
+
+/** Where the routes of a VirtualService are written, and for whom; only what is asked of it can change them. */
+export interface RoutePlace extends DestinationContext, RedirectContext {
+  /** `mesh` at sidecars, `namespace/name` of the gateway at gateways. */
+  readonly gateway: string;
+  /** A label of the proxy, and its namespace, for matches on the source. */
+  sourceLabel(key: string): string | undefined;
+  readonly sourceNamespace: string;
+  /** The rule that says how requests to a host are hashed; undefined: they are not. */
+  hashRule(host: string): MeshDestinationRule | undefined;
+}
+
+/** What routes depend on beside the VirtualService. */
+export interface RouteContext {
+  readonly place: RoutePlace;
+  readonly settings: TableSettings;
+}
+
+/** Who sends the requests. */
+export function sourceOf({ proxy, sourceLabels }: RouteView): Pick<RoutePlace, "sourceLabel" | "sourceNamespace"> {
+  return { sourceNamespace: proxy.namespace, sourceLabel: (key) => sourceLabels[key] };
+}
+
+/** The port of a service that has one only. */
+export function onlyPortOf(service: Pick<Service, "ports"> | undefined): number | undefined {
+  return service?.ports.length === 1 ? service.ports[0]?.port : undefined;
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { pass } from "../../../lib/mesh/memo/pass.ts";
+
+const a = {};
+const b = {};
+
+interface Named {
+  readonly name: string;
+}
+
+let log: string[] = [];
+const named = pass(
+  "test: named",
+  { context: "identity" },
+  ({ name }: Named, input: object | undefined, _context: { readonly context: object }) => {
+    log.push(name);
+    return { name, input };
+  },
+);
+const kept = pass(
+  "test: kept",
+  { context: "identity" },
+  (element: Named, _input: number, _context: { readonly context: object }) => element,
+);
+
+describe("a pass over a list", () => {
+  const memo = createMemo();
+  const over = (elements: readonly Named[], inputs: ReadonlyMap<string, object>, context: object) => {
+    log = [];
+    return named(memo, "n", elements, { context }, ({ name }) => inputs.get(name));
+  };
+  const [x, y, z] = [{ name: "x" }, { name: "y" }, { name: "z" }];
+
+  it("makes again what is another element, or reads another input, and keeps the rest", () => {
+    const first = over([x, y], new Map([["x", a]]), memo);
+    expect(log).toEqual(["x", "y"]);
+    expect(over([x, y], new Map([["x", a]]), memo)).toBe(first);
+    expect(log).toEqual([]);
+    const second = over([x, y], new Map([["x", b]]), memo);
+    expect(log).toEqual(["x"]);
+    expect(second[1]).toBe(first[1]);
+    expect(second[0]).toEqual({ name: "x", input: b });
+    expect(over([x, z, y], new Map([["x", b]]), memo).map(({ name }) => name)).toEqual(["x", "z", "y"]);
+    expect(log).toEqual(["z", "y"]);
+  });
+
+  it("makes everything again in another context, and is the same list if that comes to the same", () => {
+    over([x, y], new Map(), a);
+    over([x, y], new Map(), b);
+    expect(log).toEqual(["x", "y"]);
+    const identity = (context: object) => kept(memo, "i", [x, y], { context }, () => 0);
+    expect(identity(a)).toBe(identity(b));
+  });
+
+  it("remembers nothing without a memory", () => {
+    const once = named(noMemo, "n", [x], { context: a }, () => a);
+    expect(named(noMemo, "n", [x], { context: a }, () => a)).not.toBe(once);
+  });
+});
