@@ -36,7 +36,8 @@ export function frontApp(front: Front): Hono {
       case "unchanged":
         return new Response(undefined, { status: 304 });
       case "refused":
-        return problem(answer.status, answer.reason);
+        // What is left of a body that was not read would otherwise be read, and thrown away, before the next request.
+        return problem(answer.status, answer.reason, answer.status === 413 ? { connection: "close" } : {});
       case "changed":
         return bodyResponse(answer.body);
       default:

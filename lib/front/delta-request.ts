@@ -1,8 +1,7 @@
 import type { Limits } from "../limits/limits.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
 import { distinctNames, isName } from "./excess.ts";
-import { isRecord } from "./json-record.ts";
-import { parseRequest } from "./json-request.ts";
+import { isRecord, parseRequest } from "./json-request.ts";
 import { readNode } from "./poll-request.ts";
 
 /** A DeltaDiscoveryRequest, as far as one answer needs it. */

@@ -1,4 +1,9 @@
-import { isRecord, type JsonRecord } from "./json-record.ts";
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** Whether a parsed JSON value is an object. */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** A request in proto JSON, as far as it was read. */
 export interface JsonRequest {

@@ -1,10 +1,10 @@
 import { type ChunkedBody, wholeOf } from "./discovery-body.ts";
 
 /** An error that says what is wrong; RFC 9457. */
-export function problem(status: number, detail: string): Response {
+export function problem(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(`${JSON.stringify({ status, detail })}\n`, {
     status,
-    headers: { "content-type": "application/problem+json" },
+    headers: { ...headers, "content-type": "application/problem+json" },
   });
 }
 

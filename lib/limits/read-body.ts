@@ -43,8 +43,8 @@ export async function readChunks(
 ): Promise<ReadBody> {
   const tooLarge = refused(413, `the body is over ${maxBytes} bytes`);
   if (length > maxBytes) return tooLarge;
-  // One buffer that grows: thousands of chunks of a byte would each cost a hundred.
-  let bytes = new Uint8Array(Math.min(length >= 0 ? length : 4_096, pool.ownBytes));
+  // One buffer, since thousands of chunks of a byte would each cost a hundred. It grows with what came, not with what was announced.
+  let bytes = new Uint8Array();
   let size = 0;
   let taken = 0;
   try {
@@ -52,7 +52,7 @@ export async function readChunks(
       const end = size + chunk.length;
       if (end > maxBytes) return tooLarge;
       if (end > bytes.length) {
-        const larger = Math.min(Math.max(end, bytes.length * 2), maxBytes);
+        const larger = Math.min(Math.max(end, bytes.length * 2), end <= length ? length : maxBytes);
         const more = Math.max(larger - pool.ownBytes - taken, 0);
         if (!pool.take(more)) return refused(503, "too many large bodies are being read; try again");
         taken += more;

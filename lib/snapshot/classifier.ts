@@ -126,7 +126,7 @@ function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unk
  */
 function settingOf(proxyConfig: unknown, name: string): unknown {
   if (proxyConfig === undefined) return null;
-  const setting = recordOf(proxyConfig)[name];
+  const setting = own(recordOf(proxyConfig), name);
   if (setting === undefined) return false;
   if (name !== "tracing") return sorted(setting);
   const { customTags, enableIstioTags, maxPathTagLength, sampling } = recordOf(setting);

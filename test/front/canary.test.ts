@@ -56,7 +56,7 @@ describe("a canary", () => {
     expect(await inCanary()).toEqual(names);
   });
 
-  it("is served to the nodes with its labels, also when their poll is only glimpsed at", async () => {
+  it("is served to the nodes with its labels, also when they have it already", async () => {
     const { setCanary, ask } = await scene();
     await setCanary(0, { track: "canary" });
     const labels = { track: "canary" };

@@ -1,19 +1,24 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isRecord } from "../../lib/front/json-record.ts";
-import { depthAt, parseRequest } from "../../lib/front/json-request.ts";
+import { depthAt, isRecord, parseRequest } from "../../lib/front/json-request.ts";
 
-const folder = new URL("../../../shared/conformance/envoy-requests/", import.meta.url);
+/** What stands in a record of Envoy's own requests. */
+function recordOf(
+  version: string,
+  name: string,
+): { readonly request?: { readonly body: object }; readonly body_raw?: string } {
+  return JSON.parse(readFileSync(new URL(`../captured/envoy/${version}/${name}.json`, import.meta.url), "utf8"));
+}
 
-/** A recorded body, with all the extensions that its Envoy sent. */
-function recorded(version: string, name: string): string {
-  const file: { readonly request?: { readonly body: object }; readonly body_raw?: string } = JSON.parse(
-    readFileSync(new URL(`envoy-${version}/${name}.json`, folder), "utf8"),
-  );
-  const body: unknown = file.body_raw === undefined ? file.request?.body : JSON.parse(file.body_raw);
-  const extensions: unknown = JSON.parse(readFileSync(new URL(`node-extensions.${version}.json`, folder), "utf8"));
+/** The first poll of an Envoy, to the byte. */
+const rawOf = (version: string): string => recordOf(version, "cds.first.raw").body_raw ?? "";
+
+/** A recorded request, with all the extensions that its Envoy sent. */
+function recorded(name: string): string {
+  const body = recordOf("1.40.0", name).request?.body;
   if (!isRecord(body) || !isRecord(body.node)) throw new Error(`${name} records no request`);
+  const { extensions } = JSON.parse(rawOf("1.40.0")).node;
   return JSON.stringify({ ...body, node: { ...body.node, extensions } });
 }
 
@@ -65,7 +70,7 @@ describe("parseRequest", () => {
   it.each(["1.36.2", "1.38.3", "1.40.0"])(
     "leaves out what Envoy %s says of its extensions, and nothing else",
     (version) => {
-      const body = recorded(version, "cds.first.raw");
+      const body = rawOf(version);
       const parsed = parseRequest(body, 100);
       expect(body.length).toBeGreaterThan(60_000);
       expect("bytes" in parsed && parsed.bytes).toBeLessThan(1_000);
@@ -76,7 +81,7 @@ describe("parseRequest", () => {
   it.each(["cds", "lds", "rds", "eds"].flatMap((type) => ["ack", "nack"].map((kind) => `${type}.${kind}`)))(
     "reads %s as a whole read does",
     (name) => {
-      const { quick, whole } = readBoth(recorded("1.40.0", name));
+      const { quick, whole } = readBoth(recorded(name));
       expect(quick).toEqual(whole);
     },
   );

@@ -100,7 +100,7 @@ describe("a poll", () => {
     expect(after[1]).toBe(before[1]);
   });
 
-  it("is answered alike whether its body is read in full or glimpsed at", async () => {
+  it("is answered alike in both spellings of the fields", async () => {
     const { poll } = await published();
     const body = pollBody("clusters", nodeOf("web"));
     const camel = body.replace("type_url", "typeUrl");

@@ -42,6 +42,24 @@ describe("readChunks", () => {
     expect(given()).toBe(0);
   });
 
+  it("takes no memory for a body that was announced and never came", async () => {
+    const announced = 100_000;
+    const bodies = 500;
+    const goOn: (() => void)[] = [];
+    async function* late() {
+      yield new Uint8Array(1);
+      await new Promise<void>((resolve) => goOn.push(resolve));
+    }
+    const pool = createBodyPool({ ownBodyBytes: announced, bodiesBytes: 0 });
+    const before = process.memoryUsage().arrayBuffers;
+    const reads = Array.from({ length: bodies }, () => readChunks(late(), announced, { maxBytes: announced, pool }));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(goOn.length).toBe(bodies);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan((announced * bodies) / 100);
+    for (const go of goOn) go();
+    await Promise.all(reads);
+  });
+
   it("lets large bodies share what there is, and small ones pass beside them", async () => {
     const shared = pool();
     const limits = { maxBytes: 1_000, pool: shared };

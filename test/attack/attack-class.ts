@@ -1,0 +1,13 @@
+import type { Clients, Outcome } from "./clients.ts";
+import type { Random } from "./random.ts";
+
+/** One kind of request, hostile or not. */
+export interface AttackClass {
+  readonly name: string;
+  readonly transport: "REST" | "v1" | "Connect" | "gRPC-Web" | "gRPC" | "HTTP/1.1" | "HTTP/2";
+  /** How many of a thousand requests. */
+  readonly share: number;
+  /** Every way in which such a request may end. */
+  readonly ends: readonly string[];
+  send(clients: Clients, random: Random): Promise<Outcome>;
+}
