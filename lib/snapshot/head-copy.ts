@@ -4,7 +4,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 export const headCopyPrefix = "heads/";
 
 /** Sorted by code point, keys are sorted by generation. */
-export const headCopyKey = (generation: number): string => `${headCopyPrefix}${String(generation).padStart(10, "0")}`;
+const headCopyKey = (generation: number): string => `${headCopyPrefix}${String(generation).padStart(10, "0")}`;
 
 /**
  * Keeps a copy of a HEAD that has just come into force. Only whoever has moved HEAD writes it, so a copy proves that its HEAD was

@@ -58,7 +58,7 @@ export async function isSignedWith(
  * @param name of the setting, for messages, which never hold what stands in it
  * @throws PortolanError for anything but keys for that use
  */
-export function readSigningKeys(text: string, use: KeyUse, name: string): readonly SigningJwk[] {
+function readSigningKeys(text: string, use: KeyUse, name: string): readonly SigningJwk[] {
   const json = parse(text);
   const keys = typeof json === "object" && json !== null && "keys" in json ? json.keys : [json];
   if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isSigningJwk))

@@ -2,7 +2,7 @@ import { isHmacSha256, sha256Hex } from "./hmac.ts";
 import { type HeaderReader, type Refusal, refused } from "./signature.ts";
 
 /** How long after a push its delivery is taken. GitHub lets people send one again for three days. */
-export const pushAgeSeconds = 3 * 24 * 3600;
+const pushAgeSeconds = 3 * 24 * 3600;
 
 /** `ping` is what GitHub sends when a webhook is made; nothing is to be done. */
 export type GithubVerdict = { readonly kind: "push"; readonly key: string } | { readonly kind: "ping" } | Refusal;

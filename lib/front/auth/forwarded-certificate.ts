@@ -11,7 +11,7 @@ export interface TrustedProxy {
 }
 
 const certificateHeader = "x-forwarded-client-cert";
-export const proxyHeader = "x-portolan-proxy";
+const proxyHeader = "x-portolan-proxy";
 
 /** The client certificate that a trusted proxy has checked, by Envoy's `x-forwarded-client-cert`. */
 export function forwardedCertificates({ secretHashes, trustDomains }: TrustedProxy, subjects: Subjects): Method {

@@ -50,7 +50,7 @@ export function refusalOf(found: Identified, scope: Scope): Response | undefined
  * What a path is for; undefined for what says nothing of the mesh. Everything that is not known to be for nodes is for operators,
  * so that a way around is one to less.
  */
-export function scopeOf(path: string): Scope | undefined {
+function scopeOf(path: string): Scope | undefined {
   if (path === "/healthz") return undefined;
   if (/^\/(?:v3\/|envoy\.service\.[A-Za-z.0-9]+\/|portolan\.v1\.SnapshotService\/)/.test(path)) return "node";
   // Lists of everything, and statistics, are for operators; what one node asks is not.
