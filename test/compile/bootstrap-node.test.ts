@@ -3,7 +3,7 @@ import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
 import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
-import { readNode } from "../../lib/front/poll-request.ts";
+import { readPoll } from "../../lib/front/poll-request.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
@@ -32,9 +32,10 @@ describe("the node of a printed bootstrap", () => {
       expect(proxies.map(({ proxy }) => proxy)).toEqual(world.proxies);
       expect(proxies).toHaveLength(5);
       for (const [at, found] of proxies.entries()) {
-        const sent = readNode(reordered(asJson(bootstrapFor(found, "http://127.0.0.1:8080", 0).node)), 0, limits);
+        const node = reordered(asJson(bootstrapFor(found, "http://127.0.0.1:8080", 0).node));
+        const sent = readPoll(JSON.stringify({ node }), limits);
         if ("problem" in sent) throw new Error(sent.problem);
-        const projection = project(classifier, sent.claims) ?? "";
+        const projection = project(classifier, sent.request.node) ?? "";
         expect(projection).toBe(project(classifier, claimsOf(found.proxy)));
         expect(classifier.classes[projection]).toBe(nodes[at]?.classId);
       }

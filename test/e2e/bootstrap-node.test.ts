@@ -5,7 +5,7 @@ import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
 import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
-import { readNode } from "../../lib/front/poll-request.ts";
+import { readPoll } from "../../lib/front/poll-request.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
@@ -26,11 +26,10 @@ async function listening() {
       body += chunk;
     });
     request.on("end", () => {
-      const { node, type_url } = JSON.parse(body);
-      const read = readNode(node, body.length, limits);
-      heard("claims" in read ? read.claims : undefined);
+      const read = readPoll(body, limits);
+      heard("request" in read ? read.request.node : undefined);
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ version_info: "1", type_url, resources: [] }));
+      response.end(JSON.stringify({ version_info: "1", type_url: JSON.parse(body).type_url, resources: [] }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

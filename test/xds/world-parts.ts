@@ -198,7 +198,6 @@ export function lookups(parts: Parts): MeshLookups {
     workloadMtlsMode: () => parts.workloadMode ?? "PERMISSIVE",
     serviceByHostname: (hostname) => parts.services?.find((candidate) => candidate.hostname === hostname),
     servicesOfHost: () => [],
-    services: {},
     meshNetworks: { networks: {} },
     networkGateways: parts.gateways ?? [],
   };
@@ -232,6 +231,5 @@ export function clusterView(parts: Parts): ClusterView {
       ownAddresses: [],
       ...parts.inbound,
     },
-    gateway: undefined,
   };
 }

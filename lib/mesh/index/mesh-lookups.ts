@@ -27,7 +27,6 @@ export const serviceLookups = step(
     meshNetworks,
     serviceByHostname: services.visibleService,
     servicesOfHost: (hostname) => [...(services.byHostname.get(hostname)?.values() ?? [])],
-    services,
   }),
 );
 

@@ -1,5 +1,4 @@
 import type { Service } from "../../registry/service.ts";
-import type { MergedGateway } from "../gateway/merged-gateway.ts";
 import type { MeshDestinationRule } from "../index/destination-rule-index.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
@@ -61,36 +60,29 @@ interface ClusterInputs {
   readonly outbound: OutboundClusterView;
   readonly patches: EnvoyFilterPatches;
   readonly inbound: ServedView & View;
-  readonly gateway: (MergedGateway & View) | undefined;
 }
 
 const clusterNames: InputNames<ClusterInputs> = {
   outbound: ({ key }) => key,
   patches: patchNames,
   inbound: ({ key }) => key,
-  gateway: (gateway) => gateway?.key,
 };
 
 const wholeClusterView = step(
   "cluster view",
-  { outbound: "identity", patches: "identity", inbound: "identity", gateway: "identity" },
+  { outbound: "identity", patches: "identity", inbound: "identity" },
   (inputs: ClusterInputs): ClusterView => {
-    const { outbound, patches, inbound, gateway } = inputs;
-    return { ...outbound, key: viewKey(clusterNames, inputs), outbound, envoyFilters: patches, inbound, gateway };
+    const { outbound, patches, inbound } = inputs;
+    return { ...outbound, key: viewKey(clusterNames, inputs), outbound, envoyFilters: patches, inbound };
   },
 );
 
 export function clusterView(
-  outbound: Omit<OutboundInputs, "containsAutoPassthrough">,
-  { gateway, ...besides }: Omit<ClusterInputs, "outbound">,
+  outbound: OutboundInputs,
+  besides: Omit<ClusterInputs, "outbound">,
   memo: Memo,
 ): ClusterView {
-  const containsAutoPassthrough = gateway?.containsAutoPassthrough === true;
-  return wholeClusterView(memo, {
-    ...besides,
-    gateway,
-    outbound: outboundClusterView(memo, { ...outbound, containsAutoPassthrough }),
-  });
+  return wholeClusterView(memo, { ...besides, outbound: outboundClusterView(memo, outbound) });
 }
 
 interface EndpointInputs {

@@ -70,14 +70,20 @@ function select({ mesh }: { readonly mesh: Mesh }, node: ProxyAnswers, memo: Mem
   const perspective = perspectiveOf(mesh, node, scope, memo);
   const sourceLabels = sourceLabelsOf(scope, gateway, labels, memo);
   const policies = mesh.policies(workload);
-  const merged = gateway?.merged;
   const options = listenerOptionsOf(mesh, node, memo);
   const { lookups, serviceLookups } = mesh;
   const base = { proxy, rules };
   return {
     clusters: clusterView(
-      { ...base, lookups, scope: services, perspective, tlsClientFiles: tlsFilesOf(node, "TLS_CLIENT") },
-      { patches: patches.clusters, inbound: inbound.served, gateway: merged },
+      {
+        ...base,
+        lookups,
+        scope: services,
+        perspective,
+        containsAutoPassthrough: gateway?.merged.containsAutoPassthrough === true,
+        tlsClientFiles: tlsFilesOf(node, "TLS_CLIENT"),
+      },
+      { patches: patches.clusters, inbound: inbound.served },
       memo,
     ),
     endpoints: endpointView({ lookups, scope, rules, perspective }, memo),

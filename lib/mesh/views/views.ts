@@ -52,8 +52,6 @@ export interface ServiceLookups {
   serviceByHostname(hostname: string, namespace: string): Service | undefined;
   /** Every service of a host, whoever may see it: one a namespace. */
   servicesOfHost(hostname: string): readonly Service[];
-  /** Stands for all services among inputs: another object as soon as one of them changed. */
-  readonly services: object;
 }
 
 /** What listeners may ask. */
@@ -146,7 +144,6 @@ export interface OutboundClusterView extends View {
 export interface ClusterView extends ClassView, OutboundClusterView {
   readonly outbound: OutboundClusterView;
   readonly inbound: ServedView;
-  readonly gateway: MergedGateway | undefined;
 }
 
 /** EDS, and the endpoints inlined in the poll shape: the same for all namespaces that see the same services and rules. */

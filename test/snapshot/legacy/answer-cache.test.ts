@@ -54,4 +54,19 @@ describe("the cache of answers", () => {
     expect(cache.statistics()).toEqual({ cache_stats: { "/a": { hit: 0, miss: 0 } } });
     expect(cache.find(get("/a"))).toBeDefined();
   });
+
+  it("forgets the URLs that were asked for longest ago when they take more bytes than they may", () => {
+    const cache = createAnswerCache(() => 0, 0, 100_000);
+    const long = "x".repeat(1_000);
+    cache.keep(get("/often"), answer(1));
+    for (let at = 0; at < 1_000; at += 1) {
+      cache.keep(get(`/${at}?${long}`), answer(1));
+      expect(cache.find(get("/often"))).toBeDefined();
+    }
+    const urls = Object.keys(cache.statistics().cache_stats);
+    expect(urls.length).toBeGreaterThan(20);
+    expect(urls.join("").length * 2).toBeLessThan(100_000);
+    expect(urls).toContain("/often");
+    expect(urls).toContain(`/999?${long}`);
+  });
 });

@@ -80,7 +80,6 @@ export function routeView(parts: ViewParts): RouteView {
       domain: "cluster.local",
       serviceByHostname: () => undefined,
       servicesOfHost: () => [],
-      services: {},
       meshNetworks: { networks: {} },
     },
     scope: scopeOf(services, {
