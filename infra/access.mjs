@@ -38,7 +38,11 @@ export function frontAccess(bucket, { secrets }) {
  */
 export function compileAccess(bucket) {
   return [
-    onKeys(bucket, ["GetObject", "PutObject"], ["HEAD", "blobs/*", "gc/*", "hooks/*", "sources/*"]),
+    onKeys(
+      bucket,
+      ["GetObject", "PutObject"],
+      ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "sources/*"],
+    ),
     onKeys(bucket, ["DeleteObject"], ["hooks/*", "sources/*"]),
     listing(bucket),
   ];

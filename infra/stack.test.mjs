@@ -71,7 +71,7 @@ describe("the stack", () => {
 
   it("lets whoever compiles publish, never delete what was published, and never see a secret", () => {
     for (const role of ["CompileServiceRole", "HooksServiceRole"]) {
-      const keys = ["HEAD", "blobs/*", "gc/*", "hooks/*", "sources/*"];
+      const keys = ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "sources/*"];
       assert.deepEqual(
         s3Of(template, role),
         [

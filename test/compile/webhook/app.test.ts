@@ -8,6 +8,7 @@ import { noSecrets, type WebhookSecrets } from "../../../lib/compile/webhook/web
 import { PortolanError } from "../../../lib/config/diagnostic.ts";
 import type { Publishing } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 
 const secret = "s3cret";
 const nowMs = Date.UTC(2026, 0, 1);
@@ -17,15 +18,18 @@ const service = (name: string) => `apiVersion: v1\nkind: Service\nmetadata: {nam
 
 function testApp(
   recompile: (publishing?: Publishing) => Promise<Recompiled> = async () => done,
-  secrets: WebhookSecrets = { ...noSecrets, operators: [secret] },
+  {
+    secrets = { ...noSecrets, operators: [secret] },
+    store = memoryStore(),
+    now = () => nowMs,
+  }: { readonly secrets?: WebhookSecrets; readonly store?: ObjectStore; readonly now?: () => number } = {},
 ) {
-  const store = memoryStore();
   let runs = 0;
   const app = webhookApp({
     store,
     secrets,
     sources: ["main"],
-    now: () => nowMs,
+    now,
     recompile: (publishing) => {
       runs += 1;
       return recompile(publishing);
@@ -76,7 +80,7 @@ describe("POST /hooks/recompile", () => {
 
   it("refuses everybody when it has no secret", async () => {
     for (const operators of [[], [""]]) {
-      const { post } = testApp(async () => done, { ...noSecrets, operators });
+      const { post } = testApp(async () => done, { secrets: { ...noSecrets, operators } });
       expect((await post("/hooks/recompile", await sign("x", "/hooks/recompile"))).status).toBe(401);
     }
   });
@@ -99,6 +103,27 @@ describe("POST /hooks/recompile", () => {
     expect(await failed.json()).toMatchObject({ detail: "the store is down" });
     fails = false;
     expect((await post("/hooks/recompile", await signed())).status).toBe(200);
+  });
+
+  it("lets a delivery be made again whose process died in the middle, and not while it may still be under way", async () => {
+    let begun = () => {};
+    const dying = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const { post, store } = testApp(() => {
+      begun();
+      return new Promise<never>(() => {});
+    });
+    void post("/hooks/recompile", await signed());
+    await dying;
+    let atMs = nowMs;
+    const restarted = testApp(async () => done, { store, now: () => atMs });
+    const again = async () => (await restarted.post("/hooks/recompile", await signed("", "k1", atMs))).status;
+    expect(await again()).toBe(409);
+    atMs += 300_001;
+    expect(await again()).toBe(200);
+    atMs += 300_001;
+    expect(await again()).toBe(409);
   });
 
   it("says 422 with the diagnostics when the sources hold no configuration", async () => {
@@ -242,7 +267,7 @@ describe("secrets of sources", () => {
   };
   const body = JSON.stringify({ files: [{ file: "a.yaml", text: service("a") }] });
   const status = async (key: string, path: string) => {
-    const { post } = testApp(async () => done, secrets);
+    const { post } = testApp(async () => done, { secrets });
     return (await post(path, await sign(key, path, body), body)).status;
   };
 
