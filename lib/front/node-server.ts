@@ -60,14 +60,14 @@ export function serveHttp(
           }),
       });
     });
-    server.maxConnections = connections;
-    server.setTimeout(stallMs);
     // Before the app's own, so that it sees every request first.
     server.prependListener("request", (_request: IncomingMessage, response: ServerResponse) => {
       if (isClosing) return endConnection(response);
       answering.add(response);
       response.once("close", () => answering.delete(response));
     });
+    server.maxConnections = connections;
+    server.setTimeout(stallMs);
     server.once("error", reject);
   });
 }

@@ -41,37 +41,78 @@ export interface ProxyAnswers {
 
 /** @param memo gives equal answers one object */
 export function answersOf(proxy: MeshProxy, registry: Pick<RegistryState, "serviceTargets">, memo: Memo): ProxyAnswers {
-  const { metadata, addresses } = proxy;
-  return {
-    type: proxy.type,
-    namespace: proxy.namespace,
-    dnsDomain: proxy.dnsDomain,
-    clusterId: proxy.clusterId,
-    network: proxy.network,
-    locality: proxy.locality,
-    nodeName: proxy.nodeName,
-    name: proxy.id.split(".")[0] ?? "",
-    nodeCluster: proxy.nodeCluster,
-    serviceAccount: proxy.serviceAccount,
-    interceptionMode: metadata.interceptionMode,
-    get families() {
-      return [...new Set(addresses.map((address) => (address.includes(":") ? "6" : "4")))].join("");
-    },
-    get addresses() {
-      return oneValue(memo, addresses);
-    },
-    get targets() {
-      const targets = registry.serviceTargets(proxy);
-      return oneList(
-        memo,
-        targets.map((target) => oneTarget(memo, target)),
-      );
-    },
-    label: (key) => (Object.hasOwn(proxy.labels, key) ? proxy.labels[key] : undefined),
-    annotation: (key) => textMap(metadata.raw.ANNOTATIONS)[key],
-    metadata: (key) => plain(memo, Object.hasOwn(metadata.raw, key) ? metadata.raw[key] : undefined),
-    proxyConfig: (setting) => plain(memo, metadata.proxyConfig[setting]),
-  };
+  return new Answers(proxy, registry, memo);
+}
+
+/**
+ * A class, for what is worked out when it is asked for: an accessor written into a literal costs V8 a hidden class for each
+ * object, and that keeps the object alive until the next full collection.
+ */
+class Answers implements ProxyAnswers {
+  readonly type: MeshProxy["type"];
+  readonly namespace: string;
+  readonly dnsDomain: string;
+  readonly clusterId: string;
+  readonly network: string;
+  readonly locality: string;
+  readonly nodeName: string;
+  readonly name: string;
+  readonly nodeCluster: string;
+  readonly serviceAccount: string;
+  readonly interceptionMode: MeshProxy["metadata"]["interceptionMode"];
+  readonly #proxy: MeshProxy;
+  readonly #registry: Pick<RegistryState, "serviceTargets">;
+  readonly #memo: Memo;
+
+  constructor(proxy: MeshProxy, registry: Pick<RegistryState, "serviceTargets">, memo: Memo) {
+    this.type = proxy.type;
+    this.namespace = proxy.namespace;
+    this.dnsDomain = proxy.dnsDomain;
+    this.clusterId = proxy.clusterId;
+    this.network = proxy.network;
+    this.locality = proxy.locality;
+    this.nodeName = proxy.nodeName;
+    this.name = proxy.id.split(".")[0] ?? "";
+    this.nodeCluster = proxy.nodeCluster;
+    this.serviceAccount = proxy.serviceAccount;
+    this.interceptionMode = proxy.metadata.interceptionMode;
+    this.#proxy = proxy;
+    this.#registry = registry;
+    this.#memo = memo;
+  }
+
+  get families(): string {
+    return [...new Set(this.#proxy.addresses.map((address) => (address.includes(":") ? "6" : "4")))].join("");
+  }
+
+  get addresses(): readonly string[] {
+    return oneValue(this.#memo, this.#proxy.addresses);
+  }
+
+  get targets(): readonly ServiceTarget[] {
+    const targets = this.#registry.serviceTargets(this.#proxy);
+    return oneList(
+      this.#memo,
+      targets.map((target) => oneTarget(this.#memo, target)),
+    );
+  }
+
+  label(key: string): string | undefined {
+    return Object.hasOwn(this.#proxy.labels, key) ? this.#proxy.labels[key] : undefined;
+  }
+
+  annotation(key: string): string | undefined {
+    return textMap(this.#proxy.metadata.raw.ANNOTATIONS)[key];
+  }
+
+  metadata(key: string): unknown {
+    const { raw } = this.#proxy.metadata;
+    return plain(this.#memo, Object.hasOwn(raw, key) ? raw[key] : undefined);
+  }
+
+  proxyConfig<K extends keyof ServedSettings>(setting: K): ServedSettings[K] {
+    return plain(this.#memo, this.#proxy.metadata.proxyConfig[setting]);
+  }
 }
 
 const plain = <T>(memo: Memo, value: T): T =>

@@ -8,6 +8,8 @@
  */
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { Labels } from "../../config/labels.ts";
+import type { ServiceTarget } from "../../registry/service.ts";
+import type { PatchedProxy } from "../index/envoy-filter-index.ts";
 import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Memo } from "../memo/memo.ts";
 import { type Traced, tracedStep } from "../memo/traced-step.ts";
@@ -61,10 +63,10 @@ function select({ mesh }: { readonly mesh: Mesh }, node: ProxyAnswers, memo: Mem
   const services = serviceScopeOf(scope, memo);
   // A pod with the same labels that nobody knows yet backs the same services.
   readSelectorLabels(mesh, node, memo);
-  const workload = workloadOf(mesh, node, labels, scope);
+  const workload = new AskedWorkload(mesh, node, labels, scope);
   const proxy = classProxyOf(mesh, node, memo);
   const rules = selectRules(scope, labels, memo);
-  const patches = selectPatches(mesh.envoyFilters(patchedProxy(mesh, node, labels)), memo);
+  const patches = selectPatches(mesh.envoyFilters(new PatchedNode(mesh, node, labels)), memo);
   const gateway = node.type === "router" ? selectGateways(mesh, node, labels, memo) : undefined;
   const inbound = selectInbound(mesh, node, services, workload, memo);
   const perspective = perspectiveOf(mesh, node, scope, memo);
@@ -114,32 +116,49 @@ function select({ mesh }: { readonly mesh: Mesh }, node: ProxyAnswers, memo: Mem
   };
 }
 
-/** The workload as policies see it; what they do not read is not asked for. */
-function workloadOf(mesh: Mesh, node: ProxyAnswers, labels: Labels, { sidecar }: SidecarScope): ServedWorkload {
-  return {
-    namespace: node.namespace,
-    labels,
-    rootNamespace: mesh.config.rootNamespace,
-    sidecar,
-    get serviceAccount() {
-      return node.serviceAccount;
-    },
-    get targets() {
-      return node.targets;
-    },
-  };
+/** The workload as policies see it; what they do not read is not asked for. A class: as `Answers` of `proxy-answers.ts`. */
+class AskedWorkload implements ServedWorkload {
+  readonly namespace: string;
+  readonly labels: Labels;
+  readonly rootNamespace: string;
+  readonly sidecar: ServedWorkload["sidecar"];
+  readonly #node: ProxyAnswers;
+
+  constructor(mesh: Mesh, node: ProxyAnswers, labels: Labels, { sidecar }: SidecarScope) {
+    this.namespace = node.namespace;
+    this.labels = labels;
+    this.rootNamespace = mesh.config.rootNamespace;
+    this.sidecar = sidecar;
+    this.#node = node;
+  }
+
+  get serviceAccount(): string {
+    return this.#node.serviceAccount;
+  }
+
+  get targets(): readonly ServiceTarget[] {
+    return this.#node.targets;
+  }
 }
 
-function patchedProxy(mesh: Mesh, node: ProxyAnswers, labels: Labels) {
-  const metadata = metadataOf(node);
-  return {
-    namespace: node.namespace,
-    labels,
-    rootNamespace: mesh.config.rootNamespace,
-    type: node.type,
-    metadata,
-    get istioVersion() {
-      return typeof metadata.ISTIO_VERSION === "string" ? metadata.ISTIO_VERSION : "";
-    },
-  };
+/** A proxy as patches match it. */
+class PatchedNode implements PatchedProxy {
+  readonly namespace: string;
+  readonly labels: Labels;
+  readonly rootNamespace: string;
+  readonly type: PatchedProxy["type"];
+  readonly metadata: PatchedProxy["metadata"];
+
+  constructor(mesh: Mesh, node: ProxyAnswers, labels: Labels) {
+    this.namespace = node.namespace;
+    this.labels = labels;
+    this.rootNamespace = mesh.config.rootNamespace;
+    this.type = node.type;
+    this.metadata = metadataOf(node);
+  }
+
+  get istioVersion(): string {
+    const { ISTIO_VERSION } = this.metadata;
+    return typeof ISTIO_VERSION === "string" ? ISTIO_VERSION : "";
+  }
 }

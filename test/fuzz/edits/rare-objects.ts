@@ -254,13 +254,11 @@ const networkingObjects: readonly Manifest[] = [
   ]),
 ];
 
+const targetRefs = [gatewayReference, { group: "", kind: "Service", name: first }];
 const targeted = (apiVersion: string, kind: string, spec: object): readonly Manifest[] =>
   written(apiVersion, kind, [
     { ...spec, targetRef: gatewayReference },
-    {
-      ...spec,
-      targetRefs: [gatewayReference, { group: "", kind: "Service", name: first }],
-    },
+    { ...spec, targetRefs },
   ]);
 
 const wasm = { url: "oci://example.com/plugin:v1", imagePullPolicy: "Always", pluginConfig: { a: 1 } };
@@ -271,22 +269,25 @@ const policies: readonly Manifest[] = [
   }),
   ...targeted("telemetry.istio.io/v1", "Telemetry", { accessLogging: [{ disabled: true }] }),
   ...targeted("extensions.istio.io/v1alpha1", "WasmPlugin", wasm),
-  ...targeted("extensions.istio.io/v1alpha1", "TrafficExtension", {
-    wasm: {
-      ...wasm,
-      sha256: "a".repeat(64),
-      pluginName: "p",
-      failStrategy: "FAIL_OPEN",
-      type: "HTTP",
-      verificationKey: "k",
-      vmConfig: {
-        env: [
-          { name: "A", valueFrom: "HOST" },
-          { name: "B", value: "b" },
-        ],
+  ...written("extensions.istio.io/v1alpha1", "TrafficExtension", [
+    {
+      targetRefs,
+      wasm: {
+        ...wasm,
+        sha256: "a".repeat(64),
+        pluginName: "p",
+        failStrategy: "FAIL_OPEN",
+        type: "HTTP",
+        verificationKey: "k",
+        vmConfig: {
+          env: [
+            { name: "A", valueFrom: "HOST" },
+            { name: "B", value: "b" },
+          ],
+        },
       },
     },
-  }),
+  ]),
   ...["Policy", "MeshPolicy"].flatMap((kind) =>
     written("authentication.istio.io/v1alpha1", kind, [
       { peers: [{ jwt: everyToken("one") }], origins: [{ jwt: everyToken("two") }], originIsOptional: true },
