@@ -8,6 +8,7 @@ import { createLedgerStore, type LedgerConfigStore } from "../config-store/ledge
 import { httpStore } from "../storage/http.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
 import { actorName } from "./actor.ts";
+import { keyringOption, trustOf } from "./keyring.ts";
 import { postSigned, webhookSecret } from "./post-signed.ts";
 import { openStore } from "./snapshots/open-store.ts";
 
@@ -15,6 +16,8 @@ import { openStore } from "./snapshots/open-store.ts";
 export interface PlaceOptions {
   readonly store?: string;
   readonly source: string;
+  /** File with the keys that sign what is published; absent where nothing is. */
+  readonly keyring?: string;
 }
 
 /** A source's configuration, with history. */
@@ -30,14 +33,15 @@ export function addPlaceOptions(command: Command): Command {
       "--store <place>",
       "a folder, s3://bucket/prefix, or the URL of a compile function (default: $PORTOLAN_STORE)",
     )
-    .option("--source <name>", "the source to write to", "operators");
+    .option("--source <name>", "the source to write to", "operators")
+    .addOption(keyringOption());
 }
 
 /** @throws PortolanError when no store is named, or an endpoint without its secret */
 export async function openPlace(options: PlaceOptions): Promise<ConfigPlace> {
   const place = options.store ?? process.env.PORTOLAN_STORE ?? "";
   if (place === "") throw new PortolanError("no store: give --store, or set PORTOLAN_STORE");
-  const { objects, isRemote, compile } = await openObjects(place);
+  const { objects, isRemote, compile } = await openObjects(place, options.keyring);
   const prefix = `sources/${encodeKeyPart(options.source)}/ledger`;
   const configs = createLedgerStore(objects, { prefix, author: actorName(), now: Date.now });
   return {
@@ -64,10 +68,17 @@ interface OpenedObjects {
   compile(): Promise<Recompiled>;
 }
 
-async function openObjects(place: string): Promise<OpenedObjects> {
+async function openObjects(place: string, keyring: string | undefined): Promise<OpenedObjects> {
   if (/^https?:\/\//.test(place)) return openEndpoint(place.replace(/\/$/, ""), webhookSecret());
   const store = await openStore(place);
-  return { objects: store, isRemote: false, compile: () => createRecompiler({ store })({ by: actorName() }) };
+  return {
+    objects: store,
+    isRemote: false,
+    async compile() {
+      const publisher = keyring === undefined ? {} : await trustOf(keyring);
+      return createRecompiler({ store, publisher })({ by: actorName() });
+    },
+  };
 }
 
 function openEndpoint(url: string, secret: string): OpenedObjects {

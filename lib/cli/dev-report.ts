@@ -16,8 +16,15 @@ export interface Publication {
 
 export interface DevReport {
   published(publication: Publication): void;
-  /** @param bootstrap of the first proxy, as YAML; absent where no pod has a proxy */
-  serving(url: string, example: { readonly proxy: string; readonly bootstrap: string } | undefined): void;
+  /**
+   * @param authentication who is let in
+   * @param example bootstrap of the first proxy, as YAML; absent where no pod has a proxy
+   */
+  serving(
+    url: string,
+    authentication: string,
+    example: { readonly proxy: string; readonly bootstrap: string } | undefined,
+  ): void;
   refused(refusal: Refusal): void;
   failed(cause: unknown): void;
 }
@@ -46,9 +53,16 @@ export function devReport(
       const version = `version ${colours.bold(result.root.slice(0, 12))}, generation ${result.head.generation}`;
       terminal.err(`${label(result.kind)}${version}${resultText(publication)}`);
     },
-    serving(url, example) {
-      if (json) return emit({ event: "serving", url, ...(example === undefined ? {} : { proxy: example.proxy }) });
+    serving(url, authentication, example) {
+      if (json)
+        return emit({
+          event: "serving",
+          url,
+          authentication,
+          ...(example === undefined ? {} : { proxy: example.proxy }),
+        });
       terminal.err(`${label("serving")}${colours.bold(url)}, watching ${folder}`);
+      terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
       if (example === undefined) {
         terminal.err("no pod here has a proxy: label it security.istio.io/tlsMode: istio, and it gets a class");
         return;

@@ -9,6 +9,8 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { SourceFile } from "../config/directory.ts";
 import { readFolder, watchFolder } from "../config/folder.ts";
 import { frontApp } from "../front/app.ts";
+import { authenticationFor } from "../front/auth/open-to.ts";
+import { settingText } from "../front/auth/setting-file.ts";
 import { createFront } from "../front/front.ts";
 import { type RunningServer, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
@@ -65,6 +67,7 @@ export const registerDev: Register = (program, terminal) => {
 };
 
 async function dev(folder: string, options: Options, terminal: Terminal): Promise<void> {
+  const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), options.host);
   const storeFolder =
     options.store ?? `.portolan/dev-${createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8)}`;
   const store = await openStore(storeFolder);
@@ -75,6 +78,7 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
   if (options.once === true) return;
 
   const front = createFront({
+    authentication,
     store,
     maxHoldMs: 25_000,
     metrics: prometheusMetrics(),
@@ -82,7 +86,7 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
     onError: report.failed,
   });
   const server = await serve(frontApp(front), options);
-  report.serving(server.url, exampleIn(first.files, server.url));
+  report.serving(server.url, authentication.description, exampleIn(first.files, server.url));
   const again = coalesce(async () => report.published((await publishFolder()).publication));
   const stopWatching = await watchFolder(folder, () => {
     again().catch(report.failed);

@@ -9,6 +9,7 @@ import {
   readAgain,
   textsOf,
 } from "../config/last-valid.ts";
+import { secretsInFiles } from "../config/secrets-in-files.ts";
 import { rescue } from "../snapshot/gc-ledger.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
@@ -55,7 +56,8 @@ const emptyList: ShardList = { hasParts: true, files: [], kept: [], isMeantEmpty
  * their list, so that a reader sees the old list or the new one; of several writers each starts from what the other wrote.
  *
  * @returns the version that a reader will see
- * @throws PortolanError, with nothing changed, where the source would come to hold nothing and that is not allowed
+ * @throws PortolanError, with nothing changed, where the source would come to hold nothing and that is not allowed; and with
+ * diagnostics where a file holds a secret
  */
 export async function writeShard(
   store: ObjectStore,
@@ -63,6 +65,7 @@ export async function writeShard(
   files: readonly SourceFile[],
   options: WriteOptions = {},
 ): Promise<string> {
+  refuseSecrets(name, files);
   for (;;) {
     const found = await store.get(listKey(name));
     // What cannot be read is replaced: a folder brings everything that it has to say.
@@ -169,6 +172,13 @@ async function writeTexts(
   };
   await settle();
   return settle;
+}
+
+/** Sources lie in the store in clear text, and whoever reads it reads them. */
+export function refuseSecrets(name: string, files: readonly SourceFile[]): void {
+  const secrets = secretsInFiles(files);
+  if (secrets.length > 0)
+    throw new PortolanError(`source ${name} was left as it was: there are secrets in what it would hold`, secrets);
 }
 
 /**

@@ -4,6 +4,7 @@ import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import { type ParsedObject, parseStream } from "./parse.ts";
 import type { ReadOptions } from "./read-config.ts";
 import { readMeshConfig, readMeshNetworks } from "./read-mesh-config.ts";
+import { isSecret, secretLeftOut, withoutValues } from "./secret-objects.ts";
 import { type SortedObjects, sortObjects } from "./sort-objects.ts";
 
 /** Everything that a folder says. */
@@ -65,7 +66,8 @@ export function readFiles(
     diagnostics.push(...stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {
-      clusters.push({ id: cluster, objects: stream.value });
+      clusters.push({ id: cluster, objects: stream.value.map(withoutValues) });
+      diagnostics.push(...stream.value.filter(isSecret).map(secretLeftOut));
       continue;
     }
     for (const object of stream.value) {

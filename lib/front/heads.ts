@@ -4,6 +4,8 @@ import { clockAheadMs, clockWarnings, writerAheadMs } from "../snapshot/clock.ts
 import { cohortsOf, nextStepMs, parseHead, type ReadHead, rootAt } from "../snapshot/head.ts";
 import { settledWithin } from "../snapshot/load-cache.ts";
 import type { Head } from "../snapshot/root.ts";
+import { needSigned } from "../snapshot/signatures.ts";
+import type { SigningJwk } from "../snapshot/signing-keys.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createElapsed, createHeadClock } from "./head-clock.ts";
 
@@ -37,7 +39,9 @@ export interface HeadHealth {
 export interface HeadsOptions {
   readonly ttlMs: number;
   readonly now: () => number;
-  /** Told of every failed read of HEAD. */
+  /** Keys of which one must have signed HEAD; absent: any HEAD is taken. */
+  readonly trusted?: readonly SigningJwk[] | undefined;
+  /** Told of every failed read of HEAD, and of one that is not believed. */
   readonly onError: (cause: unknown) => void;
 }
 
@@ -84,6 +88,13 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   let asked = 0;
   let answered = 0;
 
+  /** With keys that are trusted, HEAD is never older than the one before; a rollback is a newer one. */
+  function refuseOlder({ generation }: Head): void {
+    if (options.trusted !== undefined && seen !== undefined && generation < seen.head.generation) {
+      throw new PortolanError(`HEAD went back from generation ${seen.head.generation} to ${generation}`);
+    }
+  }
+
   async function read(): Promise<void> {
     do {
       asked += 1;
@@ -106,8 +117,9 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
     { bytes, etag, modifiedMs }: { bytes: Uint8Array; etag: string; modifiedMs?: number },
     sinceMs: number | undefined,
   ): Promise<void> {
-    const next = { head: parseHead(bytes), etag, modifiedMs };
+    const next = { head: await needSigned(options.trusted, parseHead(bytes)), etag, modifiedMs };
     const aheadMs = await clockAheadMs(store, options.now);
+    refuseOlder(next.head);
     clock.follow(next, options.now() - aheadMs, sinceMs);
     seen = next;
   }

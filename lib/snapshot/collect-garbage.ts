@@ -8,9 +8,11 @@ import { mendHistory } from "./head-copy.ts";
 import { type KeptHistory, keptHistory } from "./kept-history.ts";
 import { refuseLostHead } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
+import type { Trust } from "./signatures.ts";
+import type { SigningJwk } from "./signing-keys.ts";
 import { defaultPace } from "./steps.ts";
 
-export interface GcOptions {
+export interface GcOptions extends Trust {
   /** Roots that were served and stay, so that they can be rolled back to, besides what HEAD names. */
   readonly keepPublications: number;
   /**
@@ -59,7 +61,7 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
   const nowMs = (await storeClock(store, options.now))();
   const read = await settledLedger(store);
   const before = read?.ledger;
-  const base = await readHead(store);
+  const base = await readHead(store, options);
   if (base === undefined) await refuseLostHead(store);
   await mendHistory(store);
   const history = await keptHistory(store, base?.head, options.keepPublications);
@@ -85,7 +87,7 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
   if (claimed.deleted.length === 0) return { done: true, deleted: 0, doomed: claimed.doomed.length, kept };
 
   // Somebody who has published since the marking may name a victim: then they stay doomed for another time.
-  const mayDelete = await fence(store, base, nowMs);
+  const mayDelete = await fence(store, base, nowMs, options.signer);
   let deleted = 0;
   for (const name of mayDelete ? claimed.deleted : []) {
     // By a clock that does not jump: past the announced time, writers write the rest anew.
@@ -168,9 +170,14 @@ async function announce(
  * Moves HEAD on without changing what it says. A publisher that started before, and may have found a victim in place, now loses;
  * one that starts after sees in the ledger what is deleted. So nothing depends on how long a publish takes.
  */
-async function fence(store: ObjectStore, base: ReadHead | undefined, nowMs: number): Promise<boolean> {
+async function fence(
+  store: ObjectStore,
+  base: ReadHead | undefined,
+  nowMs: number,
+  signer: SigningJwk | undefined,
+): Promise<boolean> {
   // Whoever publishes first depends on no HEAD, so nothing can make it lose.
   if (base === undefined) return false;
   const head = onClock(base, nowMs, defaultPace);
-  return (await moveHead(store, base, { ...head, reason: "collect" }, nowMs)) !== undefined;
+  return (await moveHead(store, base, { ...head, reason: "collect" }, nowMs, signer)) !== undefined;
 }

@@ -4,14 +4,6 @@ import { headCopyKeys, headCopyPrefix, keptCopies } from "./head-copy.ts";
 /** What lies beside the blobs of a snapshot, and is collected with them. */
 export const collectables: readonly Collectable[] = [
   {
-    // `signatures/<root>/<key>`: as long as the root stays.
-    prefix: "signatures/",
-    stays:
-      async ({ blobs }) =>
-      (key) =>
-        !/^signatures\/[0-9a-f]{64}\//.test(key) || blobs.has(key.split("/")[1] ?? ""),
-  },
-  {
     // Deliveries that were seen: longer than any forge delivers one again.
     prefix: "hooks/",
     minAgeMs: 7 * 24 * 3_600_000,

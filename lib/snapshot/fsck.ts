@@ -9,7 +9,7 @@ import { readHistory } from "./history.ts";
 import { refuseLostHead } from "./lost-head.ts";
 import { reachableFrom } from "./reachable.ts";
 import { restoreWorld } from "./restore-world.ts";
-import { isSigned, type TrustedKey } from "./signatures.ts";
+import { isSigned, type Trust } from "./signatures.ts";
 import { type BlobSource, createSnapshotReader } from "./snapshot-reader.ts";
 
 export interface FsckResult {
@@ -22,9 +22,8 @@ export interface FsckResult {
   readonly broken: readonly string[];
 }
 
-export interface FsckOptions {
+export interface FsckOptions extends Pick<Trust, "trusted"> {
   readonly keepPublications?: number;
-  readonly trusted?: readonly TrustedKey[];
   readonly now?: () => number;
 }
 
@@ -34,7 +33,7 @@ export interface FsckOptions {
  * was only recorded, is asked for by nobody.
  *
  * @param options.keepPublications how far back the history is looked at
- * @param options.trusted keys of which one must have signed each root that HEAD names; none are asked for when it is absent
+ * @param options.trusted keys of which one must have signed HEAD; none are asked for when it is absent
  */
 export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promise<FsckResult> {
   const { keepPublications = Number.POSITIVE_INFINITY, trusted, now = Date.now } = options;
@@ -54,13 +53,13 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
     const read = await readHead(store);
     if (read === undefined) return refuseLostHead(store);
     const { head } = read;
+    if (trusted !== undefined && !(await isSigned(trusted, head)))
+      problems.push("HEAD is signed with none of the trusted keys");
     for (const root of rootsToCome(read, await headTimeNow(store, read, now))) roots.add(root);
     for (const root of roots) {
       await attempt(`root ${root}`, async () => {
         const { world } = await restoreWorld(reader, root);
         for (const problem of isWhole(world)) problems.push(`root ${root}: ${problem}`);
-        if (trusted !== undefined && !(await isSigned(store, trusted, root)))
-          problems.push(`root ${root} is not signed`);
       });
     }
     const { oldest = 0 } = (await readLedger(store))?.ledger ?? {};

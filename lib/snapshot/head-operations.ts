@@ -3,6 +3,7 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type Aims, aborted, promoted, rolledBack, unpinned, withCanary } from "./aims.ts";
 import { blobKey } from "./blob.ts";
+import { onClock, storeClock } from "./clock.ts";
 import { createTreeEncoder } from "./encode-tree.ts";
 import { lastRoot, type ReadHead, readHead } from "./head.ts";
 import { mendHistory } from "./head-copy.ts";
@@ -14,7 +15,10 @@ import { createPublisher, type PublisherOptions, type PublishResult } from "./pu
 import { reachableFrom } from "./reachable.ts";
 import { restoreWorld } from "./restore-world.ts";
 import type { Canary, Head, Pin, PublicationReason } from "./root.ts";
+import type { Trust } from "./signatures.ts";
+import type { SigningJwk } from "./signing-keys.ts";
 import { createSnapshotReader } from "./snapshot-reader.ts";
+import { defaultPace } from "./steps.ts";
 
 export interface Moved {
   readonly head: Head;
@@ -42,7 +46,7 @@ export type OperatorOptions = PublisherOptions & Word;
  * @throws PortolanError when the history does not go back so far, or another publish came in between
  */
 export async function rollback(store: ObjectStore, back: number, options: OperatorOptions = {}): Promise<Moved> {
-  const base = await needHead(store);
+  const base = await needHead(store, options);
   await mendHistory(store);
   const root = await rootServedBefore(store, base.head, back);
   return act(store, base, "rollback", options, (aims, pin) => rolledBack(aims, root, pin));
@@ -64,27 +68,31 @@ async function rootServedBefore(store: ObjectStore, head: Head, back: number): P
 
 /** Lets go of what is pinned: everybody is led to the newest publish. */
 export async function unpin(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store), "unpin", options, unpinned);
+  return act(store, await needHead(store, options), "unpin", options, unpinned);
 }
 
 /** Starts, widens or narrows a canary of a root whose blobs are in the store. */
 export async function setCanary(store: ObjectStore, canary: Canary, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store), "canary", options, (aims) => withCanary(aims, canary));
+  return act(store, await needHead(store, options), "canary", options, (aims) => withCanary(aims, canary));
 }
 
 /** Ends a canary; its nodes go back to what the others have, and all are held there if the sources lead elsewhere. */
 export async function abortCanary(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store), "abort", options, aborted);
+  return act(store, await needHead(store, options), "abort", options, aborted);
 }
 
 /** Gives the canary's root to everybody, and holds them there if the sources lead elsewhere. */
 export async function promoteCanary(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
-  return act(store, await needHead(store), "promote", options, promoted);
+  return act(store, await needHead(store, options), "promote", options, promoted);
 }
 
 /** Copies the root that HEAD leads to, with all that it reaches, into an empty store. */
-export async function exportSnapshot(from: ObjectStore, to: ObjectStore, now = Date.now): Promise<Moved> {
-  const { head } = await needHead(from);
+export async function exportSnapshot(
+  from: ObjectStore,
+  to: ObjectStore,
+  { now = Date.now, ...trust }: PublisherOptions = {},
+): Promise<Moved> {
+  const { head } = await needHead(from, trust);
   await refuseLostHead(to);
   const root = lastRoot(head.steps);
   for (const hash of await reachableFrom(createSnapshotReader(from), root)) {
@@ -93,7 +101,7 @@ export async function exportSnapshot(from: ObjectStore, to: ObjectStore, now = D
     await to.put(blobKey(hash), found.bytes, { ifNoneMatch: "*" });
   }
   const steps = [{ root, at: new Date(now()).toISOString() }];
-  const moved = await moveHead(to, undefined, { steps, reason: "import" }, now());
+  const moved = await moveHead(to, undefined, { steps, reason: "import" }, now(), trust.signer);
   if (moved === undefined) throw new PortolanError("there is a snapshot already");
   return { head: moved.head, root };
 }
@@ -108,6 +116,20 @@ export async function importSnapshot(
   const { world } = await restoreWorld(createSnapshotReader(from), lastRoot(head.steps));
   const publisher = createPublisher(to, options);
   return publisher.publish(world, await publisher.head(), { reason: "import" });
+}
+
+/**
+ * Vouches for HEAD as it is: for one that was never signed, or with a key that is trusted no more. Look at it first.
+ *
+ * @throws PortolanError when somebody else moved HEAD
+ */
+export async function signHeadAsIs(store: ObjectStore, signer: SigningJwk, now = Date.now): Promise<Moved> {
+  const base = await needHead(store);
+  const nowMs = (await storeClock(store, now))();
+  const head = onClock(base, nowMs, defaultPace);
+  const moved = await moveHead(store, base, { ...head, reason: "sign" }, nowMs, signer);
+  if (moved === undefined) throw lost();
+  return { head: moved.head, root: lastRoot(moved.head.steps) };
 }
 
 async function act(
@@ -126,16 +148,18 @@ async function act(
     { reason, by, why },
   );
   if (led.kind === "lost") {
-    throw new PortolanError("somebody else moved HEAD at the same moment; look at the history and try again");
+    throw lost();
   }
   const { canary } = base.head;
   const ended = canary !== undefined && led.head.canary === undefined ? { ended: canary } : {};
   return { head: led.head, root: led.aims.everybody, ...ended };
 }
 
-async function needHead(store: ObjectStore): Promise<ReadHead> {
-  const read = await readHead(store);
+async function needHead(store: ObjectStore, trust: Trust = {}): Promise<ReadHead> {
+  const read = await readHead(store, trust);
   if (read !== undefined) return read;
   await refuseLostHead(store);
   throw new PortolanError("nothing was published yet");
 }
+
+const lost = () => new PortolanError("somebody else moved HEAD at the same moment; look at the history and try again");

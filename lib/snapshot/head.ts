@@ -3,6 +3,7 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { headKey } from "./blob.ts";
 import type { Cohort, Head, Pin, Step } from "./root.ts";
+import { needSigned, type Trust } from "./signatures.ts";
 
 /** HEAD as read, with the tag that a compare-and-swap names. */
 export interface ReadHead {
@@ -12,12 +13,16 @@ export interface ReadHead {
   readonly modifiedMs?: number | undefined;
 }
 
-/** The store's HEAD; undefined when nothing was ever published. */
-export async function readHead(store: ObjectStore): Promise<ReadHead | undefined> {
+/**
+ * The store's HEAD; undefined when nothing was ever published.
+ *
+ * @throws PortolanError when keys are trusted, and none of them has signed it; who signs trusts the own key if no other
+ */
+export async function readHead(store: ObjectStore, { signer, trusted }: Trust = {}): Promise<ReadHead | undefined> {
   const result = await store.get(headKey);
   if (result.kind !== "found") return undefined;
   const { bytes, etag, modifiedMs } = result;
-  return { head: parseHead(bytes), etag, modifiedMs };
+  return { head: await needSigned(trusted ?? (signer && [signer]), parseHead(bytes)), etag, modifiedMs };
 }
 
 /** @throws PortolanError when the bytes are no HEAD: it is the one object that a hand could have edited */

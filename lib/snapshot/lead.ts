@@ -12,15 +12,13 @@ import { type HeadChange, moveHead } from "./move-head.ts";
 import { type OpenWorlds, openWorlds } from "./open-worlds.ts";
 import type { RestoredWorld } from "./restore-world.ts";
 import type { Cohort, Head, Step } from "./root.ts";
-import { type Signer, signRoot } from "./signatures.ts";
+import type { Trust } from "./signatures.ts";
 import { defaultPace, type Pace, planSteps } from "./steps.ts";
 import { blobsOf, mendBlobs, type Written, writeBlobs } from "./write-blobs.ts";
 
-export interface LeadOptions {
+export interface LeadOptions extends Trust {
   readonly pace?: Pace;
   readonly now?: () => number;
-  /** Signs every root that HEAD comes to name. */
-  readonly signer?: Signer;
 }
 
 /** What the history is to say of a move. */
@@ -99,11 +97,9 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
       there: blobsBelow((root) => named.has(root)),
       found: blobsBelow((root) => !named.has(root)),
     });
-    const served = new Set([{ steps }, ...cohorts].flatMap((way) => way.steps.map(({ root }) => root)));
-    if (options.signer !== undefined) for (const root of served) await signRoot(store, options.signer, root);
     const { canary, pin, newest } = aims;
     const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
-    const moved = await moveHead(store, base, change, clock());
+    const moved = await moveHead(store, base, change, clock(), options.signer);
     if (moved === undefined) return { kind: "lost" };
 
     remembered = new Map(

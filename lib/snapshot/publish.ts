@@ -9,7 +9,6 @@ import { encodeWorld } from "./encode-world.ts";
 import { type ReadHead, readHead } from "./head.ts";
 import { type Act, createLeader, type LeadOptions } from "./lead.ts";
 import type { Head, Pin, Share } from "./root.ts";
-import { signRoot } from "./signatures.ts";
 import { type Written, writeBlobs } from "./write-blobs.ts";
 
 export type PublishResult =
@@ -40,7 +39,11 @@ export interface Publishing {
 
 /** Writes snapshots into one store. Keeps in memory what the next publish will compare with. */
 export interface Publisher {
-  /** HEAD now; to be read before the sources that are compiled from, so that a newer world is never overwritten. */
+  /**
+   * HEAD now; to be read before the sources that are compiled from, so that a newer world is never overwritten.
+   *
+   * @throws PortolanError when it is signed with none of the trusted keys: what it says would be signed anew
+   */
   head(): Promise<ReadHead | undefined>;
   /**
    * Writes blobs, then roots, then HEAD. A reader sees all of it or nothing.
@@ -61,11 +64,10 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
   const check = createWorldCheck();
 
   return {
-    head: () => readHead(store),
+    head: () => readHead(store, options),
     async stage(world) {
       const encoded = encodeWorld(world, encodeTree);
       await writeBlobs(store, createBlobCheck(store), [encoded], { there: new Set(), found: new Set() });
-      if (options.signer !== undefined) await signRoot(store, options.signer, encoded.rootBlob.hash);
       return encoded.rootBlob.hash;
     },
     async publish(world, base, { reason = "publish", by = "", why = "", share } = {}) {

@@ -9,6 +9,7 @@ import { type HistoryEntry, readHistory } from "./history.ts";
 import { writtenPublications } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
 import type { Head, Pin } from "./root.ts";
+import { isSigned, type Trust } from "./signatures.ts";
 import { createSnapshotReader } from "./snapshot-reader.ts";
 import { defaultPace } from "./steps.ts";
 
@@ -29,14 +30,15 @@ export interface Recovered {
  * @throws PortolanError when HEAD can be read, nothing is left to rebuild it from, or somebody else wrote one meanwhile
  */
 export async function recoverHead(store: ObjectStore, options: OperatorOptions = {}): Promise<Recovered> {
-  const { by = "", why = "", now = Date.now, pace = defaultPace } = options;
+  const { by = "", why = "", now = Date.now, pace = defaultPace, signer } = options;
+  const trusted = options.trusted ?? (signer === undefined ? undefined : [signer]);
   const lost = await store.get(headKey);
   if (lost.kind === "found" && isHead(lost.bytes)) {
     throw new PortolanError("HEAD can be read, and needs no recovery; `portolan fsck` looks at the rest");
   }
   const nowMs = (await storeClock(store, now))();
   const entries = await writtenPublications(store);
-  const found = (await fromCopy(store)) ?? (await fromHistory(store, entries, by, nowMs));
+  const found = (await fromCopy(store, trusted)) ?? (await fromHistory(store, entries, by, nowMs));
   if (found === undefined) throw new PortolanError("there is neither a copy of HEAD nor a history; publish anew");
   await mendHistory(store);
 
@@ -44,7 +46,9 @@ export async function recoverHead(store: ObjectStore, options: OperatorOptions =
   const unproven = entries.filter(({ generation }) => generation > head.generation);
   const generation = Math.max(head.generation, ...unproven.map((entry) => entry.generation));
   const base = { head: { ...head, generation }, etag: lost.kind === "found" ? lost.etag : undefined };
-  const moved = await moveHead(store, base, { ...head, reason: "recover", by, why }, nowMs);
+  // The history is nobody's word: whoever signs a guess has looked at it first.
+  const vouched = found.from === "copy" ? signer : undefined;
+  const moved = await moveHead(store, base, { ...head, reason: "recover", by, why }, nowMs, vouched);
   if (moved === undefined)
     throw new PortolanError("somebody else wrote a HEAD at the same moment; look at the history");
   return { head: moved.head, root: lastRoot(head.steps), from: found.from, unproven };
@@ -61,8 +65,11 @@ function isHead(bytes: Uint8Array): boolean {
 
 type Found = Pick<Recovered, "from"> & { readonly read: Omit<ReadHead, "etag"> };
 
-async function fromCopy(store: ObjectStore): Promise<Found | undefined> {
-  for await (const { head } of headCopies(store)) return { from: "copy", read: { head } };
+/** The newest copy that is signed, where that is asked for. */
+async function fromCopy(store: ObjectStore, trusted: Trust["trusted"]): Promise<Found | undefined> {
+  for await (const { head } of headCopies(store)) {
+    if (trusted === undefined || (await isSigned(trusted, head))) return { from: "copy", read: { head } };
+  }
   return undefined;
 }
 

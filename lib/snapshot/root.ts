@@ -23,6 +23,8 @@ export interface ClassTable {
 
 export interface ProxyClass extends Readonly<Record<ShapeName, Shape>> {
   readonly id: string;
+  /** Names of the secrets that its resources name, sorted; absent where they name none. */
+  readonly secrets?: readonly string[];
 }
 
 /** Indexes into the trees of the type's table. */
@@ -92,6 +94,16 @@ export interface Head {
   /** RFC 3339 like a step's; absent in a HEAD of an earlier version. */
   readonly at?: string;
   readonly cohorts?: readonly Cohort[];
+  /** Over all of the above. */
+  readonly signatures?: readonly HeadSignature[];
+}
+
+/** One key's word for all else that HEAD says; `signHead` gives it. */
+export interface HeadSignature {
+  /** Id of the key. */
+  readonly key: string;
+  /** Ed25519, base64url. */
+  readonly value: string;
 }
 
 export interface Step {
@@ -145,6 +157,7 @@ export type PublicationReason =
   | "unpin"
   | "import"
   | "collect"
-  | "recover";
+  | "recover"
+  | "sign";
 
 export type { Classifier };

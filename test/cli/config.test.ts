@@ -13,6 +13,7 @@ import { registerApply, registerCreate, registerReplace } from "../../lib/cli/co
 import { registerHistory } from "../../lib/cli/history.ts";
 import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
+import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { readHead } from "../../lib/snapshot/head.ts";
 import { rollback } from "../../lib/snapshot/head-operations.ts";
@@ -228,7 +229,8 @@ describe("the commands on a compile function", () => {
       compiled += 1;
       return { kind: "published", version: "v", generation: compiled, diagnostics: [] } as const;
     };
-    server = await serveHttp(webhookApp({ store: objects, recompile, secret: "s", sources: ["operators"] }), 0);
+    const secrets = { ...noSecrets, operators: ["s"] };
+    server = await serveHttp(webhookApp({ store: objects, recompile, secrets, sources: ["operators"] }), 0);
   });
   afterAll(() => server.close());
   beforeEach(() => vi.stubEnv("PORTOLAN_WEBHOOK_SECRET", "s"));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
 import { objectSigner } from "../../lib/compile/webhook/object-signature.ts";
+import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { httpStore } from "../../lib/storage/http.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -11,7 +12,8 @@ const secret = "s3cret";
 
 function serve(objects: ObjectStore = memoryStore()): Promise<RunningServer> {
   const recompile = async () => ({ kind: "published", version: "v", generation: 1, diagnostics: [] }) as const;
-  return serveHttp(webhookApp({ store: objects, recompile, secret, sources: ["main"] }), 0);
+  const secrets = { ...noSecrets, operators: [secret] };
+  return serveHttp(webhookApp({ store: objects, recompile, secrets, sources: ["main"] }), 0);
 }
 
 const open = (url: string, key = secret) => httpStore({ url: `${url}/objects`, authorize: objectSigner(key) });

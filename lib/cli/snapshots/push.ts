@@ -5,6 +5,7 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/directory.ts";
 import { readFolder } from "../../config/folder.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
+import { keyringOption, trustOf } from "../keyring.ts";
 import { postSigned, webhookSecret } from "../post-signed.ts";
 import { tellFilled } from "../recompiled-text.ts";
 import type { Terminal } from "../terminal.ts";
@@ -13,6 +14,7 @@ import { addLabel, percentOf } from "./share-options.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 interface Options extends WordOptions {
+  readonly keyring: string;
   readonly store: string;
   readonly source: string;
   readonly url?: string;
@@ -40,7 +42,8 @@ export function registerPush(program: Command, terminal: Terminal): void {
     )
     .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC, from now on")
     .option("--no-binary-forms", "store none from now on")
-    .option("--allow-empty", "fill the source although the folder holds no object");
+    .option("--allow-empty", "fill the source although the folder holds no object")
+    .addOption(keyringOption());
   addWordOptions(command).action(async (folder: string, options: Options) => {
     const files = await readFolder(folder);
     const publishing = publishingOf(options);
@@ -59,12 +62,13 @@ function publishingOf({ canary, label, ...word }: Options): Publishing {
 
 async function pushToStore(
   files: readonly SourceFile[],
-  { store: where, source, binaryForms, allowEmpty = false }: Options,
+  { store: where, source, binaryForms, allowEmpty = false, keyring }: Options,
   publishing: Publishing,
 ): Promise<Recompiled> {
   const store = await openStore(where);
+  const publisher = await trustOf(keyring);
   await writeShard(store, source, files, { allowEmpty });
-  return createRecompiler({ store, change: binaryForms === undefined ? {} : { binaryForms } })(publishing);
+  return createRecompiler({ store, change: binaryForms === undefined ? {} : { binaryForms }, publisher })(publishing);
 }
 
 async function pushToUrl(

@@ -7,11 +7,19 @@ import { collectables } from "../../snapshot/collectables.ts";
 import { fsck } from "../../snapshot/fsck.ts";
 import { recoverHead } from "../../snapshot/recover-head.ts";
 import { repair } from "../../snapshot/repair.ts";
+import { keyringOption, trustOf } from "../keyring.ts";
 import type { Terminal } from "../terminal.ts";
 import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 const source = { copy: "the newest copy of HEAD", history: "the newest entry of the history" } as const;
+
+interface FsckOptions {
+  readonly store: string;
+  readonly keep?: string;
+  readonly repair?: boolean;
+  readonly keyring: string;
+}
 
 /** `gc`, `fsck` and `recover`. */
 export function registerUpkeep(program: Command, terminal: Terminal): void {
@@ -20,9 +28,11 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .description("Deletes what nothing names any more: one run names it, a run an hour later deletes it.")
     .option(storeOption, storeDescription, defaultStore)
     .option("--keep <publications>", "how many roots that were served can still be rolled back to", "50")
-    .action(async ({ store, keep }: { store: string; keep: string }) => {
+    .addOption(keyringOption())
+    .action(async ({ store, keep, keyring }: { store: string; keep: string; keyring: string }) => {
+      const trust = await trustOf(keyring);
       const others = [...collectables, collectedSources];
-      const options = { keepPublications: Number(keep), graceMs: 3_600_000, now: Date.now, others };
+      const options = { keepPublications: Number(keep), graceMs: 3_600_000, now: Date.now, others, ...trust };
       const { done, deleted, doomed, kept } = await collectGarbage(await openStore(store), options);
       if (!done) throw new PortolanError("somebody else is publishing or collecting; try again later");
       terminal.out(`${deleted} deleted, ${doomed} to be deleted in an hour or later, ${kept} kept`);
@@ -34,9 +44,14 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .option(storeOption, storeDescription, defaultStore)
     .option("--keep <publications>", "how far back the history is kept")
     .option("--repair", "write anew what is missing or damaged and can be made from the sources, or has a copy")
-    .action(async ({ store: where, keep, repair: mends }: { store: string; keep?: string; repair?: boolean }) => {
+    .addOption(keyringOption())
+    .action(async ({ store: where, keep, repair: mends, keyring }: FsckOptions) => {
       const store = await openStore(where);
-      const options = keep === undefined ? {} : { keepPublications: Number(keep) };
+      const { trusted } = await trustOf(keyring);
+      const options = {
+        ...(keep === undefined ? {} : { keepPublications: Number(keep) }),
+        ...(trusted === undefined ? {} : { trusted }),
+      };
       const result = mends === true ? await repair(store, remakeWorlds(store), options) : await fsck(store, options);
       const problems = [...result.problems, ...(await sourceProblems(store))];
       for (const problem of problems) terminal.out(problem);
@@ -51,9 +66,11 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     program
       .command("recover")
       .description("Rebuilds a HEAD that is gone or cannot be read, from its copies or from the history.")
-      .option(storeOption, storeDescription, defaultStore),
-  ).action(async ({ store, ...word }: { store: string } & WordOptions) => {
-    const { head, root, from, unproven } = await recoverHead(await openStore(store), wordOf(word));
+      .option(storeOption, storeDescription, defaultStore)
+      .addOption(keyringOption()),
+  ).action(async ({ store, keyring, ...word }: { store: string; keyring: string } & WordOptions) => {
+    const trust = await trustOf(keyring);
+    const { head, root, from, unproven } = await recoverHead(await openStore(store), { ...wordOf(word), ...trust });
     terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);
     if (head.pin !== undefined) terminal.out(`pinned: ${head.pin.why}; \`portolan unpin\` lets go`);
     for (const { generation, at, reason, root: other } of unproven) {
@@ -61,6 +78,8 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
         `left out, since nobody can tell whether it was served: ${at}  generation ${generation}, ${reason} of ${other}`,
       );
     }
+    const isUnsigned = trust.trusted !== undefined && head.signatures === undefined;
+    if (isUnsigned) terminal.out("not signed, since no copy was: look at it, then `portolan sign` vouches for it");
     terminal.out("`portolan fsck` looks at the rest");
   });
 }

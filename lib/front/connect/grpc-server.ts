@@ -16,6 +16,7 @@ import {
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono/tiny";
 import type { Limits } from "../../limits/limits.ts";
+import { guard } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
 import { lastAnswersMs, type RunningServer } from "../node-server.ts";
 import { problem } from "../responses.ts";
@@ -69,6 +70,7 @@ function callListener(front: Front): Listener {
     rpcHandlers(front, discoveryCalls(front), { acceptCompression }).map((handler) => [handler.requestPath, handler]),
   );
   const connect = new Hono();
+  connect.use(guard(front.authentication));
   mountConnect(connect, front);
   connect.notFound((c) => problem(404, `there is no ${c.req.method} of this kind here`));
   const answerConnect = getRequestListener(connect.fetch, { overrideGlobalObjects: false });
