@@ -59,7 +59,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
       if (problems.length === 0) return;
       const remedy = mends === true ? "`portolan rollback` leads to what is whole" : "`--repair` mends what can be";
-      throw new PortolanError(`${problems.length} problems; ${remedy}`);
+      throw new PortolanError(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}; ${remedy}`);
     });
 
   addWordOptions(
