@@ -1,0 +1,156 @@
+/** What is done to a store while publishers go on. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { collectedSources } from "../../lib/compile/collect-sources.ts";
+import { createRecompiler } from "../../lib/compile/recompile.ts";
+import { writeShard } from "../../lib/compile/source-shard.ts";
+import { blobKey } from "../../lib/snapshot/blob.ts";
+import { collectGarbage } from "../../lib/snapshot/collect-garbage.ts";
+import { collectables } from "../../lib/snapshot/collectables.ts";
+import { lastRoot, newestRoot, readHead } from "../../lib/snapshot/head.ts";
+import {
+  abortCanary,
+  type Moved,
+  promoteCanary,
+  rollback,
+  setCanary,
+  unpin,
+} from "../../lib/snapshot/head-operations.ts";
+import { reachableFrom } from "../../lib/snapshot/reachable.ts";
+import { recoverHead } from "../../lib/snapshot/recover-head.ts";
+import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
+import type { Said } from "./invariants.ts";
+import { pace, textOf } from "./mesh.ts";
+import type { Place } from "./place.ts";
+import type { Publishers } from "./publishers.ts";
+
+export interface Scene {
+  readonly place: Place;
+  readonly publishers: Publishers;
+  readonly random: () => number;
+  /** Runs while the store is silent; what it finds. */
+  readonly meanwhile: () => Promise<readonly string[]>;
+}
+
+/** What came of an act: what operators were told since, and what was found wrong on the way. */
+export interface Acted {
+  readonly said: Said;
+  readonly violations?: readonly string[];
+}
+
+/** @returns undefined where there is nothing to be done so */
+export type ActOf = (scene: Scene, said: Said) => Promise<Acted | undefined>;
+
+const options = { pace, by: "faults" };
+const hourMs = 3_600_000;
+
+export const acts = {
+  "kill -9 of a publisher": async ({ publishers, random }, said) => {
+    await publishers.kill(Math.floor(random() * 9), random() * 150, 0);
+    return { said };
+  },
+  "a clock an hour off": async ({ publishers, random }, said) => {
+    await publishers.kill(Math.floor(random() * 9), random() * 150, random() < 0.5 ? hourMs : -hourMs);
+    return { said };
+  },
+  "a race of four": async ({ place: { store }, random }, said) => {
+    const racers = ["r1", "r22", "r333", "r4444"].map(async (source) => {
+      await writeShard(store, source, [{ file: "shop.yaml", text: textOf(source, Math.floor(random() * 1_000)) }]);
+      return createRecompiler({ store, publisher: { pace } })();
+    });
+    await Promise.allSettled(racers);
+    return { said };
+  },
+  "a silent store": async ({ place, publishers, random, meanwhile }, said) => {
+    if (place.silence === undefined) {
+      await publishers.freeze(200 + random() * 800);
+      return { said };
+    }
+    place.silence();
+    await sleep(random() * 1_000);
+    const violations = await meanwhile();
+    place.recover?.();
+    return { said, violations };
+  },
+  "a damaged blob": async ({ place: { store }, random }, said) => {
+    const key = await someBlob(store, random);
+    if (key === undefined) return undefined;
+    const found = await store.get(key);
+    const bytes = found.kind === "found" ? found.bytes : new Uint8Array();
+    if (random() < 0.3) await store.delete(key);
+    else await store.put(key, random() < 0.5 ? bytes.slice(0, bytes.length / 2) : bytes.with(0, 0x20));
+    return { said };
+  },
+  "a lost HEAD": async ({ place: { store }, publishers, random }, said) => {
+    await publishers.killAll();
+    const before = (await readHead(store))?.head.generation ?? 0;
+    if (random() < 0.5) await store.delete("HEAD");
+    else await store.put("HEAD", new TextEncoder().encode('{"generation":1,"st'));
+    const began = await createRecompiler({ store, publisher: { pace } })().then(
+      () => ["a store without HEAD was begun anew"],
+      () => [],
+    );
+    const { head } = await recoverHead(store, options);
+    publishers.startAll();
+    const backwards =
+      head.generation > before ? [] : [`HEAD went back from generation ${before} to ${head.generation}`];
+    return { said, violations: [...began, ...backwards] };
+  },
+  "a rollback": async ({ place: { store }, random }) => {
+    const { root } = await untilDone(() => rollback(store, 1 + Math.floor(random() * 3), options));
+    return { said: { pinned: root } };
+  },
+  "an unpin": async ({ place: { store } }, { pinned, canary }) => {
+    if (pinned === undefined || canary !== undefined) return undefined;
+    await untilDone(() => unpin(store, options));
+    return { said: {} };
+  },
+  "a canary": async ({ place: { store }, random }, said) => {
+    const head = (await readHead(store))?.head;
+    const root = head === undefined ? "" : newestRoot(head);
+    await untilDone(() => setCanary(store, { root, percent: Math.floor(random() * 100), labels: {} }, options));
+    return { said: { ...said, canary: root } };
+  },
+  "the end of a canary": async ({ place: { store }, random }, { canary }) => {
+    if (canary === undefined) return undefined;
+    const end = random() < 0.5 ? promoteCanary : abortCanary;
+    const { head, root } = await untilDone(() => end(store, options));
+    return { said: head.pin === undefined ? {} : { pinned: root } };
+  },
+  "collecting garbage": async ({ place: { store } }, said) => {
+    const others = [...collectables, collectedSources];
+    // Hardly any grace, so that things are deleted under the publishers' feet.
+    const gc = { keepPublications: 8, graceMs: 50, now: Date.now, budgetMs: 5_000, others };
+    for (let run = 0; run < 3; run += 1) {
+      await collectGarbage(store, gc);
+      await sleep(60);
+    }
+    return { said };
+  },
+} satisfies Readonly<Record<string, ActOf>>;
+
+/** Publishers are faster now and then: whoever loses is told, and tries again. */
+async function untilDone(act: () => Promise<Moved>): Promise<Moved> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await act();
+    } catch (cause) {
+      if (attempt >= 30 || !String(cause).includes("at the same moment")) throw cause;
+      await sleep(20);
+    }
+  }
+}
+
+/**
+ * A blob of what is served or newest, or the newest entry of the history. No root: which sources it was made from is written in
+ * it alone, so that it can be made again only as long as they say the same.
+ */
+async function someBlob(store: ObjectStore, random: () => number): Promise<string | undefined> {
+  const head = (await readHead(store))?.head;
+  if (head === undefined) return undefined;
+  if (random() < 0.15) return blobKey(head.publication);
+  const root = random() < 0.5 ? newestRoot(head) : lastRoot(head.steps);
+  const blobs = [...(await reachableFrom(createSnapshotReader(store), root))].filter((hash) => hash !== root).sort();
+  const hash = blobs[Math.floor(random() * blobs.length)];
+  return hash === undefined ? undefined : blobKey(hash);
+}
