@@ -100,7 +100,11 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
     const { canary, pin, newest } = aims;
     const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
     const moved = await moveHead(store, base, change, clock(), options.signer);
-    if (moved === undefined) return { kind: "lost" };
+    if (moved === undefined) {
+      // Whoever tries again at once has read them already.
+      remembered = worlds.stored;
+      return { kind: "lost" };
+    }
 
     remembered = new Map(
       rootsOfHead(moved.head).flatMap((root) => {

@@ -7,14 +7,7 @@ import { blobKey } from "../../lib/snapshot/blob.ts";
 import { collectGarbage } from "../../lib/snapshot/collect-garbage.ts";
 import { collectables } from "../../lib/snapshot/collectables.ts";
 import { lastRoot, newestRoot, readHead } from "../../lib/snapshot/head.ts";
-import {
-  abortCanary,
-  type Moved,
-  promoteCanary,
-  rollback,
-  setCanary,
-  unpin,
-} from "../../lib/snapshot/head-operations.ts";
+import { abortCanary, promoteCanary, rollback, setCanary, unpin } from "../../lib/snapshot/head-operations.ts";
 import { reachableFrom } from "../../lib/snapshot/reachable.ts";
 import { recoverHead } from "../../lib/snapshot/recover-head.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
@@ -28,7 +21,7 @@ export interface Scene {
   readonly place: Place;
   readonly publishers: Publishers;
   readonly random: () => number;
-  /** Runs while the store is silent; what it finds. */
+  /** Polls, and says what is wrong with the answer. */
   readonly meanwhile: () => Promise<readonly string[]>;
 }
 
@@ -63,14 +56,21 @@ export const acts = {
   },
   "a silent store": async ({ place, publishers, random, meanwhile }, said) => {
     if (place.silence === undefined) {
-      await publishers.freeze(200 + random() * 800);
+      publishers.stop();
+      await sleep(200 + random() * 800);
+      publishers.goOn();
       return { said };
     }
+    // What is served now lies in memory, and stays what it is while nobody publishes.
+    publishers.stop();
+    await sleep(2 * (pace.settleMs + pace.retentionMs));
+    const before = await meanwhile();
     place.silence();
+    const during = await meanwhile();
+    publishers.goOn();
     await sleep(random() * 1_000);
-    const violations = await meanwhile();
     place.recover?.();
-    return { said, violations };
+    return { said, violations: [...before, ...during] };
   },
   "a damaged blob": async ({ place: { store }, random }, said) => {
     const key = await someBlob(store, random);
@@ -97,24 +97,24 @@ export const acts = {
     return { said, violations: [...began, ...backwards] };
   },
   "a rollback": async ({ place: { store }, random }) => {
-    const { root } = await untilDone(() => rollback(store, 1 + Math.floor(random() * 3), options));
+    const { root } = await rollback(store, 1 + Math.floor(random() * 3), options);
     return { said: { pinned: root } };
   },
   "an unpin": async ({ place: { store } }, { pinned, canary }) => {
     if (pinned === undefined || canary !== undefined) return undefined;
-    await untilDone(() => unpin(store, options));
+    await unpin(store, options);
     return { said: {} };
   },
   "a canary": async ({ place: { store }, random }, said) => {
     const head = (await readHead(store))?.head;
     const root = head === undefined ? "" : newestRoot(head);
-    await untilDone(() => setCanary(store, { root, percent: Math.floor(random() * 100), labels: {} }, options));
+    await setCanary(store, { root, percent: Math.floor(random() * 100), labels: {} }, options);
     return { said: { ...said, canary: root } };
   },
   "the end of a canary": async ({ place: { store }, random }, { canary }) => {
     if (canary === undefined) return undefined;
     const end = random() < 0.5 ? promoteCanary : abortCanary;
-    const { head, root } = await untilDone(() => end(store, options));
+    const { head, root } = await end(store, options);
     return { said: head.pin === undefined ? {} : { pinned: root } };
   },
   "collecting garbage": async ({ place: { store } }, said) => {
@@ -128,18 +128,6 @@ export const acts = {
     return { said };
   },
 } satisfies Readonly<Record<string, ActOf>>;
-
-/** Publishers are faster now and then: whoever loses is told, and tries again. */
-async function untilDone(act: () => Promise<Moved>): Promise<Moved> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await act();
-    } catch (cause) {
-      if (attempt >= 30 || !String(cause).includes("at the same moment")) throw cause;
-      await sleep(20);
-    }
-  }
-}
 
 /**
  * A blob of what is served or newest, or the newest entry of the history. No root: which sources it was made from is written in

@@ -30,8 +30,9 @@ export interface Publishers {
   kill(index: number, afterMs: number, aheadMs: number): Promise<void>;
   killAll(): Promise<void>;
   startAll(): void;
-  /** Stops them as a machine does that swaps, for so long. */
-  freeze(ms: number): Promise<void>;
+  /** Stops them where they are, as a machine does that swaps. */
+  stop(): void;
+  goOn(): void;
 }
 
 const script = new URL("publisher-process.ts", import.meta.url).pathname;
@@ -87,6 +88,9 @@ export function startPublishers(place: Place, sources: readonly string[]): Publi
     await one?.exit;
   }
 
+  const signal = (name: "SIGSTOP" | "SIGCONT") => {
+    for (const { child } of running.values()) child.kill(name);
+  };
   const startAll = () => {
     for (const source of sources) if (!running.has(source)) start(source, 0);
   };
@@ -106,11 +110,8 @@ export function startPublishers(place: Place, sources: readonly string[]): Publi
     killAll: async () => {
       await Promise.all(sources.map(end));
     },
-    async freeze(ms) {
-      for (const { child } of running.values()) child.kill("SIGSTOP");
-      await sleep(ms);
-      for (const { child } of running.values()) child.kill("SIGCONT");
-    },
+    stop: () => signal("SIGSTOP"),
+    goOn: () => signal("SIGCONT"),
   };
 }
 
