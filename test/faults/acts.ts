@@ -101,18 +101,16 @@ export const acts = {
     return { said: { pinned: root } };
   },
   "an unpin": async ({ place: { store } }, { pinned, canary }) => {
-    if (pinned === undefined || canary !== undefined) return undefined;
+    if (canary !== undefined) await abortCanary(store, options);
+    if (pinned === undefined) await rollback(store, 1, options);
     await unpin(store, options);
     return { said: {} };
   },
   "a canary": async ({ place: { store }, random }, said) => {
-    const head = (await readHead(store))?.head;
-    const root = head === undefined ? "" : newestRoot(head);
-    await setCanary(store, { root, percent: Math.floor(random() * 100), labels: {} }, options);
-    return { said: { ...said, canary: root } };
+    return { said: { ...said, canary: await beginCanary(store, random) } };
   },
   "the end of a canary": async ({ place: { store }, random }, { canary }) => {
-    if (canary === undefined) return undefined;
+    if (canary === undefined) await beginCanary(store, random);
     const end = random() < 0.5 ? promoteCanary : abortCanary;
     const { head, root } = await end(store, options);
     return { said: head.pin === undefined ? {} : { pinned: root } };
@@ -128,6 +126,13 @@ export const acts = {
     return { said };
   },
 } satisfies Readonly<Record<string, ActOf>>;
+
+async function beginCanary(store: ObjectStore, random: () => number): Promise<string> {
+  const head = (await readHead(store))?.head;
+  const root = head === undefined ? "" : newestRoot(head);
+  await setCanary(store, { root, percent: Math.floor(random() * 100), labels: {} }, options);
+  return root;
+}
 
 /**
  * A blob of what is served or newest, or the newest entry of the history. No root: which sources it was made from is written in

@@ -94,8 +94,7 @@ async function tryAt(
     for (let round = 0; round < rounds; round += 1) {
       const [name, act] = deal();
       counts[name] ??= { done: 0, refused: 0 };
-      const needsWhole = name === "collecting garbage" || name === "a lost HEAD";
-      if (needsWhole || round % checkEvery === checkEvery - 1) await check();
+      if (needWhole.has(name) || round % checkEvery === checkEvery - 1) await check();
       const found: string[] = [];
       try {
         const acted = await act(scene, said);
@@ -134,6 +133,14 @@ async function tryAt(
     violations,
   };
 }
+
+/** Acts of several parts, or that throw away what a repair would need. */
+const needWhole: ReadonlySet<string> = new Set([
+  "collecting garbage",
+  "a lost HEAD",
+  "an unpin",
+  "the end of a canary",
+] satisfies readonly (keyof typeof acts)[]);
 
 type Card = readonly [string, ActOf];
 
