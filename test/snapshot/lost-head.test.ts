@@ -6,6 +6,8 @@ import { readHead } from "../../lib/snapshot/head.ts";
 import { exportSnapshot, rollback, setCanary } from "../../lib/snapshot/head-operations.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { recoverHead } from "../../lib/snapshot/recover-head.ts";
+import { isSigned } from "../../lib/snapshot/signatures.ts";
+import { makeSigningKey, publicPart } from "../../lib/snapshot/signing-keys.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { allOf } from "../all-of.ts";
@@ -99,6 +101,30 @@ describe("rebuilding HEAD", () => {
     await store.delete("HEAD");
     expect(await recoverHead(store)).toMatchObject({ head: { generation: 4 }, unproven: [{ generation: 3 }] });
     expect((await fsck(store)).problems).toEqual([]);
+  });
+
+  it("takes only copies that are signed where keys are trusted, and signs no guess", async () => {
+    const key = await makeSigningKey("roots");
+    const trust = { signer: key, trusted: [publicPart(key)] };
+    const store = memoryStore();
+    const publisher = createPublisher(store, { pace, ...trust });
+    for (const content of ["1", "2"]) await publisher.publish(world(content), await publisher.head());
+    const served = (await headOf(store))?.steps;
+    // Somebody else's, who has no key.
+    const forged = await storeWith("a", "b", "c");
+    const copy = await forged.get("heads/0000000003");
+    await store.put("heads/0000000003", copy.kind === "found" ? copy.bytes : new Uint8Array());
+    await store.delete("HEAD");
+    const { head } = await recoverHead(store, trust);
+    expect(head.steps).toEqual(served);
+    expect(await isSigned(trust.trusted, head)).toBe(true);
+
+    await store.delete("HEAD");
+    await expect(recoverHead(store)).rejects.toThrow("HEAD is signed");
+    for (const { key: name } of await allOf(store.list("heads/"))) await store.delete(name);
+    const guessed = await recoverHead(store, trust);
+    expect(guessed.from).toBe("history");
+    expect(await isSigned(trust.trusted, guessed.head)).toBe(false);
   });
 
   it("passes over copies that are damaged", async () => {
