@@ -155,9 +155,9 @@ async function act(
       const ended = canary !== undefined && led.head.canary === undefined ? { ended: canary } : {};
       return { head: led.head, root: led.aims.everybody, ...ended };
     }
-    const now = await needHead(store, options);
-    if (attempt >= maxAttempts || wordOf(now.head) !== wordOf(base.head)) throw lost();
-    read = now;
+    const next = await needHead(store, options);
+    if (attempt >= maxAttempts || wordOf(next.head) !== wordOf(base.head)) throw lost();
+    read = next;
   }
 }
 

@@ -20,7 +20,7 @@ async function hadHead(store: ObjectStore): Promise<boolean> {
   return (await writtenPublications(store)).some(({ generation }) => generation > 1);
 }
 
-/** Entries are smaller, whoever did what for which reason. */
+/** Entries are smaller; one with a very long reason is not looked for. */
 const maxEntryBytes = 4_096;
 
 /** Every entry of a history that lies in a store, those among them that never came into force; in no order. */
