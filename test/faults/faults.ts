@@ -19,6 +19,8 @@ export interface FaultOptions {
   readonly seed: number;
   readonly places: readonly PlaceName[];
   readonly onProgress?: (line: string) => void;
+  /** Ends the rounds early. */
+  readonly signal?: AbortSignal;
 }
 
 /** What was done at a place, and what came of it. */
@@ -45,12 +47,12 @@ const slowMs = 5_500;
 /** The whole store is looked at every so many rounds. */
 const checkEvery = 6;
 
-export async function tryFaults({ rounds, seed, places, onProgress }: FaultOptions): Promise<readonly FaultReport[]> {
+export async function tryFaults({ rounds, seed, places, ...more }: FaultOptions): Promise<readonly FaultReport[]> {
   const reports: FaultReport[] = [];
   for (const name of places) {
     const place = await openPlace(name);
     try {
-      reports.push(await tryAt(place, rounds, seeded(seed), onProgress));
+      reports.push(await tryAt(place, rounds, seeded(seed), more));
     } finally {
       await place.close();
     }
@@ -62,7 +64,7 @@ async function tryAt(
   place: Place,
   rounds: number,
   random: () => number,
-  onProgress: FaultOptions["onProgress"],
+  { onProgress, signal }: Pick<FaultOptions, "onProgress" | "signal">,
 ): Promise<FaultReport> {
   const startMs = performance.now();
   const violations: string[] = [];
@@ -80,6 +82,7 @@ async function tryAt(
   let said: Said = {};
   let [roots, mended] = [0, 0];
   let isDamaged = false;
+  let round = 0;
 
   async function check(): Promise<void> {
     const result = await checkStore(place.store, publishers.acknowledged);
@@ -91,10 +94,11 @@ async function tryAt(
 
   try {
     await publishedOften(publishers.acknowledged);
-    for (let round = 0; round < rounds; round += 1) {
+    for (; round < rounds && signal?.aborted !== true; round += 1) {
       const [name, act] = deal();
       counts[name] ??= { done: 0, refused: 0 };
-      if (needWhole.has(name) || round % checkEvery === checkEvery - 1) await check();
+      if ((isDamaged && needWhole.has(name)) || name === "collecting garbage" || round % checkEvery === checkEvery - 1)
+        await check();
       const found: string[] = [];
       try {
         const acted = await act(scene, said);
@@ -122,7 +126,7 @@ async function tryAt(
   violations.push(...(await headViolations(place.store, said)), ...publishers.deaths);
   return {
     place: place.name,
-    rounds,
+    rounds: round,
     seconds: Math.round((performance.now() - startMs) / 1_000),
     acts: counts,
     acknowledged: publishers.acknowledged.length,
@@ -134,9 +138,8 @@ async function tryAt(
   };
 }
 
-/** Acts of several parts, or that throw away what a repair would need. */
+/** Acts of several parts, in whose way nothing is to be. */
 const needWhole: ReadonlySet<string> = new Set([
-  "collecting garbage",
   "a lost HEAD",
   "an unpin",
   "the end of a canary",

@@ -21,7 +21,10 @@ if (places.length === 0 || !Number.isInteger(rounds) || !Number.isInteger(seed))
 }
 
 const told = values.json ? {} : { onProgress: (line: string) => console.error(line) };
-const reports = await tryFaults({ rounds, seed, places, ...told });
+const stopped = new AbortController();
+// What was found until then is told all the same.
+process.once("SIGINT", () => stopped.abort());
+const reports = await tryFaults({ rounds, seed, places, signal: stopped.signal, ...told });
 
 if (values.json) console.log(JSON.stringify(reports));
 else {
@@ -42,6 +45,7 @@ else {
         return refused === 0 ? done : `${done}, refused ${refused}`;
       }),
     ),
+    row("rounds", (report) => report.rounds),
     row("publishes acknowledged", ({ acknowledged }) => acknowledged),
     row("publishes that failed with a reason", ({ failed }) => failed),
     row("whole roots read", ({ roots }) => roots),
@@ -53,7 +57,7 @@ else {
     row("acknowledged and lost, undone, half or late", ({ violations }) => violations.length),
   );
   console.log(table.toString());
-  console.log(`${rounds} rounds at each place, seed ${seed}`);
+  console.log(`seed ${seed}`);
   for (const { place, violations } of reports)
     for (const text of violations) console.log(`FAILED at ${place}: ${text}`);
 }
