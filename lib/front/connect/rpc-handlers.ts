@@ -31,10 +31,10 @@ export function rpcHandlers(
 function limited(front: Front, handler: UniversalHandler, maxBytes: number): UniversalHandler {
   const handle: UniversalHandler = Object.assign(async (request: Parameters<UniversalHandler>[0]) => {
     const chunks = isChunks(request.body) ? request.body : undefined;
-    const { room, leave } = roomIn(front.answers, request.signal);
+    const { room, asked, leave } = roomIn(front, request.signal);
     const response = await handler({
       ...request,
-      body: wholeBody(front, chunks, maxBytes + frameBytes),
+      body: wholeBody(front, chunks, maxBytes + frameBytes, asked),
       contextValues: createContextValues().set(roomKey, room),
     });
     return { ...response, body: untilEnd(response.body ?? createAsyncIterable([]), leave) };
@@ -43,9 +43,15 @@ function limited(front: Front, handler: UniversalHandler, maxBytes: number): Uni
 }
 
 /** The body in one piece. An error in reading it is thrown where the library reads, which then answers with it. */
-async function* wholeBody(front: Front, chunks: AsyncIterable<Uint8Array> | undefined, maxBytes: number) {
+async function* wholeBody(
+  front: Front,
+  chunks: AsyncIterable<Uint8Array> | undefined,
+  maxBytes: number,
+  asked: (bytes: number) => void,
+) {
   const read = await readChunks(chunks ?? null, Number.NaN, { maxBytes, pool: front.bodies });
   if (read.kind === "refused") throw connectErrorOf(read);
+  asked(read.bytes.length);
   yield read.bytes;
 }
 
