@@ -4,8 +4,10 @@ import { createRecompiler, type Recompiled } from "../lib/compile/recompile.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { coalesce } from "../lib/compile/webhook/coalesce.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
+import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
+import { readTrust } from "../lib/snapshot/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 
 export interface Env extends WorldSettings {
@@ -13,7 +15,14 @@ export interface Env extends WorldSettings {
   readonly PREFIX?: string;
   /** Names of the source shards, separated by commas, the primary first. */
   readonly SOURCES?: string;
+  /** Secrets, as `readWebhookSecrets` reads them. */
   readonly PORTOLAN_WEBHOOK_SECRET?: string;
+  readonly PORTOLAN_SOURCE_SECRETS?: string;
+  readonly PORTOLAN_GITHUB_SECRETS?: string;
+  readonly PORTOLAN_GITLAB_SECRETS?: string;
+  /** Private key that signs HEAD, and public keys of which one must have signed it before. */
+  readonly PORTOLAN_SIGNING_KEY?: string;
+  readonly PORTOLAN_TRUSTED_KEYS?: string;
 }
 
 interface Compiler {
@@ -29,10 +38,21 @@ function compilerFor(env: Env): Compiler {
   if (known !== undefined) return known;
   const store = r2Store(env.SNAPSHOTS, env.PREFIX);
   const world = worldFromSettings(env);
+  const publisher = readTrust(
+    { signer: env.PORTOLAN_SIGNING_KEY, trusted: env.PORTOLAN_TRUSTED_KEYS },
+    { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" },
+  );
   const sources = (env.SOURCES ?? "main").split(",");
-  const recompile = coalesce(createRecompiler({ store, sources, world }));
+  const recompile = coalesce(createRecompiler({ store, sources, world, publisher }));
   const onError = (cause: unknown) => console.error(String(cause));
-  const app = webhookApp({ store, recompile, sources, secret: env.PORTOLAN_WEBHOOK_SECRET ?? "", onError });
+  const settings = {
+    WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
+    SOURCE_SECRETS: env.PORTOLAN_SOURCE_SECRETS,
+    GITHUB_SECRETS: env.PORTOLAN_GITHUB_SECRETS,
+    GITLAB_SECRETS: env.PORTOLAN_GITLAB_SECRETS,
+  };
+  const secrets = readWebhookSecrets(settings, "PORTOLAN_");
+  const app = webhookApp({ store, recompile, sources, secrets, onError });
   const compiler = { recompile, app };
   compilers.set(env.SNAPSHOTS, compiler);
   return compiler;

@@ -1,13 +1,26 @@
 /** The front as a Lambda function behind a function URL: serves the snapshots in an S3 bucket, without the compiler. */
 import { handle } from "hono/aws-lambda";
 import { frontApp } from "../lib/front/app.ts";
+import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
+import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront } from "../lib/front/front.ts";
+import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
+import { readTrusted } from "../lib/snapshot/signing-keys.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
+
+const { PORTOLAN_AUTHENTICATION = "", PORTOLAN_TRUSTED_KEYS: trusted } = process.env;
+
+const store = s3FromEnvironment();
 
 // Time spent waiting is billed here, so no poll is held.
 const front = createFront({
-  store: s3FromEnvironment(),
+  store,
+  ...secretsFromSetting(store, process.env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
+  ...readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS"),
   maxHoldMs: 0,
+  // A function URL is open to the world: nobody is served before somebody has decided.
+  authentication:
+    PORTOLAN_AUTHENTICATION === "" ? undecidedAuthentication : readAuthentication(PORTOLAN_AUTHENTICATION),
   onError: (cause) => console.error(String(cause)),
   onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
 });

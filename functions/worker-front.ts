@@ -1,15 +1,30 @@
 import type { R2Bucket } from "@cloudflare/workers-types";
+import { Hono } from "hono/tiny";
+import { PortolanError } from "../lib/config/diagnostic.ts";
 import { frontApp } from "../lib/front/app.ts";
+import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
+import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront, type Front } from "../lib/front/front.ts";
+import { problem } from "../lib/front/responses.ts";
+import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
+import { readTrusted } from "../lib/snapshot/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 
 /** What wrangler.toml binds. */
 export interface FrontEnv {
   readonly SNAPSHOTS: R2Bucket;
+  /** Where secrets lie, if not in the same bucket: one that the compile function does not reach. */
+  readonly SECRETS?: R2Bucket;
   /** Part of the bucket that this mesh lives in, with a slash at its end; empty for the whole bucket. */
   readonly PREFIX?: string;
   /** Longest time to hold a poll, in milliseconds; 0 answers at once. */
   readonly MAX_HOLD_MS?: string;
+  /** `off`, or JSON; docs/security.md describes it. Nobody is served without. */
+  readonly AUTHENTICATION?: string;
+  /** Public keys of which one must have signed HEAD; without them any HEAD is followed. */
+  readonly TRUSTED_KEYS?: string;
+  /** Key to the secrets in the store; without it none are served. A secret of the Worker's. */
+  readonly PORTOLAN_SECRETS_KEY?: string;
 }
 
 type App = ReturnType<typeof frontApp>;
@@ -24,15 +39,37 @@ export function workerFront(extend: (app: App, front: Front) => void = () => {})
   return (env) => {
     const known = apps.get(env.SNAPSHOTS);
     if (known !== undefined) return known;
-    const front = createFront({
-      store: r2Store(env.SNAPSHOTS, env.PREFIX),
-      maxHoldMs: Number(env.MAX_HOLD_MS ?? 0),
-      onError: (cause) => console.error(String(cause)),
-      onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
-    });
-    const app = frontApp(front);
-    extend(app, front);
+    const app = readable(() => appOf(env, extend));
     apps.set(env.SNAPSHOTS, app);
     return app;
   };
+}
+
+/** The app, or one that says what keeps it from being made: a setting that cannot be read is the operator's to see. */
+function readable(make: () => App): App {
+  try {
+    return make();
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    console.error(cause.message);
+    return new Hono().all("*", () => problem(500, "a setting cannot be read; the log has more"));
+  }
+}
+
+function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
+  const { AUTHENTICATION: setting = "" } = env;
+  const store = r2Store(env.SNAPSHOTS, env.PREFIX);
+  const secretStore = env.SECRETS === undefined ? store : r2Store(env.SECRETS, env.PREFIX);
+  const front = createFront({
+    store,
+    ...secretsFromSetting(secretStore, env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
+    ...readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS"),
+    maxHoldMs: Number(env.MAX_HOLD_MS ?? 0),
+    authentication: setting === "" ? undecidedAuthentication : readAuthentication(setting, { name: "AUTHENTICATION" }),
+    onError: (cause) => console.error(String(cause)),
+    onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
+  });
+  const app = frontApp(front);
+  extend(app, front);
+  return app;
 }

@@ -6,10 +6,24 @@ import { PortolanStack } from "./stack.mjs";
 
 const outdir = new URL("../dist/cdk.out", import.meta.url).pathname;
 const code = await buildFunctions(new URL("../dist/lambda", import.meta.url).pathname);
-const settings = ["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE"].map((name) => `PORTOLAN_${name}`);
-const compileSettings = Object.fromEntries(
-  settings.map((name) => [name, process.env[name] ?? ""]).filter(([, text]) => text !== ""),
-);
+
+/** Settings that the environment holds, by their names. @param {readonly string[]} names @param {string} suffix */
+const settings = (names, suffix = "") =>
+  Object.fromEntries(
+    names
+      .map((name) => /** @type {const} */ ([`PORTOLAN_${name}`, process.env[`PORTOLAN_${name}${suffix}`] ?? ""]))
+      .filter(([, text]) => text !== ""),
+  );
+
 const app = new App({ outdir, analyticsReporting: false });
-new PortolanStack(app, "Portolan", { code, compileSettings });
+new PortolanStack(app, "Portolan", {
+  code,
+  compileSettings: settings(["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "TRUSTED_KEYS"]),
+  frontSettings: settings(["AUTHENTICATION", "TRUSTED_KEYS"]),
+  // What must not stand in a template is named by the ARN of its secret.
+  secretArns: settings(
+    ["AUTHENTICATION", "SECRETS_KEY", "SIGNING_KEY", "SOURCE_SECRETS", "GITHUB_SECRETS", "GITLAB_SECRETS"],
+    "_ARN",
+  ),
+});
 app.synth();

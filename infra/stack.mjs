@@ -1,5 +1,6 @@
-// Portolan on AWS. Snapshots lie in one bucket; the front reads them behind a function URL; the compile function is woken by its
-// own signed URL, a queue and a schedule, and is the only one that may write.
+// Portolan on AWS. Snapshots lie in one bucket; the front reads them behind a function URL; the compile function is woken by a
+// queue and a schedule. Requests from outside come to a function of their own, which has the same code and other room: however
+// many of them nobody has signed, the queue and the schedule compile.
 
 import { CfnOutput, Duration, RemovalPolicy, SecretValue, Stack } from "aws-cdk-lib";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
@@ -10,16 +11,24 @@ import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { BlockPublicAccess, Bucket, BucketEncryption } from "aws-cdk-lib/aws-s3";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { compileAccess, frontAccess } from "./access.mjs";
+import { addAlarms } from "./alarms.mjs";
+
+/** Requests from outside that are answered at a time. */
+const hooksAtATime = 2;
 
 export class PortolanStack extends Stack {
   /**
    * @param {import("constructs").Construct} scope
    * @param {string} id
-   * @param {{ code: { front: string, compile: string }, sources?: string, compileSettings?: Record<string, string> }} props
-   *   folders of the built functions, and what the compile function is told besides: `PORTOLAN_LEGACY_API` and its like
+   * @param {{ code: { front: string, compile: string }, sources?: string, compileSettings?: Record<string, string>,
+   *   frontSettings?: Record<string, string>, secretArns?: Record<string, string> }} props
+   *   folders of the built functions; what the functions are told besides (`PORTOLAN_LEGACY_API`, `PORTOLAN_AUTHENTICATION` and their
+   *   like); and by the name of a setting the ARN of the secret in Secrets Manager that holds it
    */
   constructor(scope, id, props) {
     super(scope, id);
+    const { secretArns = {} } = props;
 
     const bucket = new Bucket(this, "Snapshots", {
       encryption: BucketEncryption.S3_MANAGED,
@@ -30,47 +39,71 @@ export class PortolanStack extends Stack {
       // Versions are a safety net below Portolan's own history; old ones and half uploads go after a month.
       lifecycleRules: [
         { noncurrentVersionExpiration: Duration.days(30), abortIncompleteMultipartUploadAfter: Duration.days(1) },
-        // Keys of webhook deliveries: replays are refused by their timestamp long before.
+        // Names of deliveries. A replay is refused by its time long before; a forge's after three days.
         { prefix: "hooks/", expiration: Duration.days(7) },
       ],
     });
 
-    const secret = new Secret(this, "RecompileSecret", {
+    const webhookSecret = new Secret(this, "RecompileSecret", {
       description: "Shared with whoever may ask Portolan to compile",
       generateSecretString: { passwordLength: 48, excludePunctuation: true },
     });
+    /** @param {readonly string[]} names */
+    const secretSettings = (names) =>
+      Object.fromEntries(
+        names
+          .filter((name) => secretArns[name] !== undefined)
+          .map((name) => [name, SecretValue.secretsManager(secretArns[name] ?? "").unsafeUnwrap()]),
+      );
 
-    const common = { runtime: Runtime.NODEJS_22_X, architecture: Architecture.ARM_64 };
+    const common = { runtime: Runtime.NODEJS_22_X, architecture: Architecture.ARM_64, handler: "index.handler" };
     const logsOf = (/** @type {string} */ name) =>
       new LogGroup(this, `${name}Logs`, { retention: RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY });
     const front = new Lambda(this, "Front", {
       ...common,
       logGroup: logsOf("Front"),
       code: Code.fromAsset(props.code.front),
-      handler: "index.handler",
       memorySize: 512,
       timeout: Duration.seconds(10),
-      environment: { PORTOLAN_BUCKET: bucket.bucketName },
-    });
-    bucket.grantRead(front);
-
-    const compile = new Lambda(this, "Compile", {
-      ...common,
-      logGroup: logsOf("Compile"),
-      code: Code.fromAsset(props.code.compile),
-      handler: "index.handler",
-      memorySize: 2048,
-      timeout: Duration.minutes(5),
-      // One at a time: a second one would only lose the race for HEAD.
-      reservedConcurrentExecutions: 1,
       environment: {
-        ...props.compileSettings,
+        ...props.frontSettings,
+        ...secretSettings(["PORTOLAN_AUTHENTICATION", "PORTOLAN_SECRETS_KEY"]),
         PORTOLAN_BUCKET: bucket.bucketName,
-        PORTOLAN_SOURCES: props.sources ?? "main",
-        PORTOLAN_WEBHOOK_SECRET: SecretValue.secretsManager(secret.secretArn).unsafeUnwrap(),
       },
     });
-    bucket.grantReadWrite(compile);
+    const servesSecrets = secretArns.PORTOLAN_SECRETS_KEY !== undefined;
+    for (const statement of frontAccess(bucket, { secrets: servesSecrets })) front.addToRolePolicy(statement);
+
+    /**
+     * @param {string} name
+     * @param {number} atATime
+     * @param {Record<string, string>} settings
+     */
+    const compiler = (name, atATime, settings) => {
+      const made = new Lambda(this, name, {
+        ...common,
+        logGroup: logsOf(name),
+        code: Code.fromAsset(props.code.compile),
+        memorySize: 2048,
+        timeout: Duration.minutes(5),
+        reservedConcurrentExecutions: atATime,
+        environment: {
+          ...props.compileSettings,
+          ...secretSettings(["PORTOLAN_SIGNING_KEY"]),
+          ...settings,
+          PORTOLAN_BUCKET: bucket.bucketName,
+          PORTOLAN_SOURCES: props.sources ?? "main",
+        },
+      });
+      for (const statement of compileAccess(bucket)) made.addToRolePolicy(statement);
+      return made;
+    };
+    // One at a time: a second one would only lose the race for HEAD. It has no address, and so no secret to check.
+    const compile = compiler("Compile", 1, {});
+    const hooks = compiler("Hooks", hooksAtATime, {
+      PORTOLAN_WEBHOOK_SECRET: SecretValue.secretsManager(webhookSecret.secretArn).unsafeUnwrap(),
+      ...secretSettings(["PORTOLAN_SOURCE_SECRETS", "PORTOLAN_GITHUB_SECRETS", "PORTOLAN_GITLAB_SECRETS"]),
+    });
 
     const deadLetters = new Queue(this, "DeadLetters", { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true });
     const queue = new Queue(this, "Recompile", {
@@ -86,14 +119,16 @@ export class PortolanStack extends Stack {
       schedule: Schedule.rate(Duration.minutes(10)),
       targets: [new LambdaFunction(compile)],
     });
+    const alarms = addAlarms(this, { front, hooks, compile, deadLetters });
 
     // Nodes and webhooks bring their own credentials; both apps check them.
     const frontUrl = front.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
-    const compileUrl = compile.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+    const hooksUrl = hooks.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
     new CfnOutput(this, "FrontUrl", { value: frontUrl.url });
-    new CfnOutput(this, "CompileUrl", { value: compileUrl.url });
+    new CfnOutput(this, "CompileUrl", { value: hooksUrl.url });
     new CfnOutput(this, "BucketName", { value: bucket.bucketName });
     new CfnOutput(this, "RecompileQueueUrl", { value: queue.queueUrl });
-    new CfnOutput(this, "RecompileSecretArn", { value: secret.secretArn });
+    new CfnOutput(this, "RecompileSecretArn", { value: webhookSecret.secretArn });
+    new CfnOutput(this, "AlarmsTopicArn", { value: alarms.topicArn });
   }
 }

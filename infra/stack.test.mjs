@@ -7,21 +7,31 @@ import { App } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { PortolanStack } from "./stack.mjs";
 
-function synthesise(compileSettings = {}) {
+function synthesise(props = {}) {
   const folder = mkdtempSync(join(tmpdir(), "portolan-infra-"));
   writeFileSync(join(folder, "index.mjs"), "export const handler = () => {};");
   const app = new App({ analyticsReporting: false });
-  return Template.fromStack(
-    new PortolanStack(app, "Portolan", { code: { front: folder, compile: folder }, compileSettings }),
-  );
+  return Template.fromStack(new PortolanStack(app, "Portolan", { code: { front: folder, compile: folder }, ...props }));
 }
 
-/** Statements of the policies that are attached to a function's role. */
-function actionsOf(template, roleMatch) {
+/** `action key` of everything that a function's role allows; a bucket itself is `-`. */
+function allowedOf(template, roleMatch) {
   return Object.values(template.findResources("AWS::IAM::Policy"))
     .filter(({ Properties }) => Properties.Roles.some(({ Ref }) => Ref.startsWith(roleMatch)))
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-    .flatMap(({ Action }) => Action);
+    .flatMap(({ Action, Resource }) =>
+      [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${keyIn(resource)}`)),
+    )
+    .sort();
+}
+
+const keyIn = (resource) => resource["Fn::Join"]?.[1].at(-1).replace(/^\//, "") ?? "-";
+const s3Of = (template, role) => allowedOf(template, role).filter((line) => line.startsWith("s3:"));
+
+/** Variables of a function, by the beginning of its name. */
+function environmentOf(template, name) {
+  const found = Object.entries(template.findResources("AWS::Lambda::Function")).find(([id]) => id.startsWith(name));
+  return found?.[1].Properties.Environment.Variables ?? {};
 }
 
 describe("the stack", () => {
@@ -42,36 +52,98 @@ describe("the stack", () => {
     });
   });
 
-  it("lets the front read and nothing else", () => {
-    const actions = actionsOf(template, "FrontServiceRole");
-    assert.ok(actions.length > 0);
-    assert.deepEqual(
-      actions.filter((action) => !/^s3:(Get|List)/.test(action)),
-      [],
+  it("lets the front read HEAD and blobs, and nothing else", () => {
+    assert.deepEqual(allowedOf(template, "FrontServiceRole"), ["s3:GetObject HEAD", "s3:GetObject blobs/*"]);
+  });
+
+  it("lets the front read secrets only where it has the key to them", () => {
+    const key = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:portolan-abcdef";
+    const serving = synthesise({ secretArns: { PORTOLAN_SECRETS_KEY: key } });
+    assert.deepEqual(allowedOf(serving, "FrontServiceRole"), [
+      "s3:GetObject HEAD",
+      "s3:GetObject blobs/*",
+      "s3:GetObject secrets/*",
+      "s3:ListBucket -",
+    ]);
+    assert.ok("PORTOLAN_SECRETS_KEY" in environmentOf(serving, "Front"));
+    for (const name of ["Compile", "Hooks"]) assert.ok(!("PORTOLAN_SECRETS_KEY" in environmentOf(serving, name)));
+  });
+
+  it("lets whoever compiles publish, never delete what was published, and never see a secret", () => {
+    for (const role of ["CompileServiceRole", "HooksServiceRole"]) {
+      const keys = ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "sources/*"];
+      assert.deepEqual(
+        s3Of(template, role),
+        [
+          ...["hooks/*", "sources/*"].map((key) => `s3:DeleteObject ${key}`),
+          ...keys.map((key) => `s3:GetObject ${key}`),
+          ...keys.map((key) => `s3:PutObject ${key}`),
+          "s3:ListBucket -",
+        ].sort(),
+      );
+    }
+    const services = (role) => [...new Set(allowedOf(template, role).map((line) => line.split(":")[0]))].sort();
+    assert.deepEqual(services("CompileServiceRole"), ["s3", "sqs"]);
+    assert.deepEqual(services("HooksServiceRole"), ["s3"]);
+  });
+
+  it("allows no action on everything", () => {
+    const text = JSON.stringify(template.findResources("AWS::IAM::Policy"));
+    assert.doesNotMatch(text, /"(?:s3|sqs|lambda|secretsmanager|kms):\*"|"Resource":"\*"|"Action":"\*"/);
+  });
+
+  it("compiles one at a time, on a schedule and from a queue, whatever comes in from outside", () => {
+    const functions = Object.entries(template.findResources("AWS::Lambda::Function"));
+    const roomOf = (name) => functions.find(([id]) => id.startsWith(name))?.[1].Properties.ReservedConcurrentExecutions;
+    assert.equal(roomOf("Compile"), 1);
+    assert.equal(roomOf("Hooks"), 2);
+    const urls = Object.values(template.findResources("AWS::Lambda::Url"));
+    const behind = urls.map(({ Properties }) =>
+      Properties.TargetFunctionArn["Fn::GetAtt"][0].replace(/[0-9A-F]{8}$/, ""),
     );
-  });
-
-  it("lets the compile function write to the bucket and read its queue, and touch nothing else", () => {
-    const services = new Set(actionsOf(template, "CompileServiceRole").map((action) => action.split(":")[0]));
-    assert.deepEqual([...services].sort(), ["s3", "sqs"]);
-  });
-
-  it("compiles one at a time, on a schedule and from a queue", () => {
-    template.hasResourceProperties("AWS::Lambda::Function", { ReservedConcurrentExecutions: 1 });
-    template.hasResourceProperties("AWS::Events::Rule", { ScheduleExpression: "rate(10 minutes)" });
+    assert.deepEqual(behind.sort(), ["Front", "Hooks"]);
+    template.hasResourceProperties("AWS::Events::Rule", {
+      ScheduleExpression: "rate(10 minutes)",
+      Targets: [Match.objectLike({ Arn: { "Fn::GetAtt": [Match.stringLikeRegexp("^Compile"), "Arn"] } })],
+    });
     template.resourceCountIs("AWS::Lambda::EventSourceMapping", 1);
-    template.resourceCountIs("AWS::Lambda::Url", 2);
+    template.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
+      FunctionName: { Ref: Match.stringLikeRegexp("^Compile") },
+    });
   });
 
-  it("tells the compile function, and only it, what to compile", () => {
-    const told = synthesise({ PORTOLAN_LEGACY_API: "true" }).findResources("AWS::Lambda::Function");
-    const settings = Object.values(told).map(({ Properties }) => Properties.Environment.Variables);
-    assert.deepEqual(
-      settings
-        .filter((variables) => variables.PORTOLAN_LEGACY_API === "true")
-        .map((variables) => variables.PORTOLAN_SOURCES),
-      ["main"],
-    );
+  it("says when compiles fail or stand still, when requests are turned away or lost, and to whom", () => {
+    const alarms = Object.values(template.findResources("AWS::CloudWatch::Alarm")).map(({ Properties }) => Properties);
+    const metrics = alarms.map(({ MetricName }) => MetricName).sort();
+    assert.deepEqual(metrics, [
+      "ApproximateNumberOfMessagesVisible",
+      "Duration",
+      "Errors",
+      "Invocations",
+      "Throttles",
+      "Throttles",
+      "Url4xxCount",
+      "Url4xxCount",
+      "Url5xxCount",
+    ]);
+    for (const { AlarmActions, AlarmDescription } of alarms) {
+      assert.equal(AlarmActions.length, 1);
+      assert.ok(AlarmDescription.length > 20);
+    }
+    const still = alarms.find(({ MetricName }) => MetricName === "Invocations");
+    assert.equal(still.TreatMissingData, "breaching");
+  });
+
+  it("tells each function what it needs, and no other its secrets", () => {
+    const told = synthesise({
+      compileSettings: { PORTOLAN_LEGACY_API: "true" },
+      frontSettings: { PORTOLAN_AUTHENTICATION: "off" },
+    });
+    const names = (name) => Object.keys(environmentOf(told, name)).sort();
+    assert.deepEqual(names("Front"), ["PORTOLAN_AUTHENTICATION", "PORTOLAN_BUCKET"]);
+    assert.deepEqual(names("Compile"), ["PORTOLAN_BUCKET", "PORTOLAN_LEGACY_API", "PORTOLAN_SOURCES"]);
+    assert.deepEqual(names("Hooks"), [...names("Compile"), "PORTOLAN_WEBHOOK_SECRET"].sort());
+    assert.equal(environmentOf(told, "Compile").PORTOLAN_SOURCES, "main");
   });
 
   it("holds the secret by reference only", () => {

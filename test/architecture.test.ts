@@ -17,7 +17,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   snapshot: ["storage"],
   storage: [],
   limits: [],
-  front: ["snapshot", "storage", "limits"],
+  secrets: ["storage"],
+  front: ["snapshot", "storage", "limits", "secrets"],
   agent: ["snapshot"],
 };
 
@@ -25,6 +26,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const homes: Readonly<Record<string, readonly string[]>> = {
   hono: ["front", "compile"],
   "@hono/node-server": ["front"],
+  jose: ["front"],
   "@aws-sdk/client-s3": ["storage"],
   zod: ["config", "registry", "front"],
   yaml: ["config"],

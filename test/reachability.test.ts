@@ -25,7 +25,6 @@ const unreached: Readonly<Record<string, string>> = {
   "lib/registry/registry.ts": "planned: a live registry",
   "lib/registry/retry.ts": "planned: pace and patience of a live source",
   "lib/registry/source.ts": "planned: what every live source is",
-  "lib/storage/memory.ts": "the form of the port that tests use, under the contract of all forms",
 };
 
 const reasonOf = (file: string): string | undefined =>

@@ -35,6 +35,8 @@ export interface ControlPlane {
   readonly tls?: { readonly caFile: string };
   /** Environment variable of the Envoy process that holds the whole `Authorization` header, `Bearer …`. */
   readonly authorizationVariable?: string;
+  /** File beside the bootstrap that `tokenSecret` makes, for a token in a file: it is read again whenever it changes. */
+  readonly tokenSecretFile?: string;
 }
 
 /**
@@ -78,7 +80,7 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
         : {
             secrets: [
               {
-                name: "portolan-authorization",
+                name: authorizationSecret,
                 genericSecret: { secret: { environmentVariable: server.authorizationVariable } },
               },
             ],
@@ -150,7 +152,7 @@ function protocolOptions(server: ControlPlane) {
       ? { explicitHttpConfig: { httpProtocolOptions: {} } }
       : { autoConfig: { httpProtocolOptions: {}, http2ProtocolOptions: {} } }),
     // The codec is the last of upstream filters, always.
-    httpFilters: [...(server.authorizationVariable === undefined ? [] : [authorizationFilter]), upstreamCodec],
+    httpFilters: [...authorizationFilters(server), upstreamCodec],
   };
 }
 
@@ -159,7 +161,35 @@ const upstreamCodec = {
   typedConfig: { "@type": "type.googleapis.com/envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec" },
 };
 
-const authorizationFilter = {
+/** Name of the secret that holds the token, or the whole header. */
+const authorizationSecret = "portolan-authorization";
+
+/**
+ * The file that `tokenSecretFile` names, as Envoy's SDS reads it.
+ *
+ * @param tokenFile holds the token alone; Envoy follows it when it is replaced by a rename, and when Kubernetes renews it
+ */
+export const tokenSecret = (tokenFile: string) => ({
+  resources: [
+    {
+      "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret",
+      name: authorizationSecret,
+      genericSecret: { secret: { filename: tokenFile } },
+    },
+  ],
+});
+
+function authorizationFilters({ authorizationVariable, tokenSecretFile }: ControlPlane) {
+  const header = "Authorization";
+  if (tokenSecretFile !== undefined) {
+    const sdsConfig = { pathConfigSource: { path: tokenSecretFile }, resourceApiVersion: "V3" };
+    const credential = { name: authorizationSecret, sdsConfig };
+    return [injector({ credential, header, headerValuePrefix: "Bearer " })];
+  }
+  return authorizationVariable === undefined ? [] : [injector({ credential: { name: authorizationSecret }, header })];
+}
+
+const injector = (generic: object) => ({
   name: "authorization",
   typedConfig: {
     "@type": "type.googleapis.com/envoy.extensions.filters.http.credential_injector.v3.CredentialInjector",
@@ -168,12 +198,11 @@ const authorizationFilter = {
       name: "envoy.http.injected_credentials.generic",
       typedConfig: {
         "@type": "type.googleapis.com/envoy.extensions.http.injected_credentials.generic.v3.Generic",
-        credential: { name: "portolan-authorization" },
-        header: "Authorization",
+        ...generic,
       },
     },
   },
-};
+});
 
 const socketAddress = (address: string, portValue: number) => ({ socketAddress: { address, portValue } });
 

@@ -1,5 +1,7 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { dump } from "js-yaml";
-import { bootstrapOf } from "../agent/bootstrap.ts";
+import { bootstrapOf, type ControlPlane, tokenSecret } from "../agent/bootstrap.ts";
 import { censusOf } from "../compile/census.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
@@ -19,6 +21,9 @@ interface Options {
   readonly server: string;
   readonly adminPort: string;
   readonly json?: boolean;
+  readonly tokenFile?: string;
+  readonly out?: string;
+  readonly at?: string;
 }
 
 /** `portolan bootstrap NODE`: what one Envoy is started with. */
@@ -32,6 +37,9 @@ export const registerBootstrap: Register = (program, terminal) => {
     .option("--server <url>", "where the front answers", "http://127.0.0.1:8080")
     .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", "15000")
     .option("--json", "as JSON instead of YAML")
+    .option("--token-file <path>", "where the proxy's token lies on its machine; wants --out")
+    .option("--out <folder>", "write envoy.yaml and what belongs to it there, instead of printing it")
+    .option("--at <folder>", "where that folder will be on the proxy's machine (default: --out)")
     .addHelpText(
       "after",
       "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields",
@@ -49,10 +57,25 @@ export const registerBootstrap: Register = (program, terminal) => {
         const known = proxies.map(({ proxy }) => proxy.id).join(", ");
         throw new PortolanError(`no workload ${node} with a proxy in ${options.dir}; there are: ${known || "none"}`);
       }
-      const bootstrap = bootstrapFor(found, options.server, Number(options.adminPort));
-      terminal.out(options.json === true ? JSON.stringify(bootstrap, undefined, 2) : bootstrapText(bootstrap));
+      if (options.tokenFile !== undefined && options.out === undefined)
+        throw new PortolanError("--token-file wants --out: the bootstrap comes with a second file");
+      const tokenSecretFile = join(options.at ?? resolve(options.out ?? "."), tokenSecretName);
+      const access = options.tokenFile === undefined ? {} : { tokenSecretFile };
+      const bootstrap = bootstrapFor(found, options.server, Number(options.adminPort), access);
+      const text = options.json === true ? JSON.stringify(bootstrap, undefined, 2) : bootstrapText(bootstrap);
+      if (options.out === undefined) {
+        terminal.out(text);
+        return;
+      }
+      await mkdir(options.out, { recursive: true });
+      await writeFile(join(options.out, "envoy.yaml"), `${text}\n`);
+      if (options.tokenFile !== undefined)
+        await writeFile(join(options.out, tokenSecretName), `${dump(tokenSecret(options.tokenFile))}`);
     });
 };
+
+/** Name of the file that leads a bootstrap to its token. */
+const tokenSecretName = "token.sds.yaml";
 
 /** A bootstrap as the YAML file that `envoy -c` reads. */
 export function bootstrapText(bootstrap: ReturnType<typeof bootstrapOf>): string {
@@ -83,6 +106,7 @@ export function bootstrapFor(
   { node, settings, proxy }: WorkloadProxy,
   server: string,
   adminPort: number,
+  access: Pick<ControlPlane, "tokenSecretFile"> = {},
 ): ReturnType<typeof bootstrapOf> {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined) throw new PortolanError(`--server wants a URL such as http://127.0.0.1:8080, not ${server}`);
@@ -95,6 +119,7 @@ export function bootstrapFor(
     server: {
       host: url.hostname.replace(/^\[|\]$/g, ""),
       port,
+      ...access,
       ...(url.protocol === "https:" ? { tls: { caFile: "/etc/ssl/certs/ca-certificates.crt" } } : {}),
     },
     adminPort,

@@ -1,9 +1,10 @@
 import { keyOf } from "../config/config.ts";
-import { kindText, PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../config/diagnostic.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
 import { kindNamed } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
 import { refusalText } from "./config-write.ts";
+import { tellIfPinned } from "./recompiled-text.ts";
 import type { Register } from "./terminal.ts";
 
 interface DeleteOptions extends InputOptions, PlaceOptions {}
@@ -26,21 +27,19 @@ export const registerDelete: Register = (program, terminal) => {
           : keysNamed(type, names, options.namespace);
       const place = await openPlace(options);
       const failures: string[] = [];
-      for (const key of keys) {
-        const { name, namespace } = key;
-        const kind = kindText(key);
+      for (const { kind, name, namespace } of keys) {
         const result = await place.configs.delete(kind, name, namespace);
         if (result.kind === "written") terminal.out(`Deleted config: ${kind} ${name}`);
         else failures.push(`${kind} ${name} ${refusalText(result)}`);
       }
-      await place.publish();
+      tellIfPinned(terminal, await place.publish());
       if (failures.length > 0) throw new PortolanError(failures.join("; "));
     },
   );
 };
 
 function keysNamed(type: string, names: readonly string[], namespace = "default") {
-  const { group, kind, clusterScoped } = kindNamed(type);
+  const { kind, clusterScoped } = kindNamed(type);
   if (names.length === 0) throw new PortolanError(`name the objects of type ${type} to delete`);
-  return names.map((name) => ({ group, kind, name, namespace: clusterScoped ? "" : namespace }));
+  return names.map((name) => ({ kind, name, namespace: clusterScoped ? "" : namespace }));
 }

@@ -1,26 +1,30 @@
-import { userInfo } from "node:os";
 import type { Command } from "commander";
+import { createRecompiler, type Recompiled } from "../compile/recompile.ts";
 import { writeShard } from "../compile/source-shard.ts";
 import { objectSigner } from "../compile/webhook/object-signature.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { ledgerFiles } from "../config-store/ledger-files.ts";
 import { createLedgerStore, type LedgerConfigStore } from "../config-store/ledger-store.ts";
-import { fileStore } from "../storage/files.ts";
 import { httpStore } from "../storage/http.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
+import { actorName } from "./actor.ts";
+import { keyringOption, trustOf } from "./keyring.ts";
 import { postSigned, webhookSecret } from "./post-signed.ts";
+import { openStore } from "./snapshots/open-store.ts";
 
 /** Where `apply` and its like write to. */
 export interface PlaceOptions {
   readonly store?: string;
   readonly source: string;
+  /** File with the keys that sign what is published; absent where nothing is. */
+  readonly keyring?: string;
 }
 
 /** A source's configuration, with history. */
 export interface ConfigPlace {
   readonly configs: LedgerConfigStore;
-  /** Hands what was written to the compiler: what it reads is the newest version when this resolves. */
-  publish(): Promise<void>;
+  /** Hands what was written to the compiler, and compiles: what it reads is the newest version. */
+  publish(): Promise<Recompiled>;
 }
 
 export function addPlaceOptions(command: Command): Command {
@@ -29,16 +33,17 @@ export function addPlaceOptions(command: Command): Command {
       "--store <place>",
       "a folder, s3://bucket/prefix, or the URL of a compile function (default: $PORTOLAN_STORE)",
     )
-    .option("--source <name>", "the source to write to", "operators");
+    .option("--source <name>", "the source to write to", "operators")
+    .addOption(keyringOption());
 }
 
 /** @throws PortolanError when no store is named, or an endpoint without its secret */
 export async function openPlace(options: PlaceOptions): Promise<ConfigPlace> {
   const place = options.store ?? process.env.PORTOLAN_STORE ?? "";
   if (place === "") throw new PortolanError("no store: give --store, or set PORTOLAN_STORE");
-  const { objects, published } = await openObjects(place);
+  const { objects, isRemote, compile } = await openObjects(place, options.keyring);
   const prefix = `sources/${encodeKeyPart(options.source)}/ledger`;
-  const configs = createLedgerStore(objects, { prefix, author: authorName(), now: Date.now });
+  const configs = createLedgerStore(objects, { prefix, author: actorName(), now: Date.now });
   return {
     configs,
     async publish() {
@@ -46,52 +51,40 @@ export async function openPlace(options: PlaceOptions): Promise<ConfigPlace> {
       for (let written: string | undefined; ; ) {
         const { version, files } = await ledgerFiles(objects, prefix);
         if (version === written) break;
-        await writeShard(objects, options.source, files);
+        // Whoever deletes an object names it, and may mean the last one.
+        const part = { part: "applied", allowEmpty: true, storeRescues: isRemote } as const;
+        await writeShard(objects, options.source, files, part);
         written = version;
       }
-      await published();
+      return compile();
     },
   };
 }
 
 interface OpenedObjects {
   readonly objects: ObjectStore;
-  /** Says that a source has changed to a compiler that does not look by itself. */
-  published(): Promise<void>;
+  readonly isRemote: boolean;
+  /** Compiles what the sources hold. */
+  compile(): Promise<Recompiled>;
 }
 
-async function openObjects(place: string): Promise<OpenedObjects> {
+async function openObjects(place: string, keyring: string | undefined): Promise<OpenedObjects> {
   if (/^https?:\/\//.test(place)) return openEndpoint(place.replace(/\/$/, ""), webhookSecret());
-  const published = async () => {};
-  const bucket = /^s3:\/\/([^/]+)\/?(.*)$/.exec(place);
-  if (bucket === null) {
-    if (/^[a-z0-9]+:\/\//.test(place)) throw new PortolanError(`a store of the kind ${place} is not known`);
-    return { objects: fileStore(place), published };
-  }
-  // The SDK is large, and only needed for buckets.
-  const [{ S3Client }, { s3Store }] = await Promise.all([import("@aws-sdk/client-s3"), import("../storage/s3.ts")]);
-  const endpoint = process.env.PORTOLAN_S3_ENDPOINT;
-  const client = new S3Client(endpoint === undefined ? {} : { endpoint, forcePathStyle: true });
-  const prefix = (bucket[2] ?? "").replace(/\/$/, "");
-  return { objects: s3Store({ client, bucket: bucket[1] ?? "", prefix }), published };
+  const store = await openStore(place);
+  return {
+    objects: store,
+    isRemote: false,
+    async compile() {
+      const publisher = keyring === undefined ? {} : await trustOf(keyring);
+      return createRecompiler({ store, publisher })({ by: actorName() });
+    },
+  };
 }
 
 function openEndpoint(url: string, secret: string): OpenedObjects {
   return {
     objects: httpStore({ url: `${url}/objects`, authorize: objectSigner(secret) }),
-    async published() {
-      await postSigned(url, "/hooks/recompile", "", secret);
-    },
+    isRemote: true,
+    compile: async () => JSON.parse(await postSigned(url, "/hooks/recompile", "", secret)),
   };
-}
-
-function authorName(): string {
-  const named = process.env.PORTOLAN_AUTHOR;
-  if (named !== undefined && named !== "") return named;
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run as a user without a name.
-    return "unknown";
-  }
 }

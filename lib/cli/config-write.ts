@@ -9,6 +9,7 @@ import { addInputOptions, configInput, type InputOptions } from "./config-input.
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, outputFormat, outputFormats, printConfigs } from "./config-print.ts";
 import { bigInput, inSteps } from "./progress.ts";
+import { tellIfPinned } from "./recompiled-text.ts";
 import type { Register, Terminal } from "./terminal.ts";
 
 interface WriteOptions extends InputOptions, PlaceOptions {
@@ -74,9 +75,10 @@ async function write(
       const result = await place.configs.writeAll(changes, `${verb.name} ${configs.length} objects`);
       if (result.kind === "refused") throw new PortolanError(`${result.key}: ${refusalText(result.result)}`);
     };
+    const compile = async () => tellIfPinned(terminal, await place.publish());
     const steps = [
       { title: `write ${configs.length} objects`, run: write },
-      { title: "hand them to the compiler", run: () => place.publish() },
+      { title: "compile", run: compile },
     ];
     await inSteps(steps, configs.length >= bigInput);
   }

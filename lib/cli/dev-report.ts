@@ -16,8 +16,15 @@ export interface Publication {
 
 export interface DevReport {
   published(publication: Publication): void;
-  /** @param bootstrap of the first proxy, as YAML; absent where no pod has a proxy */
-  serving(url: string, example: { readonly proxy: string; readonly bootstrap: string } | undefined): void;
+  /**
+   * @param authentication who is let in
+   * @param example bootstrap of the first proxy, as YAML; absent where no pod has a proxy
+   */
+  serving(
+    url: string,
+    authentication: string,
+    example: { readonly proxy: string; readonly bootstrap: string } | undefined,
+  ): void;
   refused(refusal: Refusal): void;
   failed(cause: unknown): void;
 }
@@ -44,15 +51,18 @@ export function devReport(
       for (const one of classes.slice(0, maxClasses)) terminal.err(`${" ".repeat(10)}${classLine(one)}`);
       if (classes.length > maxClasses) terminal.err(`${" ".repeat(10)}… and ${classes.length - maxClasses} more`);
       const version = `version ${colours.bold(result.root.slice(0, 12))}, generation ${result.head.generation}`;
-      terminal.err(
-        result.kind === "unchanged"
-          ? `${label("unchanged")}${version}: nothing to send`
-          : `${label("published")}${version}, ${result.written.objects} objects written, ${ms(publication.publishMs)}`,
-      );
+      terminal.err(`${label(result.kind)}${version}${resultText(publication)}`);
     },
-    serving(url, example) {
-      if (json) return emit({ event: "serving", url, ...(example === undefined ? {} : { proxy: example.proxy }) });
+    serving(url, authentication, example) {
+      if (json)
+        return emit({
+          event: "serving",
+          url,
+          authentication,
+          ...(example === undefined ? {} : { proxy: example.proxy }),
+        });
       terminal.err(`${label("serving")}${colours.bold(url)}, watching ${folder}`);
+      terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
       if (example === undefined) {
         terminal.err("no pod here has a proxy: label it security.istio.io/tlsMode: istio, and it gets a class");
         return;
@@ -76,6 +86,18 @@ export function devReport(
   };
 }
 
+function resultText({ result, publishMs }: Publication): string {
+  switch (result.kind) {
+    case "unchanged":
+      return ": nothing to send";
+    case "pinned":
+      return ": recorded; what is pinned goes on being served until `portolan unpin`";
+    case "published":
+    case "canary":
+      return `, ${result.written.objects} objects written, ${ms(publishMs)}`;
+  }
+}
+
 function classLine({ id, poll }: CompiledClass): string {
   return `${id}  ${resourceTypes.map((type) => `${type} ${poll[type].length}`).join(", ")}`;
 }
@@ -90,7 +112,7 @@ function summaryOf({ files, compiled, result, compileMs, publishMs }: Publicatio
     })),
     version: result.root,
     generation: result.head.generation,
-    ...(result.kind === "published" ? { written: result.written } : {}),
+    ...(result.kind === "unchanged" ? {} : { written: result.written }),
     compileMs: Math.round(compileMs),
     publishMs: Math.round(publishMs),
     diagnostics: compiled.diagnostics,

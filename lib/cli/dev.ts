@@ -1,22 +1,25 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
-import { createFileCompiler, type FileCompiler } from "../compile/compile-files.ts";
+import { createWorldRecompiler } from "../compile/recompile.ts";
+import { writeShard } from "../compile/source-shard.ts";
 import { coalesce } from "../compile/webhook/coalesce.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { SourceFile } from "../config/directory.ts";
 import { readFolder, watchFolder } from "../config/folder.ts";
 import { frontApp } from "../front/app.ts";
+import { authenticationFor } from "../front/auth/open-to.ts";
+import { settingText } from "../front/auth/setting-file.ts";
 import { createFront } from "../front/front.ts";
 import { type RunningServer, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
 import type { LegacyRelease } from "../mesh/world.ts";
-import { createPublisher } from "../snapshot/publish.ts";
 import { heldPace } from "../snapshot/steps.ts";
-import { fileStore } from "../storage/files.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
 import { bootstrapFor, bootstrapText, proxiesIn, sampleFolder } from "./bootstrap.ts";
 import { devReport, type Publication } from "./dev-report.ts";
+import { openStore } from "./snapshots/open-store.ts";
 import type { Register, Terminal } from "./terminal.ts";
 
 interface Options {
@@ -26,6 +29,7 @@ interface Options {
   readonly legacyApi?: boolean;
   readonly legacyRelease: LegacyRelease;
   readonly certificates: "sds" | "files";
+  readonly allowEmpty?: boolean;
   readonly once?: boolean;
   readonly json?: boolean;
 }
@@ -50,6 +54,7 @@ export const registerDev: Register = (program, terminal) => {
         .choices(["sds", "files"])
         .default("sds"),
     )
+    .option("--allow-empty", "go on although the folder holds no object")
     .option("--once", "publish once and leave: no server, no watching")
     .option("--json", "one JSON object a line instead of text")
     .addHelpText(
@@ -62,9 +67,10 @@ export const registerDev: Register = (program, terminal) => {
 };
 
 async function dev(folder: string, options: Options, terminal: Terminal): Promise<void> {
+  const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), options.host);
   const storeFolder =
     options.store ?? `.portolan/dev-${createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8)}`;
-  const store = fileStore(storeFolder);
+  const store = await openStore(storeFolder);
   const report = devReport(terminal, { folder, json: options.json === true });
   const publishFolder = folderPublisher(folder, store, options);
   const first = await publishFolder();
@@ -72,6 +78,7 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
   if (options.once === true) return;
 
   const front = createFront({
+    authentication,
     store,
     maxHoldMs: 25_000,
     metrics: prometheusMetrics(),
@@ -79,7 +86,7 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
     onError: report.failed,
   });
   const server = await serve(frontApp(front), options);
-  report.serving(server.url, exampleIn(first.files, server.url));
+  report.serving(server.url, authentication.description, exampleIn(first.files, server.url));
   const again = coalesce(async () => report.published((await publishFolder()).publication));
   const stopWatching = await watchFolder(folder, () => {
     again().catch(report.failed);
@@ -100,36 +107,36 @@ function exampleIn(files: readonly SourceFile[], url: string) {
   return { proxy: found.proxy.id, bootstrap: bootstrapText(bootstrapFor(found, url, 15_000)) };
 }
 
-/** Reads, compiles and publishes; each call costs what changed since the one before. */
+/** Fills the store's source with the folder and compiles it with all others; each call costs what changed since the one before. */
 function folderPublisher(
   folder: string,
-  store: ReturnType<typeof fileStore>,
-  { legacyApi = false, legacyRelease, certificates }: Options,
+  store: ObjectStore,
+  { legacyApi = false, legacyRelease, certificates, allowEmpty = false }: Options,
 ): () => Promise<{ readonly publication: Publication; readonly files: readonly SourceFile[] }> {
-  const compileFiles: FileCompiler = createFileCompiler({
-    ...defaultWorldOptions,
-    ...(legacyApi ? { legacyApi: legacyRelease } : {}),
-    certificates,
+  let compiledMs = 0;
+  const recompile = createWorldRecompiler({
+    store,
+    world: { ...defaultWorldOptions, ...(legacyApi ? { legacyApi: legacyRelease } : {}), certificates },
+    publisher: { pace: heldPace },
+    onCompiled: () => {
+      compiledMs = performance.now();
+    },
   });
-  const publisher = createPublisher(store, { pace: heldPace });
   return async () => {
-    for (;;) {
-      const base = await publisher.head();
-      const startMs = performance.now();
-      const files = await readFolder(folder);
-      if (files.length === 0) {
-        throw new PortolanError(
-          `${folder} holds no .yaml or .yml file; give a folder that does, or try \`npm start\` alone`,
-        );
-      }
-      const compiled = compileFiles(files, []);
-      const compiledMs = performance.now();
-      const result = await publisher.publish(compiled.value, base);
-      if (result.kind === "lost") continue;
-      const publishMs = performance.now() - compiledMs;
-      const publication = { files: files.length, compiled, result, compileMs: compiledMs - startMs, publishMs };
-      return { publication, files };
+    const startMs = performance.now();
+    const files = await readFolder(folder);
+    if (files.length === 0) {
+      throw new PortolanError(
+        `${folder} holds no .yaml or .yml file; give a folder that does, or try \`npm start\` alone`,
+      );
     }
+    await writeShard(store, "main", files, { halfSaves: true, allowEmpty });
+    const { compiled, result } = await recompile();
+    const compileMs = compiledMs - startMs;
+    return {
+      publication: { files: files.length, compiled, result, compileMs, publishMs: performance.now() - compiledMs },
+      files,
+    };
   };
 }
 

@@ -1,9 +1,13 @@
-import { signHeaders } from "../compile/webhook/signature.ts";
+import { signRequest } from "../compile/webhook/signature.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 
-/** @throws PortolanError when the environment has no secret for compile functions */
+/**
+ * The secret to sign with: the first, when the environment holds the new one and the old.
+ *
+ * @throws PortolanError when the environment has no secret for compile functions
+ */
 export function webhookSecret(): string {
-  const secret = process.env.PORTOLAN_WEBHOOK_SECRET ?? "";
+  const [secret = ""] = (process.env.PORTOLAN_WEBHOOK_SECRET ?? "").trim().split(/\s+/);
   if (secret === "") throw new PortolanError("no secret: set PORTOLAN_WEBHOOK_SECRET to the compile function's");
   return secret;
 }
@@ -16,7 +20,8 @@ export function webhookSecret(): string {
  * @throws PortolanError when it refuses, or cannot be reached
  */
 export async function postSigned(url: string, path: string, body: string, secret: string): Promise<string> {
-  const headers = await signHeaders(secret, body, crypto.randomUUID(), Date.now());
+  const signable = { method: "POST", target: path, body: new TextEncoder().encode(body) };
+  const headers = await signRequest(secret, signable, crypto.randomUUID(), Date.now());
   const target = url.replace(/\/$/, "") + path;
   const response = await fetch(target, { method: "POST", headers, body }).catch((cause: unknown) => {
     throw new PortolanError(`${target} cannot be reached`, [], cause);

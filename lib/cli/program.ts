@@ -10,8 +10,11 @@ import { registerValidate } from "./config-validate.ts";
 import { registerApply, registerCreate, registerReplace } from "./config-write.ts";
 import { registerDev } from "./dev.ts";
 import { registerHistory } from "./history.ts";
+import { registerKeys } from "./keys.ts";
+import { registerSecret } from "./secret.ts";
 import { registerSnapshots } from "./snapshots/commands.ts";
 import { printDiagnostics, type Register, type Terminal } from "./terminal.ts";
+import { registerToken } from "./token.ts";
 
 /** Exit codes of every command; `docs/cli.md` lists them for users. */
 const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
@@ -31,6 +34,9 @@ const commands: readonly Register[] = [
   registerDelete,
   registerHistory,
   registerSnapshots,
+  registerToken,
+  registerKeys,
+  registerSecret,
 ];
 
 function createProgram(terminal: Terminal): Command {

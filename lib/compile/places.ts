@@ -2,13 +2,13 @@ import { keyText } from "../config/diagnostic.ts";
 import { readFiles, type SourceFile } from "../config/directory.ts";
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { filesOf, readShard } from "./source-shard.ts";
+import { readShard, textsOfShard } from "./source-shard.ts";
 
 /** Object, as `keyText` writes it, to the place where it stands: `catalog.yaml:106`. */
 export type Places = ReadonlyMap<string, string>;
 
-export function placesIn(files: readonly SourceFile[]): Places {
-  const { configs, objects } = readFiles(files);
+function placesIn(files: readonly SourceFile[], under = ""): Places {
+  const { configs, objects } = readFiles(files, { under });
   return new Map(
     [...configs, ...objects].map(({ origin: { key, file, line } }) => [
       keyText(key),
@@ -26,5 +26,9 @@ export function placesIn(files: readonly SourceFile[]): Places {
  */
 export async function placesOf(store: ObjectStore, sources: readonly CompiledSource[]): Promise<Places> {
   const shards = await Promise.all(sources.map(({ name, version }) => readShard(store, name, version)));
-  return placesIn(filesOf(shards.filter((shard) => shard !== undefined)));
+  return new Map(
+    shards.flatMap((shard, i) =>
+      shard === undefined ? [] : [...placesIn(textsOfShard(shard).files, i === 0 ? "" : `${shard.name}/`)],
+    ),
+  );
 }

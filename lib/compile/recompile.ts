@@ -1,62 +1,87 @@
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
-import { createPublisher, type PublisherOptions } from "../snapshot/publish.ts";
+import { createPublisher, type PublisherOptions, type Publishing, type PublishResult } from "../snapshot/publish.ts";
+import type { Pin } from "../snapshot/root.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { createFileCompiler, type FilesCompiled } from "./compile-files.ts";
-import { filesOf, readShard } from "./source-shard.ts";
-import type { WorldOptions } from "./world-of.ts";
+import { createShardCompiler, type FilesCompiled } from "./compile-files.ts";
+import { createSourcesReader } from "./read-sources.ts";
+import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
+import { refuseEmptyMesh } from "./refuse-empty.ts";
+import type { SourceShard } from "./source-shard.ts";
+import { defaultWorldOptions, type WorldOptions } from "./world-of.ts";
 
 export interface Recompiled {
-  /** Whether HEAD moved; `unchanged` when the world compiles to the root it leads to already. */
-  readonly kind: "published" | "unchanged";
+  /** What came of it: `unchanged` when the world compiles to the root that HEAD leads to already; `PublishResult` has the others. */
+  readonly kind: Exclude<PublishResult["kind"], "lost">;
   /** Hash of the root. */
   readonly version: string;
   readonly generation: number;
+  /** What holds everybody where they are; absent where nothing does. */
+  readonly pin?: Pin;
+  /** How many blobs of what is served were missing or damaged, and are written anew; absent for none. */
+  readonly mended?: number;
+  /** Roots that nodes were led away from without steps, since they could not be read; absent for none. */
+  readonly unread?: readonly string[];
+  /** The source whose files are named as they are in diagnostics; those of the others have their source's name before them. */
+  readonly primary?: string;
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A compile with all that came of it, for whoever runs in the same process. */
+export interface RecompiledWorld extends Recompiled {
+  readonly compiled: FilesCompiled;
+  readonly result: Exclude<PublishResult, { readonly kind: "lost" }>;
 }
 
 export interface RecompileOptions {
   readonly store: ObjectStore;
-  /** Source shards in order; the first is the primary, whose mesh settings count. */
-  readonly sources: readonly string[];
-  readonly world: WorldOptions;
+  /** Sources that come first, in order: the first is the primary, whose mesh settings count. Absent: as recorded in the store. */
+  readonly sources?: readonly string[];
+  /** How to compile, in full. Absent: as recorded in the store. */
+  readonly world?: WorldOptions;
+  /** What is otherwise than it is recorded. */
+  readonly change?: Partial<RecordedSettings>;
   readonly publisher?: PublisherOptions;
+  /** Called between compiling and publishing. */
+  readonly onCompiled?: () => void;
 }
 
 const maxAttempts = 6;
 
 /**
- * Compiles what lies in the source shards and publishes it, again and again until nobody else was faster. Remembers between
- * calls what did not change.
+ * The one way to compile what a store's sources hold, all of them, and to publish it: again and again until nobody else was
+ * faster. Remembers between calls what did not change.
  *
- * @returns a function that throws PortolanError, with HEAD untouched, when the store fails, no source was ever filled, or
- * what a source holds is no configuration
+ * @returns a function that throws PortolanError, with HEAD untouched, when the store fails, no source was ever filled, or the
+ * sources hold nothing although nobody has said that they may
  */
-export function createRecompiler({
-  store,
-  sources,
-  world,
-  publisher: options,
-}: RecompileOptions): () => Promise<Recompiled> {
-  const compileFiles = createFileCompiler(world);
-  const publisher = createPublisher(store, options);
-  return async () => {
+export function createRecompiler(options: RecompileOptions): (publishing?: Publishing) => Promise<Recompiled> {
+  const recompile = createWorldRecompiler(options);
+  return async (publishing) => {
+    const { compiled: _compiled, result: _result, ...told } = await recompile(publishing);
+    return told;
+  };
+}
+
+export function createWorldRecompiler(
+  options: RecompileOptions,
+): (publishing?: Publishing) => Promise<RecompiledWorld> {
+  const { store, onCompiled } = options;
+  const compileSources = createSourcesCompiler(options);
+  const publisher = createPublisher(store, options.publisher);
+  return async (publishing) => {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
       const base = await publisher.head();
-      const shards = (await Promise.all(sources.map((name) => readShard(store, name)))).filter(
-        (shard) => shard !== undefined,
-      );
-      if (shards.length === 0) throw new PortolanError(`no source was filled yet: ${sources.join(", ")}`);
-      const compiled = compileFiles(
-        filesOf(shards),
-        shards.map(({ name, version }) => ({ name, version })),
-      );
-      refuseRubbish(compiled);
-      const result = await publisher.publish(compiled.value, base);
-      if (result.kind !== "lost") {
-        const { kind, root, head } = result;
-        return { kind, version: root, generation: head.generation, diagnostics: compiled.diagnostics };
-      }
+      const { primary, compiled } = await compileSources();
+      onCompiled?.();
+      const result = await publisher.publish(compiled.value, base, publishing);
+      if (result.kind === "lost") continue;
+      const { kind, root, head } = result;
+      const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };
+      const mended = result.written.mended === 0 ? {} : { mended: result.written.mended };
+      const unread = result.unread.length === 0 ? {} : { unread: result.unread };
+      const told = { kind, version: root, generation: head.generation, ...pin, ...mended, ...unread, primary };
+      return { ...told, diagnostics: compiled.diagnostics, compiled, result };
     }
     throw new PortolanError(
       `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,
@@ -64,10 +89,47 @@ export function createRecompiler({
   };
 }
 
-/** Sources that hold errors and nothing else are a mistake of whoever filled them, and no reason to empty the mesh. */
-function refuseRubbish({ objects, diagnostics }: FilesCompiled): void {
+/** Compiles what all sources of a store hold, and publishes nothing. */
+export function createSourcesCompiler(
+  options: Omit<RecompileOptions, "publisher">,
+): () => Promise<{ readonly primary: string; readonly compiled: FilesCompiled }> {
+  const { store, world = defaultWorldOptions } = options;
+  const readSources = createSourcesReader(store);
+  const compilerFor = createCompilers(world);
+  const given = {
+    ...(options.sources === undefined ? {} : { sources: options.sources }),
+    ...(options.world === undefined ? {} : settingsOf(options.world)),
+    ...options.change,
+  };
+  return async () => {
+    const settings = await settleSettings(store, given);
+    const shards = await readSources(settings.sources);
+    const [primary] = shards;
+    if (primary === undefined) throw new PortolanError("no source was filled yet");
+    const compiled = compilerFor(settings)(shards);
+    refuseRubbish(compiled, shards);
+    return { primary: primary.name, compiled };
+  };
+}
+
+/** One compiler for as long as the settings stay. */
+function createCompilers(world: WorldOptions) {
+  let known: { readonly text: string; readonly compile: ReturnType<typeof createShardCompiler> } | undefined;
+  return (settings: RecordedSettings) => {
+    const text = JSON.stringify(settings);
+    if (known?.text !== text) known = { text, compile: createShardCompiler(worldOptionsOf(settings, world)) };
+    return known.compile;
+  };
+}
+
+/** Sources that hold errors and nothing else, or nothing at all, are a mistake, and no reason to empty the mesh. */
+function refuseRubbish({ objects, diagnostics }: FilesCompiled, shards: readonly SourceShard[]): void {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (objects === 0 && errors.length > 0) {
     throw new PortolanError("the sources hold no configuration that can be read", errors);
   }
+  refuseEmptyMesh(
+    objects,
+    shards.some(({ isMeantEmpty = false }) => isMeantEmpty),
+  );
 }

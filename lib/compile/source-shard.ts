@@ -1,93 +1,230 @@
-import { createHash } from "node:crypto";
-import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../config/diagnostic.ts";
 import type { SourceFile } from "../config/directory.ts";
+import {
+  type FolderFile,
+  type FolderTexts,
+  folderOf,
+  hasErrors,
+  type KeptText,
+  readAgain,
+  textsOf,
+} from "../config/last-valid.ts";
+import { secretsInFiles } from "../config/secrets-in-files.ts";
+import { rescue } from "../snapshot/gc-ledger.ts";
+import { inParallel } from "../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
+import { holdObjects, refuseEmpty } from "./refuse-empty.ts";
+import { hashOfText, listText, readList, type ShardEntry, type ShardList } from "./shard-list.ts";
 
-/** One source of input as it lies in the store: its files, each under its own hash, and their list, which changes at once. */
+/** One source of input as it lies in the store: its texts, each under its own hash, and their list, which changes at once. */
 export interface SourceShard {
   readonly name: string;
-  /** Hash of the list: equal files, equal version. */
+  /** Hash of the list: equal texts, equal version. */
   readonly version: string;
-  readonly files: readonly SourceFile[];
+  readonly files: readonly ShardFile[];
+  /** Last valid forms of what the files refuse; absent where there are none. */
+  readonly kept?: readonly KeptText[];
+  /** Somebody has said that the source may hold nothing. */
+  readonly isMeantEmpty?: boolean;
 }
 
-interface ShardList {
-  readonly files: readonly { readonly file: string; readonly hash: string }[];
+export interface ShardFile extends FolderFile {
+  /** Written by `apply`, object by object; the others are a folder's. */
+  readonly applied?: boolean;
 }
 
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+export interface WriteOptions {
+  /** What the files replace: what `apply` wrote before, or what a folder held; a folder's when absent. */
+  readonly part?: "applied" | "folder";
+  /** Whether a file may be under way to be saved; false when absent. */
+  readonly halfSaves?: boolean;
+  /** Whether the source may come to hold nothing. Absent: nobody has asked. */
+  readonly allowEmpty?: boolean;
+  /** The store itself keeps from being collected what a writer finds in place. */
+  readonly storeRescues?: boolean;
+}
+
 const listKey = (name: string) => `sources/${encodeKeyPart(name)}/list`;
 /** The same list, kept for as long as somebody may ask where an object of an earlier version stood. */
 const versionKey = (name: string, version: string) => `sources/${encodeKeyPart(name)}/versions/${version}`;
 const fileKey = (name: string, hash: string) => `sources/${encodeKeyPart(name)}/files/${hash}`;
 const utf8 = (text: string) => new TextEncoder().encode(text);
+const emptyList: ShardList = { hasParts: true, files: [], kept: [], isMeantEmpty: false };
 
 /**
- * Replaces what a source says. Files first, then their list, so that a reader sees the old list or the new one.
+ * Replaces one part of what a source says. What an object said last is kept while its new form is refused. Texts first, then
+ * their list, so that a reader sees the old list or the new one; of several writers each starts from what the other wrote.
  *
  * @returns the version that a reader will see
+ * @throws PortolanError, with nothing changed, where the source would come to hold nothing and that is not allowed; and with
+ * diagnostics where a file holds a secret
  */
-export async function writeShard(store: ObjectStore, name: string, files: readonly SourceFile[]): Promise<string> {
-  const entries = files
-    .map(({ file, text }) => ({ file, hash: hashOf(text), text }))
-    .sort((a, b) => byCodePoint(a.file, b.file));
-  await Promise.all(entries.map(({ hash, text }) => store.put(fileKey(name, hash), utf8(text), { ifNoneMatch: "*" })));
-  const list = JSON.stringify({ files: entries.map(({ file, hash }) => ({ file, hash })) } satisfies ShardList);
-  const version = hashOf(list);
-  await store.put(versionKey(name, version), utf8(list), { ifNoneMatch: "*" });
-  await store.put(listKey(name), utf8(list));
-  return version;
+export async function writeShard(
+  store: ObjectStore,
+  name: string,
+  files: readonly SourceFile[],
+  options: WriteOptions = {},
+): Promise<string> {
+  refuseSecrets(name, files);
+  for (;;) {
+    const found = await store.get(listKey(name));
+    // What cannot be read is replaced: a folder brings everything that it has to say.
+    const before = found.kind === "found" ? readList(new TextDecoder().decode(found.bytes)) : undefined;
+    const next = await nextList(store, name, before ?? emptyList, files, options);
+    if (options.allowEmpty === false) refuseEmpty(files, next);
+    const list = listText(next);
+    const version = hashOfText(list);
+    const texts = new Map(files.map(({ text }) => [fileKey(name, hashOfText(text)), text]));
+    const settle = await writeTexts(store, texts.set(versionKey(name, version), list), options.storeRescues === true);
+    const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
+    if ((await store.put(listKey(name), utf8(list), condition)).kind === "lost") continue;
+    await settle();
+    return version;
+  }
+}
+
+async function nextList(
+  store: ObjectStore,
+  name: string,
+  before: ShardList,
+  files: readonly SourceFile[],
+  { part = "folder", halfSaves = false, allowEmpty = false }: WriteOptions,
+): Promise<Omit<ShardList, "hasParts">> {
+  const applied = part === "applied";
+  const others = before.files.filter(
+    (entry) => entry.applied !== applied && !(applied && !before.hasParts && isOfOldApply(entry)),
+  );
+  const isMeantEmpty = allowEmpty && others.length === 0 && !holdObjects(files);
+  const hashes = new Map(
+    before.files.filter((entry) => entry.applied === applied).map(({ file, hash }) => [file, hash]),
+  );
+  const ours = files.map(({ file, text }) => ({ file, hash: hashOfText(text), applied, halfSaved: false }));
+  const changed = files.filter(({ file }, i) => hashes.get(file) !== ours[i]?.hash);
+  const mayRefuse = before.files.length > 0 && (halfSaves || changed.some(hasErrors));
+  if (before.kept.length === 0 && !mayRefuse) return { files: [...ours, ...others], kept: [], isMeantEmpty };
+
+  const textOf = await loadTexts(store, name, before);
+  const folder = folderOf({
+    files: before.files.map((entry) => ({ file: nameOf(entry), text: textOf(entry.hash), halfSaved: entry.halfSaved })),
+    kept: before.kept.map(({ key, file, hash }) => ({ key, file, text: textOf(hash) })),
+  });
+  const now = [
+    ...files.map(({ file, text }) => ({ file: nameOf({ file, applied }), text })),
+    ...others.map((entry) => ({ file: nameOf(entry), text: textOf(entry.hash) })),
+  ];
+  const texts = textsOf(readAgain(folder, now, { halfSaves }));
+  const read = new Map(texts.files.map((file) => [file.file, file]));
+  return {
+    files: [...ours, ...others].map((entry) => {
+      const { text, halfSaved = false } = read.get(nameOf(entry)) ?? { text: "" };
+      return { ...entry, hash: hashOfText(text), halfSaved };
+    }),
+    kept: texts.kept.map(({ key, file, text }) => ({ key, file, hash: hashOfText(text) })),
+    isMeantEmpty,
+  };
+}
+
+/** Before there were parts, `apply` wrote its objects like a folder's files: `VirtualService/shop/a.yaml`. */
+const isOfOldApply = ({ file, applied }: ShardEntry) => !applied && /^[A-Z]\w*\/[^/]*\/[^/]+\.yaml$/.test(file);
+
+/** What was applied is told from a folder's files by its name, also in messages. */
+const nameOf = ({ file, applied }: Pick<ShardFile, "file" | "applied">) =>
+  applied === true ? `applied:${file}` : file;
+
+/** What earlier lists name. A text that is gone or damaged has nothing to keep. */
+async function loadTexts(store: ObjectStore, name: string, list: ShardList): Promise<(hash: string) => string> {
+  const hashes = new Set([...list.files, ...list.kept].map(({ hash }) => hash));
+  const texts = new Map(
+    await inParallel(hashes, async (hash) => [hash, (await readText(store, name, hash)) ?? ""] as const),
+  );
+  return (hash) => texts.get(hash) ?? "";
+}
+
+/** @returns undefined when it is not there, or is not what was written */
+async function readText(store: ObjectStore, name: string, hash: string): Promise<string | undefined> {
+  const found = await store.get(fileKey(name, hash));
+  const text = found.kind === "found" ? new TextDecoder().decode(found.bytes) : undefined;
+  return text !== undefined && hashOfText(text) === hash ? text : undefined;
+}
+
+/**
+ * Writes what is not in place whole. What is, is kept from being collected.
+ *
+ * @returns to be called when something names the texts: writes again what was collected until then
+ */
+async function writeTexts(
+  store: ObjectStore,
+  texts: ReadonlyMap<string, string>,
+  storeRescues: boolean,
+): Promise<() => Promise<void>> {
+  const found = new Set<string>();
+  await inParallel(texts, async ([key, text]) => {
+    const put = await store.put(key, utf8(text), { ifNoneMatch: "*" });
+    if (put.kind === "stored") return;
+    found.add(key);
+    const there = await store.get(key);
+    if (there.kind !== "found" || new TextDecoder().decode(there.bytes) !== text) await store.put(key, utf8(text));
+  });
+  const settle = async () => {
+    if (storeRescues || found.size === 0) return;
+    const gone = await rescue(store, found);
+    await inParallel(gone, (key) => store.put(key, utf8(texts.get(key) ?? ""), { ifNoneMatch: "*" }));
+  };
+  await settle();
+  return settle;
+}
+
+/** Sources lie in the store in clear text, and whoever reads it reads them. */
+export function refuseSecrets(name: string, files: readonly SourceFile[]): void {
+  const secrets = secretsInFiles(files);
+  if (secrets.length > 0)
+    throw new PortolanError(`source ${name} was left as it was: there are secrets in what it would hold`, secrets);
 }
 
 /**
  * Reads a source as it is now, or as it was in a version.
  *
+ * @param known texts by hash that need not be read again
  * @returns undefined when the source was never filled
- * @throws PortolanError when what lies there is no list of files, or a file is missing
+ * @throws PortolanError when what lies there is no list of files, or a text is missing or damaged
  */
-export async function readShard(store: ObjectStore, name: string, version?: string): Promise<SourceShard | undefined> {
+export async function readShard(
+  store: ObjectStore,
+  name: string,
+  version?: string,
+  known: ReadonlyMap<string, string> = new Map(),
+): Promise<SourceShard | undefined> {
   const found = await store.get(version === undefined ? listKey(name) : versionKey(name, version));
   if (found.kind !== "found") return undefined;
   const text = new TextDecoder().decode(found.bytes);
   const list = readList(text);
   if (list === undefined) throw new PortolanError(`source ${name} is no list of files`);
-  const files = await Promise.all(
-    list.files.map(async ({ file, hash }) => {
-      const object = await store.get(fileKey(name, hash));
-      if (object.kind !== "found") throw new PortolanError(`source ${name} lacks the content of ${file}`);
-      return { file, text: new TextDecoder().decode(object.bytes) };
-    }),
-  );
-  return { name, version: hashOf(text), files };
+  const load = async (file: string, hash: string) => {
+    const content = known.get(hash) ?? (await readText(store, name, hash));
+    if (content === undefined) throw new PortolanError(`source ${name} lacks the content of ${file}; fill it again`);
+    return content;
+  };
+  const files = await inParallel(list.files, async ({ file, hash, applied, halfSaved }) => ({
+    file,
+    text: await load(file, hash),
+    ...(applied ? { applied } : {}),
+    ...(halfSaved ? { halfSaved } : {}),
+  }));
+  const kept = await inParallel(list.kept, async ({ key, file, hash }) => ({
+    key,
+    file,
+    text: await load(file, hash),
+  }));
+  return {
+    name,
+    version: hashOfText(text),
+    files,
+    ...(kept.length === 0 ? {} : { kept }),
+    ...(list.isMeantEmpty ? { isMeantEmpty: true } : {}),
+  };
 }
 
-/** The primary's files as they are, those of the others below a folder of their source's name. */
-export function filesOf(shards: readonly SourceShard[]): readonly SourceFile[] {
-  return shards.flatMap(({ name, files }, i) =>
-    files.map(({ file, text }) => ({ file: i === 0 ? file : `${name}/${file}`, text })),
-  );
-}
-
-function readList(text: string): ShardList | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof json !== "object" || json === null || !("files" in json) || !Array.isArray(json.files)) return undefined;
-  const files = json.files.filter(isEntry);
-  return files.length === json.files.length ? { files } : undefined;
-}
-
-function isEntry(value: unknown): value is ShardList["files"][number] {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "file" in value &&
-    typeof value.file === "string" &&
-    "hash" in value &&
-    typeof value.hash === "string" &&
-    /^[0-9a-f]{64}$/.test(value.hash)
-  );
+/** A source as the compiler reads it. */
+export function textsOfShard({ files, kept = [] }: Pick<SourceShard, "files" | "kept">): FolderTexts {
+  return { files: files.map((file) => ({ ...file, file: nameOf(file) })), kept };
 }

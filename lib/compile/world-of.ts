@@ -3,7 +3,9 @@ import type { LoadedDirectory } from "../config/directory.ts";
 import type { FormName } from "../mesh/forms.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { keepLast, lastMade } from "../mesh/memo/same.ts";
+import { step } from "../mesh/memo/step.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
+import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import type { LegacyRelease, World } from "../mesh/world.ts";
 import { createRegistryBuilder, type RegistryBuilder } from "../registry/build-registry.ts";
 import { censusOf } from "./census.ts";
@@ -31,6 +33,12 @@ export const defaultWorldOptions: WorldOptions = {
   nodes: [],
 };
 
+const proxiesIn = step(
+  "proxies of a census",
+  { census: "identity" },
+  ({ census }: { readonly census: readonly WorkloadProxy[] }) => census.map(({ proxy }) => proxy),
+);
+
 /** The world that a source's objects describe: registries converted, proxies counted. */
 export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Memo): Stage<World> {
   const { meshConfig, meshNetworks, configs } = loaded;
@@ -48,7 +56,7 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
       domain,
       configs,
       registry: registry.value,
-      proxies: [...census.value.map(({ proxy }) => proxy), ...besides.flatMap(({ value }) => value ?? [])],
+      proxies: [...proxiesIn(memo, { census: census.value }), ...besides.flatMap(({ value }) => value ?? [])],
       compat,
       ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,

@@ -4,6 +4,7 @@ import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import { type ParsedObject, parseStream } from "./parse.ts";
 import type { ReadOptions } from "./read-config.ts";
 import { readMeshConfig, readMeshNetworks } from "./read-mesh-config.ts";
+import { isSecret, secretLeftOut, withoutValues } from "./secret-objects.ts";
 import { type SortedObjects, sortObjects } from "./sort-objects.ts";
 
 /** Everything that a folder says. */
@@ -29,11 +30,19 @@ export interface SourceFile {
   readonly text: string;
 }
 
+export interface DirectoryOptions extends Omit<ReadOptions, "sourceOf"> {
+  /** Put before a file's name in origins. */
+  readonly under?: string;
+}
+
 /**
  * What the files of a folder say. `mesh.yaml`, `networks.yaml` and `clusters/<id>.yaml` at the top have the meaning that their
  * names say.
  */
-export function readFiles(files: readonly SourceFile[], options: Omit<ReadOptions, "sourceOf"> = {}): LoadedDirectory {
+export function readFiles(
+  files: readonly SourceFile[],
+  { under = "", ...options }: DirectoryOptions = {},
+): LoadedDirectory {
   const diagnostics: Diagnostic[] = [];
   const parsed: ParsedObject[] = [];
   const sources = new Map<ParsedObject, ReturnType<typeof parseStream>["sourceOf"]>();
@@ -42,22 +51,23 @@ export function readFiles(files: readonly SourceFile[], options: Omit<ReadOption
   let meshNetworks = noMeshNetworks;
   for (const { file, text } of files) {
     if (file === meshFile) {
-      const read = readMeshConfig(text, file);
+      const read = readMeshConfig(text, under + file);
       meshConfig = read.value;
       diagnostics.push(...read.diagnostics);
       continue;
     }
     if (file === networksFile) {
-      const read = readMeshNetworks(text, file);
+      const read = readMeshNetworks(text, under + file);
       meshNetworks = read.value;
       diagnostics.push(...read.diagnostics);
       continue;
     }
-    const stream = parseStream(text, { file });
+    const stream = parseStream(text, { file: under + file });
     diagnostics.push(...stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {
-      clusters.push({ id: cluster, objects: stream.value });
+      clusters.push({ id: cluster, objects: stream.value.map(withoutValues) });
+      diagnostics.push(...stream.value.filter(isSecret).map(secretLeftOut));
       continue;
     }
     for (const object of stream.value) {

@@ -7,12 +7,13 @@ import { nearestName } from "./nearest-name.ts";
 import { fromOldSpelling } from "./old-spelling.ts";
 import type { ParsedObject } from "./parse.ts";
 import { type ReadOptions, readConfig } from "./read-config.ts";
+import { isSecret, secretLeftOut, withoutValues } from "./secret-objects.ts";
 
 /** The objects of a source, told apart by who reads them. */
 export interface SortedObjects {
   /** Istio's kinds, Ingress and IngressClass; validated, one per key. */
   readonly configs: readonly Config[];
-  /** Kubernetes objects that a registry reads, as written; one per key. */
+  /** Kubernetes objects that a registry reads, as written but for the values of Secrets, which go no further; one per key. */
   readonly objects: readonly ParsedObject[];
   /** Kinds that nothing here knows, kept as written. */
   readonly others: readonly ParsedObject[];
@@ -23,7 +24,7 @@ export interface SortedObjects {
  * Tells configuration from Kubernetes objects and validates it. Of two objects with one key the later one counts, as if
  * they had been applied in order.
  *
- * @returns each list in the order of its input; diagnostics of `readConfig`, `duplicate-object` and `unknown-kind`
+ * @returns each list in the order of its input; diagnostics of `readConfig`, `duplicate-object`, `unknown-kind` and `secret-in-source`
  */
 export function sortObjects(parsed: readonly ParsedObject[], options: ReadOptions = {}): SortedObjects {
   const configs = new Map<string, Config>();
@@ -38,14 +39,15 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
       if (value !== undefined) {
         const key = keyText(value.origin.key);
         const earlier = configs.get(key);
-        if (earlier !== undefined) diagnostics.push(duplicate(earlier.origin, value.origin));
+        if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, value.origin));
         configs.set(key, value);
       }
     } else if (isPlatformKind(group, object.kind)) {
       const key = keyText(object.origin.key);
       const earlier = objects.get(key);
-      if (earlier !== undefined) diagnostics.push(duplicate(earlier.origin, object.origin));
-      objects.set(key, object);
+      if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin));
+      if (isSecret(object)) diagnostics.push(secretLeftOut(object));
+      objects.set(key, withoutValues(object));
     } else {
       others.push(object);
       diagnostics.push(unknownKind(object));
@@ -60,7 +62,8 @@ function isConfig(object: ParsedObject): boolean {
   return schemaOf(groupVersion(apiVersion).group, kind) !== undefined;
 }
 
-function duplicate(earlier: Diagnostic["origin"], later: Diagnostic["origin"]): Diagnostic {
+/** Says that an object was given twice. */
+export function duplicateObject(earlier: Diagnostic["origin"], later: Diagnostic["origin"]): Diagnostic {
   return at(
     later,
     warning(

@@ -1,6 +1,7 @@
 import { Hono } from "hono/tiny";
 import { PortolanError, unreachable } from "../config/diagnostic.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
+import { callerOf, guard } from "./auth/guard.ts";
 import { answerDelta } from "./delta-answer.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
@@ -8,23 +9,27 @@ import { legacyRoutes } from "./legacy-routes.ts";
 import type { Refused } from "./outcome.ts";
 import { answerPoll } from "./poll.ts";
 import { bodyResponse, problem } from "./responses.ts";
+import { answerSecret, secretResponse } from "./secret-answer.ts";
 
 /** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
 export function frontApp(front: Front): Hono {
   const app = new Hono();
+  app.use(guard(front.authentication));
 
   // A parameter rather than the path itself: it is decoded, so that `%3A` is a colon too.
   app.post("/v3/:call", async (c) => {
     const call = c.req.param("call");
+    const asked = {
+      caller: callerOf(c),
+      patienceMs: Number(c.req.header("x-envoy-expected-rq-timeout-ms")) || 0,
+      signal: c.req.raw.signal,
+    };
+    if (call === "discovery:secrets") return secretResponse(await answerSecret(front, c, asked));
     const [verb, name] = call.split(":");
     const type = resourceTypes.find((known) => known === name);
     if (type === undefined || (verb !== "discovery" && verb !== "delta"))
       return problem(404, `there is no ${shown(call)} here`);
-    const request = {
-      type,
-      patienceMs: Number(c.req.header("x-envoy-expected-rq-timeout-ms")) || 0,
-      signal: c.req.raw.signal,
-    };
+    const request = { ...asked, type };
     const shape = c.req.query("shape") === "poll" ? "poll" : "stream";
     const answer =
       verb === "delta" ? await answerDelta(front, c, { ...request, shape }) : await answerPoll(front, c, request);
@@ -44,7 +49,9 @@ export function frontApp(front: Front): Hono {
   app.get("/healthz", async (c) => {
     const head = await front.heads.current();
     if (head === undefined) return problem(503, "nothing was published yet");
-    return c.json({ generation: head.generation, publication: head.publication });
+    const { warnings, ...health } = await front.heads.health();
+    const { generation, publication } = head;
+    return c.json({ generation, publication, ...health, ...(warnings.length === 0 ? {} : { warnings }) });
   });
 
   app.get("/metrics", async (c) => {

@@ -2,17 +2,19 @@ import type { Carrier } from "../limits/read-body.ts";
 import { labelsOf } from "../snapshot/classifier.ts";
 import { type ResourceType, type ShapeName, typeOfUrl, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import type { Caller } from "./auth/caller.ts";
 import { type DeltaAnswer, deltaFor } from "./delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
-import { type Refused, refuse } from "./outcome.ts";
+import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
 import { readRequest } from "./read-request.ts";
 
 /** What is known of a delta request in JSON besides its body. */
 export interface DeltaPoll {
+  readonly caller: Caller;
   /** undefined: the request's own `type_url` says it. */
   readonly type: ResourceType | undefined;
   readonly shape: ShapeName;
@@ -36,7 +38,7 @@ export async function answerDelta(front: Front, carrier: Carrier, poll: DeltaPol
   for (;;) {
     const served = await front.served({ nodeId: request.node.id, labels: () => labelsOf(request.node) });
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const delta = await deltaNow(front, served.loaded, { type, shape: poll.shape }, request);
+    const delta = await deltaNow(front, served.loaded, { type, shape: poll.shape, caller: poll.caller }, request);
     if ("kind" in delta) return delta;
     if (delta.version !== request.version) {
       const leave = front.answers.tryEnter(ownBytes(delta));
@@ -52,7 +54,7 @@ export async function answerDelta(front: Front, carrier: Carrier, poll: DeltaPol
 export async function deltaNow(
   front: Front,
   loaded: LoadedRoot,
-  { type, shape }: { readonly type: ResourceType; readonly shape: ShapeName },
+  { type, shape, caller }: { readonly type: ResourceType; readonly shape: ShapeName; readonly caller: Caller },
   { node, typeUrl, names, known }: Omit<DeltaRequest, "version" | "bytes">,
 ): Promise<DeltaAnswer | Refused> {
   if (typeUrl !== undefined && typeUrl !== typeUrlOf(type)) {
@@ -62,8 +64,8 @@ export async function deltaNow(
       `type_url ${shown(typeUrl)} does not belong to this path; ${typeUrlOf(type)} does`,
     );
   }
-  const placement = await front.place(loaded, node);
-  if (placement.kind === "unplaced") return refuse(404, "unknown-node", placement.reason);
+  const placement = await front.place(loaded, node, caller);
+  if (placement.kind !== "placed") return refuseUnplaced(placement);
   const delta = await deltaFor(front.reader, loaded, { classId: placement.classId, shape, type, names, known });
   return delta ?? refuse(404, "unknown-node", `there is no class "${placement.classId}"`);
 }

@@ -2,17 +2,22 @@ import { type BodyPool, createBodyPool } from "../limits/body-pool.ts";
 import { type Budget, createBudget } from "../limits/budget.ts";
 import { createGate, type Gate } from "../limits/gate.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
-import { type CanaryNode, isInCanary } from "../snapshot/canary.ts";
+import type { SecretStore } from "../secrets/secret-store.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
-import type { TrustedKey } from "../snapshot/signatures.ts";
-import { createSnapshotReader, type LoadedRoot, rootAt, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import { wayOf } from "../snapshot/cohorts.ts";
+import { rootAt } from "../snapshot/head.ts";
+import type { ShareNode } from "../snapshot/share.ts";
+import type { SigningJwk } from "../snapshot/signing-keys.ts";
+import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { type Authentication, noAuthentication } from "./auth/authentication.ts";
+import type { Caller } from "./auth/caller.ts";
 import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
 import { createHeads, type Heads, stateOf } from "./heads.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type Placement, placeNode } from "./place-node.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
-import { createVetting } from "./vet-roots.ts";
+import { createSecretFeed, type SecretFeed } from "./secrets.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -24,8 +29,12 @@ export interface FrontOptions {
   /** What requests may cost; those of lib/limits by default. */
   readonly limits?: Limits;
   readonly now?: () => number;
-  /** Keys of which one must have signed a root before it is served; without them any root is. */
-  readonly trusted?: readonly TrustedKey[];
+  /** Keys of which one must have signed HEAD before it is followed; without them any HEAD is. */
+  readonly trusted?: readonly SigningJwk[];
+  /** Who may ask; anybody by default. */
+  readonly authentication?: Authentication;
+  /** Secrets for nodes that prove who they are; absent: none are served. */
+  readonly secrets?: SecretStore | undefined;
   readonly onRefusal?: (refusal: Refusal) => void;
   readonly onError?: (cause: unknown) => void;
 }
@@ -37,6 +46,8 @@ export interface Front {
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
   readonly maxHoldMs: number;
+  readonly authentication: Authentication;
+  readonly secrets: SecretFeed | undefined;
   readonly limits: Limits;
   /** Of bodies being read. */
   readonly bodies: BodyPool;
@@ -45,9 +56,12 @@ export interface Front {
   /** Of answers that lie in memory whole. */
   readonly answers: Gate;
   /** The root in force for a node: the canary's if it takes part in one. @returns undefined before the first publish */
-  served(node: CanaryNode): Promise<Served | undefined>;
-  /** The class of a node, from what the request itself says of it and from nothing that was said before. */
-  place(loaded: LoadedRoot, claims: NodeClaims): Promise<Placement>;
+  served(node: ShareNode): Promise<Served | undefined>;
+  /**
+   * The class of a node whose claim is its caller's to make, from what the request itself says of it and from nothing that was said
+   * before.
+   */
+  place(loaded: LoadedRoot, claims: NodeClaims, caller: Caller): Promise<Placement>;
   /** The latest refusals that stand, each with the resources that it may be about. */
   explainRefusals(): Promise<readonly ExplainedRefusal[]>;
   readonly onError: (cause: unknown) => void;
@@ -71,6 +85,7 @@ export function createFront(options: FrontOptions): Front {
   const heads = createHeads(options.store, {
     ttlMs: options.headTtlMs ?? 1_000,
     now,
+    trusted: options.trusted,
     onError: (cause) => {
       metrics.headError();
       onError(cause);
@@ -83,7 +98,6 @@ export function createFront(options: FrontOptions): Front {
   const refusals = createRefusalWatch(now, onRefusal, limits);
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];
-  const vetRoot = createVetting(options.store, options.trusted, onError);
 
   return {
     reader,
@@ -91,6 +105,8 @@ export function createFront(options: FrontOptions): Front {
     metrics,
     refusals,
     maxHoldMs: options.maxHoldMs ?? 0,
+    authentication: options.authentication ?? noAuthentication,
+    secrets: options.secrets && createSecretFeed(options.secrets, now),
     limits,
     bodies: createBodyPool(limits),
     held: createBudget(limits.heldBytes),
@@ -98,16 +114,14 @@ export function createFront(options: FrontOptions): Front {
     async served(node) {
       const head = await heads.current();
       if (head === undefined) return undefined;
-      const { canary } = head;
-      const nowMs = now();
-      const root = canary !== undefined && isInCanary(canary, node) ? canary.root : rootAt(head, nowMs);
-      const vetted = await vetRoot(root);
-      if (recentRoots.at(-1) !== vetted) {
-        recentRoots = [...recentRoots.filter((hash) => hash !== vetted), vetted].slice(-maxRecentRoots);
+      const nowMs = heads.timeMs();
+      const root = rootAt(wayOf(head, node), nowMs);
+      if (recentRoots.at(-1) !== root) {
+        recentRoots = [...recentRoots.filter((hash) => hash !== root), root].slice(-maxRecentRoots);
       }
-      return { loaded: await reader.root(vetted), state: stateOf(head, nowMs) };
+      return { loaded: await reader.root(root), state: stateOf(head, nowMs) };
     },
-    place: (loaded, claims) => placeNode(reader, loaded, claims),
+    place: (loaded, claims, caller) => placeNode(reader, loaded, claims, caller),
     async explainRefusals() {
       const explained: ExplainedRefusal[] = [];
       for (const refusal of refusals.standing().slice(0, limits.refusals)) {

@@ -1,115 +1,202 @@
+import { PortolanError } from "../config/diagnostic.ts";
 import { headKey } from "../snapshot/blob.ts";
+import { clockAheadMs, clockWarnings, writerAheadMs } from "../snapshot/clock.ts";
+import { cohortsOf, nextStepMs, parseHead, type ReadHead, rootAt } from "../snapshot/head.ts";
 import { settledWithin } from "../snapshot/load-cache.ts";
 import type { Head } from "../snapshot/root.ts";
-import { nextStepMs, parseHead, rootAt } from "../snapshot/snapshot-reader.ts";
+import { needSigned } from "../snapshot/signatures.ts";
+import type { SigningJwk } from "../snapshot/signing-keys.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { createElapsed, createHeadClock } from "./head-clock.ts";
 
 /** HEAD as this front sees it. */
 export interface Heads {
   /**
-   * HEAD, at most `ttlMs` old, or as it was last seen while the store is down.
+   * HEAD, at most `ttlMs` old, or as it was last seen while the store is down or silent.
    * @returns undefined when nothing was ever published
    * @throws PortolanError when the store is down and was never reached
    */
   current(): Promise<Head | undefined>;
+  /** What the clock of HEAD's steps shows: the time that decides which is in force. */
+  timeMs(): number;
+  health(): Promise<HeadHealth>;
   /**
    * Waits until HEAD serves something else than it did in `state`.
    * @returns false when the time was up, the signal fired or the front closed before that
    */
   waitForChange(state: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
-  /** Ends watching and lets all who wait go. */
+  /** Ends watching and lets all who wait go; whoever comes after does not wait. */
   close(): void;
+}
+
+/** How well HEAD is known. */
+export interface HeadHealth {
+  /** Since when the store has not confirmed HEAD, if that is longer than it should be. */
+  readonly headAgeMs?: number;
+  readonly warnings: readonly string[];
 }
 
 export interface HeadsOptions {
   readonly ttlMs: number;
   readonly now: () => number;
-  /** Told of every failed read of HEAD. */
+  /** Keys of which one must have signed HEAD; absent: any HEAD is taken. */
+  readonly trusted?: readonly SigningJwk[] | undefined;
+  /** Told of every failed read of HEAD, and of one that is not believed. */
   readonly onError: (cause: unknown) => void;
 }
 
 /** What HEAD makes the front serve at a time: equal texts, equal answers for every node. */
 export function stateOf(head: Head, nowMs: number): string {
-  return rootAt(head, nowMs) + JSON.stringify(head.canary ?? "");
+  const ways = [head, ...cohortsOf(head)].map((way) => rootAt(way, nowMs));
+  return ways.join() + JSON.stringify(head.cohorts?.map(({ shares }) => shares) ?? head.canary ?? "");
 }
 
 /** How often to look all the same where the store calls back: a watch may be lost without a word. */
 const unwatchedMs = 30_000;
 
-/** How long to wait for a read that somebody else began. */
+/** How long a store may take to answer before HEAD as it was last seen is served. */
+const silentMs = 2_000;
+
+/** How long to wait for a read before another one is begun: at the edge one ends unfinished with the request that began it. */
 const patienceMs = 3_000;
+
+/** How long to wait for the first HEAD of all, when there is nothing to serve instead. */
+const firstMs = 5_000;
+
+/** What is known of a read that is under way. */
+interface Reading {
+  readonly done: Promise<void>;
+  readonly sinceMs: () => number;
+}
 
 /** Caches HEAD: one read at a time, whoever asks; pushed by the store where it can watch, else asked again while polls are held. */
 export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   const waiters = new Set<() => void>();
-  let seen: { readonly head: Head; readonly etag: string } | undefined;
-  let readAtMs = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | undefined;
+  const clock = createHeadClock(options.now);
+  let seen: ReadHead | undefined;
+  /** Since the store last confirmed what is `seen`, and since the last look of any outcome; undefined before the first. */
+  let confirmedMs: (() => number) | undefined;
+  let lookedMs: (() => number) | undefined;
+  /** Since the store called back for what was not read yet. */
+  let calledMs: (() => number) | undefined;
+  let reading: Reading | undefined;
+  let isSilent = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let changedMeanwhile = false;
   let closed = false;
+
+  /** Reads are numbered, since the answer to a slow one may come after that to a later one. */
+  let asked = 0;
+  let answered = 0;
+
+  /** With keys that are trusted, HEAD is never older than the one before; a rollback is a newer one. */
+  function refuseOlder({ generation }: Head): void {
+    if (options.trusted !== undefined && seen !== undefined && generation < seen.head.generation) {
+      throw new PortolanError(`HEAD went back from generation ${seen.head.generation} to ${generation}`);
+    }
+  }
 
   async function read(): Promise<void> {
     do {
-      changedMeanwhile = false;
+      asked += 1;
+      const number = asked;
+      const otherMs = confirmedMs === undefined ? undefined : (calledMs ?? confirmedMs);
+      calledMs = undefined;
+      const askedMs = createElapsed(options.now);
       const result = await store.get(headKey, seen === undefined ? {} : { ifNoneMatch: seen.etag });
-      if (result.kind === "found") seen = { head: parseHead(result.bytes), etag: result.etag };
-      if (result.kind === "absent") seen = undefined;
-      readAtMs = options.now();
-    } while (changedMeanwhile);
+      if (number < answered) return;
+      answered = number;
+      if (result.kind === "found") await follow(result, otherMs?.());
+      if (result.kind === "absent" && seen !== undefined) throw new PortolanError("HEAD is gone from the store");
+      confirmedMs = askedMs;
+    } while (calledMs !== undefined);
+    isSilent = false;
     for (const wake of waiters) wake();
   }
 
-  function startReading(): Promise<void> {
-    const started = read()
+  async function follow(
+    { bytes, etag, modifiedMs }: { bytes: Uint8Array; etag: string; modifiedMs?: number },
+    sinceMs: number | undefined,
+  ): Promise<void> {
+    const next = { head: await needSigned(options.trusted, parseHead(bytes)), etag, modifiedMs };
+    const aheadMs = await clockAheadMs(store, options.now);
+    refuseOlder(next.head);
+    clock.follow(next, options.now() - aheadMs, sinceMs);
+    seen = next;
+  }
+
+  function startReading(): Reading {
+    const done = read()
       .catch((cause: unknown) => {
         options.onError(cause);
         if (seen === undefined) throw cause;
-        readAtMs = options.now();
       })
       .finally(() => {
+        lookedMs = createElapsed(options.now);
         if (reading === started) reading = undefined;
       });
+    const started = { done, sinceMs: createElapsed(options.now) };
     reading = started;
     return started;
   }
 
+  /** Reads HEAD, and waits for it as long as that is better than what is there. */
   async function refresh(): Promise<void> {
-    // At the edge a read ends unfinished with the request that began it; then another request reads for itself.
-    if (reading !== undefined && (await settledWithin(reading, patienceMs))) return reading;
-    return startReading();
+    const { done, sinceMs } = reading === undefined || reading.sinceMs() > patienceMs ? startReading() : reading;
+    if (seen === undefined) {
+      if (!(await settledWithin(done, firstMs))) throw new PortolanError("the store does not answer");
+      return done;
+    }
+    // Nobody waits again for a store that was silent until now.
+    done.catch(() => {});
+    isSilent = !(await settledWithin(done, isSilent ? 0 : Math.max(silentMs - sinceMs(), 0)));
   }
 
   const stopWatching = store.watch?.(headKey, () => {
-    changedMeanwhile = true;
-    if (waiters.size > 0) refresh().catch(() => {});
-    else readAtMs = Number.NEGATIVE_INFINITY;
+    calledMs ??= createElapsed(options.now);
+    if (waiters.size > 0 && reading === undefined) refresh().catch(() => {});
   });
+
+  const isDue = () => calledMs !== undefined || lookedMs === undefined || lookedMs() >= options.ttlMs;
 
   /** While polls are held: wakes at the next planned step, and looks at the store where it does not call by itself. */
   function schedule(): void {
     if (timer !== undefined || waiters.size === 0 || closed) return;
-    const nowMs = options.now();
-    const stepMs = seen === undefined ? undefined : nextStepMs(seen.head, nowMs);
-    // A change seen while nobody waited has set the time of reading back: then it is due at once.
-    const lookMs = readAtMs + (stopWatching === undefined ? options.ttlMs : unwatchedMs);
-    const dueMs = Math.min(stepMs ?? lookMs, lookMs);
+    const stepMs = seen === undefined ? undefined : nextStepMs(seen.head, clock.timeMs());
+    const everyMs = stopWatching === undefined ? Math.max(options.ttlMs, 1) : unwatchedMs;
+    // A change seen while nobody waited is due at once, but not again and again while its read is under way.
+    const lookMs = reading !== undefined ? everyMs : calledMs !== undefined ? 0 : everyMs - (lookedMs?.() ?? everyMs);
+    const delayMs = Math.min(stepMs === undefined ? lookMs : stepMs - clock.timeMs(), lookMs);
     timer = setTimeout(
       async () => {
         timer = undefined;
         await refresh().catch(() => {});
+        for (const wake of waiters) wake();
         schedule();
       },
-      Math.max(dueMs - nowMs, 1),
+      Math.max(delayMs, 1),
     );
   }
 
-  const stateNow = () => (seen === undefined ? "" : stateOf(seen.head, options.now()));
+  const stateNow = () => (seen === undefined ? "" : stateOf(seen.head, clock.timeMs()));
 
   return {
     async current() {
-      if (options.now() - readAtMs >= options.ttlMs) await refresh();
+      if (isDue()) await refresh();
       return seen?.head;
+    },
+    timeMs: () => clock.timeMs(),
+    async health() {
+      const ageMs = confirmedMs?.() ?? 0;
+      const aheadMs = await clockAheadMs(store, options.now);
+      const writerMs = seen === undefined ? 0 : writerAheadMs(seen);
+      const isOld = ageMs > options.ttlMs + silentMs && isDue();
+      return {
+        ...(isOld ? { headAgeMs: Math.round(ageMs) } : {}),
+        warnings: [
+          ...(isOld ? [`the store has not confirmed HEAD for ${Math.round(ageMs / 1_000)} s`] : []),
+          ...clockWarnings(aheadMs, writerMs),
+        ],
+      };
     },
     waitForChange(state, timeoutMs, signal) {
       return new Promise((resolve) => {

@@ -5,6 +5,7 @@ export type Outcome =
   | "changed"
   | "unchanged"
   | "unknown-node"
+  | "forbidden"
   | "unknown-name"
   | "bad-request"
   | "busy"
@@ -12,7 +13,7 @@ export type Outcome =
 
 /** What the front counts. A port: the Node server exports it for Prometheus, at the edge nobody listens. */
 export interface FrontMetrics {
-  poll(type: ResourceType, outcome: Outcome): void;
+  poll(type: ResourceType | "secrets", outcome: Outcome): void;
   /** Polls that are being held, up or down by one. */
   held(difference: 1 | -1): void;
   /** A node has refused an answer. */

@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import type { Hono } from "hono/tiny";
@@ -7,12 +7,18 @@ import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
 export interface RunningServer {
   /** `http://host:port`, with the port that was given or found. */
   readonly url: string;
-  /** Ends connections, held ones too, and resolves when the port is free. */
+  /**
+   * Takes no new connection, lets what was asked go with an answer, and resolves when the port is free. Whoever is not done
+   * after some seconds is cut off. Whatever holds requests has to be closed first.
+   */
   close(): Promise<void>;
 }
 
 /** How often connections are looked at that take too long. */
 const lookMs = 1_000;
+
+/** How long answers that are under way may take after `close`. */
+export const lastAnswersMs = 5_000;
 
 /**
  * Serves an app over HTTP/1.1. Connections that bring a request or take an answer too slowly are ended.
@@ -27,6 +33,8 @@ export function serveHttp(
   { headerBytes, headersMs, requestMs, idleMs, stallMs, connections }: Limits = defaultLimits,
 ): Promise<RunningServer> {
   return new Promise((resolve, reject) => {
+    const answering = new Set<ServerResponse>();
+    let isClosing = false;
     const serverOptions = {
       maxHeaderSize: headerBytes,
       headersTimeout: headersMs,
@@ -40,13 +48,31 @@ export function serveHttp(
         url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${address.port}`,
         close: () =>
           new Promise((closed) => {
-            server.close(() => closed());
-            if ("closeAllConnections" in server) server.closeAllConnections();
+            isClosing = true;
+            for (const response of answering) endConnection(response);
+            const deadline = setTimeout(() => {
+              if ("closeAllConnections" in server) server.closeAllConnections();
+            }, lastAnswersMs);
+            server.close(() => {
+              clearTimeout(deadline);
+              closed();
+            });
           }),
       });
+    });
+    // Before the app's own, so that it sees every request first.
+    server.prependListener("request", (_request: IncomingMessage, response: ServerResponse) => {
+      if (isClosing) return endConnection(response);
+      answering.add(response);
+      response.once("close", () => answering.delete(response));
     });
     server.maxConnections = connections;
     server.setTimeout(stallMs);
     server.once("error", reject);
   });
+}
+
+/** The answer is the last one on its connection, and says so. */
+function endConnection(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader("connection", "close");
 }

@@ -1,10 +1,11 @@
 import type { Outcome } from "./metrics.ts";
+import type { Placement } from "./place-node.ts";
 
 /** A request that gets no resources, and why. Never with a status that an Envoy would take for an answer. */
 export interface Refused {
   readonly kind: "refused";
   readonly outcome: Outcome;
-  readonly status: 400 | 404 | 413 | 415 | 503;
+  readonly status: 400 | 403 | 404 | 413 | 415 | 503;
   readonly reason: string;
 }
 
@@ -14,3 +15,7 @@ export const refuse = (status: Refused["status"], outcome: Outcome, reason: stri
   outcome,
   reason,
 });
+
+/** What is said to a node that has no place. */
+export const refuseUnplaced = ({ kind, reason }: Exclude<Placement, { readonly kind: "placed" }>): Refused =>
+  kind === "forbidden" ? refuse(403, "forbidden", reason) : refuse(404, "unknown-node", reason);

@@ -1,25 +1,39 @@
 import { type Classifier, defaultKey, type NodeClaims, own, parseNodeId, project } from "../snapshot/classifier.ts";
 import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import { type Caller, indexKeys, misfit } from "./auth/caller.ts";
 import { shown } from "./excess.ts";
 
 export type Placement =
   | { readonly kind: "placed"; readonly classId: string }
   /** No class is meant for this node; the reason is for its operator. */
-  | { readonly kind: "unplaced"; readonly reason: string };
+  | { readonly kind: "unplaced"; readonly reason: string }
+  /** The caller may not be this node, or not of its class. */
+  | { readonly kind: "forbidden"; readonly reason: string };
 
 /**
  * Finds the class of a node: by its projection, by name or address in the node index, else the default class of its type and
- * namespace.
+ * namespace. A pod whose name was proven is looked for in the index first: there nothing depends on what it says.
  */
-export async function placeNode(reader: SnapshotReader, loaded: LoadedRoot, claims: NodeClaims): Promise<Placement> {
+export async function placeNode(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  claims: NodeClaims,
+  caller: Caller,
+): Promise<Placement> {
+  const reason = misfit(caller, claims);
+  if (reason !== undefined) return { kind: "forbidden", reason };
   const ways = [
     () => byProjection(loaded.classifier, claims),
-    () => byIndex(reader, loaded, claims),
+    () => byIndex(reader, loaded, indexKeys(caller, claims)),
     () => byDefault(loaded.classifier, claims),
   ];
-  for (const way of ways) {
+  const proven = caller.kind === "node" && caller.pod !== undefined ? ways.splice(1, 1) : [];
+  for (const way of [...proven, ...ways]) {
     const classId = await way();
-    if (classId !== undefined && loaded.classes.has(classId)) return { kind: "placed", classId };
+    if (classId === undefined || !loaded.classes.has(classId)) continue;
+    if (caller.kind === "node" && caller.classes?.includes(classId) === false)
+      return { kind: "forbidden", reason: `${caller.subject} may not be of class "${classId}"` };
+    return { kind: "placed", classId };
   }
   return { kind: "unplaced", reason: reasonFor(claims) };
 }
@@ -29,9 +43,11 @@ function byProjection(classifier: Classifier, claims: NodeClaims): string | unde
   return projection === undefined ? undefined : own(classifier.classes, projection);
 }
 
-async function byIndex(reader: SnapshotReader, loaded: LoadedRoot, claims: NodeClaims): Promise<string | undefined> {
-  const nodeId = parseNodeId(claims.id);
-  const keys = nodeId === undefined ? [claims.id, claims.cluster] : [nodeId.name, nodeId.address];
+async function byIndex(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  keys: readonly string[],
+): Promise<string | undefined> {
   for (const key of keys) {
     const classId = key === "" ? undefined : await reader.nodeClass(loaded.root, key);
     if (classId !== undefined) return classId;

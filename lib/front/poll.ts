@@ -2,11 +2,12 @@ import type { Carrier } from "../limits/read-body.ts";
 import { labelsOf } from "../snapshot/classifier.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../snapshot/snapshot-reader.ts";
+import type { Caller } from "./auth/caller.ts";
 import { type ChunkedBody, discoveryBody } from "./discovery-body.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
-import { type Refused, refuse } from "./outcome.ts";
+import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
 import { type PollRequest, readPoll } from "./poll-request.ts";
 import { readRequest } from "./read-request.ts";
 import { selectResources } from "./select-resources.ts";
@@ -19,6 +20,7 @@ export type PollAnswer =
 
 /** What is known of a poll besides its body. */
 export interface Poll {
+  readonly caller: Caller;
   readonly type: ResourceType;
   /** How long the node says it will wait, from `x-envoy-expected-rq-timeout-ms`; 0 when it does not say. */
   readonly patienceMs: number;
@@ -51,7 +53,7 @@ async function answerRequest(front: Front, poll: Poll, request: PollRequest): Pr
   for (;;) {
     const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) });
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const answer = await answerNow(front, served.loaded, poll.type, { ...request, names });
+    const answer = await answerNow(front, served.loaded, poll, { ...request, names });
     if (subscription !== undefined && answer.kind === "unchanged") front.refusals.current(subscription);
     if (subscription !== undefined && answer.kind === "changed") {
       const { version: refusable, classId } = answer;
@@ -66,11 +68,11 @@ async function answerRequest(front: Front, poll: Poll, request: PollRequest): Pr
 async function answerNow(
   front: Front,
   loaded: LoadedRoot,
-  type: ResourceType,
+  { type, caller }: Poll,
   { node, names, version }: PollRequest,
 ): Promise<PollAnswer> {
-  const placement = await front.place(loaded, node);
-  if (placement.kind === "unplaced") return refuse(404, "unknown-node", placement.reason);
+  const placement = await front.place(loaded, node, caller);
+  if (placement.kind !== "placed") return refuseUnplaced(placement);
   const { classId } = placement;
   const selection = await selectResources(front.reader, loaded, { classId, shape: "poll", type, names });
   if (selection === undefined) return refuse(404, "unknown-node", `there is no class "${classId}"`);

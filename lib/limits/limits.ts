@@ -13,7 +13,11 @@ export const limits = {
   pollBytes: 1 * MiB,
   /** Body of a delta request, which names what its reader has. */
   deltaBytes: 4 * MiB,
-  /** Body of a webhook or of a pushed source. */
+  /** Body of a request to compile. */
+  noticeBytes: 64 * KiB,
+  /** Body of a forge's webhook: pushes of thousands of commits. */
+  deliveryBytes: 4 * MiB,
+  /** Body of a pushed source. */
   sourceBytes: 32 * MiB,
   /** Body of an object under `/objects/`. */
   objectBytes: 8 * MiB,

@@ -22,4 +22,7 @@ export const jsonBlob = (message: object): Blob => blobOf(JSON.stringify(message
 /** Key of a blob in the store; two digits of fan-out keep folders small. */
 export const blobKey = (hash: string): string => `blobs/${hash.slice(0, 2)}/${hash}`;
 
+/** The blob that lies under a key; undefined for a key of something else. */
+export const blobOfKey = (key: string): string | undefined => /^blobs\/..\/([0-9a-f]{64})$/.exec(key)?.[1];
+
 export const headKey = "HEAD";

@@ -49,7 +49,7 @@ export function parseNodeId(id: string): NodeId | undefined {
 }
 
 /** Namespace whose configuration applies to a node: `NAMESPACE` of its metadata, else the first part of its DNS domain. */
-function namespaceOf(claims: NodeClaims, nodeId: NodeId): string {
+export function namespaceOf(claims: NodeClaims, nodeId: NodeId): string {
   return textOf(claims.metadata.NAMESPACE) || (nodeId.dnsDomain.split(".")[0] ?? "");
 }
 

@@ -1,6 +1,8 @@
+import { byCodePoint } from "../config/diagnostic.ts";
 import { type Blob, hashOf, jsonBlob } from "./blob.ts";
 import type { CompiledResource } from "./compiled.ts";
 import type { Part, SegmentList } from "./root.ts";
+import { secretNamesIn } from "./secret-names.ts";
 import { cutSegments, encodeSegment, isOfWorkload, nameHash, type Segment } from "./segment.ts";
 
 /** One type's answer for one class, as it is stored. */
@@ -11,6 +13,8 @@ export interface EncodedTree {
   readonly version: string;
   readonly parts: readonly EncodedPart[];
   readonly resources: readonly CompiledResource[];
+  /** Names of the secrets that they name, sorted. */
+  readonly secrets: readonly string[];
 }
 
 /** A run of segments, as it is stored. */
@@ -31,7 +35,7 @@ export function createTreeEncoder(): TreeEncoder {
   const trees = new WeakMap<readonly CompiledResource[], EncodedTree>();
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
-    return { ref: encodeSegment(resources).ref, content, resources };
+    return { ref: encodeSegment(resources).ref, content, resources, secrets: secretNamesIn(resources) };
   });
   const partOf = rememberRuns(encodePart);
   return (resources) => {
@@ -41,7 +45,8 @@ export function createTreeEncoder(): TreeEncoder {
     const parts = cutParts(segments).map(partOf);
     const key = parts.map((part) => part.key).join();
     const version = hashOf(segments.map(({ content }) => content).join());
-    const encoded = { key, version, parts, resources };
+    const secrets = [...new Set(segments.flatMap((segment) => segment.secrets))].sort(byCodePoint);
+    const encoded = { key, version, parts, resources, secrets };
     trees.set(resources, encoded);
     return encoded;
   };

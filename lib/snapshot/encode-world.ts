@@ -1,9 +1,10 @@
+import { byCodePoint } from "../config/diagnostic.ts";
 import { type Blob, jsonBlob } from "./blob.ts";
-import type { CompiledWorld } from "./compiled.ts";
+import type { CompiledClass, CompiledWorld } from "./compiled.ts";
 import { buildTable, type EncodedTable } from "./encode-table.ts";
 import type { TreeEncoder } from "./encode-tree.ts";
 import { encodeNodeIndex } from "./node-index.ts";
-import type { ResourceType, ShapeName } from "./resource-type.ts";
+import { type ResourceType, type ShapeName, shapes } from "./resource-type.ts";
 import type { ClassTable, Root, Shape } from "./root.ts";
 import { encodeSegment } from "./segment.ts";
 
@@ -35,11 +36,15 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
   };
 
   const table: ClassTable = {
-    classes: world.classes.map((compiled) => ({
-      id: compiled.id,
-      stream: shapeOf(compiled, "stream"),
-      poll: shapeOf(compiled, "poll"),
-    })),
+    classes: world.classes.map((compiled) => {
+      const secrets = secretsOf(compiled, encodeTree);
+      return {
+        id: compiled.id,
+        stream: shapeOf(compiled, "stream"),
+        poll: shapeOf(compiled, "poll"),
+        ...(secrets.length === 0 ? {} : { secrets }),
+      };
+    }),
   };
   const classes = jsonBlob(table);
   const classifier = jsonBlob(world.classifier);
@@ -95,4 +100,11 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
       }
     },
   };
+}
+
+/** Names of the secrets that a class's listeners and clusters name, in either shape; sorted. */
+function secretsOf(compiled: CompiledClass, encodeTree: TreeEncoder): readonly string[] {
+  const lists = shapes.flatMap((shape) => [compiled[shape].listeners, compiled[shape].clusters]);
+  const names = lists.flatMap((list) => encodeTree(list).secrets);
+  return names.length === 0 ? names : [...new Set(names)].sort(byCodePoint);
 }

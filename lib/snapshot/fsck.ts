@@ -1,11 +1,15 @@
+import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, hashOf } from "./blob.ts";
 import { createWorldCheck } from "./check-world.ts";
+import { headTimeNow } from "./clock.ts";
+import { readLedger } from "./gc-ledger.ts";
+import { cohortsOf, type ReadHead, readHead, stepsFrom } from "./head.ts";
 import { readHistory } from "./history.ts";
-import { reachableFrom, rootsOfHead } from "./reachable.ts";
+import { reachableFrom } from "./reachable.ts";
 import { restoreWorld } from "./restore-world.ts";
-import { isSigned, type TrustedKey } from "./signatures.ts";
-import { createSnapshotReader, readHead } from "./snapshot-reader.ts";
+import { isSigned, type Trust } from "./signatures.ts";
+import { type BlobSource, createSnapshotReader } from "./snapshot-reader.ts";
 
 export interface FsckResult {
   readonly publications: number;
@@ -13,68 +17,96 @@ export interface FsckResult {
   readonly blobs: number;
   /** What is wrong, in words; empty when all is well. */
   readonly problems: readonly string[];
+  /** Blobs that are missing or damaged, as far as they are known: what a missing one names is not. */
+  readonly broken: readonly string[];
 }
 
-export interface FsckOptions {
+export interface FsckOptions extends Pick<Trust, "trusted"> {
   readonly keepPublications?: number;
-  readonly trusted?: readonly TrustedKey[];
+  readonly now?: () => number;
 }
 
 /**
  * Proves that everything that can be asked for is there: every blob that HEAD and its history reach exists and hashes to its
- * name, generations fall by one along the chain, and every root that HEAD names is whole.
+ * name, generations fall by one along the chain, and every root that HEAD still leads to is whole. What was collected, and what
+ * was only recorded, is asked for by nobody.
  *
- * @param options.keepPublications how far back the history is kept; beyond it nothing is promised
- * @param options.trusted keys of which one must have signed each root that HEAD names; none are asked for when it is absent
+ * @param options.keepPublications how far back the history is looked at
+ * @param options.trusted keys of which one must have signed HEAD; none are asked for when it is absent
  */
 export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promise<FsckResult> {
-  const { keepPublications = Number.POSITIVE_INFINITY, trusted } = options;
+  const { keepPublications = Number.POSITIVE_INFINITY, trusted, now = Date.now } = options;
   const problems: string[] = [];
   const attempt = async (what: string, check: () => Promise<void>) =>
     check().catch((cause: unknown) => {
       problems.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
     });
-  const result = { publications: 0, roots: 0, blobs: 0 };
-  const reader = createSnapshotReader(store);
+  const broken = new Set<string>();
+  const reader = createSnapshotReader(watching(store, broken));
   const roots = new Set<string>();
   const blobs = new Set<string>();
   const isWhole = createWorldCheck();
+  let publications = 0;
 
   await attempt("HEAD", async () => {
     const read = await readHead(store);
     if (read === undefined) return;
     const { head } = read;
-    for (const root of rootsOfHead(head)) roots.add(root);
+    if (trusted !== undefined && !(await isSigned(trusted, head)))
+      problems.push("HEAD is signed with none of the trusted keys");
+    for (const root of rootsToCome(read, await headTimeNow(store, read, now))) roots.add(root);
     for (const root of roots) {
       await attempt(`root ${root}`, async () => {
         const { world } = await restoreWorld(reader, root);
         for (const problem of isWhole(world)) problems.push(`root ${root}: ${problem}`);
-        if (trusted !== undefined && !(await isSigned(store, trusted, root)))
-          problems.push(`root ${root} is not signed`);
       });
     }
+    const { oldest = 0 } = (await readLedger(store))?.ledger ?? {};
     let expected = head.generation;
-    for await (const { hash, generation, root } of readHistory(reader, head.publication)) {
+    for await (const { hash, generation, root, held } of readHistory(reader, head.publication)) {
       if (generation !== expected) problems.push(`publication ${hash} has generation ${generation}, not ${expected}`);
       expected = generation - 1;
       blobs.add(hash);
-      roots.add(root);
-      result.publications += 1;
-      if (result.publications >= keepPublications) return;
+      if (held !== true) roots.add(root);
+      publications += 1;
+      if (publications >= keepPublications || generation <= oldest) return;
     }
-    if (expected !== 0) problems.push(`the history ends at generation ${expected + 1}`);
+    if (expected !== 0) {
+      problems.push(`the history ends at generation ${expected + 1}`);
+    }
   });
   for (const root of roots) {
     await attempt(`root ${root}`, async () => {
       for (const hash of await reachableFrom(reader, root)) blobs.add(hash);
     });
   }
-  for (const hash of blobs) {
-    await attempt(`blob ${hash}`, async () => {
+  await inParallel(blobs, (hash) =>
+    attempt(`blob ${hash}`, async () => {
       const found = await store.get(blobKey(hash));
+      const isBroken = found.kind !== "found" || hashOf(found.bytes) !== hash;
+      if (isBroken) broken.add(hash);
       if (found.kind !== "found") problems.push(`blob ${hash} is missing`);
-      else if (hashOf(found.bytes) !== hash) problems.push(`blob ${hash} holds other bytes than its name says`);
-    });
-  }
-  return { ...result, roots: roots.size, blobs: blobs.size, problems };
+      else if (isBroken) problems.push(`blob ${hash} holds other bytes than its name says`);
+    }),
+  );
+  return { publications, roots: roots.size, blobs: blobs.size, problems: problems.sort(), broken: [...broken].sort() };
+}
+
+/** Roots that are served, or will be without anybody's doing. */
+function rootsToCome({ head }: ReadHead, nowMs: number): readonly string[] {
+  const ways = [head, ...cohortsOf(head)];
+  const steps = ways.flatMap((way) => stepsFrom(way.steps, nowMs).map(({ root }) => root));
+  return [...steps, head.canary?.root, head.newest].filter((root) => root !== undefined);
+}
+
+/** A store that takes note of blobs that are not as they should be. */
+function watching(store: BlobSource, broken: Set<string>): BlobSource {
+  return {
+    async get(key, condition) {
+      const found = await store.get(key, condition);
+      const hash = key.slice(key.lastIndexOf("/") + 1);
+      if (key === blobKey(hash) && (found.kind !== "found" || hashOf(found.bytes) !== hash)) broken.add(hash);
+      return found;
+    },
+  };
 }

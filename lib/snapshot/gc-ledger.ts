@@ -1,14 +1,15 @@
 import type { ObjectStore } from "../storage/object-store.ts";
 
 /**
- * What is about to be deleted: the one object through which collecting garbage and publishing see each other. A blob is first
- * named here, and deleted a grace time later if nothing names it then; a publisher that finds a named blob in place takes it off
+ * What is about to be deleted: the one object through which collecting garbage and publishing see each other. An object is first
+ * named here, and deleted a grace time later if nothing names it then; a publisher that finds a named object in place takes it off
  * the list, or waits for the end of its deletion and writes it anew. A publisher that read HEAD before a deletion was announced
  * finds HEAD moved (`collectGarbage` does that) and loses.
  */
 export interface GcLedger {
-  /** When the blobs were named, RFC 3339. */
+  /** When they were named, RFC 3339. */
   readonly since: string;
+  /** Blobs by their hashes, other objects by their keys. */
   readonly doomed: readonly string[];
   /** What the last deletion has taken, or is taking. */
   readonly deleted: readonly string[];
@@ -16,6 +17,8 @@ export interface GcLedger {
   readonly finished: boolean;
   /** How long a deletion goes on at most after it was announced here. */
   readonly budgetMs: number;
+  /** Generation of the oldest publication that stays; absent in ledgers of earlier versions, 0 when all stay. */
+  readonly oldest?: number;
 }
 
 export interface ReadLedger {
@@ -25,7 +28,7 @@ export interface ReadLedger {
 
 const ledgerKey = "gc/ledger";
 
-async function readLedger(store: ObjectStore): Promise<ReadLedger | undefined> {
+export async function readLedger(store: ObjectStore): Promise<ReadLedger | undefined> {
   const found = await store.get(ledgerKey);
   if (found.kind !== "found") return undefined;
   // Written below only.
@@ -74,18 +77,18 @@ export async function settledLedger(store: ObjectStore): Promise<ReadLedger | un
 }
 
 /**
- * Makes sure that blobs which a publisher found in place stay there: takes them off the list of the doomed.
+ * Makes sure that what a writer found in place stays there: takes them off the list of the doomed.
  *
  * @returns those that a deletion may have taken after they were found; it is over, and they have to be written again
  */
-export async function rescue(store: ObjectStore, hashes: ReadonlySet<string>): Promise<readonly string[]> {
+export async function rescue(store: ObjectStore, names: ReadonlySet<string>): Promise<readonly string[]> {
   for (;;) {
     const read = await settledLedger(store);
     if (read === undefined) return [];
     const { ledger } = read;
-    const doomed = ledger.doomed.filter((hash) => !hashes.has(hash));
+    const doomed = ledger.doomed.filter((name) => !names.has(name));
     if (doomed.length === ledger.doomed.length || (await writeLedger(store, read, { ...ledger, doomed }))) {
-      return ledger.deleted.filter((hash) => hashes.has(hash));
+      return ledger.deleted.filter((name) => names.has(name));
     }
   }
 }

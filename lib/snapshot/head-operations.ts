@@ -1,75 +1,103 @@
 /** What operators do with HEAD. Each is one conditional write of it; whoever loses the race is told and changes nothing. */
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { type Aims, aborted, promoted, rolledBack, unpinned, withCanary } from "./aims.ts";
 import { blobKey } from "./blob.ts";
-import { rescue } from "./gc-ledger.ts";
-import { type HistoryEntry, readHistory } from "./history.ts";
+import { onClock, storeClock } from "./clock.ts";
+import { createTreeEncoder } from "./encode-tree.ts";
+import { lastRoot, type ReadHead, readHead } from "./head.ts";
+import { readHistory } from "./history.ts";
+import { createLeader } from "./lead.ts";
 import { moveHead } from "./move-head.ts";
 import { createPublisher, type PublisherOptions, type PublishResult } from "./publish.ts";
 import { reachableFrom } from "./reachable.ts";
 import { restoreWorld } from "./restore-world.ts";
-import type { Canary, Head, PublicationReason } from "./root.ts";
-import { createSnapshotReader, type ReadHead, readHead } from "./snapshot-reader.ts";
+import type { Canary, Head, Pin, PublicationReason } from "./root.ts";
+import type { Trust } from "./signatures.ts";
+import type { SigningJwk } from "./signing-keys.ts";
+import { createSnapshotReader } from "./snapshot-reader.ts";
+import { defaultPace } from "./steps.ts";
 
 export interface Moved {
   readonly head: Head;
+  /** What everybody is led to. */
   readonly root: string;
+  /** The canary that this was the end of. */
+  readonly ended?: Canary;
 }
+
+/** Who acts, why, and how long a pin that comes of it holds. */
+export interface Word {
+  readonly by?: string;
+  readonly why?: string;
+  /** Milliseconds since the epoch; absent: until somebody lets go. */
+  readonly untilMs?: number;
+}
+
+export type OperatorOptions = PublisherOptions & Word;
 
 /**
- * Leads HEAD back to the root of an earlier publication, in the same steps as any other publish.
+ * Leads HEAD back to the root of an earlier publication, in the same steps as any other publish, and pins it there: what is
+ * published meanwhile is recorded and served to nobody until somebody lets go. A canary that is running ends with it.
  *
- * @param back how many publications to go back, 1 for the one before
+ * @param back how many roots to go back among those that were served, 1 for the one before
  * @throws PortolanError when the history does not go back so far, or another publish came in between
  */
-export async function rollback(store: ObjectStore, back: number, options: PublisherOptions = {}): Promise<Moved> {
-  const base = await needHead(store);
-  const entry = await publicationBefore(store, base.head, back);
-  return publishRoot(store, base, entry.root, "rollback", options);
+export async function rollback(store: ObjectStore, back: number, options: OperatorOptions = {}): Promise<Moved> {
+  const base = await needHead(store, options);
+  const root = await rootServedBefore(store, base.head, back);
+  return act(store, base, "rollback", options, (aims, pin) => rolledBack(aims, root, pin));
 }
 
-/** The publication so many steps back from HEAD's. */
-async function publicationBefore(store: ObjectStore, head: Head, back: number): Promise<HistoryEntry> {
+/** The root that was served so many roots before HEAD's. */
+async function rootServedBefore(store: ObjectStore, head: Head, back: number): Promise<string> {
   let left = back;
-  for await (const entry of readHistory(createSnapshotReader(store), head.publication)) {
-    if (left === 0) return entry;
+  let later: string | undefined;
+  for await (const { root, held } of readHistory(createSnapshotReader(store), head.publication)) {
+    // Recorded only, or a move that led nobody anywhere else.
+    if (held === true || root === later) continue;
+    if (left === 0) return root;
     left -= 1;
+    later = root;
   }
-  throw new PortolanError(`the history does not go back ${back} publications`);
+  throw new PortolanError(`the history does not go back ${back} publications that were served`);
+}
+
+/** Lets go of what is pinned: everybody is led to the newest publish. */
+export async function unpin(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
+  return act(store, await needHead(store, options), "unpin", options, unpinned);
 }
 
 /** Starts, widens or narrows a canary of a root whose blobs are in the store. */
-export async function setCanary(store: ObjectStore, canary: Canary, now = Date.now): Promise<Moved> {
-  const base = await needHead(store);
-  const gone = await rescue(store, await reachableFrom(createSnapshotReader(store), canary.root));
-  if (gone.length > 0) throw new PortolanError("the root was collected meanwhile; stage it again");
-  return move(store, base, canary, "canary", now);
+export async function setCanary(store: ObjectStore, canary: Canary, options: OperatorOptions = {}): Promise<Moved> {
+  return act(store, await needHead(store, options), "canary", options, (aims) => withCanary(aims, canary));
 }
 
-/** Ends a canary; its nodes go back to what the others have. */
-export async function abortCanary(store: ObjectStore, now = Date.now): Promise<Moved> {
-  const base = await needHead(store);
-  needCanary(base.head);
-  return move(store, base, undefined, "abort", now);
+/** Ends a canary; its nodes go back to what the others have, and all are held there if the sources lead elsewhere. */
+export async function abortCanary(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
+  return act(store, await needHead(store, options), "abort", options, aborted);
 }
 
-/** Gives the canary's root to everybody. */
-export async function promoteCanary(store: ObjectStore, options: PublisherOptions = {}): Promise<Moved> {
-  const base = await needHead(store);
-  return publishRoot(store, base, needCanary(base.head).root, "promote", options);
+/** Gives the canary's root to everybody, and holds them there if the sources lead elsewhere. */
+export async function promoteCanary(store: ObjectStore, options: OperatorOptions = {}): Promise<Moved> {
+  return act(store, await needHead(store, options), "promote", options, promoted);
 }
 
 /** Copies the root that HEAD leads to, with all that it reaches, into an empty store. */
-export async function exportSnapshot(from: ObjectStore, to: ObjectStore, now = Date.now): Promise<Moved> {
-  const { head } = await needHead(from);
-  const root = head.steps.at(-1)?.root ?? "";
+export async function exportSnapshot(
+  from: ObjectStore,
+  to: ObjectStore,
+  { now = Date.now, ...trust }: PublisherOptions = {},
+): Promise<Moved> {
+  const { head } = await needHead(from, trust);
+  const root = lastRoot(head.steps);
   for (const hash of await reachableFrom(createSnapshotReader(from), root)) {
     const found = await from.get(blobKey(hash));
     if (found.kind !== "found") throw new PortolanError(`the store has no blob ${hash}`);
     await to.put(blobKey(hash), found.bytes, { ifNoneMatch: "*" });
   }
   const steps = [{ root, at: new Date(now()).toISOString() }];
-  const moved = await moveHead(to, undefined, { steps, reason: "import" }, now());
+  const moved = await moveHead(to, undefined, { steps, reason: "import" }, now(), trust.signer);
   if (moved === undefined) throw new PortolanError("there is a snapshot already");
   return { head: moved.head, root };
 }
@@ -81,45 +109,52 @@ export async function importSnapshot(
   options: PublisherOptions = {},
 ): Promise<PublishResult> {
   const { head } = await needHead(from);
-  const { world } = await restoreWorld(createSnapshotReader(from), head.steps.at(-1)?.root ?? "");
+  const { world } = await restoreWorld(createSnapshotReader(from), lastRoot(head.steps));
   const publisher = createPublisher(to, options);
-  return publisher.publish(world, await publisher.head(), "import");
+  return publisher.publish(world, await publisher.head(), { reason: "import" });
 }
 
-async function publishRoot(
-  store: ObjectStore,
-  base: ReadHead,
-  root: string,
-  reason: PublicationReason,
-  options: PublisherOptions,
-): Promise<Moved> {
-  const { world } = await restoreWorld(createSnapshotReader(store), root);
-  const result = await createPublisher(store, options).publish(world, base, reason);
-  if (result.kind === "lost") throw lost();
-  return { head: result.head, root };
-}
-
-async function move(
-  store: ObjectStore,
-  base: ReadHead,
-  canary: Canary | undefined,
-  reason: PublicationReason,
-  now: () => number,
-): Promise<Moved> {
-  const moved = await moveHead(store, base, { steps: base.head.steps, canary, reason }, now());
+/**
+ * Vouches for HEAD as it is: for one that was never signed, or with a key that is trusted no more. Look at it first.
+ *
+ * @throws PortolanError when somebody else moved HEAD
+ */
+export async function signHeadAsIs(store: ObjectStore, signer: SigningJwk, now = Date.now): Promise<Moved> {
+  const base = await needHead(store);
+  const nowMs = (await storeClock(store, now))();
+  const head = onClock(base, nowMs, defaultPace);
+  const moved = await moveHead(store, base, { ...head, reason: "sign" }, nowMs, signer);
   if (moved === undefined) throw lost();
-  return { head: moved.head, root: moved.head.steps.at(-1)?.root ?? "" };
+  return { head: moved.head, root: lastRoot(moved.head.steps) };
 }
 
-async function needHead(store: ObjectStore): Promise<ReadHead> {
-  const read = await readHead(store);
+async function act(
+  store: ObjectStore,
+  base: ReadHead,
+  reason: PublicationReason,
+  options: OperatorOptions,
+  change: (aims: Aims, pin: Pin) => Aims,
+): Promise<Moved> {
+  const { by = "", why = "", untilMs } = options;
+  const until = untilMs === undefined ? {} : { until: new Date(untilMs).toISOString() };
+  const lead = createLeader(store, createTreeEncoder(), options);
+  const led = await lead(
+    base,
+    (aims, { nowMs }) => change(aims, { by, why: why || reason, since: new Date(nowMs).toISOString(), ...until }),
+    { reason, by, why },
+  );
+  if (led.kind === "lost") {
+    throw lost();
+  }
+  const { canary } = base.head;
+  const ended = canary !== undefined && led.head.canary === undefined ? { ended: canary } : {};
+  return { head: led.head, root: led.aims.everybody, ...ended };
+}
+
+async function needHead(store: ObjectStore, trust: Trust = {}): Promise<ReadHead> {
+  const read = await readHead(store, trust);
   if (read === undefined) throw new PortolanError("nothing was published yet");
   return read;
-}
-
-function needCanary({ canary }: Head): Canary {
-  if (canary === undefined) throw new PortolanError("there is no canary");
-  return canary;
 }
 
 const lost = () => new PortolanError("somebody else moved HEAD at the same moment; look at the history and try again");

@@ -1,13 +1,24 @@
+import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, headKey, jsonBlob } from "./blob.ts";
-import type { Canary, Head, Publication, PublicationReason, Step } from "./root.ts";
-import type { ReadHead } from "./snapshot-reader.ts";
+import { lastRoot, type ReadHead } from "./head.ts";
+import { keepHeadCopy } from "./head-copy.ts";
+import type { Canary, Cohort, Head, Pin, Publication, PublicationReason } from "./root.ts";
+import { signHead } from "./signatures.ts";
+import type { SigningJwk } from "./signing-keys.ts";
 
-/** What HEAD is to say next. */
-export interface HeadChange {
-  readonly steps: readonly Step[];
+/** What HEAD is to say next, and what the history is to say of it. */
+export interface HeadChange extends Pick<Head, "steps"> {
   readonly canary?: Canary | undefined;
+  readonly pin?: Pin | undefined;
+  readonly newest?: string | undefined;
+  readonly cohorts?: readonly Cohort[] | undefined;
   readonly reason: PublicationReason;
+  /** Root of the history's entry; that of the last step when absent. */
+  readonly root?: string;
+  readonly held?: boolean;
+  readonly by?: string;
+  readonly why?: string;
 }
 
 /**
@@ -15,26 +26,47 @@ export interface HeadChange {
  * chain never has a hole; one whose HEAD was lost hangs in the air until it is collected.
  *
  * @returns undefined when somebody else was faster
+ * @throws PortolanError when HEAD was signed before, and there is no key to sign it with now: readers would not follow
  */
 export async function moveHead(
   store: ObjectStore,
   base: ReadHead | undefined,
   change: HeadChange,
   nowMs: number,
+  signer?: SigningJwk,
 ): Promise<{ readonly head: Head; readonly bytes: number } | undefined> {
-  const { steps, canary, reason } = change;
+  const { steps, canary, pin, newest, cohorts, reason, root = lastRoot(steps), held, by, why } = change;
+  if (base?.head.signatures !== undefined && signer === undefined) {
+    throw new PortolanError("HEAD is signed, and there is no key to sign it with: `portolan keys list --use roots`");
+  }
   const generation = (base?.head.generation ?? 0) + 1;
+  const at = new Date(nowMs).toISOString();
   const publication: Publication = {
     generation,
-    root: steps.at(-1)?.root ?? "",
+    root,
     parent: base?.head.publication ?? "",
-    at: new Date(nowMs).toISOString(),
+    at,
     reason,
+    ...(held === true ? { held } : {}),
+    ...(by === undefined || by === "" ? {} : { by }),
+    ...(why === undefined || why === "" ? {} : { why }),
   };
   const blob = jsonBlob(publication);
   await store.put(blobKey(blob.hash), blob.bytes, { ifNoneMatch: "*" });
-  const head: Head = { generation, publication: blob.hash, steps, ...(canary === undefined ? {} : { canary }) };
+  const unsigned: Head = {
+    generation,
+    publication: blob.hash,
+    steps,
+    ...(canary === undefined ? {} : { canary }),
+    ...(pin === undefined ? {} : { pin }),
+    ...(newest === undefined || newest === lastRoot(steps) ? {} : { newest }),
+    at,
+    ...(cohorts === undefined || (cohorts.length === 0 && canary === undefined) ? {} : { cohorts }),
+  };
+  const head = signer === undefined ? unsigned : await signHead(signer, unsigned);
   const bytes = new TextEncoder().encode(JSON.stringify(head));
   const put = await store.put(headKey, bytes, base === undefined ? { ifNoneMatch: "*" } : { ifMatch: base.etag });
-  return put.kind === "lost" ? undefined : { head, bytes: bytes.length + blob.bytes.length };
+  if (put.kind === "lost") return undefined;
+  await keepHeadCopy(store, generation, bytes);
+  return { head, bytes: bytes.length + blob.bytes.length };
 }

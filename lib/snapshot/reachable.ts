@@ -1,6 +1,5 @@
 import { textsOf } from "./legacy/compiled-legacy.ts";
 import { resourceTypes } from "./resource-type.ts";
-import type { Head } from "./root.ts";
 import type { SnapshotReader } from "./snapshot-reader.ts";
 
 /** Blobs that a root reaches, itself among them. @throws PortolanError when one that names others is missing */
@@ -10,9 +9,4 @@ export async function reachableFrom(reader: SnapshotReader, rootHash: string): P
   const legacy = root.legacy === undefined ? [] : [root.legacy, ...textsOf(await reader.legacy(root.legacy))];
   const ofTypes = await Promise.all(resourceTypes.map((type) => reader.blobsOfType(root, type)));
   return new Set([...small, ...legacy, ...ofTypes.flatMap((blobs) => [...blobs])]);
-}
-
-/** Roots that HEAD itself names. */
-export function rootsOfHead(head: Head): readonly string[] {
-  return [...head.steps.map(({ root }) => root), ...(head.canary === undefined ? [] : [head.canary.root])];
 }

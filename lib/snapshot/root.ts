@@ -23,6 +23,8 @@ export interface ClassTable {
 
 export interface ProxyClass extends Readonly<Record<ShapeName, Shape>> {
   readonly id: string;
+  /** Names of the secrets that its resources name, sorted; absent where they name none. */
+  readonly secrets?: readonly string[];
 }
 
 /** Indexes into the trees of the type's table. */
@@ -86,6 +88,22 @@ export interface Head {
   readonly publication: string;
   readonly steps: readonly Step[];
   readonly canary?: Canary;
+  readonly pin?: Pin;
+  /** Root of the newest publish, where it is not the last step's. */
+  readonly newest?: string;
+  /** RFC 3339 like a step's; absent in a HEAD of an earlier version. */
+  readonly at?: string;
+  readonly cohorts?: readonly Cohort[];
+  /** Over all of the above. */
+  readonly signatures?: readonly HeadSignature[];
+}
+
+/** One key's word for all else that HEAD says; `signHead` gives it. */
+export interface HeadSignature {
+  /** Id of the key. */
+  readonly key: string;
+  /** Ed25519, base64url. */
+  readonly value: string;
 }
 
 export interface Step {
@@ -94,10 +112,29 @@ export interface Step {
   readonly at: string;
 }
 
-export interface Canary {
-  readonly root: string;
+/** A part of the nodes: by a hash of their ids, or by labels that they have all of. */
+export interface Share {
+  /** 0 to 100. */
   readonly percent: number;
   readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface Canary extends Share {
+  readonly root: string;
+}
+
+export interface Pin {
+  readonly by: string;
+  readonly why: string;
+  readonly since: string;
+  readonly until?: string;
+}
+
+export interface Cohort {
+  readonly shares: readonly Share[];
+  readonly steps: readonly Step[];
+  /** Whether its nodes are on the way to what everybody gets, and not to the canary. */
+  readonly leaving?: boolean;
 }
 
 export interface Publication {
@@ -106,8 +143,21 @@ export interface Publication {
   readonly parent: string;
   readonly at: string;
   readonly reason: PublicationReason;
+  readonly held?: boolean;
+  readonly by?: string;
+  readonly why?: string;
 }
 
-export type PublicationReason = "publish" | "rollback" | "canary" | "promote" | "abort" | "import" | "collect";
+export type PublicationReason =
+  | "publish"
+  | "rollback"
+  | "canary"
+  | "promote"
+  | "abort"
+  | "unpin"
+  | "import"
+  | "collect"
+  | "recover"
+  | "sign";
 
 export type { Classifier };

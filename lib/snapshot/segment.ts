@@ -8,6 +8,8 @@ export interface Segment {
   /** Hash of the names and versions of its resources. */
   readonly content: string;
   readonly resources: readonly CompiledResource[];
+  /** Names of the secrets that they name. */
+  readonly secrets: readonly string[];
 }
 
 const targetBytes = 32 * 1024;

@@ -1,6 +1,6 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { blobKey, headKey } from "./blob.ts";
+import { blobKey, hashOf } from "./blob.ts";
 import { type Classifier, own } from "./classifier.ts";
 import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
 import { createLoadCache } from "./load-cache.ts";
@@ -9,7 +9,6 @@ import type { ResourceType } from "./resource-type.ts";
 import type {
   BinaryRef,
   ClassTable,
-  Head,
   NodeShard,
   Part,
   ProxyClass,
@@ -59,11 +58,17 @@ export interface SnapshotReader {
   textIfThere(hash: string): Promise<string | undefined>;
 }
 
+/** All that a reader needs of a store. */
+export type BlobSource = Pick<ObjectStore, "get">;
+
 /** @param maxBytes stored size of the segments that are kept; the rest is small beside them */
-export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 1024): SnapshotReader {
+export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1024): SnapshotReader {
   async function bytesIfThere(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const result = await store.get(blobKey(hash));
-    return result.kind === "found" ? result.bytes : undefined;
+    if (result.kind !== "found") return undefined;
+    // Everything that is read is checked here, once: what stays in memory is not read again.
+    if (hashOf(result.bytes) !== hash) throw new PortolanError(`blob ${hash} holds other bytes than its name says`);
+    return result.bytes;
   }
   async function bytes(hash: string): Promise<Uint8Array<ArrayBuffer>> {
     const found = await bytesIfThere(hash);
@@ -177,42 +182,6 @@ export function createSnapshotReader(store: ObjectStore, maxBytes = 64 * 1024 * 
       return found === undefined ? undefined : new TextDecoder().decode(found);
     },
   };
-}
-
-/** HEAD as read, with the tag that a compare-and-swap names. */
-export interface ReadHead {
-  readonly head: Head;
-  readonly etag: string;
-}
-
-/** The store's HEAD; undefined when nothing was ever published. */
-export async function readHead(store: ObjectStore): Promise<ReadHead | undefined> {
-  const result = await store.get(headKey);
-  return result.kind === "found" ? { head: parseHead(result.bytes), etag: result.etag } : undefined;
-}
-
-/** @throws PortolanError when the bytes are no HEAD: it is the one object that a hand could have edited */
-export function parseHead(bytes: Uint8Array): Head {
-  try {
-    const head: Head = JSON.parse(new TextDecoder().decode(bytes));
-    if (head.steps.every(({ root, at }) => root !== "" && !Number.isNaN(Date.parse(at)))) return head;
-  } catch (cause) {
-    throw new PortolanError("HEAD cannot be read", [], cause);
-  }
-  throw new PortolanError("HEAD cannot be read: a step has no root or no time");
-}
-
-/** The root in force at a time: that of the last step whose time has come, or the first. */
-export function rootAt(head: Head, nowMs: number): string {
-  const due = head.steps.findLast((step) => Date.parse(step.at) <= nowMs) ?? head.steps[0];
-  if (due === undefined) throw new PortolanError("HEAD has no step");
-  return due.root;
-}
-
-/** When the next step's time comes, if there is one. */
-export function nextStepMs(head: Head, nowMs: number): number | undefined {
-  const next = head.steps.find((step) => Date.parse(step.at) > nowMs);
-  return next === undefined ? undefined : Date.parse(next.at);
 }
 
 /** @throws PortolanError for a root that another version of Portolan wrote in another format */

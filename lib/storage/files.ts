@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type FSWatcher, watch } from "node:fs";
-import { link, mkdir, open, readdir, readFile, rm, stat, unlink } from "node:fs/promises";
+import { link, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
+import { createFolderKeeper } from "./kept-folders.ts";
 import { checkKey, type ListedObject, type ObjectStore, type PutResult } from "./object-store.ts";
+import { layReserve } from "./reserve.ts";
+import { watchPath } from "./watch-path.ts";
 
 /**
  * A store in a folder of a local file system, safe for several processes at once and for a process killed at any point.
@@ -19,6 +21,8 @@ import { checkKey, type ListedObject, type ObjectStore, type PutResult } from ".
 export function fileStore(directory: string, options: { readonly durable?: boolean } = {}): ObjectStore {
   const durable = options.durable ?? true;
   const temporary = join(directory, ".tmp");
+  const reserve = join(directory, ".reserve");
+  const folders = createFolderKeeper(directory, durable);
   const pathOf = (key: string) => join(directory, checkKey(key));
   let swept: Promise<void> | undefined;
 
@@ -27,23 +31,17 @@ export function fileStore(directory: string, options: { readonly durable?: boole
     swept ??= sweepTemporary(temporary);
     await swept;
     const draft = join(temporary, randomUUID());
-    const file = await open(draft, "wx");
     try {
-      await file.writeFile(bytes);
-      if (durable) await file.sync();
-    } finally {
-      await file.close();
-    }
-    try {
-      await mkdir(dirname(path), { recursive: true });
+      await writeDraft(draft, bytes, durable);
+      await folders.make(dirname(path));
       await link(draft, path);
-      if (durable) await syncDirectory(dirname(path));
+      await folders.keep(dirname(path));
       return true;
     } catch (cause) {
       if (codeOf(cause) === "EEXIST") return false;
       throw cause;
     } finally {
-      await unlink(draft);
+      await rm(draft, { force: true });
     }
   }
 
@@ -65,6 +63,8 @@ export function fileStore(directory: string, options: { readonly durable?: boole
       const linked = await linkNew(join(`${path}#`, String(next)), bytes);
       if (linked) {
         await forgetOldVersions(key, `${path}#`, next);
+        // Only a store in use changes an object: one that is a copy needs no reserve.
+        if (durable) await layReserve(reserve);
         return { kind: "stored", etag: etagOf(next, bytes) };
       }
       if (ifMatch !== undefined) return { kind: "lost" };
@@ -76,14 +76,15 @@ export function fileStore(directory: string, options: { readonly durable?: boole
       const current = await currentVersion(pathOf(key));
       if (current === undefined) return { kind: "absent" };
       const etag = etagOf(current.number, current.bytes);
-      return etag === condition.ifNoneMatch ? { kind: "unchanged" } : { kind: "found", bytes: current.bytes, etag };
+      const { bytes, modifiedMs } = current;
+      return etag === condition.ifNoneMatch ? { kind: "unchanged" } : { kind: "found", bytes, etag, modifiedMs };
     },
     async put(key, bytes, condition = {}) {
       const path = pathOf(key);
       if (condition.ifNoneMatch !== "*") return replace(key, path, bytes, condition.ifMatch);
       return (await linkNew(path, bytes)) ? { kind: "stored", etag: etagOf(0, bytes) } : { kind: "lost" };
     },
-    list: (prefix) => listUnder(directory, "", prefix),
+    list: (prefix, after = "") => listUnder(directory, "", prefix, after),
     async delete(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
@@ -92,11 +93,40 @@ export function fileStore(directory: string, options: { readonly durable?: boole
     watch(key, onChange) {
       return watchPath(pathOf(key), onChange);
     },
+    time: () => timeOf(temporary),
+    makeRoom: () => rm(reserve, { force: true }),
   });
+}
+
+async function writeDraft(draft: string, bytes: Uint8Array, durable: boolean): Promise<void> {
+  const file = await open(draft, "wx");
+  try {
+    await file.writeFile(bytes);
+    if (durable) await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** What the file system's clock shows: the time of a file that is written now. A disk that takes none tells nothing, and one that nobody has written to. */
+async function timeOf(temporary: string): Promise<number | undefined> {
+  const probe = join(temporary, randomUUID());
+  try {
+    const file = await open(probe, "wx");
+    try {
+      return (await file.stat()).mtimeMs;
+    } finally {
+      await file.close();
+      await rm(probe, { force: true });
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 interface Version {
   readonly number: number;
+  readonly modifiedMs: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -105,17 +135,32 @@ const etagOf = (number: number, bytes: Uint8Array): string =>
 
 async function versionNumbers(folder: string): Promise<readonly number[]> {
   const names = await readdir(folder).catch(absentAs<string[]>([]));
-  return names.map(Number).sort((a, b) => a - b);
+  // Backups, drafts of editors and what network file systems leave behind are no versions.
+  const numbers = names.filter((name) => /^[1-9]\d{0,14}$/.test(name)).map(Number);
+  return numbers.sort((a, b) => a - b);
 }
 
 async function currentVersion(path: string): Promise<Version | undefined> {
+  let lookedFor: number | undefined;
   for (;;) {
     const highest = (await versionNumbers(`${path}#`)).at(-1);
     const file = highest === undefined ? path : join(`${path}#`, String(highest));
-    const bytes = await readFile(file).catch(absentAs(undefined));
-    if (bytes !== undefined) return { number: highest ?? 0, bytes: ownBytes(bytes) };
+    const read = await readWithTime(file).catch(absentAs(undefined));
+    if (read !== undefined) return { number: highest ?? 0, ...read };
     // A version that was there a moment ago has been replaced and forgotten, or the object deleted: look again.
     if (highest === undefined) return undefined;
+    if (highest === lookedFor) throw new PortolanError(`${file} is listed, and cannot be read`);
+    lookedFor = highest;
+  }
+}
+
+async function readWithTime(path: string): Promise<Omit<Version, "number">> {
+  const file = await open(path, "r");
+  try {
+    const { mtimeMs } = await file.stat();
+    return { bytes: ownBytes(await file.readFile()), modifiedMs: mtimeMs };
+  } finally {
+    await file.close();
   }
 }
 
@@ -141,17 +186,24 @@ async function forgetOldVersions(key: string, folder: string, written: number): 
   }
 }
 
-async function* listUnder(directory: string, folder: string, prefix: string): AsyncGenerator<ListedObject> {
+async function* listUnder(
+  directory: string,
+  folder: string,
+  prefix: string,
+  after: string,
+): AsyncGenerator<ListedObject> {
   const entries = await readdir(join(directory, folder), { withFileTypes: true }).catch(absentAs([]));
   const shown = entries
     .filter((entry) => !entry.name.startsWith(".") && !entry.name.endsWith("#"))
     // A folder's keys continue with "/", which decides its place among names like "a-b".
     .map((entry) => ({ entry, key: folder + entry.name + (entry.isDirectory() ? "/" : "") }))
     .filter(({ key }) => key.startsWith(prefix) || (key.endsWith("/") && prefix.startsWith(key)))
+    // A folder that the text is in may hold keys that come after it.
+    .filter(({ key }) => key > after || (key.endsWith("/") && after.startsWith(key)))
     .sort((a, b) => byCodePoint(a.key, b.key));
   for (const { entry, key } of shown) {
     if (entry.isDirectory()) {
-      yield* listUnder(directory, key, prefix);
+      yield* listUnder(directory, key, prefix, after);
       continue;
     }
     const path = join(directory, key);
@@ -162,34 +214,6 @@ async function* listUnder(directory: string, folder: string, prefix: string): As
   }
 }
 
-/** Watches the folders in which a change of the object shows: its own while it is young, then the one of its versions. */
-function watchPath(path: string, onChange: () => void): () => void {
-  const watchers = new Map<string, FSWatcher>();
-  let closed = false;
-  const add = (folder: string) => {
-    if (closed || watchers.has(folder)) return;
-    try {
-      const watcher = watch(folder, () => {
-        add(`${path}#`);
-        onChange();
-      });
-      watcher.on("error", () => watcher.close());
-      watchers.set(folder, watcher);
-    } catch (cause) {
-      if (codeOf(cause) !== "ENOENT") throw cause;
-    }
-  };
-  void mkdir(dirname(path), { recursive: true }).then(() => {
-    add(dirname(path));
-    add(`${path}#`);
-    onChange();
-  });
-  return () => {
-    closed = true;
-    for (const watcher of watchers.values()) watcher.close();
-  };
-}
-
 /** Removes drafts that a killed process left behind. */
 async function sweepTemporary(temporary: string): Promise<void> {
   await mkdir(temporary, { recursive: true });
@@ -197,15 +221,6 @@ async function sweepTemporary(temporary: string): Promise<void> {
     const path = join(temporary, name);
     const info = await stat(path).catch(absentAs(undefined));
     if (info !== undefined && Date.now() - info.mtimeMs > 3_600_000) await rm(path, { force: true });
-  }
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

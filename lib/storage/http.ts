@@ -67,10 +67,13 @@ export function httpStore({ url, authorize, fetch: send = fetch }: HttpStoreOpti
       if (!response.ok) throw await refusal(url, response);
       return { kind: "stored", etag: etagOf(response) };
     },
-    async *list(prefix) {
+    async *list(prefix, after = "") {
       const response = await request("GET", `/?prefix=${encodeURIComponent(prefix)}`);
       if (!response.ok) throw await refusal(url, response);
-      for (const line of (await response.text()).split("\n")) if (line !== "") yield readLine(url, line);
+      for (const line of (await response.text()).split("\n")) {
+        const object = line === "" ? undefined : readLine(url, line);
+        if (object !== undefined && object.key > after) yield object;
+      }
     },
     async delete(key) {
       const response = await request("DELETE", at(key));

@@ -7,8 +7,13 @@ interface Entry {
   readonly modifiedMs: number;
 }
 
-/** A store in this process's memory: for tests, and for trying a compile without leaving traces. */
-export function memoryStore(now: () => number = Date.now): ObjectStore {
+/**
+ * A store in this process's memory: for tests, and for trying a compile without leaving traces.
+ *
+ * @param clock the store's own, by which it says when objects were written; without one it does not say
+ */
+export function memoryStore(clock?: () => number): ObjectStore {
+  const now = clock ?? Date.now;
   const entries = new Map<string, Entry>();
   const watchers = new Map<string, Set<() => void>>();
   let writes = 0;
@@ -21,7 +26,8 @@ export function memoryStore(now: () => number = Date.now): ObjectStore {
       const entry = entries.get(checkKey(key));
       if (entry === undefined) return { kind: "absent" };
       if (entry.etag === condition.ifNoneMatch) return { kind: "unchanged" };
-      return { kind: "found", bytes: entry.bytes.slice(), etag: entry.etag };
+      const { bytes, etag, modifiedMs } = entry;
+      return { kind: "found", bytes: bytes.slice(), etag, ...(clock === undefined ? {} : { modifiedMs }) };
     },
     async put(key, bytes, condition = {}) {
       const entry = entries.get(checkKey(key));
@@ -33,8 +39,8 @@ export function memoryStore(now: () => number = Date.now): ObjectStore {
       changed(key);
       return { kind: "stored", etag };
     },
-    async *list(prefix) {
-      const keys = [...entries.keys()].filter((key) => key.startsWith(prefix)).sort(byCodePoint);
+    async *list(prefix, after = "") {
+      const keys = [...entries.keys()].filter((key) => key.startsWith(prefix) && key > after).sort(byCodePoint);
       for (const key of keys) {
         const entry = entries.get(key);
         if (entry !== undefined) yield { key, sizeBytes: entry.bytes.length, modifiedMs: entry.modifiedMs };
@@ -48,5 +54,6 @@ export function memoryStore(now: () => number = Date.now): ObjectStore {
       watchers.set(key, set.add(onChange));
       return () => set.delete(onChange);
     },
+    ...(clock === undefined ? {} : { time: async () => clock() }),
   };
 }

@@ -5,6 +5,8 @@ export interface FoundObject {
   readonly kind: "found";
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly etag: string;
+  /** When it was written, by the store's clock; absent where the store does not say. */
+  readonly modifiedMs?: number;
 }
 
 export type GetResult =
@@ -28,6 +30,8 @@ export interface ListedObject {
   readonly key: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
+  /** Where the store vouches for its content: MD5, lower-case hex. Another one need not mean other content. */
+  readonly md5?: string;
 }
 
 /**
@@ -40,8 +44,12 @@ export interface ListedObject {
 export interface ObjectStore {
   get(key: string, condition?: { readonly ifNoneMatch?: string }): Promise<GetResult>;
   put(key: string, bytes: Uint8Array<ArrayBuffer>, condition?: PutCondition): Promise<PutResult>;
-  /** Every object whose key starts with `prefix` (a plain text prefix), by code point of the key. */
-  list(prefix: string): AsyncIterable<ListedObject>;
+  /**
+   * Every object whose key starts with `prefix` (a plain text prefix), by code point of the key.
+   *
+   * @param after only keys that come after this text
+   */
+  list(prefix: string, after?: string): AsyncIterable<ListedObject>;
   /** Deleting what is not there is no error. */
   delete(key: string): Promise<void>;
   /**
@@ -49,6 +57,10 @@ export interface ObjectStore {
    * @returns ends the watch
    */
   watch?(key: string, onChange: () => void): () => void;
+  /** Gives back what is laid by for a full disk, so that a deletion can be announced on it; absent where disks do not fill up. */
+  makeRoom?(): Promise<void>;
+  /** What the store's clock shows now, to two seconds; undefined while nothing has told, and absent where nothing ever does. */
+  time?(): Promise<number | undefined>;
 }
 
 const segment = /^[A-Za-z0-9_%=+,@~-][A-Za-z0-9._%=+,@~-]*$/;

@@ -22,7 +22,12 @@ export function r2Store(bucket: R2Bucket, prefix = ""): ObjectStore {
       if (object === null) return { kind: "absent" };
       // An object that has not changed comes without its body.
       if (!("arrayBuffer" in object)) return { kind: "unchanged" };
-      return { kind: "found", bytes: new Uint8Array(await object.arrayBuffer()), etag: object.etag };
+      return {
+        kind: "found",
+        bytes: new Uint8Array(await object.arrayBuffer()),
+        etag: object.etag,
+        modifiedMs: object.uploaded.getTime(),
+      };
     },
     async put(key, bytes, condition = {}) {
       const onlyIf = {
@@ -34,13 +39,15 @@ export function r2Store(bucket: R2Bucket, prefix = ""): ObjectStore {
       );
       return object === null ? { kind: "lost" } : { kind: "stored", etag: object.etag };
     },
-    async *list(start) {
+    async *list(start, after) {
       let cursor: string | undefined;
       do {
-        const options = { prefix: prefix + start, ...(cursor === undefined ? {} : { cursor }) };
+        const from = cursor !== undefined ? { cursor } : after === undefined ? {} : { startAfter: prefix + after };
+        const options = { prefix: prefix + start, ...from };
         const page = await whenCalm(() => bucket.list(options));
-        for (const { key, size, uploaded } of page.objects) {
-          yield { key: key.slice(prefix.length), sizeBytes: size, modifiedMs: uploaded.getTime() };
+        for (const { key, size, uploaded, etag } of page.objects) {
+          const listed = { key: key.slice(prefix.length), sizeBytes: size, modifiedMs: uploaded.getTime() };
+          yield { ...listed, ...(/^[0-9a-f]{32}$/.test(etag) ? { md5: etag } : {}) };
         }
         cursor = page.truncated ? page.cursor : undefined;
       } while (cursor !== undefined);

@@ -7,7 +7,9 @@ import {
   S3ServiceException,
 } from "@aws-sdk/client-s3";
 import { PortolanError } from "../config/diagnostic.ts";
+import { createDateClock } from "./date-clock.ts";
 import { checkKey, type GetResult, type ObjectStore, type PutCondition, type PutResult } from "./object-store.ts";
+import { untilAnswered } from "./s3-request.ts";
 
 export interface S3Options {
   /** Ready to use: region, credentials, endpoint and path style are its business; so are retries after 5xx and throttling. */
@@ -17,16 +19,31 @@ export interface S3Options {
   readonly prefix?: string;
 }
 
-/** A store in a bucket of S3, or of anything that speaks its protocol with conditional writes. */
+const getTimeoutMs = 4_000;
+const listTimeoutMs = 8_000;
+/** For a body of a mebibyte; larger ones get more. */
+const putTimeoutMs = 8_000;
+
+/**
+ * A store in a bucket of S3, or of anything that speaks its protocol with conditional writes. A request that is not answered is
+ * given up after some seconds and made anew on another connection.
+ */
 export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore {
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + checkKey(key) });
+  const clock = createDateClock();
+  watchDates(client, clock.seen);
 
   async function get(key: string, condition: { readonly ifNoneMatch?: string } = {}): Promise<GetResult> {
     const ifNoneMatch = condition.ifNoneMatch === undefined ? {} : { IfNoneMatch: condition.ifNoneMatch };
+    const send = async (abortSignal: AbortSignal): Promise<GetResult> => {
+      const command = new GetObjectCommand({ ...at(key), ...ifNoneMatch });
+      const { Body, ETag = "", LastModified } = await client.send(command, { abortSignal });
+      const bytes = new Uint8Array((await Body?.transformToByteArray()) ?? []);
+      const modified = LastModified === undefined ? {} : { modifiedMs: LastModified.getTime() };
+      return { kind: "found", bytes, etag: ETag, ...modified };
+    };
     try {
-      const found = await client.send(new GetObjectCommand({ ...at(key), ...ifNoneMatch }));
-      const bytes = new Uint8Array((await found.Body?.transformToByteArray()) ?? []);
-      return { kind: "found", bytes, etag: found.ETag ?? "" };
+      return await untilAnswered(client, { timeoutMs: getTimeoutMs, send });
     } catch (cause) {
       if (statusOf(cause) === 304) return { kind: "unchanged" };
       if (statusOf(cause) === 404 && !isNoBucket(cause)) return { kind: "absent" };
@@ -35,7 +52,9 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
   }
 
   async function putOnce(key: string, bytes: Uint8Array, condition: PutCondition): Promise<PutResult | "conflict"> {
-    try {
+    let mayHaveWritten = false;
+    const send = async (abortSignal: AbortSignal, isRepeat: boolean) => {
+      mayHaveWritten = isRepeat;
       const { ETag = "" } = await client.send(
         new PutObjectCommand({
           ...at(key),
@@ -43,15 +62,20 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
           ...(condition.ifMatch === undefined ? {} : { IfMatch: condition.ifMatch }),
           ...(condition.ifNoneMatch === undefined ? {} : { IfNoneMatch: condition.ifNoneMatch }),
         }),
+        { abortSignal },
       );
-      return { kind: "stored", etag: ETag };
+      return { kind: "stored", etag: ETag } as const;
+    };
+    try {
+      const timeoutMs = putTimeoutMs * Math.max(1, bytes.length / 1024 / 1024);
+      return await untilAnswered(client, { timeoutMs, send });
     } catch (cause) {
       const status = statusOf(cause);
       if (status === 409) return "conflict";
       // AWS answers 404 where the object to be replaced does not exist, others 412.
       const lost = status === 412 || (status === 404 && condition.ifMatch !== undefined && !isNoBucket(cause));
       if (!lost) throw cause;
-      if (attemptsOf(cause) === 1) return { kind: "lost" };
+      if (attemptsOf(cause) === 1 && !mayHaveWritten) return { kind: "lost" };
       // The answer to an earlier attempt may have been lost on the way, and this one has found our own bytes.
       const found = await get(key);
       return found.kind === "found" && sameBytes(found.bytes, bytes)
@@ -60,41 +84,79 @@ export function s3Store({ client, bucket, prefix = "" }: S3Options): ObjectStore
     }
   }
 
+  /** What came of a write that met others again and again, as far as the object tells. */
+  async function afterConflicts(key: string, { ifMatch, ifNoneMatch }: PutCondition): Promise<PutResult> {
+    const found = await get(key);
+    const isThere = found.kind === "found";
+    if (ifNoneMatch === "*" && isThere) return { kind: "lost" };
+    if (ifMatch !== undefined && !(isThere && found.etag === ifMatch)) return { kind: "lost" };
+    throw new PortolanError(`${key}: others write it all the time, and this write did not come through`);
+  }
+
   return wrapErrors(bucket, {
     get,
     async put(key, bytes, condition = {}) {
-      for (let attempt = 1; ; attempt += 1) {
+      for (let attempt = 1; attempt <= maxConflicts; attempt += 1) {
         const result = await putOnce(key, bytes, condition);
         if (result !== "conflict") return result;
         // Another conditional write of the key is under way; its outcome decides ours.
-        if (attempt === maxConflicts) return { kind: "lost" };
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * attempt));
       }
+      return afterConflicts(key, condition);
     },
-    async *list(start) {
+    async *list(start, after) {
       let token: string | undefined;
       do {
-        const page = await client.send(
-          new ListObjectsV2Command({
-            Bucket: bucket,
-            Prefix: prefix + start,
-            ...(token === undefined ? {} : { ContinuationToken: token }),
-          }),
-        );
-        for (const { Key, Size = 0, LastModified } of page.Contents ?? []) {
+        const send = (abortSignal: AbortSignal) =>
+          client.send(
+            new ListObjectsV2Command({
+              Bucket: bucket,
+              Prefix: prefix + start,
+              ...(token === undefined ? {} : { ContinuationToken: token }),
+              ...(after === undefined ? {} : { StartAfter: prefix + after }),
+            }),
+            { abortSignal },
+          );
+        const page = await untilAnswered(client, { timeoutMs: listTimeoutMs, send });
+        for (const { Key, Size = 0, LastModified, ETag } of page.Contents ?? []) {
           if (Key === undefined) continue;
-          yield { key: Key.slice(prefix.length), sizeBytes: Size, modifiedMs: LastModified?.getTime() ?? 0 };
+          // Of an object that was put whole and is not encrypted by a key of the bucket's owner.
+          const md5 = /^"?([0-9a-f]{32})"?$/.exec(ETag ?? "")?.[1];
+          const listed = { key: Key.slice(prefix.length), sizeBytes: Size, modifiedMs: LastModified?.getTime() ?? 0 };
+          yield { ...listed, ...(md5 === undefined ? {} : { md5 }) };
         }
         token = page.NextContinuationToken;
       } while (token !== undefined);
     },
     async delete(key) {
-      await client.send(new DeleteObjectCommand(at(key)));
+      const send = (abortSignal: AbortSignal) => client.send(new DeleteObjectCommand(at(key)), { abortSignal });
+      await untilAnswered(client, { timeoutMs: getTimeoutMs, send });
     },
+    time: async () => clock.now(),
   });
 }
 
 const maxConflicts = 8;
+
+/** Every answer says what the server's clock shows. */
+function watchDates(client: S3Client, seen: (date: string, askedMs: number) => void): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const askedMs = performance.now();
+      const result = await next(args);
+      const { response } = result;
+      if (typeof response === "object" && response !== null && "headers" in response) {
+        const { headers } = response;
+        if (typeof headers === "object" && headers !== null && "date" in headers && typeof headers.date === "string") {
+          seen(headers.date, askedMs);
+        }
+      }
+      return result;
+    },
+    // Nearest to the wire, so that it sees answers that are errors too.
+    { step: "deserialize", priority: "low" },
+  );
+}
 
 const statusOf = (cause: unknown): number | undefined =>
   cause instanceof S3ServiceException ? cause.$metadata.httpStatusCode : undefined;
@@ -110,16 +172,17 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 function wrapErrors(bucket: string, store: ObjectStore): ObjectStore {
   const fail = (cause: unknown): never => {
-    if (cause instanceof PortolanError) throw cause;
-    throw new PortolanError(`S3 bucket ${bucket}: ${String(cause)}`, [], cause);
+    const reason = cause instanceof PortolanError ? cause.message : String(cause);
+    throw new PortolanError(`S3 bucket ${bucket}: ${reason}`, [], cause);
   };
   return {
+    ...store,
     get: (key, condition) => store.get(key, condition).catch(fail),
     put: (key, bytes, condition) => store.put(key, bytes, condition).catch(fail),
     delete: (key) => store.delete(key).catch(fail),
-    async *list(prefix) {
+    async *list(prefix, after) {
       try {
-        yield* store.list(prefix);
+        yield* store.list(prefix, after);
       } catch (cause) {
         fail(cause);
       }

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 
 /** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
 const ceilings = [
-  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 60 },
-  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 220 },
+  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 100 },
+  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 275 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "front.lambda.ts", runtime: "node", maxKiB: 700 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },

@@ -11,9 +11,13 @@ import { registerGet } from "../../lib/cli/config-get.ts";
 import { registerValidate } from "../../lib/cli/config-validate.ts";
 import { registerApply, registerCreate, registerReplace } from "../../lib/cli/config-write.ts";
 import { registerHistory } from "../../lib/cli/history.ts";
-import { readShard } from "../../lib/compile/source-shard.ts";
+import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
+import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
+import { readHead } from "../../lib/snapshot/head.ts";
+import { rollback } from "../../lib/snapshot/head-operations.ts";
+import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 
@@ -132,6 +136,18 @@ describe("the commands that write configuration", () => {
     await store("delete", "destinationrule", "a");
     expect((await readShard(fileStore(join(folder, "state")), "operators"))?.files).toEqual([]);
   });
+
+  it("compiles what it wrote, with what the other sources hold", async () => {
+    const objects = fileStore(join(folder, "state"));
+    await writeShard(objects, "main", [{ file: "a.yaml", text: readFileSync(file("a.yaml", "a"), "utf8") }]);
+    await store("apply", "-f", file("b.yaml", "b"));
+    const { head } = (await readHead(objects)) ?? {};
+    expect(head?.generation).toBe(1);
+    const { root } = await createSnapshotReader(objects).root(head?.steps[0]?.root ?? "");
+    expect(root.sources.map(({ name }) => name)).toEqual(["main", "operators"]);
+    await rollback(objects, 0, { by: "ann", why: "stop" });
+    expect(await store("delete", "destinationrule", "b")).toContain("pinned by ann: stop");
+  });
 });
 
 describe("the commands that read and delete configuration", () => {
@@ -213,7 +229,8 @@ describe("the commands on a compile function", () => {
       compiled += 1;
       return { kind: "published", version: "v", generation: compiled, diagnostics: [] } as const;
     };
-    server = await serveHttp(webhookApp({ store: objects, recompile, secret: "s", sources: ["operators"] }), 0);
+    const secrets = { ...noSecrets, operators: ["s"] };
+    server = await serveHttp(webhookApp({ store: objects, recompile, secrets, sources: ["operators"] }), 0);
   });
   afterAll(() => server.close());
   beforeEach(() => vi.stubEnv("PORTOLAN_WEBHOOK_SECRET", "s"));

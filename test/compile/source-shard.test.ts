@@ -16,6 +16,23 @@ describe("a source shard", () => {
     expect(await writeShard(store, "team/one", files.slice(0, 1))).not.toBe(version);
   });
 
+  it("keeps what it has when a secret is among the files, and says where", async () => {
+    const store = memoryStore();
+    await writeShard(store, "main", files);
+    const secret = {
+      file: "c.yaml",
+      text: "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {a: s3cret}",
+    };
+    await expect(writeShard(store, "main", [...files, secret])).rejects.toMatchObject({
+      diagnostics: [{ code: "secret-in-source", origin: { file: "c.yaml", line: 1 } }],
+    });
+    expect((await readShard(store, "main"))?.files).toHaveLength(2);
+    for await (const { key } of store.list("")) {
+      const found = await store.get(key);
+      expect(found.kind === "found" && new TextDecoder().decode(found.bytes)).not.toContain("s3cret");
+    }
+  });
+
   it("is undefined before it was filled", async () => {
     expect(await readShard(memoryStore(), "main")).toBeUndefined();
   });

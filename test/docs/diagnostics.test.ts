@@ -45,6 +45,7 @@ describe("the reference of messages", () => {
     const without = entries.filter(({ steps }) => steps.length === 0);
     expect(without.filter(({ whyNot }) => whyNot === undefined).map(({ code }) => code)).toEqual([]);
     expect(without.map(({ code }) => code)).toEqual([
+      "empty-source",
       "other-namespace",
       "unreadable-source",
       "consul-port-protocols-differ",

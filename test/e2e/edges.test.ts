@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { signHeaders } from "../../lib/compile/webhook/signature.ts";
 import { readFolder } from "../../lib/config/folder.ts";
 import {
   type Bookshop,
@@ -10,7 +9,7 @@ import {
   startGateway,
   withWeights,
 } from "./bookshop.ts";
-import { type Edge, lambdaEdge, nodeEdge, workerdEdge } from "./edges.ts";
+import { type Edge, lambdaEdge, nodeEdge, secret, signedPost, workerdEdge } from "./edges.ts";
 import { eventually, type RunningEnvoy } from "./envoy.ts";
 import { failures, startTraffic } from "./traffic.ts";
 
@@ -81,14 +80,14 @@ describe.each([
         expect.objectContaining({ detail: expect.any(String) }),
       ]);
     };
-    await refused(401, edge.post("/hooks/recompile", "", await signHeaders("another secret", "", "k", Date.now())));
-    await refused(
-      401,
-      edge.post("/hooks/recompile", "", await signHeaders("a shared secret", "", "k", Date.now() - 600_000)),
-    );
-    const once = await signHeaders("a shared secret", "", "once", Date.now());
-    expect((await edge.post("/hooks/recompile", "", once)).status).toBe(200);
-    await refused(409, edge.post("/hooks/recompile", "", once));
+    const hook = "/hooks/recompile";
+    const signed = (key: string, atMs: number) => signedPost(key, hook, "", "once", atMs);
+    await refused(401, edge.post(hook, "", await signed("another secret", Date.now())));
+    await refused(401, edge.post(hook, "", await signed(secret, Date.now() - 600_000)));
+    const once = await signed(secret, Date.now());
+    expect((await edge.post(hook, "", once)).status).toBe(200);
+    await refused(409, edge.post(hook, "", once));
+    await refused(401, edge.post("/sources/main", "", once));
     await refused(422, edge.post("/sources/main", '{"files": "none"}'));
     await refused(404, edge.post("/sources/other", '{"files": []}'));
     expect(await fetch(`${edge.frontUrl}/healthz`).then((response) => response.json())).toEqual(before);

@@ -7,7 +7,8 @@ import { createTestHarness } from "wrangler";
 import { buildFunctions } from "../../infra/build.mjs";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
-import { signHeaders } from "../../lib/compile/webhook/signature.ts";
+import { signRequest } from "../../lib/compile/webhook/signature.ts";
+import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { fileStore } from "../../lib/storage/files.ts";
@@ -15,7 +16,7 @@ import { startS3 } from "../storage/s3-server.ts";
 import { type LambdaHandler, startBridge } from "./lambda-bridge.ts";
 import { freePort } from "./upstream.ts";
 
-const secret = "a shared secret";
+export const secret = "a shared secret";
 
 /** One way to run Portolan: where Envoys poll, and where webhooks go. */
 export interface Edge {
@@ -30,9 +31,13 @@ type Send = (
   init: { method: string; headers: Record<string, string>; body: string },
 ) => Promise<Response>;
 
+/** Headers of a signed request. */
+export const signedPost = (key: string, target: string, body: string, delivery: string, nowMs: number) =>
+  signRequest(key, { method: "POST", target, body: new TextEncoder().encode(body) }, delivery, nowMs);
+
 function signing(send: Send): Edge["post"] {
   return async (path, body, headers) => {
-    const signed = headers ?? (await signHeaders(secret, body, crypto.randomUUID(), Date.now()));
+    const signed = headers ?? (await signedPost(secret, path, body, crypto.randomUUID(), Date.now()));
     return send(path, { method: "POST", headers: { ...signed }, body });
   };
 }
@@ -42,7 +47,7 @@ export async function workerdEdge(): Promise<Edge> {
   const config = (file: string) => new URL(`../../${file}`, import.meta.url);
   const harness = createTestHarness({
     workers: [
-      { configPath: config("wrangler.toml") },
+      { configPath: config("wrangler.toml"), vars: { AUTHENTICATION: "off" } },
       {
         configPath: config("wrangler.compile.toml"),
         secrets: { PORTOLAN_WEBHOOK_SECRET: secret },
@@ -71,6 +76,7 @@ export async function lambdaEdge(): Promise<Edge> {
     PORTOLAN_S3_ENDPOINT: server.endpoint,
     PORTOLAN_WEBHOOK_SECRET: secret,
     PORTOLAN_LEGACY_API: "true",
+    PORTOLAN_AUTHENTICATION: "off",
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: server.accessKeyId,
     AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
@@ -100,7 +106,8 @@ export async function nodeEdge(): Promise<Edge> {
   const exit = new Promise((resolve) => child.once("exit", resolve));
   const store = fileStore(directory);
   const recompile = createRecompiler({ store, sources: ["main"], world: { ...defaultWorldOptions, legacyApi: "0.8" } });
-  const compile = await serveHttp(webhookApp({ store, recompile, secret, sources: ["main"] }), 0);
+  const secrets = { ...noSecrets, operators: [secret] };
+  const compile = await serveHttp(webhookApp({ store, recompile, secrets, sources: ["main"] }), 0);
   const frontUrl = `http://127.0.0.1:${port}`;
   while (
     !(await fetch(`${frontUrl}/healthz`).then(

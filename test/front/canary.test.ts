@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { readHead } from "../../lib/snapshot/head.ts";
 import { moveHead } from "../../lib/snapshot/move-head.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { readHead } from "../../lib/snapshot/snapshot-reader.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { collectGarbage } from "../../lib/snapshot/collect-garbage.ts";
+import { collectables } from "../../lib/snapshot/collectables.ts";
 import { fsck } from "../../lib/snapshot/fsck.ts";
+import { readHead } from "../../lib/snapshot/head.ts";
+import { rollback } from "../../lib/snapshot/head-operations.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -15,14 +18,17 @@ function scene() {
   const now = () => nowMs;
   const store = memoryStore(now);
   const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 }, now });
+  const pace = { settleMs: 0, retentionMs: 0 };
   return {
     store,
     now,
+    options: { pace, now },
     later: (ms: number) => {
       nowMs += ms;
     },
     publish: async (content: string) => publisher.publish(world(content), await publisher.head()),
-    collect: (keepPublications = 1) => collectGarbage(store, { keepPublications, graceMs: hour, now }),
+    collect: (keepPublications = 1) =>
+      collectGarbage(store, { keepPublications, graceMs: hour, now, others: collectables }),
   };
 }
 
@@ -105,6 +111,50 @@ describe("collectGarbage", () => {
     await collectGarbage(slow, options);
     await publishing;
     expect((await fsck(store, { keepPublications: 1 })).problems).toEqual([]);
+  });
+});
+
+describe("collecting", () => {
+  it("keeps as many roots as were served, however many collections, canaries and held publishes come between", async () => {
+    const { store, publish, later, collect, options } = scene();
+    for (const content of ["1", "2", "3"]) await publish(content);
+    await rollback(store, 0, options);
+    for (let i = 0; i < 6; i += 1) {
+      later(2 * hour);
+      await publish(`held ${i}`);
+      await collect(3);
+    }
+    await rollback(store, 2, options);
+    expect((await readHead(store))?.head.pin).toBeDefined();
+    expect((await fsck(store)).problems).toEqual([]);
+  });
+
+  it("leaves a store in which nothing is wrong, also to whoever looks at all of the history", async () => {
+    const { store, publish, later, collect } = scene();
+    for (let i = 0; i < 8; i += 1) {
+      await publish(String(i));
+      later(2 * hour);
+      const { done } = await collect(2);
+      expect(done).toBe(true);
+      expect((await fsck(store)).problems).toEqual([]);
+    }
+    expect((await fsck(store)).publications).toBeLessThan(9);
+  });
+
+  it("takes deliveries of a week ago and old copies of HEAD, and nothing that it does not know", async () => {
+    const { store, publish, later, collect } = scene();
+    const put = (key: string) => store.put(key, new TextEncoder().encode(key));
+    await publish("1");
+    for (const key of ["hooks/forge/1", "other/a"]) await put(key);
+    for (let i = 0; i < 20; i += 1) await publish(String(i));
+    later(8 * 24 * hour);
+    await put("hooks/forge/2");
+    await collect();
+    later(2 * hour);
+    await collect();
+    const left = (await allOf(store.list(""))).map(({ key }) => key);
+    expect(left.filter((key) => /^(hooks|other)/.test(key))).toEqual(["hooks/forge/2", "other/a"]);
+    expect(left.filter((key) => key.startsWith("heads/"))).toHaveLength(17);
   });
 });
 

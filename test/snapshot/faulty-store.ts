@@ -41,8 +41,8 @@ export function faultyStore(store: ObjectStore, faults: Faults, random: () => nu
     get: (key, condition) => fault(() => store.get(key, condition)),
     put: (key, bytes, condition) => fault(() => store.put(key, bytes, condition)),
     delete: (key) => fault(() => store.delete(key)),
-    async *list(prefix) {
-      yield* await fault(() => allOf(store.list(prefix)));
+    async *list(prefix, after) {
+      yield* await fault(() => allOf(store.list(prefix, after)));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fsck } from "../../lib/snapshot/fsck.ts";
+import { parseHead, readHead } from "../../lib/snapshot/head.ts";
 import {
   abortCanary,
   exportSnapshot,
@@ -10,8 +11,9 @@ import {
 } from "../../lib/snapshot/head-operations.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { restoreWorld } from "../../lib/snapshot/restore-world.ts";
-import { isSigned, signRoot } from "../../lib/snapshot/signatures.ts";
-import { createSnapshotReader, readHead } from "../../lib/snapshot/snapshot-reader.ts";
+import { isSigned, signHead } from "../../lib/snapshot/signatures.ts";
+import { makeSigningKey, publicPart } from "../../lib/snapshot/signing-keys.ts";
+import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { contentsOf, worldOf } from "./worlds.ts";
@@ -102,22 +104,18 @@ describe("export and import", () => {
 });
 
 describe("signatures", () => {
-  it("hold for the root and a trusted key, also while keys rotate, and for nothing else", async () => {
-    const store = memoryStore();
-    const pair = async (keyId: string) => {
-      const keys = await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
-      if (!("privateKey" in keys)) throw new Error("no key pair");
-      const { privateKey, publicKey } = keys;
-      return { signer: { keyId, privateKey }, trusted: { keyId, publicKey } };
-    };
-    const [old, young, foreign] = [await pair("2025"), await pair("2026"), await pair("2026")];
-    const root = "a".repeat(64);
-    await signRoot(store, old.signer, root);
-    expect(await isSigned(store, [young.trusted, old.trusted], root)).toBe(true);
-    expect(await isSigned(store, [young.trusted], root)).toBe(false);
-    await signRoot(store, young.signer, root);
-    expect(await isSigned(store, [young.trusted], root)).toBe(true);
-    expect(await isSigned(store, [foreign.trusted], root)).toBe(false);
-    expect(await isSigned(store, [young.trusted], "b".repeat(64))).toBe(false);
+  it("hold for HEAD and a trusted key, and for nothing else", async () => {
+    const [key, other] = [await makeSigningKey("roots"), await makeSigningKey("roots")];
+    const steps = [{ root: "a".repeat(64), at: "2026-01-01T00:00:00.000Z" }];
+    const head = { generation: 1, publication: "b".repeat(64), steps };
+    const signed = await signHead(key, head);
+    expect(await isSigned([publicPart(other), publicPart(key)], signed)).toBe(true);
+    expect(await isSigned([publicPart(key)], parseHead(new TextEncoder().encode(JSON.stringify(signed))))).toBe(true);
+    expect(await isSigned([publicPart(other)], signed)).toBe(false);
+    expect(await isSigned([publicPart({ ...other, kid: key.kid })], signed)).toBe(false);
+    expect(await isSigned([publicPart(key)], head)).toBe(false);
+    expect(await isSigned([publicPart(key)], { ...signed, generation: 2 })).toBe(false);
+    expect(await isSigned([publicPart(key)], { ...signed, signatures: [{ key: key.kid, value: "x" }] })).toBe(false);
+    await expect(signHead(publicPart(key), head)).rejects.toThrow("has no private part");
   });
 });

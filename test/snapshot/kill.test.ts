@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fsck } from "../../lib/snapshot/fsck.ts";
-import { readHead } from "../../lib/snapshot/snapshot-reader.ts";
+import { readHead } from "../../lib/snapshot/head.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { s3Store } from "../../lib/storage/s3.ts";

@@ -134,6 +134,10 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       expect(await list("t-list/")).toEqual(["t-list/B", "t-list/a-b/c", "t-list/a/b", "t-list/a/z", "t-list/b"]);
       expect(await list("t-list/a")).toEqual(["t-list/a-b/c", "t-list/a/b", "t-list/a/z"]);
       expect(await list("t-nothing/")).toEqual([]);
+      const rest: string[] = [];
+      for await (const { key } of store.list("t-list/", "t-list/a-b/c")) rest.push(key);
+      expect(rest).toEqual(["t-list/a/b", "t-list/a/z", "t-list/b"]);
+      for await (const { key } of store.list("t-list/", "t-list/a0")) expect(key).toBe("t-list/b");
     });
 
     it("lists an object once, with its newest size, after it was replaced", async () => {

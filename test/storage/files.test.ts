@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -51,6 +51,29 @@ describe("fileStore", () => {
     for await (const { key } of store.list("")) keys.push(key);
     expect(keys).toEqual(["blobs/a"]);
     expect(await readdir(join(directory, ".tmp"))).toEqual(["half"]);
+    await close();
+  });
+
+  it("takes backups and what a network file system leaves behind for no versions", async () => {
+    const { directory, store, close } = await openFiles();
+    await store.put("HEAD", bytes("1"));
+    await store.put("HEAD", bytes("2"));
+    for (const name of ["1.bak", "2.swp", ".nfs0001", "007", "9e9", "12~"]) {
+      await writeFile(join(directory, "HEAD#", name), "rubbish");
+    }
+    const found = await store.get("HEAD");
+    const put = await store.put("HEAD", bytes("3"), { ifMatch: found.kind === "found" ? found.etag : "" });
+    expect(put.kind).toBe("stored");
+    expect(await store.get("HEAD")).toMatchObject({ bytes: bytes("3") });
+    await close();
+  });
+
+  it("says so when a version is listed and cannot be read, and does not look for ever", async () => {
+    const { directory, store, close } = await openFiles();
+    await store.put("HEAD", bytes("1"));
+    await store.put("HEAD", bytes("2"));
+    await symlink(join(directory, "nowhere"), join(directory, "HEAD#", "7"));
+    await expect(store.get("HEAD")).rejects.toThrow("is listed, and cannot be read");
     await close();
   });
 

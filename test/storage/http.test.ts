@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
 import { objectSigner } from "../../lib/compile/webhook/object-signature.ts";
+import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { httpStore } from "../../lib/storage/http.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -11,7 +12,8 @@ const secret = "s3cret";
 
 function serve(objects: ObjectStore = memoryStore()): Promise<RunningServer> {
   const recompile = async () => ({ kind: "published", version: "v", generation: 1, diagnostics: [] }) as const;
-  return serveHttp(webhookApp({ store: objects, recompile, secret, sources: ["main"] }), 0);
+  const secrets = { ...noSecrets, operators: [secret] };
+  return serveHttp(webhookApp({ store: objects, recompile, secrets, sources: ["main"] }), 0);
 }
 
 const open = (url: string, key = secret) => httpStore({ url: `${url}/objects`, authorize: objectSigner(key) });
@@ -22,8 +24,8 @@ function within(prefix: string, store: ObjectStore): ObjectStore {
     get: (key, condition) => store.get(prefix + key, condition),
     put: (key, bytes, condition) => store.put(prefix + key, bytes, condition),
     delete: (key) => store.delete(prefix + key),
-    async *list(start) {
-      for await (const object of store.list(prefix + start)) {
+    async *list(start, after) {
+      for await (const object of store.list(prefix + start, after === undefined ? undefined : prefix + after)) {
         yield { ...object, key: object.key.slice(prefix.length) };
       }
     },

@@ -1,16 +1,19 @@
 import type { Command } from "commander";
-import { createFileCompiler } from "../../compile/compile-files.ts";
-import { type Places, placesIn, placesOf } from "../../compile/places.ts";
-import { defaultWorldOptions } from "../../compile/world-of.ts";
+import { type Places, placesOf } from "../../compile/places.ts";
+import { createSourcesCompiler } from "../../compile/recompile.ts";
+import { writeShard } from "../../compile/source-shard.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { readFolder } from "../../config/folder.ts";
+import { headTimeNow } from "../../snapshot/clock.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { diffWorlds, type WorldDiff } from "../../snapshot/diff-worlds.ts";
+import { newestRoot, readHead, rootAt } from "../../snapshot/head.ts";
 import { readHistory } from "../../snapshot/history.ts";
 import { loadWorldLike } from "../../snapshot/load-world.ts";
 import { restoreWorld } from "../../snapshot/restore-world.ts";
-import { createSnapshotReader, readHead, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { overlayStore } from "../../storage/overlay.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { diffLines, diffMarkdown } from "./diff-text.ts";
 import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
@@ -18,6 +21,7 @@ import { defaultStore, openStore, storeDescription, storeOption } from "./open-s
 interface Options {
   readonly store: string;
   readonly dir?: string;
+  readonly source: string;
   readonly json?: boolean;
   readonly markdown?: boolean;
 }
@@ -28,14 +32,19 @@ export function registerDiff(program: Command, terminal: Terminal): void {
     .description("Shows what differs between two publications, or between what is served and a folder.")
     .option(storeOption, storeDescription, defaultStore)
     .option("--dir <folder>", "compile this folder and compare it with what is served, without publishing")
+    .option("--source <name>", "with --dir: the source that the folder would fill", "main")
     .option("--json", "as JSON")
     .option("--markdown", "as a comment for a code review")
-    .addHelpText("after", "\nA publication is a generation, a root, or HEAD; before and after default to the last two.")
+    .addHelpText(
+      "after",
+      "\nA publication is a generation, a root, HEAD or HEAD~2, SERVED, or NEWEST (past a pin); before and after default to the last two.",
+    )
     .action(async (before: string | undefined, after: string | undefined, options: Options) => {
-      const store = openStore(options.store);
+      const store = await openStore(options.store);
       const reader = createSnapshotReader(store);
+      const { dir, source } = options;
       const later =
-        options.dir === undefined ? await published(store, reader, after ?? "HEAD") : await dryRun(options.dir);
+        dir === undefined ? await published(store, reader, after ?? "HEAD") : await dryRun(store, dir, source);
       const root = await rootOf(store, reader, before ?? (options.dir === undefined ? "HEAD~1" : "HEAD"));
       const earlier = await loadWorldLike(reader, root, later.world);
       const diff = diffWorlds(earlier, later.world);
@@ -46,11 +55,13 @@ export function registerDiff(program: Command, terminal: Terminal): void {
       else for (const line of diffLines(diff, places)) terminal.out(line);
     });
 
-  async function dryRun(folder: string): Promise<Side> {
-    const files = await readFolder(folder);
-    const { value, diagnostics } = createFileCompiler(defaultWorldOptions)(files, []);
+  /** What a push of the folder would compile to, with everything that the other sources hold. */
+  async function dryRun(below: ObjectStore, folder: string, source: string): Promise<Side> {
+    const store = overlayStore(below);
+    await writeShard(store, source, await readFolder(folder), { allowEmpty: true });
+    const { value, diagnostics } = (await createSourcesCompiler({ store })()).compiled;
     printDiagnostics(terminal, diagnostics);
-    return { world: value, places: placesIn(files) };
+    return { world: value, places: await placesOf(store, value.sources) };
   }
 }
 
@@ -71,10 +82,12 @@ function placesNamed(diff: WorldDiff, places: Places): Readonly<Record<string, s
   return Object.fromEntries([...places].filter(([key]) => named.has(key)));
 }
 
-/** The root that a person names: `HEAD`, `HEAD~2`, a generation, or a root or the beginning of one. */
+/** The root that a person names: `SERVED`, `NEWEST`, `HEAD`, `HEAD~2`, a generation, or a root or the beginning of one. */
 async function rootOf(store: ObjectStore, reader: SnapshotReader, name: string): Promise<string> {
   const read = await readHead(store);
   if (read === undefined) throw new PortolanError("nothing was published yet");
+  if (name === "SERVED") return rootAt(read.head, await headTimeNow(store, read, Date.now));
+  if (name === "NEWEST") return newestRoot(read.head);
   const back = /^HEAD(?:~(\d+))?$/.exec(name);
   let seen = 0;
   for await (const { generation, root } of readHistory(reader, read.head.publication)) {

@@ -1,5 +1,7 @@
-import { readHistory } from "../../snapshot/history.ts";
-import { createSnapshotReader, readHead, rootAt } from "../../snapshot/snapshot-reader.ts";
+import { headTimeNow } from "../../snapshot/clock.ts";
+import { readHead, rootAt } from "../../snapshot/head.ts";
+import { type HistoryEntry, readHistory } from "../../snapshot/history.ts";
+import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { Terminal } from "../terminal.ts";
 import { openStore } from "./open-store.ts";
 
@@ -11,26 +13,32 @@ export interface PublicationsOptions {
 
 /** What was published, newest first; `>` marks what is served now. */
 export async function showPublications(terminal: Terminal, options: PublicationsOptions): Promise<void> {
-  const store = openStore(options.store);
+  const store = await openStore(options.store);
   const read = await readHead(store);
   if (read === undefined) {
     terminal.err("nothing was published yet");
     return;
   }
-  const served = rootAt(read.head, Date.now());
+  const served = rootAt(read.head, await headTimeNow(store, read, Date.now));
   let left = options.limit;
   let isMarked = false;
   for await (const entry of readHistory(createSnapshotReader(store), read.head.publication)) {
     if (left <= 0) return;
     left -= 1;
-    const { generation, at, reason, root } = entry;
+    const { hash: _hash, parent: _parent, ...shown } = entry;
     // A rollback leads to a root that stands further down as well: the newest entry is the one in force.
-    const mark = root === served && !isMarked ? ">" : " ";
-    if (root === served) isMarked = true;
-    terminal.out(
-      options.json === true
-        ? JSON.stringify({ generation, at, reason, root })
-        : `${mark} ${String(generation).padStart(5)}  ${at}  ${reason.padEnd(8)}  ${root.slice(0, 12)}`,
-    );
+    const isServed = entry.root === served && entry.held !== true && !isMarked;
+    if (isServed) isMarked = true;
+    terminal.out(options.json === true ? JSON.stringify(shown) : `${isServed ? ">" : " "} ${lineOf(entry)}`);
   }
+}
+
+function lineOf({ generation, at, reason, root, held, by, why }: HistoryEntry): string {
+  const notes = [
+    ...(held === true ? ["served to nobody"] : []),
+    ...(by === undefined ? [] : [`by ${by}`]),
+    ...(why === undefined ? [] : [why]),
+  ].join(", ");
+  const line = `${String(generation).padStart(5)}  ${at}  ${reason.padEnd(8)}  ${root.slice(0, 12)}`;
+  return notes === "" ? line : `${line}  ${notes}`;
 }

@@ -1,56 +1,83 @@
 import type { Command } from "commander";
-import { createRecompiler } from "../../compile/recompile.ts";
+import { createRecompiler, type Recompiled } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/source-shard.ts";
-import { defaultWorldOptions } from "../../compile/world-of.ts";
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/directory.ts";
 import { readFolder } from "../../config/folder.ts";
+import type { Publishing } from "../../snapshot/publish.ts";
+import { keyringOption, trustOf } from "../keyring.ts";
 import { postSigned, webhookSecret } from "../post-signed.ts";
-import { printDiagnostics, type Terminal } from "../terminal.ts";
+import { tellFilled } from "../recompiled-text.ts";
+import type { Terminal } from "../terminal.ts";
 import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
+import { addLabel, percentOf } from "./share-options.ts";
+import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
-interface Options {
+interface Options extends WordOptions {
+  readonly keyring: string;
   readonly store: string;
   readonly source: string;
   readonly url?: string;
   readonly binaryForms?: boolean;
-}
-
-/** What the compile function answers. */
-interface Pushed {
-  readonly kind: string;
-  readonly version: string;
-  readonly generation: number;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly allowEmpty?: boolean;
+  readonly canary?: number;
+  readonly label: Readonly<Record<string, string>>;
 }
 
 export function registerPush(program: Command, terminal: Terminal): void {
-  program
+  const command = program
     .command("push <folder>")
-    .description("Fills a source with a folder's files and compiles: in a store, or through a compile function.")
+    .description(
+      "Fills a source with a folder's files and compiles all sources: in a store, or through a compile function.",
+    )
     .option(storeOption, storeDescription, defaultStore)
     .option("--source <name>", "name of the source", "main")
     .option("--url <url>", "compile function to push to; PORTOLAN_WEBHOOK_SECRET signs the request")
-    .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC")
-    .action(async (folder: string, options: Options) => {
-      const files = await readFolder(folder);
-      const pushed =
-        options.url === undefined ? await pushToStore(files, options) : await pushToUrl(files, options.url, options);
-      printDiagnostics(terminal, pushed.diagnostics);
-      terminal.out(`${pushed.kind}: generation ${pushed.generation} leads to ${pushed.version.slice(0, 12)}`);
-    });
+    .option("--canary <percent>", "only for this share of the nodes, until `promote` or `abort`", percentOf)
+    .option(
+      "--label <key=value...>",
+      "with --canary: nodes that have all of these labels take part as well",
+      addLabel,
+      {},
+    )
+    .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC, from now on")
+    .option("--no-binary-forms", "store none from now on")
+    .option("--allow-empty", "fill the source although the folder holds no object")
+    .addOption(keyringOption());
+  addWordOptions(command).action(async (folder: string, options: Options) => {
+    const files = await readFolder(folder);
+    const publishing = publishingOf(options);
+    const pushed =
+      options.url === undefined
+        ? await pushToStore(files, options, publishing)
+        : await pushToUrl(files, options.url, options, publishing);
+    tellFilled(terminal, options.source, pushed);
+  });
+}
+
+function publishingOf({ canary, label, ...word }: Options): Publishing {
+  if (canary === undefined && Object.keys(label).length > 0) throw new PortolanError("--label goes with --canary");
+  return { ...wordOf(word), ...(canary === undefined ? {} : { share: { percent: canary, labels: label } }) };
 }
 
 async function pushToStore(
   files: readonly SourceFile[],
-  { store: where, source, binaryForms = false }: Options,
-): Promise<Pushed> {
-  const store = openStore(where);
-  await writeShard(store, source, files);
-  return createRecompiler({ store, sources: [source], world: { ...defaultWorldOptions, binaryForms } })();
+  { store: where, source, binaryForms, allowEmpty = false, keyring }: Options,
+  publishing: Publishing,
+): Promise<Recompiled> {
+  const store = await openStore(where);
+  const publisher = await trustOf(keyring);
+  await writeShard(store, source, files, { allowEmpty });
+  return createRecompiler({ store, change: binaryForms === undefined ? {} : { binaryForms }, publisher })(publishing);
 }
 
-async function pushToUrl(files: readonly SourceFile[], url: string, { source }: Options): Promise<Pushed> {
+async function pushToUrl(
+  files: readonly SourceFile[],
+  url: string,
+  { source, allowEmpty = false }: Options,
+  publishing: Publishing,
+): Promise<Recompiled> {
   const path = `/sources/${encodeURIComponent(source)}`;
-  return JSON.parse(await postSigned(url, path, JSON.stringify({ files }), webhookSecret()));
+  const body = JSON.stringify({ files, allowEmpty, ...publishing });
+  return JSON.parse(await postSigned(url, path, body, webhookSecret()));
 }

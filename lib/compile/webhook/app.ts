@@ -1,21 +1,23 @@
 import { Hono } from "hono/tiny";
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { SourceFile } from "../../config/directory.ts";
 import { createBodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
-import { type Carrier, readBody } from "../../limits/read-body.ts";
+import type { Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Recompiled } from "../recompile.ts";
 import { writeShard } from "../source-shard.ts";
-import { once, problem } from "./delivery.ts";
+import { problem } from "./delivery.ts";
+import { forgeHooks } from "./forge-hooks.ts";
+import { createGuard } from "./guard.ts";
+import { objectsPath } from "./object-signature.ts";
 import { objectsApp } from "./objects.ts";
-import { verifySignature } from "./signature.ts";
+import { fillForm, readFill } from "./read-fill.ts";
+import { allSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface WebhookOptions {
   readonly store: ObjectStore;
-  readonly recompile: () => Promise<Recompiled>;
-  /** Shared with whoever may call; an empty one refuses everybody. */
-  readonly secret: string;
+  readonly recompile: (publishing?: Publishing) => Promise<Recompiled>;
+  readonly secrets: WebhookSecrets;
   /** Sources that may be filled over HTTP. */
   readonly sources: readonly string[];
   readonly now?: () => number;
@@ -24,42 +26,46 @@ export interface WebhookOptions {
 
 /**
  * The compile function over HTTP. `POST /hooks/recompile` compiles what the sources hold now; `POST /sources/<name>` with
- * `{"files": [{"file", "text"}]}` fills one first; `/objects/` gives the sources' objects to `httpStore`. Every request is
- * signed, and every write good for once.
+ * `{"files": [{"file", "text"}]}` (`readFill`) fills one first; `/objects/` gives the sources' objects to `httpStore`. Every request is
+ * signed, and every write good for once. `/hooks/github/<source>` and `/hooks/gitlab/<source>` compile when a push is told of.
  */
 export function webhookApp(options: WebhookOptions): Hono {
-  const { store, secret } = options;
+  const { store, secrets, sources } = options;
   const now = options.now ?? Date.now;
-  const app = new Hono();
   const pool = createBodyPool(limits);
+  const guard = createGuard(store, pool, now);
+  const app = new Hono();
+  const recompiled = async (publishing?: Publishing) => Response.json(await options.recompile(publishing));
 
-  /** Runs `act` for a genuine request that was not seen before. */
-  async function onceGenuine(carrier: Carrier, act: (body: string) => Promise<Response>): Promise<Response> {
-    const { headers } = carrier.req.raw;
-    const read = await readBody(carrier, { maxBytes: limits.sourceBytes, pool });
-    if (read.kind === "refused") return problem(read.status, read.reason);
-    const body = new TextDecoder().decode(read.bytes);
-    const verdict = await verifySignature(secret, (name) => headers.get(name) ?? undefined, body, now());
-    if (verdict.kind === "refused") return problem(401, verdict.reason);
-    return once(store, verdict.key, now(), () => act(body));
-  }
+  app.post("/hooks/recompile", (c) => {
+    const guarded = {
+      secrets: allSecrets(secrets),
+      target: targetOf(c.req.raw),
+      maxBytes: limits.noticeBytes,
+      once: true,
+    };
+    return guard(c, guarded, () => recompiled());
+  });
 
-  const recompiled = async () => Response.json(await options.recompile());
+  app.post("/sources/:name", (c) => {
+    const name = c.req.param("name");
+    const guarded = {
+      secrets: secretsOf(secrets, name),
+      target: targetOf(c.req.raw),
+      maxBytes: limits.sourceBytes,
+      once: true,
+    };
+    return guard(c, guarded, async (body) => {
+      if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
+      const fill = readFill(new TextDecoder().decode(body));
+      if (fill === undefined) return problem(422, fillForm);
+      await writeShard(store, name, fill.files, { allowEmpty: fill.allowEmpty });
+      return recompiled(fill.publishing);
+    });
+  });
 
-  app.post("/hooks/recompile", (c) => onceGenuine(c, recompiled));
-
-  app.post("/sources/:name", (c) =>
-    onceGenuine(c, async (body) => {
-      const name = c.req.param("name");
-      if (!options.sources.includes(name)) return problem(404, `there is no source ${name}`);
-      const files = readFiles(body);
-      if (files === undefined) return problem(422, 'the body is not {"files": [{"file": …, "text": …}]}');
-      await writeShard(store, name, files);
-      return recompiled();
-    }),
-  );
-
-  app.route("/objects", objectsApp({ store, secret, sources: options.sources, at: "/objects", now, pool }));
+  app.route("/hooks", forgeHooks({ store, secrets, sources, pool, now, recompiled: () => recompiled() }));
+  app.route(objectsPath, objectsApp({ store, secrets, sources, guard }));
 
   app.notFound((c) => problem(404, `there is no ${c.req.method} ${c.req.path} here`));
   app.onError((cause) => {
@@ -73,25 +79,7 @@ export function webhookApp(options: WebhookOptions): Hono {
   return app;
 }
 
-function readFiles(body: string): readonly SourceFile[] | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-  if (typeof json !== "object" || json === null || !("files" in json) || !Array.isArray(json.files)) return undefined;
-  const files = json.files.filter(isFile);
-  return files.length === json.files.length ? files : undefined;
-}
-
-function isFile(value: unknown): value is SourceFile {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "file" in value &&
-    typeof value.file === "string" &&
-    "text" in value &&
-    typeof value.text === "string"
-  );
+function targetOf({ url }: Request): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
 }

@@ -1,29 +1,31 @@
 /**
  * Runs a job on demand: one at a time, and however many ask meanwhile, one more after it. Who asks while a run is under way
- * gets the result of the next, since the one under way may have looked before what he asks for was there.
+ * gets the result of the next, since the one under way may have looked before what he asks for was there. Who asks for
+ * something in particular gets a run of his own, in his turn.
  */
-export function coalesce<T>(run: () => Promise<T>): () => Promise<T> {
-  let running: Promise<unknown> | undefined;
+export function coalesce<T, A = never>(run: (asked?: A) => Promise<T>): (asked?: A) => Promise<T> {
+  let last: Promise<unknown> | undefined;
   let pending: Promise<T> | undefined;
 
-  function start(): Promise<T> {
-    const result = run();
+  function inTurn(job: () => Promise<T>): Promise<T> {
+    const result = last === undefined ? job() : last.then(job);
     const finished = result.then(
       () => {},
       () => {},
     );
-    running = finished;
+    last = finished;
     void finished.then(() => {
-      if (running === finished) running = undefined;
+      if (last === finished) last = undefined;
     });
     return result;
   }
 
-  return () => {
-    if (running === undefined) return start();
-    pending ??= running.then(() => {
+  return (asked) => {
+    if (asked !== undefined) return inTurn(() => run(asked));
+    if (last === undefined) return inTurn(run);
+    pending ??= inTurn(() => {
       pending = undefined;
-      return start();
+      return run();
     });
     return pending;
   };

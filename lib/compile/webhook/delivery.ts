@@ -1,23 +1,44 @@
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 
-/** Acts for a delivery that was not seen before, and refuses a replay; an attempt that failed may be made again. */
+/** How long a delivery is taken to be under way that nobody has ended. No signature of our own holds longer. */
+const underWayMs = 300_000;
+
+/**
+ * Acts for a delivery that was not acted upon before, and refuses a replay. One that failed may be made again, and one whose
+ * process died on the way some minutes later; so whatever is done here has to bear being done twice. A condition that did not hold is
+ * no failure: it might hold for a replay.
+ *
+ * @param delivery names it, among those of `sender`
+ */
 export async function once(
   store: ObjectStore,
+  sender: string,
   delivery: string,
   nowMs: number,
   act: () => Promise<Response>,
 ): Promise<Response> {
-  const key = `hooks/${encodeKeyPart(delivery).slice(0, 150)}`;
-  const seen = await store.put(key, new TextEncoder().encode(String(nowMs)), { ifNoneMatch: "*" });
-  if (seen.kind === "lost") return problem(409, `the request ${delivery} was received before`);
-  try {
-    const response = await act();
-    if (!response.ok) await store.delete(key);
-    return response;
-  } catch (cause) {
+  const key = `hooks/${encodeKeyPart(sender)}/${encodeKeyPart(delivery)}`;
+  if (!(await begin(store, key, nowMs))) return problem(409, `the request ${delivery} was received before`);
+  const response = await act().catch(async (cause: unknown) => {
     await store.delete(key);
     throw cause;
-  }
+  });
+  if (response.ok || response.status === 412) await store.put(key, noteOf("done", nowMs));
+  else await store.delete(key);
+  return response;
+}
+
+const noteOf = (state: "begun" | "done", nowMs: number) => new TextEncoder().encode(`${state} ${nowMs}`);
+
+/** Takes note that a delivery is under way. @returns false when it is already, or is over */
+async function begin(store: ObjectStore, key: string, nowMs: number): Promise<boolean> {
+  const note = noteOf("begun", nowMs);
+  if ((await store.put(key, note, { ifNoneMatch: "*" })).kind === "stored") return true;
+  const seen = await store.get(key);
+  if (seen.kind !== "found") return false;
+  const [, begunMs] = /^begun (\d+)$/.exec(new TextDecoder().decode(seen.bytes)) ?? [];
+  if (begunMs === undefined || nowMs - Number(begunMs) <= underWayMs) return false;
+  return (await store.put(key, note, { ifMatch: seen.etag })).kind === "stored";
 }
 
 /** A refusal for programs and people (RFC 9457). */

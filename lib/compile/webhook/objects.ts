@@ -1,72 +1,55 @@
 import { Hono } from "hono/tiny";
-import type { BodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
-import { readBody } from "../../limits/read-body.ts";
 import { absentHeader } from "../../storage/http.ts";
 import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "../../storage/object-store.ts";
-import { once, problem } from "./delivery.ts";
-import { objectRequestText } from "./object-signature.ts";
-import { verifySignature } from "./signature.ts";
+import { refuseSecrets } from "../source-shard.ts";
+import { problem } from "./delivery.ts";
+import type { Guard } from "./guard.ts";
+import { objectsPath } from "./object-signature.ts";
+import { allSecrets, secretsOf, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface ObjectsOptions {
   readonly store: ObjectStore;
-  /** Shared with whoever may call; an empty one refuses everybody. */
-  readonly secret: string;
+  readonly secrets: WebhookSecrets;
   /** Sources whose objects are reachable, and nothing else is. */
   readonly sources: readonly string[];
-  /** Where the app is mounted, without a final slash. */
-  readonly at: string;
-  readonly now: () => number;
-  readonly pool: BodyPool;
+  readonly guard: Guard;
 }
 
 /** The objects under `sources/<name>/` over HTTP, as `httpStore` asks for them. Every request is signed, writes are good for once. */
-export function objectsApp({ store, secret, sources, at, now, pool }: ObjectsOptions): Hono {
-  const open = sources.map((name) => `sources/${encodeKeyPart(name)}/`);
+export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): Hono {
+  const open = sources.map((name) => ({ name, prefix: `sources/${encodeKeyPart(name)}/` }));
   const app = new Hono();
 
-  app.on(["GET", "PUT", "DELETE"], "/*", async (c) => {
+  app.on(["GET", "PUT", "DELETE"], "/*", (c) => {
     const { method } = c.req;
     const { pathname, search, searchParams } = new URL(c.req.url);
-    const path = pathname.slice(at.length);
-    const header = (name: string) => c.req.header(name);
-    const ifMatch = header("if-match");
-    const ifNoneMatch = header("if-none-match");
-    const condition = {
-      ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
-      ...(ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch }),
-    };
-    const read = await readBody(c, { maxBytes: limits.objectBytes, pool });
-    if (read.kind === "refused") return problem(read.status, read.reason);
-    const body = read.bytes;
-    // GitHub signs bodies that others choose, and no method or path: not enough here.
-    if (header("x-portolan-signature") === undefined) return problem(401, "the request is not signed");
-    const text = objectRequestText({ method, target: path + search, condition, body }, header("idempotency-key") ?? "");
-    const verdict = await verifySignature(secret, header, text, now());
-    if (verdict.kind === "refused") return problem(401, verdict.reason);
-
+    const path = pathname.slice(objectsPath.length);
     const prefix = path === "/" || path === "" ? (searchParams.get("prefix") ?? "") : undefined;
     const key = prefix ?? keyOf(path);
-    if (key === undefined || !isKey(key.replace(/\/$/, ""))) return problem(400, `not a storage key: ${path}`);
-    if (!open.some((start) => key.startsWith(start)))
-      return problem(403, `${key} is in none of the sources taken here`);
-    if (prefix !== undefined) return method === "GET" ? list(store, prefix) : problem(405, "a list is only read");
-    switch (method) {
-      case "GET":
-        return get(store, key, ifNoneMatch);
-      case "PUT": {
-        const write = () => put(store, key, body, ifMatch, ifNoneMatch);
-        // A condition holds for one state of the object: a replay finds it broken, without a record of every write.
-        return ifMatch === undefined && ifNoneMatch === undefined ? once(store, verdict.key, now(), write) : write();
-      }
-      case "DELETE":
-        return once(store, verdict.key, now(), async () => {
+    const source = open.find((one) => key?.startsWith(one.prefix) === true);
+    const known = source === undefined ? allSecrets(secrets) : secretsOf(secrets, source.name);
+    const guarded = { secrets: known, target: pathname + search, maxBytes: limits.objectBytes, once: method !== "GET" };
+    return guard(c, guarded, async (body) => {
+      if (key === undefined || !isKey(key.replace(/\/$/, ""))) return problem(400, `not a storage key: ${path}`);
+      if (source === undefined) return problem(403, `${key} is in none of the sources taken here`);
+      if (prefix !== undefined) return method === "GET" ? list(store, prefix) : problem(405, "a list is only read");
+      const ifMatch = c.req.header("if-match");
+      const ifNoneMatch = c.req.header("if-none-match");
+      switch (method) {
+        case "GET":
+          return get(store, key, ifNoneMatch);
+        case "PUT":
+          // Files and objects of a source are texts, whatever they are called.
+          refuseSecrets(source.name, [{ file: key, text: new TextDecoder().decode(body) }]);
+          return put(store, key, body, ifMatch, ifNoneMatch);
+        case "DELETE":
           await store.delete(key);
           return new Response(null, { status: 204 });
-        });
-      default:
-        return problem(405, `${method} is not taken here`);
-    }
+        default:
+          return problem(405, `${method} is not taken here`);
+      }
+    });
   });
   return app;
 }

@@ -1,61 +1,105 @@
-/** What a signed request brings besides its body. Header names are lower-case. */
-export type Headers = (name: string) => string | undefined;
-
-export type Verdict =
-  /** `key` names the delivery: a second request with the same one is a replay. */
-  { readonly kind: "genuine"; readonly key: string } | { readonly kind: "refused"; readonly reason: string };
-
-const windowSeconds = 300;
-
 /**
- * Checks who sent a request: HMAC-SHA256 with a shared secret, over `<timestamp>.<body>` in `x-portolan-signature` with
- * `x-portolan-timestamp` (seconds) and `idempotency-key`, or GitHub's `x-hub-signature-256` over the body with its delivery id.
+ * How a request of our own proves who sent it. One HMAC covers everything that decides what is done: method, path and query,
+ * condition, time, the delivery's name, and the body by its hash. The hash comes in a header, so that a request is judged before a
+ * byte of its body is read.
  */
-export async function verifySignature(secret: string, headers: Headers, body: string, nowMs: number): Promise<Verdict> {
-  const own = headers("x-portolan-signature");
-  if (own !== undefined) {
-    const timestamp = headers("x-portolan-timestamp") ?? "";
-    const key = headers("idempotency-key") ?? "";
-    if (!(await isSigned(secret, `${timestamp}.${body}`, own))) return refused("the signature is wrong");
-    if (Math.abs(nowMs / 1000 - Number(timestamp)) > windowSeconds || timestamp === "") {
-      return refused(`the timestamp is more than ${windowSeconds} s away from this clock`);
-    }
-    return key === "" ? refused("there is no idempotency-key") : { kind: "genuine", key };
-  }
-  const github = headers("x-hub-signature-256");
-  if (github === undefined) return refused("the request is not signed");
-  if (!(await isSigned(secret, body, github))) return refused("the signature is wrong");
-  const delivery = headers("x-github-delivery") ?? "";
-  return delivery === "" ? refused("there is no x-github-delivery") : { kind: "genuine", key: delivery };
+import { hexOf, hmacSha256, isHmacSha256, sha256Hex } from "./hmac.ts";
+
+/** Reads one header of a request; names are lower-case. */
+export type HeaderReader = (name: string) => string | undefined;
+
+export interface SignableRequest {
+  readonly method: string;
+  /** Path and query from the compile function's address on, as they are sent. */
+  readonly target: string;
+  /** `if-match` or `if-none-match`, as sent. */
+  readonly condition?: Readonly<Record<string, string>>;
+  readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** Headers for a request of our own. */
-export async function signHeaders(
+export interface Refusal {
+  readonly kind: "refused";
+  readonly reason: string;
+}
+
+/** A request whose headers were signed by somebody who knows the secret. */
+export interface Genuine {
+  readonly kind: "genuine";
+  /** Names the delivery: a second request with the same one is a replay. */
+  readonly key: string;
+  /** SHA-256 of the body that was signed, lower-case hex. */
+  readonly bodyHash: string;
+}
+
+export type Verdict = Genuine | Refusal;
+
+/** How far a request's time may be from this clock. Records of deliveries have to live twice as long. */
+export const windowSeconds = 300;
+
+const deliveryName = /^[A-Za-z0-9_.:-]{1,128}$/;
+
+/** Headers that let a request of our own pass. */
+export async function signRequest(
   secret: string,
-  body: string,
-  key: string,
+  request: SignableRequest,
+  delivery: string,
   nowMs: number,
 ): Promise<Readonly<Record<string, string>>> {
   const timestamp = String(Math.floor(nowMs / 1000));
-  const signature = await crypto.subtle.sign("HMAC", await hmacKey(secret), utf8(`${timestamp}.${body}`));
-  const hex = [...new Uint8Array(signature)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const bodyHash = await sha256Hex(request.body);
+  const { method, target, condition = {} } = request;
+  const text = signedText({ method, target, header: (name) => condition[name], timestamp, delivery, bodyHash });
   return {
     "x-portolan-timestamp": timestamp,
-    "x-portolan-signature": `sha256=${hex}`,
-    "idempotency-key": key,
+    "x-portolan-content-sha256": bodyHash,
+    "x-portolan-signature": `sha256=${hexOf(await hmacSha256(secret, text))}`,
+    "idempotency-key": delivery,
   };
 }
 
-const refused = (reason: string): Verdict => ({ kind: "refused", reason });
-const utf8 = (text: string) => new TextEncoder().encode(text);
+/**
+ * Judges a request by its headers alone. Its body has still to be compared with `bodyHash`, and its delivery with those seen before.
+ *
+ * @param secrets of which one must have signed; none refuses everybody
+ */
+export async function judgeHeaders(
+  secrets: readonly string[],
+  { method, target, header }: { readonly method: string; readonly target: string; readonly header: HeaderReader },
+  nowMs: number,
+): Promise<Verdict> {
+  const signature = header("x-portolan-signature");
+  if (signature === undefined) return refused("the request is not signed");
+  const timestamp = header("x-portolan-timestamp") ?? "";
+  const delivery = header("idempotency-key") ?? "";
+  const bodyHash = header("x-portolan-content-sha256") ?? "";
+  if (!isRecent(timestamp, nowMs))
+    return refused(`the timestamp is more than ${windowSeconds} s away from this clock, or none`);
+  if (!deliveryName.test(delivery))
+    return refused("idempotency-key is absent, or not 1 to 128 letters, digits and _.:-");
+  const text = signedText({ method, target, header, timestamp, delivery, bodyHash });
+  const hex = /^sha256=([0-9a-f]{64})$/.exec(signature)?.[1] ?? "";
+  if (!(await isHmacSha256(secrets, text, hex))) return refused("the signature is wrong");
+  return { kind: "genuine", key: delivery, bodyHash };
+}
 
-const hmacKey = (secret: string) =>
-  crypto.subtle.importKey("raw", utf8(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
+/** Whether a time in whole seconds is within the window. Anything but digits is not. */
+export function isRecent(seconds: string, nowMs: number): boolean {
+  return /^\d{1,12}$/.test(seconds) && Math.abs(nowMs / 1000 - Number(seconds)) <= windowSeconds;
+}
 
-/** Compares in constant time: `verify` does. */
-async function isSigned(secret: string, signed: string, header: string): Promise<boolean> {
-  const hex = /^sha256=([0-9a-f]{64})$/.exec(header)?.[1];
-  if (hex === undefined || secret === "") return false;
-  const signature = Uint8Array.from({ length: 32 }, (_, i) => Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16));
-  return crypto.subtle.verify("HMAC", await hmacKey(secret), signature, utf8(signed));
+export const refused = (reason: string): Refusal => ({ kind: "refused", reason });
+
+interface SignedParts {
+  readonly method: string;
+  readonly target: string;
+  readonly header: HeaderReader;
+  readonly timestamp: string;
+  readonly delivery: string;
+  readonly bodyHash: string;
+}
+
+/** The first line keeps the signature from being one over anything else; no part can hold a line's end. */
+function signedText({ method, target, header, timestamp, delivery, bodyHash }: SignedParts): string {
+  const [ifMatch, ifNoneMatch] = [header("if-match") ?? "", header("if-none-match") ?? ""];
+  return ["portolan request 1", method, target, timestamp, delivery, ifMatch, ifNoneMatch, bodyHash].join("\n");
 }

@@ -1,6 +1,7 @@
-import { error, type Finding, type Path, warning } from "../finding.ts";
+import { error, type Finding, type Path } from "../finding.ts";
 import type { PeerAuthentication } from "../kinds/peer-authentication.ts";
 import type { JWTRule, RequestAuthentication } from "../kinds/request-authentication.ts";
+import { inlineSecretRules } from "./inline-secrets.ts";
 import { isPortNumber } from "./names.ts";
 import { policyTargetRules, selectorRules } from "./selectors.ts";
 import { each } from "./values.ts";
@@ -78,6 +79,5 @@ export function* jwksRules(jwks: string, path: Path): Generator<Finding> {
     yield error(path, "is no key set", 'write {"keys": [...]}');
     return;
   }
-  const isPrivate = keys.some((key: unknown) => typeof key === "object" && key !== null && "d" in key);
-  if (isPrivate) yield warning(path, "holds a private key", "every proxy would be told of it; leave only public parts");
+  yield* inlineSecretRules(jwks, path);
 }

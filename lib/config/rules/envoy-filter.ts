@@ -1,5 +1,6 @@
 import { error, type Finding, info, type Path, warning } from "../finding.ts";
 import type { ApplyTo, EnvoyConfigObjectPatch, EnvoyFilter, FilterMatch } from "../kinds/envoy-filter.ts";
+import { inlineSecretRules } from "./inline-secrets.ts";
 import { isRegex } from "./regex.ts";
 import { labelsSelectorRules, targetRefsRules } from "./selectors.ts";
 import { each } from "./values.ts";
@@ -67,6 +68,7 @@ function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Findi
     yield error([...path, "patch", "value"], `is required for ${patch.operation}`, "", "missing-field");
     return;
   }
+  yield* inlineSecretRules(patch.value, [...path, "patch", "value"]);
   if (applyTo === "BOOTSTRAP") {
     yield warning(
       [...path, "applyTo"],

@@ -1,5 +1,6 @@
 import { error, type Finding, type Path } from "../finding.ts";
 import type { TrafficExtension, TrafficSelector, WasmConfig, WasmPlugin } from "../kinds/wasm-plugin.ts";
+import { inlineSecretRules } from "./inline-secrets.ts";
 import { policyTargetRules } from "./selectors.ts";
 import { duplicates, each, portRules } from "./values.ts";
 
@@ -20,6 +21,7 @@ export function* trafficExtensionRules(spec: TrafficExtension): Generator<Findin
   if (spec.lua !== undefined) {
     const size = new TextEncoder().encode(spec.lua.inlineCode).length;
     if (size === 0 || size > 65536) yield error(["lua", "inlineCode"], `has ${size} bytes`, "1 to 65536 are allowed");
+    yield* inlineSecretRules(spec.lua.inlineCode, ["lua", "inlineCode"]);
   }
   yield* matchRules(spec.match);
 }
@@ -47,6 +49,8 @@ function* wasmRules(wasm: WasmConfig, path: Path): Generator<Finding> {
   }
   if ((imagePullSecret?.length ?? 0) > 253) yield error([...path, "imagePullSecret"], "is longer than 253 characters");
   if ((pluginName?.length ?? 0) > 256) yield error([...path, "pluginName"], "is longer than 256 characters");
+  yield* inlineSecretRules(wasm.pluginConfig, [...path, "pluginConfig"]);
+  yield* inlineSecretRules(vmConfig, [...path, "vmConfig"]);
   const env = vmConfig?.env ?? [];
   const at = [...path, "vmConfig", "env"];
   yield* each(env, at, function* (variable, where) {

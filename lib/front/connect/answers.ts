@@ -10,10 +10,12 @@ import type { DeltaQuestion, DiscoveryQuestion } from "../../../gen/portolan/v1/
 import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
 import { type ResourceType, typeOfUrl, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import type { Caller } from "../auth/caller.ts";
 import { deltaNow } from "../delta-answer.ts";
 import { readSubscription } from "../delta-request.ts";
 import { distinctNames, shown } from "../excess.ts";
 import type { Front } from "../front.ts";
+import { refuseUnplaced } from "../outcome.ts";
 import { selectResources, wireVersion } from "../select-resources.ts";
 import { binaryResources } from "./binary-resources.ts";
 import { connectErrorOf } from "./connect-error.ts";
@@ -21,6 +23,7 @@ import { claimsOf } from "./node-claims.ts";
 
 /** A call in binary, whichever protocol it came by. */
 export interface Call {
+  readonly caller: Caller;
   readonly signal: AbortSignal;
   /** Waits until there is room for an answer of so many bytes; the room is kept until the answer is with its reader. */
   room(bytes: number): Promise<void>;
@@ -41,8 +44,8 @@ export async function fetchType(
   const node = claimsIn(front, question.node);
   const { names } = orThrow(distinctNames("resource_names", question.resourceNames, front.limits));
   const loaded = await servedRoot(front, node);
-  const placement = await front.place(loaded, node);
-  if (placement.kind === "unplaced") throw new ConnectError(placement.reason, Code.NotFound);
+  const placement = await front.place(loaded, node, call.caller);
+  if (placement.kind !== "placed") throw connectErrorOf(refuseUnplaced(placement));
   const { classId } = placement;
   const selection = await selectResources(front.reader, loaded, { classId, shape: "poll", type, names });
   if (selection === undefined) throw new ConnectError(`there is no class "${classId}"`, Code.NotFound);
@@ -67,7 +70,12 @@ export async function deltaFetch(front: Front, question: DeltaQuestion, call: Ca
     readSubscription(resourceNamesSubscribe, resourceNamesUnsubscribe, initialResourceVersions, front.limits),
   );
   const loaded = await servedRoot(front, node);
-  const delta = await deltaNow(front, loaded, { type, shape: "stream" }, { node, typeUrl, ...wanted });
+  const delta = await deltaNow(
+    front,
+    loaded,
+    { type, shape: "stream", caller: call.caller },
+    { node, typeUrl, ...wanted },
+  );
   if ("kind" in delta) throw connectErrorOf(delta);
   const values = await binaryResources(front.reader, delta.changed);
   await roomFor(values, call);

@@ -1,5 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
 import { type Carrier, readBody } from "../../limits/read-body.ts";
+import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
 import { sentOnce } from "../responses.ts";
 import type { DiscoveryCall } from "./calls.ts";
@@ -7,14 +8,19 @@ import { connectProblem, connectProblemOf } from "./connect-error.ts";
 import { roomIn } from "./room.ts";
 
 /** Connect's unary calls in binary. */
-export async function callBinary(front: Front, call: DiscoveryCall, carrier: Carrier): Promise<Response> {
+export async function callBinary(
+  front: Front,
+  call: DiscoveryCall,
+  carrier: Carrier,
+  caller: Caller,
+): Promise<Response> {
   const body = await readBody(carrier, { maxBytes: call.maxBytes, pool: front.bodies });
   if (body.kind === "refused") return connectProblem(body.status, body.reason);
   const { signal } = carrier.req.raw;
   const { room, asked, leave } = roomIn(front, signal);
   asked(body.bytes.length);
   try {
-    const message = await call.answer(body.bytes, { signal, room });
+    const message = await call.answer(body.bytes, { caller, signal, room });
     return sentOnce(message, { status: 200, headers: { "content-type": "application/proto" } }, leave);
   } catch (cause) {
     leave();

@@ -15,6 +15,7 @@ import { DeltaQuestionSchema, DiscoveryQuestionSchema } from "../../../gen/porto
 import { SnapshotService } from "../../../gen/portolan/v1/snapshot_service_pb.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
 import { type Call, deltaFetch, fetchType } from "./answers.ts";
 
@@ -34,6 +35,9 @@ export interface DiscoveryCall {
 
 /** `Call.room` of a call that comes by a router. */
 export const roomKey = createContextKey<Call["room"]>(() => Promise.resolve());
+
+/** `Call.caller` of a call that comes by a router; nobody before somebody has asked. */
+export const callerKey = createContextKey<Caller | undefined>(undefined);
 
 /** Envoy's unary Fetch methods, and `DeltaFetch`. */
 export function discoveryCalls(front: Front): readonly DiscoveryCall[] {
@@ -84,8 +88,11 @@ function callOf<I extends DescMessage, O extends DescMessage>(
       const method = { ...rpc, methodKind: "client_streaming", input } as const;
       router.rpc(
         method,
-        async (questions: AsyncIterable<MessageShape<I>>, { signal, values }): Promise<MessageInitShape<O>> =>
-          guarded(await onlyOne(questions), { signal, room: values.get(roomKey) }),
+        async (questions: AsyncIterable<MessageShape<I>>, { signal, values }): Promise<MessageInitShape<O>> => {
+          const caller = values.get(callerKey);
+          if (caller === undefined) throw new ConnectError("nobody has asked who calls", Code.Unauthenticated);
+          return guarded(await onlyOne(questions), { caller, signal, room: values.get(roomKey) });
+        },
       );
     },
   };

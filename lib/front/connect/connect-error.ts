@@ -2,11 +2,13 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Refused } from "../outcome.ts";
 import { retryAfter } from "../responses.ts";
 
-type Status = Refused["status"] | 409 | 500;
+type Status = Refused["status"] | 401 | 409 | 500;
 
 /** @see https://connectrpc.com/docs/protocol/#error-codes */
 const errors = {
   400: { code: Code.InvalidArgument, name: "invalid_argument", http: 400 },
+  401: { code: Code.Unauthenticated, name: "unauthenticated", http: 401 },
+  403: { code: Code.PermissionDenied, name: "permission_denied", http: 403 },
   404: { code: Code.NotFound, name: "not_found", http: 404 },
   409: { code: Code.AlreadyExists, name: "already_exists", http: 409 },
   413: { code: Code.ResourceExhausted, name: "resource_exhausted", http: 429 },
@@ -33,4 +35,4 @@ export function connectProblemOf({ code, rawMessage }: ConnectError): Response {
   return connectProblem(status, rawMessage);
 }
 
-const statuses = [400, 404, 409, 413, 415, 500, 503] as const;
+const statuses = [400, 401, 403, 404, 409, 413, 415, 500, 503] as const;

@@ -1,12 +1,19 @@
-import { constants, createServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import {
+  constants,
+  createServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono/tiny";
 import type { Limits } from "../../limits/limits.ts";
+import { guard } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
-import type { RunningServer } from "../node-server.ts";
+import { lastAnswersMs, type RunningServer } from "../node-server.ts";
 import { problem } from "../responses.ts";
 import { discoveryCalls } from "./calls.ts";
 import { gzipWithin } from "./gzip.ts";
@@ -17,7 +24,7 @@ import { rpcHandlers } from "./rpc-handlers.ts";
 export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): Promise<RunningServer> {
   const { limits } = front;
   const listener = callListener(front);
-  const sessions = new Set<{ destroy(): void }>();
+  const sessions = new Set<ServerHttp2Session>();
   const settings = { maxConcurrentStreams: limits.streams, maxHeaderListSize: limits.headerBytes };
   const server = createServer({ settings }, withinLimits(limits, listener));
   server.maxConnections = limits.connections;
@@ -34,8 +41,15 @@ export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): P
         url: `http://${hostname}:${address.port}`,
         close: () =>
           new Promise((closed) => {
-            server.close(() => closed());
-            for (const session of sessions) session.destroy();
+            const deadline = setTimeout(() => {
+              for (const session of sessions) session.destroy();
+            }, lastAnswersMs);
+            server.close(() => {
+              clearTimeout(deadline);
+              closed();
+            });
+            // Says goodbye, and ends when the last call has its answer.
+            for (const session of sessions) session.close();
           }),
       });
     });
@@ -51,6 +65,7 @@ function callListener(front: Front): Listener {
     rpcHandlers(front, discoveryCalls(front), { acceptCompression }).map((handler) => [handler.requestPath, handler]),
   );
   const connect = new Hono();
+  connect.use(guard(front.authentication));
   mountConnect(connect, front);
   connect.notFound((c) => problem(404, `there is no ${c.req.method} of this kind here`));
   const answerConnect = getRequestListener(connect.fetch, { overrideGlobalObjects: false });

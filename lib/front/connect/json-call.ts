@@ -1,5 +1,6 @@
 import type { Carrier } from "../../limits/read-body.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { Caller } from "../auth/caller.ts";
 import { answerDelta, type DeltaPollAnswer } from "../delta-answer.ts";
 import type { Front } from "../front.ts";
 import { answerPoll, type PollAnswer } from "../poll.ts";
@@ -10,8 +11,13 @@ import { connectProblem } from "./connect-error.ts";
  * Connect's unary calls in JSON. Their bodies are proto JSON, which is how resources are stored, so they are answered from the
  * texts: no message is made, and no descriptor of Envoy's types is needed at the edge.
  */
-export async function callJson(front: Front, method: ResourceType | "delta", carrier: Carrier): Promise<Response> {
-  const common = { patienceMs: 0, signal: carrier.req.raw.signal };
+export async function callJson(
+  front: Front,
+  method: ResourceType | "delta",
+  carrier: Carrier,
+  caller: Caller,
+): Promise<Response> {
+  const common = { caller, patienceMs: 0, signal: carrier.req.raw.signal };
   return method === "delta"
     ? toResponse(await answerDelta(front, carrier, { ...common, type: undefined, shape: "stream" }))
     : toResponse(await answerPoll(front, carrier, { ...common, type: method }));

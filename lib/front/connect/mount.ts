@@ -1,5 +1,6 @@
 import { createFetchHandler } from "@connectrpc/connect/protocol";
 import type { Hono } from "hono/tiny";
+import { callerOf } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
 import { problem } from "../responses.ts";
 import { callBinary } from "./binary-call.ts";
@@ -14,8 +15,8 @@ export function mountConnect(app: Hono, front: Front): void {
     const [grpcWeb] = rpcHandlers(front, [call], { grpc: false, acceptCompression: [] });
     app.post(call.path, (c) => {
       const contentType = c.req.header("content-type") ?? "";
-      if (/^application\/json\b/.test(contentType)) return callJson(front, call.json, c);
-      if (/^application\/proto\b/.test(contentType)) return callBinary(front, call, c);
+      if (/^application\/json\b/.test(contentType)) return callJson(front, call.json, c, callerOf(c));
+      if (/^application\/proto\b/.test(contentType)) return callBinary(front, call, c, callerOf(c));
       if (grpcWeb?.supportedContentType(contentType)) return createFetchHandler(grpcWeb)(c.req.raw);
       return problem(415, "send application/json, application/proto or application/grpc-web+proto");
     });

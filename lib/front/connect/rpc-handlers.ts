@@ -1,8 +1,9 @@
 import { type ConnectRouterOptions, createConnectRouter, createContextValues } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalHandler } from "@connectrpc/connect/protocol";
 import { readChunks } from "../../limits/read-body.ts";
+import { refusalOf } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
-import { type DiscoveryCall, readOptions, roomKey } from "./calls.ts";
+import { callerKey, type DiscoveryCall, readOptions, roomKey } from "./calls.ts";
 import { connectErrorOf } from "./connect-error.ts";
 import { roomIn } from "./room.ts";
 
@@ -30,12 +31,17 @@ export function rpcHandlers(
 
 function limited(front: Front, handler: UniversalHandler, maxBytes: number): UniversalHandler {
   const handle: UniversalHandler = Object.assign(async (request: Parameters<UniversalHandler>[0]) => {
+    // Before anything of the message is read.
+    const found = await front.authentication.identify({ header: (name) => request.header.get(name) ?? undefined });
+    const refusal = refusalOf(found, "node");
+    // gRPC's own codes follow from HTTP's: 401 is unauthenticated, 403 permission denied.
+    if (found.kind === "refused" || refusal !== undefined) return { status: refusal?.status ?? 401 };
     const chunks = isChunks(request.body) ? request.body : undefined;
     const { room, asked, leave } = roomIn(front, request.signal);
     const response = await handler({
       ...request,
       body: wholeBody(front, chunks, maxBytes + frameBytes, asked),
-      contextValues: createContextValues().set(roomKey, room),
+      contextValues: createContextValues().set(roomKey, room).set(callerKey, found.caller),
     });
     return { ...response, body: untilEnd(response.body ?? createAsyncIterable([]), leave) };
   }, handler);

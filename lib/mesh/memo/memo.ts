@@ -82,13 +82,19 @@ export function follow(node: KnownNode, object: object): KnownNode {
 /** Values that one node keeps for plain inputs; beyond it starts anew. */
 const maxOthers = 16_384;
 
-/** The value at a node, made when it is not there. */
-export function valueAt<T>(node: KnownNode, key: unknown, make: () => T): T {
+/** Nothing is remembered there. */
+export const unknownYet: unique symbol = Symbol("unknown yet");
+
+/** The value at a node. */
+export function knownAt<T>(node: KnownNode, key: unknown): T | typeof unknownYet {
   // A key belongs to one step, and a step has one type of result.
   if (node.key === key) return node.value as T;
   const { others } = node;
-  if (others?.has(key)) return others.get(key) as T;
-  const value = make();
+  return others?.has(key) ? (others.get(key) as T) : unknownYet;
+}
+
+/** Puts a value where there was none. */
+export function keepAt<T>(node: KnownNode, key: unknown, value: T): T {
   if (node.key === undefined) {
     node.key = key;
     node.value = value;
@@ -97,4 +103,10 @@ export function valueAt<T>(node: KnownNode, key: unknown, make: () => T): T {
     node.others.set(key, value);
   }
   return value;
+}
+
+/** The value at a node, made when it is not there. */
+export function valueAt<T>(node: KnownNode, key: unknown, make: () => T): T {
+  const known = knownAt<T>(node, key);
+  return known === unknownYet ? keepAt(node, key, make()) : known;
 }

@@ -1,4 +1,4 @@
-import { follow, type KnownNode, type Memo, valueAt } from "./memo.ts";
+import { follow, type KnownNode, keepAt, knownAt, type Memo, unknownYet } from "./memo.ts";
 import { plainText } from "./plain-text.ts";
 
 /**
@@ -33,7 +33,9 @@ export function step<I extends object, T>(
   return (memo, inputs) => {
     if (memo.known === undefined) return make(inputsOf.only(inputs), memo);
     const node = inputsOf.follow(memo.known.root, inputs);
-    return valueAt(node, inputsOf.keyOf(inputs), () => make(inputsOf.only(inputs), memo));
+    const key = inputsOf.keyOf(inputs);
+    const known = knownAt<T>(node, key);
+    return known === unknownYet ? keepAt(node, key, make(inputsOf.only(inputs), memo)) : known;
   };
 }
 
@@ -54,30 +56,38 @@ export interface InputReader<I extends object> {
 export function inputReader<I extends object>(name: string, kinds: InputKinds<I>): InputReader<I> {
   const fields = fieldsOf(kinds);
   const held = fields.filter((field) => kinds[field] !== "value");
+  const isList = held.map((field) => kinds[field] === "elements");
   const values = fields.filter((field) => kinds[field] === "value");
-  const lists = fields.filter((field) => kinds[field] === "elements");
+  // How long a single list is follows from how far its elements led.
+  const lists = held.filter((_, at) => isList[at] === true);
+  const measured = lists.length > 1 ? lists : [];
   return {
     follow: (root, inputs) => {
       let node = root;
-      for (const field of held) {
-        if (kinds[field] === "identity") node = follow(node, objectOf(inputs[field]));
-        else for (const element of elementsOf(inputs[field])) node = follow(node, objectOf(element));
+      for (let at = 0; at < held.length; at++) {
+        const input = inputs[held[at] as keyof I];
+        if (isList[at] === true) for (const element of elementsOf(input)) node = follow(node, objectOf(element));
+        else node = follow(node, objectOf(input));
       }
       return node;
     },
     keyOf: (inputs) => {
       let key = name;
       for (const field of values) key += `\u0000${plainText(inputs[field])}`;
-      // How long a single list is follows from how far its elements led.
-      if (lists.length > 1) for (const field of lists) key += `\u0000${elementsOf(inputs[field]).length}`;
+      for (const field of measured) key += `\u0000${elementsOf(inputs[field]).length}`;
       return key;
     },
     only: (inputs) => {
-      const own = { ...inputs };
-      for (const field in own) if (!(field in kinds)) delete own[field];
-      return own;
+      for (const field in inputs) if (!Object.hasOwn(kinds, field)) return ownOf(inputs, kinds);
+      return inputs;
     },
   };
+}
+
+function ownOf<I extends object>(inputs: I, kinds: InputKinds<I>): I {
+  const own = { ...inputs };
+  for (const field in own) if (!Object.hasOwn(kinds, field)) delete own[field];
+  return own;
 }
 
 /** Undefined stands for an object that is not there; what is no object cannot count by identity. */

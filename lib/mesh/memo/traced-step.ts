@@ -19,12 +19,14 @@ export function tracedStep<I extends object, S extends object, T>(
 ): TracedStep<I, S, T> {
   const inputsOf = inputReader(name, kinds);
   return (memo, inputs, source) => {
-    const node = memo.known === undefined ? undefined : inputsOf.follow(memo.known.root, inputs);
-    const trace = node === undefined ? createTrace<T>() : valueAt(node, inputsOf.keyOf(inputs), () => createTrace<T>());
+    const trace =
+      memo.known === undefined
+        ? createTrace<T>()
+        : valueAt(inputsOf.follow(memo.known.root, inputs), inputsOf.keyOf(inputs), createTrace<T>);
     const found = findResult(trace, source);
     if (found !== undefined) return found;
-    const recorder = record(name, trace, source);
-    return recorder.end(make(inputsOf.only(inputs), recorder.source, memo));
+    const recorder = new Recorder(name, trace, source);
+    return recorder.end(make(inputsOf.only(inputs), recorder.watched(), memo));
   };
 }
 
@@ -122,73 +124,103 @@ function findResult<T>(start: Trace<T>, source: object): Traced<T> | undefined {
   return trace.result;
 }
 
-/** Answers of one run, so that a question is recorded once. */
+/** The answers to one field, so that a question is recorded once. */
 interface Asked {
-  answer: { readonly value: unknown } | undefined;
+  /** Whether the field itself was asked for, or its function without arguments. */
+  isAnswered: boolean;
+  answer: unknown;
   byArgument: Map<unknown, Asked> | undefined;
 }
 
-const nothingAsked = (): Asked => ({ answer: undefined, byArgument: undefined });
+const nothingAsked = (): Asked => ({ isAnswered: false, answer: undefined, byArgument: undefined });
 
-/** A call without arguments is another question than the field itself. */
-const call = Symbol("call");
-
-function entryAt(start: Asked, path: readonly unknown[]): Asked {
-  let at = start;
-  for (const part of path) {
-    at.byArgument ??= new Map();
-    let next = at.byArgument.get(part);
-    if (next === undefined) {
-      next = nothingAsked();
-      at.byArgument.set(part, next);
-    }
-    at = next;
+function behindArgument(asked: Asked, argument: unknown): Asked {
+  asked.byArgument ??= new Map();
+  let next = asked.byArgument.get(argument);
+  if (next === undefined) {
+    next = nothingAsked();
+    asked.byArgument.set(argument, next);
   }
-  return at;
+  return next;
 }
 
-/** The source as `make` sees it, which notes every question; `end` puts the result behind them. */
-function record<S extends object, T>(
-  name: string,
-  start: Trace<T>,
-  source: S,
-): { readonly source: S; end(value: T): Traced<T> } {
-  let trace = start;
-  const questions: Question[] = [];
-  const asked = nothingAsked();
-  const answerTo = (question: Question): unknown => {
-    const { field, args } = question;
-    const entry = entryAt(asked, args === undefined ? [field] : [field, call, ...args]);
-    if (entry.answer !== undefined) return entry.answer.value;
+/** One run of a step, as the handler of what `make` sees: notes every question, and puts the result behind them. */
+class Recorder<S extends object, T> implements ProxyHandler<S> {
+  readonly #name: string;
+  readonly #source: S;
+  #trace: Trace<T>;
+  readonly #questions: Question[] = [];
+  /** A field is a function or is none, as long as its source is the same. */
+  readonly #asked = new Map<PropertyKey, Asked>();
+
+  constructor(name: string, start: Trace<T>, source: S) {
+    this.#name = name;
+    this.#trace = start;
+    this.#source = source;
+  }
+
+  /** The source as `make` sees it. */
+  watched(): S {
+    // An empty target: a frozen one would not let its functions be wrapped.
+    return new Proxy<S>(Object.create(null), this);
+  }
+
+  get(_target: S, field: PropertyKey): unknown {
+    if (typeof fieldOf(this.#source, field) !== "function") return this.#answerTo(field, undefined);
+    return (...args: readonly unknown[]) => this.#answerTo(field, args);
+  }
+
+  ownKeys(): never {
+    return this.#refuse();
+  }
+
+  has(): never {
+    return this.#refuse();
+  }
+
+  getOwnPropertyDescriptor(): never {
+    return this.#refuse();
+  }
+
+  set(): never {
+    return this.#refuse();
+  }
+
+  end(value: T): Traced<T> {
+    const result = { value, questions: this.#questions };
+    this.#trace.result = result;
+    return result;
+  }
+
+  #answerTo(field: PropertyKey, args: readonly unknown[] | undefined): unknown {
+    let asked = this.#asked.get(field);
+    if (asked === undefined) {
+      asked = nothingAsked();
+      this.#asked.set(field, asked);
+    }
+    if (args !== undefined) for (const argument of args) asked = behindArgument(asked, argument);
+    if (!asked.isAnswered) {
+      asked.answer = this.#ask({ field, args });
+      asked.isAnswered = true;
+    }
+    return asked.answer;
+  }
+
+  #ask(question: Question): unknown {
+    const trace = this.#trace;
     if (trace.result !== undefined || !isSame(trace.question, question)) {
-      throw new Error(`step ${name} asks otherwise after the same answers: ${String(question.field)}`);
+      throw new Error(`step ${this.#name} asks otherwise after the same answers: ${String(question.field)}`);
     }
     trace.question = question;
-    questions.push(question);
-    const value = ask(source, question);
-    entry.answer = { value };
-    trace = enter(trace, value);
+    this.#questions.push(question);
+    const value = ask(this.#source, question);
+    this.#trace = enter(trace, value);
     return value;
-  };
-  const handler: ProxyHandler<S> = {
-    get: (_target, field) => {
-      if (typeof fieldOf(source, field) !== "function") return answerTo({ field, args: undefined });
-      return (...args: readonly unknown[]) => answerTo({ field, args });
-    },
-    ownKeys: () => refuse(name),
-    has: () => refuse(name),
-    getOwnPropertyDescriptor: () => refuse(name),
-    set: () => refuse(name),
-  };
-  return {
-    // An empty target: a frozen one would not let its functions be wrapped.
-    source: new Proxy<S>(Object.create(null), handler),
-    end: (value) => {
-      const result = { value, questions };
-      trace.result = result;
-      return result;
-    },
-  };
+  }
+
+  #refuse(): never {
+    throw new Error(`step ${this.#name}: of a source only fields and functions can be asked`);
+  }
 }
 
 /** Whether a question is the one that stands there, or the first one. */
@@ -196,8 +228,4 @@ function isSame(known: Question | undefined, question: Question): boolean {
   if (known === undefined) return true;
   if (known.field !== question.field || known.args?.length !== question.args?.length) return false;
   return (known.args ?? []).every((argument, at) => Object.is(argument, question.args?.[at]));
-}
-
-function refuse(name: string): never {
-  throw new Error(`step ${name}: of a source only fields and functions can be asked`);
 }

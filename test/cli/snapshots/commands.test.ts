@@ -29,6 +29,28 @@ async function run(...args: readonly string[]): Promise<string> {
   return lines.join("\n");
 }
 
+/** The same, with all that it tells while it goes on. */
+function onStoreTelling(...args: readonly string[]) {
+  const lines: string[] = [];
+  const tell = (line: string) => lines.push(line);
+  const terminal = { out: tell, err: tell, colours: picocolors.createColors(false) };
+  const program = new Command("portolan").exitOverride();
+  registerSnapshots(program, terminal);
+  return { lines, done: program.parseAsync(["node", "portolan", ...args, "--store", storePath()]) };
+}
+
+const rule = (name: string, field: string) => `apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: { name: ${name}, namespace: shop }
+spec: { ${field}: ${name}.shop.svc.cluster.local }
+`;
+
+async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
+  const made = await mkdtemp(join(folder, "made-"));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(made, name), text);
+  return made;
+}
+
 const onStore = (...args: readonly string[]) => run(...args, "--store", storePath());
 
 async function publish(...contents: readonly string[]): Promise<void> {
@@ -56,6 +78,31 @@ describe("portolan", () => {
     expect(await onStore("diff", "1", "3")).toContain("0 added, 0 removed, 0 changed");
     await expect(onStore("rollback", "9")).rejects.toThrow("does not go back");
     await expect(onStore("rollback", "x")).rejects.toThrow("not a whole number");
+  });
+
+  it("rollback pins, status shows what is held back and by whom, and unpin lets go", async () => {
+    await publish("1", "2");
+    expect(await onStore("status")).not.toContain("pinned");
+    const told = await onStore("rollback", "--why", "checkout is down", "--by", "ann", "--until", "12h");
+    expect(told).toContain("pinned until 2");
+    await publish("3", "4");
+    const status = await onStore("status");
+    expect(status).toMatch(/^served {2}\w{12} {2}since .* generation 3, rollback by ann: checkout is down$/m);
+    expect(status).toMatch(/^pinned {2}by ann since .* until .*: checkout is down$/m);
+    expect(status.match(/generation [45], publish/g)).toHaveLength(2);
+    expect(await onStore("history")).toMatch(/^ {6}5 .* served to nobody$/m);
+    expect(JSON.parse(await onStore("status", "--json"))).toMatchObject({ pin: { by: "ann" }, held: [{}, {}] });
+    expect(await onStore("diff", "SERVED", "NEWEST")).toContain('content: "1" → "4"');
+    expect(await onStore("unpin", "--by", "ann")).not.toContain("pinned");
+    expect(await onStore("diff", "SERVED", "NEWEST")).toContain("0 changed");
+    expect(await onStore("status")).toContain("generation 6, unpin by ann");
+  });
+
+  it("rollback takes no time for its pin that is over or cannot be read", async () => {
+    await publish("1", "2");
+    for (const until of ["soon", "2020-01-01T00:00:00Z", "-1h"]) {
+      await expect(onStore("rollback", `--until=${until}`)).rejects.toThrow("a time to come");
+    }
   });
 
   it("diff tells people, programs and reviews what changed, where, and out of which object", async () => {
@@ -101,6 +148,46 @@ describe("portolan", () => {
     await expect(run("push", join(folder, "none"), "--store", storePath())).rejects.toThrow("cannot read the folder");
     await writeFile(join(folder, "empty", "a.yaml"), "a: [");
     await expect(onStore("push", join(folder, "empty"))).rejects.toThrow("no configuration");
+  });
+
+  it("push with an error says so at its end, and what is served in the place of what", async () => {
+    const shop = await folderOf({ "rules.yaml": rule("a", "host") });
+    await onStore("push", shop);
+    await writeFile(join(shop, "rules.yaml"), rule("a", "hots"));
+    const told = onStoreTelling("push", shop);
+    await expect(told.done).rejects.toThrow("1 error; of 1 refused the form before goes on being served");
+    expect(told.lines.join("\n")).toMatch(
+      /warning rules.yaml:4 DestinationRule shop\/a: its form before goes on being served/,
+    );
+    expect(told.lines.join("\n")).toContain("published: generation 2");
+    await expect(onStore("push", shop)).rejects.toThrow("1 error");
+    const other = await folderOf({ "b.yaml": rule("b", "host") });
+    await onStore("push", other, "--source", "b");
+  });
+
+  it("push fills one source of several, and none with nothing unless that is meant", async () => {
+    const [shop, more, empty] = [
+      await folderOf({ "a.yaml": rule("a", "host") }),
+      await folderOf({ "b.yaml": rule("b", "host") }),
+      await folderOf({ "empty.txt": "" }),
+    ];
+    await onStore("push", shop);
+    expect(await onStore("push", more, "--source", "b")).toContain("published: generation 2");
+    expect(await onStore("push", shop)).toContain("unchanged: generation 2");
+    await expect(onStore("push", empty)).rejects.toMatchObject({ diagnostics: [{ code: "empty-source" }] });
+    expect(await onStore("push", shop)).toContain("unchanged: generation 2");
+    expect(await onStore("push", empty, "--allow-empty")).toContain("published: generation 3");
+  });
+
+  it("push --canary tries a folder on a part of the nodes", async () => {
+    const shop = await folderOf({ "a.yaml": rule("a", "host") });
+    await onStore("push", shop);
+    await writeFile(join(shop, "b.yaml"), rule("b", "host"));
+    expect(await onStore("push", shop, "--canary", "10", "--by", "ci")).toContain("canary: generation 2");
+    expect(await onStore("push", shop)).toContain("pinned by ci: a canary is tried");
+    expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
+    await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label goes with --canary");
+    expect(await onStore("rollback", "0")).toContain("is over");
   });
 
   it("diff names the line of each object, in a folder and in what was published from one", async () => {

@@ -3,33 +3,49 @@ import { describe, expect, it } from "vitest";
 import type { Recompiled } from "../../../lib/compile/recompile.ts";
 import { readShard } from "../../../lib/compile/source-shard.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
-import { signHeaders } from "../../../lib/compile/webhook/signature.ts";
+import { signRequest } from "../../../lib/compile/webhook/signature.ts";
+import { noSecrets, type WebhookSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
 import { PortolanError } from "../../../lib/config/diagnostic.ts";
+import type { Publishing } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 
 const secret = "s3cret";
 const nowMs = Date.UTC(2026, 0, 1);
 const done: Recompiled = { kind: "published", version: "abc", generation: 1, diagnostics: [] };
 
-function testApp(recompile: () => Promise<Recompiled> = async () => done) {
-  const store = memoryStore();
+const service = (name: string) => `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}}\n`;
+
+function testApp(
+  recompile: (publishing?: Publishing) => Promise<Recompiled> = async () => done,
+  {
+    secrets = { ...noSecrets, operators: [secret] },
+    store = memoryStore(),
+    now = () => nowMs,
+  }: { readonly secrets?: WebhookSecrets; readonly store?: ObjectStore; readonly now?: () => number } = {},
+) {
   let runs = 0;
   const app = webhookApp({
     store,
-    secret,
+    secrets,
     sources: ["main"],
-    now: () => nowMs,
-    recompile: () => {
+    now,
+    recompile: (publishing) => {
       runs += 1;
-      return recompile();
+      return recompile(publishing);
     },
   });
   const post = async (path: string, headers: Readonly<Record<string, string>>, body = "") =>
     app.request(path, { method: "POST", headers, body });
-  return { store, post, runs: () => runs };
+  return { app, store, post, runs: () => runs };
 }
 
-const signed = (body = "", key = "k1", atMs = nowMs) => signHeaders(secret, body, key, atMs);
+/** Headers of a POST, signed. */
+const sign = (key: string, target: string, body = "", delivery = "k1", atMs = nowMs) =>
+  signRequest(key, { method: "POST", target, body: new TextEncoder().encode(body) }, delivery, atMs);
+const signed = (body = "", delivery = "k1", atMs = nowMs) => sign(secret, "/hooks/recompile", body, delivery, atMs);
+
+const githubSignature = (body: string) => `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 
 describe("POST /hooks/recompile", () => {
   it("compiles for whoever signs with the secret, and says what came of it", async () => {
@@ -39,23 +55,20 @@ describe("POST /hooks/recompile", () => {
     expect(await response.json()).toEqual(done);
   });
 
-  it("takes GitHub's signature and delivery id", async () => {
-    const { post } = testApp();
-    const body = '{"ref":"refs/heads/main"}';
-    const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
-    const headers = { "x-hub-signature-256": signature, "x-github-delivery": "d-1" };
-    expect((await post("/hooks/recompile", headers, body)).status).toBe(200);
-    expect((await post("/hooks/recompile", headers, body)).status).toBe(409);
-  });
-
   it.each([
     ["no signature", async () => ({}), 401],
-    ["another secret", () => signHeaders("other", "", "k", nowMs), 401],
+    ["another secret", () => sign("other", "/hooks/recompile"), 401],
     ["the signature of another body", () => signed("other"), 401],
     ["a signature that is no hex", async () => ({ ...(await signed()), "x-portolan-signature": "sha256=xyz" }), 401],
     ["a stale timestamp", () => signed("", "k", nowMs - 301_000), 401],
     ["a timestamp from the future", () => signed("", "k", nowMs + 301_000), 401],
     ["a timestamp that was not signed", async () => ({ ...(await signed()), "x-portolan-timestamp": "1" }), 401],
+    ["a timestamp that is no number", async () => ({ ...(await signed()), "x-portolan-timestamp": "NaN" }), 401],
+    ["a signed timestamp that is no number", () => signed("", "k", Number.NaN), 401],
+    ["another delivery's name", async () => ({ ...(await signed()), "idempotency-key": "k2" }), 401],
+    ["a signature for another path", () => sign(secret, "/sources/main"), 401],
+    ["a signature for another query", () => sign(secret, "/hooks/recompile?a"), 401],
+    ["GitHub's form of the same secret", async () => ({ "x-hub-signature-256": githubSignature("") }), 401],
     ["no idempotency key", async () => ({ ...(await signed()), "idempotency-key": "" }), 401],
   ])("refuses %s without compiling", async (_what, headers, status) => {
     const { post, runs } = testApp();
@@ -66,9 +79,10 @@ describe("POST /hooks/recompile", () => {
   });
 
   it("refuses everybody when it has no secret", async () => {
-    const app = webhookApp({ store: memoryStore(), secret: "", sources: [], recompile: async () => done });
-    const headers = await signHeaders("x", "", "k", Date.now());
-    expect((await app.request("/hooks/recompile", { method: "POST", headers })).status).toBe(401);
+    for (const operators of [[], [""]]) {
+      const { post } = testApp(async () => done, { secrets: { ...noSecrets, operators } });
+      expect((await post("/hooks/recompile", await sign("x", "/hooks/recompile"))).status).toBe(401);
+    }
   });
 
   it("acts once for one key", async () => {
@@ -91,6 +105,27 @@ describe("POST /hooks/recompile", () => {
     expect((await post("/hooks/recompile", await signed())).status).toBe(200);
   });
 
+  it("lets a delivery be made again whose process died in the middle, and not while it may still be under way", async () => {
+    let begun = () => {};
+    const dying = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const { post, store } = testApp(() => {
+      begun();
+      return new Promise<never>(() => {});
+    });
+    void post("/hooks/recompile", await signed());
+    await dying;
+    let atMs = nowMs;
+    const restarted = testApp(async () => done, { store, now: () => atMs });
+    const again = async () => (await restarted.post("/hooks/recompile", await signed("", "k1", atMs))).status;
+    expect(await again()).toBe(409);
+    atMs += 300_001;
+    expect(await again()).toBe(200);
+    atMs += 300_001;
+    expect(await again()).toBe(409);
+  });
+
   it("says 422 with the diagnostics when the sources hold no configuration", async () => {
     const origin = { key: { group: "", kind: "", name: "", namespace: "" }, file: "a.yaml", line: 1 };
     const diagnostic = { code: "invalid-value", severity: "error", origin, path: [], message: "m", hint: "" } as const;
@@ -108,24 +143,141 @@ describe("POST /sources/<name>", () => {
     const { post, store } = testApp();
     const body = JSON.stringify({
       files: [
-        { file: "b.yaml", text: "b: 1" },
-        { file: "a.yaml", text: "a: 1" },
+        { file: "b.yaml", text: service("b") },
+        { file: "a.yaml", text: service("a") },
       ],
     });
-    expect((await post("/sources/main", await signed(body), body)).status).toBe(200);
+    expect((await post("/sources/main", await sign(secret, "/sources/main", body), body)).status).toBe(200);
     expect((await readShard(store, "main"))?.files.map(({ file, text }) => [file, text])).toEqual([
-      ["a.yaml", "a: 1"],
-      ["b.yaml", "b: 1"],
+      ["a.yaml", service("a")],
+      ["b.yaml", service("b")],
     ]);
+  });
+
+  it("tells the compiler whom a canary is for, who sent it and why", async () => {
+    const asked: unknown[] = [];
+    const { post } = testApp(async (publishing) => {
+      asked.push(publishing);
+      return done;
+    });
+    const files = [{ file: "a.yaml", text: service("a") }];
+    const share = { percent: 10, labels: { track: "canary" } };
+    const body = JSON.stringify({ files, share, by: "ci", why: "try" });
+    expect((await post("/sources/main", await sign(secret, "/sources/main", body), body)).status).toBe(200);
+    expect(asked).toEqual([{ by: "ci", why: "try", share }]);
+  });
+
+  it("empties a source only when that is said", async () => {
+    const { post, store } = testApp();
+    const fill = async (body: object, key: string) => {
+      const text = JSON.stringify(body);
+      return (await post("/sources/main", await sign(secret, "/sources/main", text, key), text)).status;
+    };
+    const files = [{ file: "a.yaml", text: service("a") }];
+    expect(await fill({ files }, "1")).toBe(200);
+    expect(await fill({ files: [] }, "2")).toBe(422);
+    expect(await fill({ files: [{ file: "a.yaml", text: "# nothing\n" }] }, "3")).toBe(422);
+    expect((await readShard(store, "main"))?.files).toEqual(files);
+    expect(await fill({ files: [], allowEmpty: true }, "4")).toBe(200);
+    expect((await readShard(store, "main"))?.files).toEqual([]);
   });
 
   it.each([
     ["another source", "/sources/other", '{"files":[]}', 404],
     ["broken JSON", "/sources/main", "{", 422],
     ["a file without text", "/sources/main", '{"files":[{"file":"a"}]}', 422],
+    ["a share above all", "/sources/main", '{"files":[],"share":{"percent":101}}', 422],
+    ["a share by other labels than texts", "/sources/main", '{"files":[],"share":{"percent":1,"labels":{"a":1}}}', 422],
   ])("refuses %s and writes nothing", async (_what, path, body, status) => {
     const { post, store } = testApp();
-    expect((await post(path, await signed(body), body)).status).toBe(status);
+    expect((await post(path, await sign(secret, path, body), body)).status).toBe(status);
     expect(await readShard(store, "main")).toBeUndefined();
+  });
+
+  it("stores no Secret, and says which one it was", async () => {
+    const { post, store } = testApp();
+    const text = "apiVersion: v1\nkind: Secret\nmetadata: {name: shop}";
+    const body = JSON.stringify({ files: [{ file: "a.yaml", text }] });
+    const response = await post("/sources/main", await sign(secret, "/sources/main", body), body);
+    expect([response.status, await response.json()]).toEqual([
+      422,
+      expect.objectContaining({ diagnostics: [expect.objectContaining({ code: "secret-in-source" })] }),
+    ]);
+    expect(await readShard(store, "main")).toBeUndefined();
+  });
+
+  it("judges a request before it reads the body", async () => {
+    const { app } = testApp();
+    let read = 0;
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          read += 1;
+          controller.enqueue(new Uint8Array(1024));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const init = { method: "POST", body, duplex: "half" as const, headers: { "x-portolan-signature": "sha256=00" } };
+    expect((await app.request(new Request("http://compile/sources/main", init))).status).toBe(401);
+    expect(read).toBe(0);
+  });
+
+  it("takes no other body than the one that was signed", async () => {
+    const { post, store } = testApp();
+    const headers = await sign(secret, "/sources/main", '{"files":[]}');
+    const response = await post("/sources/main", headers, '{"files":[{"file":"a.yaml","text":""}]}');
+    expect([response.status, await response.json()]).toEqual([
+      401,
+      expect.objectContaining({ detail: "the body is not the one that was signed" }),
+    ]);
+    expect(await readShard(store, "main")).toBeUndefined();
+  });
+
+  it("brings no old configuration back: a captured push is good for once, here and under every other name", async () => {
+    const { post, store } = testApp();
+    const body = (text: string) => JSON.stringify({ files: [{ file: "a.yaml", text }] });
+    const captured = await sign(secret, "/sources/main", body(service("old")), "first");
+    expect((await post("/sources/main", captured, body(service("old")))).status).toBe(200);
+    expect(
+      (
+        await post(
+          "/sources/main",
+          await sign(secret, "/sources/main", body(service("new")), "second"),
+          body(service("new")),
+        )
+      ).status,
+    ).toBe(200);
+    for (const headers of [captured, { ...captured, "idempotency-key": "third" }]) {
+      expect([401, 409]).toContain((await post("/sources/main", headers, body(service("old")))).status);
+    }
+    expect((await post("/sources/other", captured, body(service("old")))).status).toBe(401);
+    expect((await readShard(store, "main"))?.files).toEqual([{ file: "a.yaml", text: service("new") }]);
+  });
+});
+
+describe("secrets of sources", () => {
+  const secrets: WebhookSecrets = {
+    ...noSecrets,
+    operators: ["operators"],
+    sources: new Map([
+      ["main", ["new main", "old main"]],
+      ["team", ["team"]],
+    ]),
+  };
+  const body = JSON.stringify({ files: [{ file: "a.yaml", text: service("a") }] });
+  const status = async (key: string, path: string) => {
+    const { post } = testApp(async () => done, { secrets });
+    return (await post(path, await sign(key, path, body), body)).status;
+  };
+
+  it.each(["operators", "new main", "old main"])("takes %s for main", async (key) => {
+    expect(await status(key, "/sources/main")).toBe(200);
+    expect(await status(key, "/hooks/recompile")).toBe(200);
+  });
+
+  it("takes another source's secret for that source alone", async () => {
+    expect(await status("team", "/sources/main")).toBe(401);
+    expect(await status("team", "/hooks/recompile")).toBe(200);
   });
 });

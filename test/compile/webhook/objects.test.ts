@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { objectSigner } from "../../../lib/compile/webhook/object-signature.ts";
-import { signHeaders } from "../../../lib/compile/webhook/signature.ts";
+import { signRequest } from "../../../lib/compile/webhook/signature.ts";
+import { noSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import type { StoreRequest } from "../../../lib/storage/http.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
@@ -14,7 +15,8 @@ const key = "/sources/main/a";
 function testApp() {
   const store = memoryStore();
   const recompile = async () => ({ kind: "published", version: "v", generation: 1, diagnostics: [] }) as const;
-  return { store, app: webhookApp({ store, recompile, secret, sources: ["main"], now: () => nowMs }) };
+  const secrets = { ...noSecrets, operators: [secret], sources: new Map([["team", ["team secret"]]]) };
+  return { store, app: webhookApp({ store, recompile, secrets, sources: ["main", "team"], now: () => nowMs }) };
 }
 
 const aRequest = (change: Partial<StoreRequest> = {}): StoreRequest => ({
@@ -100,23 +102,52 @@ describe("/objects", () => {
     expect(await reason(stale.path, stale.init)).toContain("300 s away");
     expect(await reason(stale.path, {})).toContain("not signed");
     expect(await reason(stale.path, { headers: { "x-hub-signature-256": "sha256=00" } })).toContain("not signed");
-    expect(await reason(stale.path, { headers: await signHeaders(secret, "", "k", nowMs) })).toContain("wrong");
+    expect(
+      await reason(stale.path, {
+        headers: await signRequest(
+          secret,
+          { method: "GET", target: "/hooks/recompile", body: new Uint8Array() },
+          "k",
+          nowMs,
+        ),
+      }),
+    ).toContain("wrong");
   });
 
-  it("takes a write once: conditional ones by their condition, others by their delivery", async () => {
+  it("takes every write once, whatever became of the object since", async () => {
     const { store, app } = testApp();
     const create = await put("1", { "if-none-match": "*" });
     expect((await app.request(create.path, create.init)).status).toBe(204);
-    expect((await app.request(create.path, create.init)).status).toBe(412);
+    const late = await put("late", { "if-none-match": "*" });
+    expect((await app.request(late.path, late.init)).status).toBe(412);
+    const remove = await signed({ method: "DELETE" });
+    expect((await app.request(remove.path, remove.init)).status).toBe(204);
+    for (const { path, init } of [create, late]) expect((await app.request(path, init)).status).toBe(409);
+    expect(await store.get("sources/main/a")).toEqual({ kind: "absent" });
+
     const replace = await put("2");
     expect((await app.request(replace.path, replace.init)).status).toBe(204);
     await store.put("sources/main/a", bytes("3"));
-    expect((await app.request(replace.path, replace.init)).status).toBe(409);
-    const remove = await signed({ method: "DELETE" });
-    expect((await app.request(remove.path, remove.init)).status).toBe(204);
-    await store.put("sources/main/a", bytes("4"));
-    expect((await app.request(remove.path, remove.init)).status).toBe(409);
+    for (const { path, init } of [replace, remove]) expect((await app.request(path, init)).status).toBe(409);
     expect((await store.get("sources/main/a")).kind).toBe("found");
+  });
+
+  it("gives a source's objects to who holds its secret, and no other's", async () => {
+    const { app } = testApp();
+    const status = async (target: string) => {
+      const headers = await objectSigner("team secret", () => nowMs)(aRequest({ target }));
+      return (await app.request(`/objects${target}`, { headers })).status;
+    };
+    expect(await status("/?prefix=sources/team/")).toBe(200);
+    expect(await status("/?prefix=sources/main/")).toBe(401);
+    expect(await status("/sources/main/a")).toBe(401);
+  });
+
+  it("stores no Secret, whatever the object is called", async () => {
+    const { store, app } = testApp();
+    const { path, init } = await put('{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}');
+    expect((await app.request(path, init)).status).toBe(422);
+    expect(await store.get("sources/main/a")).toEqual({ kind: "absent" });
   });
 
   it("takes no object above its limit", async () => {

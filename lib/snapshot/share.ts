@@ -1,19 +1,19 @@
-import type { Canary } from "./root.ts";
+import type { Share } from "./root.ts";
 
-/** A node, as far as a canary asks for it. */
-export interface CanaryNode {
+/** A node, as far as a share asks for it. */
+export interface ShareNode {
   readonly nodeId: string;
   /** Read only if the labels decide. */
   labels(): Readonly<Record<string, unknown>>;
 }
 
 /**
- * Whether a node takes part in a canary: by a hash of its id that stays the same for ever, so that raising the percentage only
+ * Whether a node is in a share: by a hash of its id that stays the same for ever, so that raising the percentage only
  * adds nodes, or because it has all of the labels.
  */
-export function isInCanary(canary: Canary, node: CanaryNode): boolean {
-  if (percentileOf(node.nodeId) < canary.percent) return true;
-  const wanted = Object.entries(canary.labels);
+export function isInShare(share: Share, node: ShareNode): boolean {
+  if (percentileOf(node.nodeId) < share.percent) return true;
+  const wanted = Object.entries(share.labels);
   if (wanted.length === 0) return false;
   const labels = node.labels();
   return wanted.every(([key, value]) => labels[key] === value);

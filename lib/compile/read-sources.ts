@@ -1,0 +1,46 @@
+import { byCodePoint } from "../config/diagnostic.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { hashOfText } from "./shard-list.ts";
+import { readShard, type SourceShard } from "./source-shard.ts";
+
+/** The source that comes first where nobody says otherwise. */
+const usualPrimary = "main";
+
+/** Reads every source that was ever filled. */
+export type SourcesReader = (order: readonly string[]) => Promise<readonly SourceShard[]>;
+
+/**
+ * A reader that remembers texts, so that the next time only what changed is read.
+ *
+ * @returns a function of the sources that come first, in their order; the others follow by name, `main` before them
+ */
+export function createSourcesReader(store: ObjectStore): SourcesReader {
+  let texts: ReadonlyMap<string, string> = new Map();
+  return async (order) => {
+    const names = new Set([...order, usualPrimary, ...(await sourceNames(store))]);
+    const shards = (await Promise.all([...names].map((name) => readShard(store, name, undefined, texts)))).filter(
+      (shard) => shard !== undefined,
+    );
+    const all = shards.flatMap(({ files, kept = [] }) => [...files, ...kept]);
+    texts = new Map(all.map(({ text }) => [hashOfText(text), text] as const));
+    return shards;
+  };
+}
+
+/** The names of all sources in a store, sorted. One short listing for each, however much it holds. */
+export async function sourceNames(store: ObjectStore): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const part = await firstPart(store, "sources/", after);
+    if (part !== undefined) names.push(decodeURIComponent(part));
+    // "0" is what comes after "/": past everything in this source's folder.
+    after = part === undefined ? undefined : `sources/${part}0`;
+  }
+  return names.sort(byCodePoint);
+}
+
+/** What stands between a prefix and the next slash in the first key after a text. */
+async function firstPart(store: ObjectStore, prefix: string, after: string): Promise<string | undefined> {
+  for await (const { key } of store.list(prefix, after)) return key.slice(prefix.length).split("/")[0];
+  return undefined;
+}

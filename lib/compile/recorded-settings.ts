@@ -1,0 +1,72 @@
+import type { LegacyRelease } from "../mesh/world.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import type { WorldOptions } from "./world-of.ts";
+
+/** How a store's sources are compiled, whoever compiles them: a function by the cron, a person by `apply`. */
+export interface RecordedSettings {
+  /** Sources that come first, in their order. */
+  readonly sources: readonly string[];
+  readonly binaryForms: boolean;
+  readonly certificates: "sds" | "files";
+  readonly legacyApi: LegacyRelease | "none";
+}
+
+const settingsKey = "compile/settings";
+
+const usual: RecordedSettings = { sources: [], binaryForms: false, certificates: "sds", legacyApi: "none" };
+
+/**
+ * The settings of a store, after what is `given` now is recorded, so that the next compile is like this one.
+ *
+ * @param given what this caller says about them; what it leaves out stays
+ */
+export async function settleSettings(store: ObjectStore, given: Partial<RecordedSettings>): Promise<RecordedSettings> {
+  const found = await store.get(settingsKey);
+  const recorded = found.kind === "found" ? readSettings(new TextDecoder().decode(found.bytes)) : {};
+  const settled = { ...usual, ...recorded, ...given };
+  const { sources, binaryForms, certificates, legacyApi } = settled;
+  const text = JSON.stringify({ sources, binaryForms, certificates, legacyApi } satisfies RecordedSettings);
+  const isNews = text !== JSON.stringify({ ...usual, ...recorded });
+  if (isNews) await store.put(settingsKey, new TextEncoder().encode(text));
+  return settled;
+}
+
+/** What can be read of it; the rest is as usual. */
+function readSettings(text: string): Partial<RecordedSettings> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return {};
+  }
+  if (typeof json !== "object" || json === null) return {};
+  const { sources, binaryForms, certificates, legacyApi }: Partial<Record<keyof RecordedSettings, unknown>> = json;
+  return {
+    ...(isNames(sources) ? { sources } : {}),
+    ...(typeof binaryForms === "boolean" ? { binaryForms } : {}),
+    ...(certificates === "sds" || certificates === "files" ? { certificates } : {}),
+    ...(legacyApi === "0.7" || legacyApi === "0.8" || legacyApi === "none" ? { legacyApi } : {}),
+  };
+}
+
+const isNames = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((name) => typeof name === "string");
+
+/** What a whole statement of options says about the settings. */
+export function settingsOf(world: WorldOptions): Omit<RecordedSettings, "sources"> {
+  const { binaryForms = false, certificates = "sds", legacyApi } = world;
+  return { binaryForms, certificates, legacyApi: legacyApi ?? "none" };
+}
+
+/** @param others options that no store records */
+export function worldOptionsOf(
+  { binaryForms, certificates, legacyApi }: RecordedSettings,
+  { legacyApi: _legacyApi, ...others }: WorldOptions,
+): WorldOptions {
+  return {
+    ...others,
+    binaryForms,
+    certificates,
+    ...(legacyApi === "none" ? {} : { legacyApi }),
+  };
+}

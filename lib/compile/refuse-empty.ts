@@ -1,0 +1,35 @@
+import { type Diagnostic, fileOrigin, PortolanError } from "../config/diagnostic.ts";
+import { readFiles, type SourceFile } from "../config/directory.ts";
+import type { ShardList } from "./shard-list.ts";
+
+/** @throws PortolanError when files hold no object, and no earlier form of one is kept: a mistake that would empty a mesh */
+export function refuseEmpty(files: readonly SourceFile[], next: Pick<ShardList, "files" | "kept">): void {
+  if (next.kept.length > 0 || next.files.some(({ halfSaved }) => halfSaved) || holdObjects(files)) return;
+  const errors = readFiles(files).diagnostics.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new PortolanError("there is no configuration here that can be read", errors);
+  throw new PortolanError("the source was left as it was", [emptySource("there is no object here")]);
+}
+
+/** Whether any of the files holds an object that can be read; mostly the first does. */
+export function holdObjects(files: readonly SourceFile[]): boolean {
+  return files.some((file) => {
+    const { configs, objects, clusters } = readFiles([file]);
+    return configs.length + objects.length + clusters.length > 0;
+  });
+}
+
+/** @throws PortolanError when sources hold no object, and nobody has said that they may */
+export function refuseEmptyMesh(objects: number, isMeantEmpty: boolean): void {
+  if (objects === 0 && !isMeantEmpty) {
+    throw new PortolanError("what is served was left as it was", [emptySource("the sources hold no object")]);
+  }
+}
+
+const emptySource = (what: string): Diagnostic => ({
+  code: "empty-source",
+  severity: "error",
+  origin: fileOrigin(""),
+  path: [],
+  message: `${what}, and every proxy would lose what it has`,
+  hint: "look whether this is the right folder; with --allow-empty it is done all the same",
+});

@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { byCodePoint } from "../config/diagnostic.ts";
+
+/** What a source consists of: names and hashes of texts. */
+export interface ShardList {
+  /** Whether what was applied is told from a folder's files; lists of earlier versions do not. */
+  readonly hasParts: boolean;
+  readonly files: readonly ShardEntry[];
+  readonly kept: readonly KeptEntry[];
+  /** Somebody has said that the source may hold nothing. */
+  readonly isMeantEmpty: boolean;
+}
+
+export interface ShardEntry {
+  readonly file: string;
+  readonly hash: string;
+  /** Written by `apply`, object by object; the others are a folder's. */
+  readonly applied: boolean;
+  readonly halfSaved: boolean;
+}
+
+/** The text in which an object was last valid. */
+export interface KeptEntry {
+  readonly key: string;
+  readonly file: string;
+  readonly hash: string;
+}
+
+export const hashOfText = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** A list as it is stored: the same for equal lists in any order. What is not so is not mentioned. */
+export function listText({ files, kept, isMeantEmpty }: Omit<ShardList, "hasParts">): string {
+  const byPart = [...files].sort((a, b) => Number(a.applied) - Number(b.applied) || byCodePoint(a.file, b.file));
+  return JSON.stringify({
+    hasParts: true,
+    files: byPart.map(({ file, hash, applied, halfSaved }) => ({
+      file,
+      hash,
+      ...(applied ? { applied } : {}),
+      ...(halfSaved ? { halfSaved } : {}),
+    })),
+    ...(kept.length === 0 ? {} : { kept: kept.map(({ key, file, hash }) => ({ key, file, hash })) }),
+    ...(isMeantEmpty ? { empty: true } : {}),
+  });
+}
+
+/** @returns undefined for what is no such list */
+export function readList(text: string): ShardList | undefined {
+  const json = parse(text);
+  if (!isRecord(json)) return undefined;
+  const files = entriesOf(json.files, readEntry);
+  const kept = entriesOf(json.kept ?? [], readKept);
+  if (files === undefined || kept === undefined) return undefined;
+  return { hasParts: json.hasParts === true, files, kept, isMeantEmpty: json.empty === true };
+}
+
+function entriesOf<T>(value: unknown, read: (value: unknown) => T | undefined): readonly T[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const entries = value.map(read).filter((entry) => entry !== undefined);
+  return entries.length === value.length ? entries : undefined;
+}
+
+function readEntry(value: unknown): ShardEntry | undefined {
+  if (!isRecord(value) || typeof value.file !== "string" || !isHash(value.hash)) return undefined;
+  const { file, hash, applied, halfSaved } = value;
+  return { file, hash, applied: applied === true, halfSaved: halfSaved === true };
+}
+
+function readKept(value: unknown): KeptEntry | undefined {
+  if (!isRecord(value) || typeof value.key !== "string") return undefined;
+  const { key, file, hash } = value;
+  return typeof file === "string" && isHash(hash) ? { key, file, hash } : undefined;
+}
+
+const isHash = (value: unknown): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import type { SourceFile } from "../../config/directory.ts";
+import type { Publishing } from "../../snapshot/publish.ts";
+import type { Share } from "../../snapshot/root.ts";
+
+/** What `POST /sources/<name>` brings. */
+export interface Fill {
+  readonly files: readonly SourceFile[];
+  readonly allowEmpty: boolean;
+  readonly publishing: Publishing;
+}
+
+/** What a body must be, for whoever sent another. */
+export const fillForm =
+  'the body is not {"files": [{"file": …, "text": …}]}, besides "allowEmpty": true, "by" and "why", and "share": {"percent": 0 to 100, "labels": {}} for a canary';
+
+export function readFill(body: string): Fill | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(json) || !Array.isArray(json.files)) return undefined;
+  const { allowEmpty = false, by = "", why = "" } = json;
+  const files = json.files.filter(isFile);
+  const share = json.share === undefined ? undefined : readShare(json.share);
+  const isRead = files.length === json.files.length && (share === undefined) === (json.share === undefined);
+  if (!isRead || typeof allowEmpty !== "boolean" || typeof by !== "string" || typeof why !== "string") return undefined;
+  return { files, allowEmpty, publishing: { by, why, ...(share === undefined ? {} : { share }) } };
+}
+
+function readShare(value: unknown): Share | undefined {
+  if (!isRecord(value)) return undefined;
+  const { percent, labels = {} } = value;
+  const isPercent = typeof percent === "number" && Number.isInteger(percent) && percent >= 0 && percent <= 100;
+  return isPercent && isLabels(labels) ? { percent, labels } : undefined;
+}
+
+const isLabels = (value: unknown): value is Readonly<Record<string, string>> =>
+  isRecord(value) && Object.values(value).every((label) => typeof label === "string");
+
+const isFile = (value: unknown): value is SourceFile =>
+  isRecord(value) && typeof value.file === "string" && typeof value.text === "string";
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,78 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+
+/** Of each secret two may be valid at a time, the new one and the old, so that it can be changed without a gap. */
+export interface WebhookSecrets {
+  /** Good for every source, and for asking to compile. */
+  readonly operators: readonly string[];
+  /** Good for one source: to fill it, to read and write its objects, and to ask for a compile. */
+  readonly sources: ReadonlyMap<string, readonly string[]>;
+  /** Good for `/hooks/github/<source>`, and nothing else. */
+  readonly github: ReadonlyMap<string, readonly string[]>;
+  /** Good for `/hooks/gitlab/<source>`, and nothing else. */
+  readonly gitlab: ReadonlyMap<string, readonly string[]>;
+}
+
+export const noSecrets: WebhookSecrets = {
+  operators: [],
+  sources: new Map(),
+  github: new Map(),
+  gitlab: new Map(),
+};
+
+/** Those who may write to one source. */
+export const secretsOf = (secrets: WebhookSecrets, source: string): readonly string[] => [
+  ...secrets.operators,
+  ...(secrets.sources.get(source) ?? []),
+];
+
+/** Those who may ask for a compile. */
+export const allSecrets = (secrets: WebhookSecrets): readonly string[] => [
+  ...secrets.operators,
+  ...[...secrets.sources.values()].flat(),
+];
+
+/** What a compile function's environment says of its secrets. */
+export interface SecretSettings {
+  /** One secret, or the new and the old with a blank between them. */
+  readonly WEBHOOK_SECRET?: string | undefined;
+  /** JSON: source → such a text. The same for the two below. */
+  readonly SOURCE_SECRETS?: string | undefined;
+  readonly GITHUB_SECRETS?: string | undefined;
+  readonly GITLAB_SECRETS?: string | undefined;
+}
+
+/**
+ * @param prefix of the settings' names, for messages
+ * @throws PortolanError that names the setting, and never what stands in it
+ */
+export function readWebhookSecrets(settings: SecretSettings, prefix = ""): WebhookSecrets {
+  const bySource = (name: keyof SecretSettings): ReadonlyMap<string, readonly string[]> => {
+    const json = readJson(settings[name] ?? "");
+    const entries = Object.entries(json ?? {});
+    if (json === undefined || !entries.every((entry): entry is [string, string] => typeof entry[1] === "string"))
+      throw new PortolanError(`${prefix}${name} is not JSON of the form {"<source>": "<secret>"}`);
+    return new Map(entries.map(([source, text]) => [source, secretsIn(text, `${prefix}${name}, ${source}`)]));
+  };
+  return {
+    operators: secretsIn(settings.WEBHOOK_SECRET ?? "", `${prefix}WEBHOOK_SECRET`),
+    sources: bySource("SOURCE_SECRETS"),
+    github: bySource("GITHUB_SECRETS"),
+    gitlab: bySource("GITLAB_SECRETS"),
+  };
+}
+
+function secretsIn(text: string, where: string): readonly string[] {
+  const secrets = text.split(/\s+/).filter((secret) => secret !== "");
+  if (secrets.length > 2) throw new PortolanError(`${where}: two secrets are valid at a time, the new one and the old`);
+  return secrets;
+}
+
+function readJson(text: string): object | undefined {
+  if (text === "") return {};
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === "object" && json !== null && !Array.isArray(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import type { Caller } from "./caller.ts";
+
+/** What a request brings to prove who sent it. */
+export interface Credentials {
+  /** Reads one header; names are lower-case. */
+  header(name: string): string | undefined;
+  /** What the platform says of the request besides: of Lambda, `requestContext`. */
+  readonly platform?: unknown;
+}
+
+export type Identified =
+  | { readonly kind: "identified"; readonly caller: Caller }
+  | { readonly kind: "refused"; readonly status: 401 | 503; readonly reason: string };
+
+/** Tells who asks, for every transport. */
+export interface Authentication {
+  /** For the log at start. */
+  readonly description: string;
+  identify(credentials: Credentials): Promise<Identified>;
+}
+
+/** One way of proving who one is. @returns undefined when the request does not try it */
+export type Method = (credentials: Credentials) => Promise<Identified> | undefined;
+
+/** Everybody is anyone: for loopback, and for networks that let in whom they should. */
+export const noAuthentication: Authentication = {
+  description: "off: whoever can connect is served",
+  identify: async () => ({ kind: "identified", caller: { kind: "anyone" } }),
+};
+
+/** Nobody is served: for a platform that is open to the world, until somebody has decided. */
+export const undecidedAuthentication: Authentication = {
+  description: "not configured: nobody is served",
+  identify: async () => refused(503, "authentication is not configured: set it, or set it to off"),
+};
+
+/** The first method that a request tries decides; it is not asked again in another way. */
+export function authenticateBy(description: string, methods: readonly Method[]): Authentication {
+  return {
+    description,
+    async identify(credentials) {
+      for (const method of methods) {
+        const tried = method(credentials);
+        if (tried !== undefined) return tried;
+      }
+      return refused(401, "the request proves nobody's identity");
+    },
+  };
+}
+
+export const identified = (caller: Caller): Identified => ({ kind: "identified", caller });
+export const refused = (status: 401 | 503, reason: string): Identified => ({ kind: "refused", status, reason });

@@ -1,0 +1,59 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { problem } from "../responses.ts";
+import type { Authentication, Identified } from "./authentication.ts";
+import { type Caller, mayUse, type Scope } from "./caller.ts";
+
+declare module "hono" {
+  interface ContextVariableMap {
+    /** Behind the guard only. */
+    readonly caller: Caller | undefined;
+  }
+}
+
+/**
+ * Lets a request pass whose sender is known and may use what its path is for: before anything of its body is read. What the
+ * sender may see of it, each handler decides.
+ */
+export function guard(authentication: Authentication): MiddlewareHandler {
+  return async (c, next) => {
+    const scope = scopeOf(c.req.path);
+    if (scope === undefined) return next();
+    const found = await authentication.identify({ header: (name) => c.req.header(name), platform: c.env });
+    const refusal = refusalOf(found, scope);
+    if (refusal !== undefined) return refusal;
+    if (found.kind === "identified") c.set("caller", found.caller);
+    return next();
+  };
+}
+
+/** Whom the guard has let pass. @throws when no guard stood before the handler, which is a bug of ours */
+export function callerOf(c: Context): Caller {
+  const caller = c.get("caller");
+  if (caller === undefined) throw new Error("nobody has asked who calls");
+  return caller;
+}
+
+/** The answer to a request whose sender may not send it. */
+export function refusalOf(found: Identified, scope: Scope): Response | undefined {
+  if (found.kind === "refused") {
+    const response = problem(found.status, found.reason);
+    if (found.status === 401) response.headers.set("www-authenticate", "Bearer");
+    return response;
+  }
+  const { caller } = found;
+  if (mayUse(caller, scope)) return undefined;
+  const who = caller.kind === "anyone" ? "anyone" : caller.subject;
+  return problem(403, `${who} is let in for ${caller.kind}, and this is for ${scope}`);
+}
+
+/**
+ * What a path is for; undefined for what says nothing of the mesh. Everything that is not known to be for nodes is for operators,
+ * so that a way around is one to less.
+ */
+function scopeOf(path: string): Scope | undefined {
+  if (path === "/healthz") return undefined;
+  if (/^\/(?:v3\/|envoy\.service\.[A-Za-z.0-9]+\/|portolan\.v1\.SnapshotService\/)/.test(path)) return "node";
+  // Lists of everything, and statistics, are for operators; what one node asks is not.
+  if (/^\/v1\/(?:clusters|listeners|routes|az)\//.test(path)) return "v1";
+  return "operator";
+}

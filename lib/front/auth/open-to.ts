@@ -1,0 +1,25 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import { type Authentication, noAuthentication } from "./authentication.ts";
+import { type AuthenticationOptions, readAuthentication } from "./settings.ts";
+
+/**
+ * Authentication for a server on an address: what is set, else none on loopback.
+ *
+ * @throws PortolanError when nothing is set and others than this machine can connect: nobody is served by mistake
+ */
+export function authenticationFor(
+  setting: string | undefined,
+  host: string,
+  options: AuthenticationOptions = {},
+): Authentication {
+  if (setting !== undefined && setting !== "") return readAuthentication(setting, options);
+  if (isLoopback(host)) return noAuthentication;
+  throw new PortolanError(
+    `${host} is open to other machines, and nothing says who may read: set PORTOLAN_AUTHENTICATION (docs/security.md), or to off to serve whoever can connect`,
+  );
+}
+
+/** Whether only this machine can connect. */
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}

@@ -1,0 +1,158 @@
+import { createHash } from "node:crypto";
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { isRecord, type JsonRecord } from "../json-request.ts";
+import { type Authentication, authenticateBy, type Method, noAuthentication } from "./authentication.ts";
+import { awsIam } from "./aws-iam.ts";
+import { forwardedCertificates } from "./forwarded-certificate.ts";
+import { type Issuer, issuedTokens, ownTokens } from "./jwt.ts";
+import { type FetchKeys, remoteKeys } from "./remote-keys.ts";
+import type { Grant, Subjects } from "./subjects.ts";
+
+export interface AuthenticationOptions {
+  /** Name of the setting, for messages. */
+  readonly name?: string;
+  readonly now?: () => number;
+  readonly fetchKeys?: FetchKeys;
+}
+
+/**
+ * Authentication as an operator sets it: `off`, or JSON whose members docs/security.md describes.
+ *
+ * @throws PortolanError that names the member that it cannot read
+ */
+export function readAuthentication(text: string, options: AuthenticationOptions = {}): Authentication {
+  const { name = "PORTOLAN_AUTHENTICATION", now = Date.now, fetchKeys = (url, init) => fetch(url, init) } = options;
+  if (text.trim() === "off") return noAuthentication;
+  const wrong: Wrong = (path, what) => new PortolanError(`${name}: ${path === "" ? "it" : path} ${what}`);
+  const settings = record(parse(text), "", wrong, ["tokens", "issuers", "proxy", "iam", "subjects"]);
+  const subjects = readSubjects(settings.subjects, wrong);
+  const methods: Method[] = [];
+  const said: string[] = [];
+  if (settings.tokens !== undefined) {
+    methods.push(ownTokens(localKeys(settings.tokens, "tokens", wrong), now));
+    said.push("tokens of our own");
+  }
+  for (const [index, value] of list(settings.issuers, "issuers", wrong).entries()) {
+    const issuer = readIssuer(value, `issuers[${index}]`, wrong, (url) => remoteKeys(url, fetchKeys, now));
+    methods.push(issuedTokens(issuer, subjects, now));
+    said.push(`tokens of ${issuer.issuer}`);
+  }
+  if (settings.proxy !== undefined) {
+    methods.push(forwardedCertificates(readProxy(settings.proxy, wrong), subjects));
+    said.push("certificates that a proxy has checked");
+  }
+  if (settings.iam !== undefined && typeof settings.iam !== "boolean") throw wrong("iam", "is neither true nor false");
+  if (settings.iam === true) {
+    methods.push(awsIam(subjects));
+    said.push("AWS IAM");
+  }
+  if (methods.length === 0) throw wrong("", "names no way to prove who one is; write off to serve anybody");
+  return authenticateBy(`by ${said.join(", ")}`, methods);
+}
+
+type Wrong = (path: string, what: string) => PortolanError;
+
+function readIssuer(value: unknown, path: string, wrong: Wrong, remote: (url: string) => JWTVerifyGetKey): Issuer {
+  const known = ["issuer", "audience", "jwks", "jwksUri", "header", "subjectClaim", "clusterId"];
+  const settings = record(value, path, wrong, known);
+  const { jwks, jwksUri, header = "authorization", subjectClaim = "sub", clusterId } = settings;
+  if ((jwks === undefined) === (jwksUri === undefined)) throw wrong(path, "needs one of jwks and jwksUri");
+  const url = jwksUri === undefined ? "" : required(jwksUri, `${path}.jwksUri`, wrong);
+  if (jwksUri !== undefined && (!URL.canParse(url) || !isSafe(new URL(url))))
+    throw wrong(`${path}.jwksUri`, "is no https URL");
+  return {
+    issuer: required(settings.issuer, `${path}.issuer`, wrong),
+    audience: required(settings.audience, `${path}.audience`, wrong),
+    header: required(header, `${path}.header`, wrong).toLowerCase(),
+    subjectClaim: required(subjectClaim, `${path}.subjectClaim`, wrong),
+    ...(clusterId === undefined ? {} : { clusterId: required(clusterId, `${path}.clusterId`, wrong) }),
+    keys: jwksUri === undefined ? localKeys(jwks, `${path}.jwks`, wrong) : remote(url),
+  };
+}
+
+/** Keys that come in clear text could be anybody's, but on the machine itself. */
+const isSafe = ({ protocol, hostname }: URL): boolean =>
+  protocol === "https:" || (protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname));
+
+function readProxy(value: unknown, wrong: Wrong) {
+  const settings = record(value, "proxy", wrong, ["secrets", "trustDomains"]);
+  const secrets = texts(settings.secrets, "proxy.secrets", wrong);
+  if (secrets.length > 2) throw wrong("proxy.secrets", "holds more than two, the new one and the old");
+  if (secrets.some((secret) => secret.length < 16)) throw wrong("proxy.secrets", "holds one below 16 characters");
+  const hashes = secrets.map((secret) => createHash("sha256").update(secret).digest("hex"));
+  return {
+    secretHashes: new Set(hashes),
+    trustDomains: new Set(texts(settings.trustDomains, "proxy.trustDomains", wrong)),
+  };
+}
+
+function readSubjects(value: unknown, wrong: Wrong): Subjects {
+  if (value === undefined) return new Map();
+  const settings = record(value, "subjects", wrong);
+  return new Map(
+    Object.entries(settings).map(([subject, grant]) => [subject, readGrant(grant, `subjects.${subject}`, wrong)]),
+  );
+}
+
+function readGrant(value: unknown, path: string, wrong: Wrong): Grant {
+  const {
+    scope = "node",
+    namespace,
+    serviceAccount,
+  } = record(value, path, wrong, ["scope", "namespace", "serviceAccount"]);
+  if (scope === "operator" || scope === "v1") return { scope };
+  if (scope !== "node") throw wrong(`${path}.scope`, "is none of node, v1 and operator");
+  return {
+    scope,
+    namespace: required(namespace, `${path}.namespace`, wrong),
+    ...(serviceAccount === undefined
+      ? {}
+      : { serviceAccount: required(serviceAccount, `${path}.serviceAccount`, wrong) }),
+  };
+}
+
+function localKeys(value: unknown, path: string, wrong: Wrong): JWTVerifyGetKey {
+  if (!isKeySet(value)) throw wrong(path, 'is no set of keys: {"keys": [...]}');
+  if (value.keys.some((key) => "d" in key || "k" in key))
+    throw wrong(path, "holds a key that is not public; write what `portolan keys list --public` prints");
+  if (value.keys.some((key) => "portolan" in key && key.portolan !== "tokens"))
+    throw wrong(path, "holds a key that is not for tokens");
+  return createLocalJWKSet(value);
+}
+
+function isKeySet(value: unknown): value is JSONWebKeySet {
+  return isRecord(value) && Array.isArray(value.keys) && value.keys.length > 0 && value.keys.every(isRecord);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function record(value: unknown, path: string, wrong: Wrong, known?: readonly string[]): JsonRecord {
+  if (!isRecord(value)) throw wrong(path, "is no JSON object");
+  const unknown = known === undefined ? undefined : Object.keys(value).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw wrong(path, `has a member ${unknown}; known are ${known?.join(", ")}`);
+  return value;
+}
+
+function list(value: unknown, path: string, wrong: Wrong): readonly unknown[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw wrong(path, "is no list");
+  return value;
+}
+
+function texts(value: unknown, path: string, wrong: Wrong): readonly string[] {
+  const found = list(value, path, wrong);
+  if (found.length === 0) throw wrong(path, "is empty");
+  return found.map((element, index) => required(element, `${path}[${index}]`, wrong));
+}
+
+function required(value: unknown, path: string, wrong: Wrong): string {
+  if (typeof value !== "string" || value === "") throw wrong(path, "is no text, or empty");
+  return value;
+}

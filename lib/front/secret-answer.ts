@@ -1,0 +1,108 @@
+import type { Carrier } from "../limits/read-body.ts";
+import { readSecretName } from "../secrets/secret-name.ts";
+import { secretTypeUrl } from "../secrets/tls-secret.ts";
+import { hashOf } from "../snapshot/blob.ts";
+import { labelsOf } from "../snapshot/classifier.ts";
+import type { Caller } from "./auth/caller.ts";
+import { shown } from "./excess.ts";
+import type { Front } from "./front.ts";
+import { holdUntilMs, stillHolding } from "./hold.ts";
+import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
+import { type PollRequest, readPoll } from "./poll-request.ts";
+import { readRequest } from "./read-request.ts";
+import { problem } from "./responses.ts";
+import { secretTtlMs } from "./secrets.ts";
+import { wireVersion } from "./select-resources.ts";
+
+/** Timers may be early by so much. */
+const slackMs = 20;
+
+export type SecretAnswer =
+  | { readonly kind: "changed"; readonly body: string }
+  | { readonly kind: "unchanged" }
+  | Refused;
+
+export interface SecretPoll {
+  readonly caller: Caller;
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Answers a poll for a secret: to a node that has proven its namespace, and whose own resources name the secret. Held like every
+ * other poll, while the secret is the one that the node has.
+ */
+export async function answerSecret(front: Front, carrier: Carrier, poll: SecretPoll): Promise<SecretAnswer> {
+  const read = await readRequest(front, carrier, front.limits.pollBytes, readPoll);
+  const answer = "request" in read ? await answerRequest(front, poll, read.request) : read;
+  front.metrics.poll("secrets", answer.kind === "refused" ? answer.outcome : answer.kind);
+  return answer;
+}
+
+async function answerRequest(front: Front, poll: SecretPoll, request: PollRequest): Promise<SecretAnswer> {
+  const { typeUrl, names, node } = request;
+  if (typeUrl !== undefined && typeUrl !== secretTypeUrl)
+    return refuse(400, "bad-request", `type_url ${shown(typeUrl)} does not belong to this path; ${secretTypeUrl} does`);
+  const [name = "", ...more] = names;
+  if (name === "" || more.length > 0) return refuse(400, "bad-request", "secrets are fetched one by one, by name");
+  const untilMs = holdUntilMs(front, poll.patienceMs);
+  for (;;) {
+    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) });
+    if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
+    const placement = await front.place(served.loaded, node, poll.caller);
+    if (placement.kind !== "placed") return refuseUnplaced(placement);
+    const named = served.loaded.classes.get(placement.classId)?.secrets ?? [];
+    const answer = await answerNow(front, poll.caller, named, name, request.version);
+    const sliceEndMs = Math.min(untilMs, performance.now() + secretTtlMs);
+    if (answer.kind !== "unchanged") return answer;
+    // HEAD says nothing of secrets, so the store is asked again meanwhile.
+    const changed = await stillHolding(front, served.state, {
+      untilMs: sliceEndMs,
+      bytes: request.bytes,
+      signal: poll.signal,
+    });
+    if (!changed && (performance.now() < sliceEndMs - slackMs || sliceEndMs === untilMs)) return answer;
+  }
+}
+
+async function answerNow(
+  front: Front,
+  caller: Caller,
+  named: readonly string[],
+  name: string,
+  known: string | undefined,
+): Promise<SecretAnswer> {
+  if (front.secrets === undefined) return refuse(404, "unknown-name", "no secrets are served here");
+  if (caller.kind !== "node")
+    return refuse(403, "forbidden", "secrets are for nodes that prove who they are, and for nobody else");
+  const question = readSecretName(name);
+  if (question === undefined || !named.includes(name))
+    return refuse(404, "unknown-name", `nothing that the node is served names the secret ${shown(name)}`);
+  const { namespace = caller.namespace } = question;
+  if (namespace !== caller.namespace)
+    return refuse(403, "forbidden", `${shown(name)} is in another namespace than ${caller.subject}`);
+  const found = await front.secrets.find(namespace, question, name);
+  if (found === undefined) return refuse(404, "unknown-name", `there is no secret ${shown(name)} in ${namespace}`);
+  if (found.serviceAccounts?.includes(caller.serviceAccount ?? "") === false)
+    return refuse(403, "forbidden", `${shown(name)} is not for ${caller.subject}`);
+  const resources = JSON.stringify([found.resource]);
+  const version = wireVersion(hashOf(resources));
+  if (version === known) return { kind: "unchanged" };
+  return {
+    kind: "changed",
+    body: `{"version_info":"${version}","type_url":"${secretTypeUrl}","resources":${resources}}\n`,
+  };
+}
+
+/** Nobody on the way may keep a secret. */
+export function secretResponse(answer: SecretAnswer): Response {
+  const headers = { "content-type": "application/json", "cache-control": "no-store" };
+  switch (answer.kind) {
+    case "unchanged":
+      return new Response(undefined, { status: 304, headers });
+    case "refused":
+      return problem(answer.status, answer.reason);
+    case "changed":
+      return new Response(answer.body, { headers });
+  }
+}

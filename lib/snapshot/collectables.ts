@@ -1,0 +1,21 @@
+import type { Collectable } from "./collect-garbage.ts";
+import { headCopies, headCopyPrefix } from "./head-copy.ts";
+
+/** What lies beside the blobs of a snapshot, and is collected with them. */
+export const collectables: readonly Collectable[] = [
+  {
+    // Deliveries that were seen: longer than any forge delivers one again.
+    prefix: "hooks/",
+    minAgeMs: 7 * 24 * 3_600_000,
+    stays: async () => () => false,
+  },
+  {
+    prefix: headCopyPrefix,
+    async stays(_kept, store) {
+      const newest = new Set((await headCopies(store)).slice(0, keptCopies));
+      return (key) => newest.has(key);
+    },
+  },
+];
+
+const keptCopies = 16;

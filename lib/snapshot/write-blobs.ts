@@ -1,0 +1,87 @@
+import { PortolanError } from "../config/diagnostic.ts";
+import { inParallel } from "../storage/in-parallel.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { blobKey } from "./blob.ts";
+import type { BlobCheck, BlobMakers } from "./blob-check.ts";
+import type { EncodedWorld } from "./encode-world.ts";
+import { rescue } from "./gc-ledger.ts";
+
+/** How much was written. */
+export interface Written {
+  readonly objects: number;
+  readonly bytes: number;
+  /** How many of the objects should have been in the store, and were not, or were not what they should be. */
+  readonly mended: number;
+}
+
+/** Blobs that need not be written. */
+export interface InPlace {
+  /** Named by HEAD, and so safe from being collected. */
+  readonly there: ReadonlySet<string>;
+  /** In the store, but perhaps about to be collected. */
+  readonly found: ReadonlySet<string>;
+}
+
+/** Every blob of some worlds, roots after what they name. */
+export function blobsOf(worlds: Iterable<EncodedWorld>): BlobMakers {
+  const list = [...worlds];
+  const content = list.flatMap((world) => [...world.blobs()].map(({ hash, make }) => [hash, make] as const));
+  return new Map([...content, ...list.map(({ rootBlob }) => [rootBlob.hash, () => rootBlob.bytes] as const)]);
+}
+
+/**
+ * Writes what is not in place yet: content first, roots last. What turns out to be in the store already is kept from being
+ * collected; what should be there, and is missing or damaged, is written anew.
+ *
+ * @throws PortolanError when something that was found was collected meanwhile, and none of the worlds has it
+ */
+export async function writeBlobs(
+  store: ObjectStore,
+  check: BlobCheck,
+  worlds: readonly EncodedWorld[],
+  { there, found: relied }: InPlace,
+): Promise<Written> {
+  const blobs = blobsOf(worlds);
+  const roots = new Set(worlds.map(({ rootBlob }) => rootBlob.hash));
+  const found = new Set(relied);
+  let objects = 0;
+  let bytes = 0;
+  const write = async (hash: string) => {
+    const blob = blobs.get(hash)?.();
+    if (blob === undefined) throw new PortolanError(`the store has lost blob ${hash}: it was collected meanwhile`);
+    const put = await store.put(blobKey(hash), blob, { ifNoneMatch: "*" });
+    if (put.kind === "lost") {
+      found.add(hash);
+      return;
+    }
+    objects += 1;
+    bytes += blob.length;
+    check.written([hash]);
+  };
+  const missing = [...blobs.keys()].filter((hash) => !there.has(hash));
+  await inParallel(
+    missing.filter((hash) => !roots.has(hash)),
+    write,
+  );
+  for (const hash of missing) if (roots.has(hash)) await write(hash);
+  if (found.size > 0) await inParallel(await rescue(store, found), write);
+  const mended = await mendBlobs(store, check, blobs);
+  return { objects: objects + mended.objects, bytes: bytes + mended.bytes, mended: mended.objects };
+}
+
+/** Writes anew what should be in the store and is missing or damaged. */
+export async function mendBlobs(
+  store: ObjectStore,
+  check: BlobCheck,
+  blobs: BlobMakers,
+): Promise<Pick<Written, "objects" | "bytes">> {
+  const broken = await check.broken(blobs);
+  const sizes = await inParallel(broken, async (hash) => {
+    const blob = blobs.get(hash)?.() ?? new Uint8Array();
+    // Whatever lies there, it is not what its name says.
+    await store.put(blobKey(hash), blob);
+    check.written([hash]);
+    return blob.length;
+  });
+  return { objects: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}

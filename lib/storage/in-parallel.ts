@@ -1,0 +1,15 @@
+/** More at a time would only wait for connections, and time out there. */
+const maxAtATime = 16;
+
+/** Acts on all items, so many at a time. @returns the results, in the order of the items */
+export async function inParallel<T, R>(items: Iterable<T>, act: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = [];
+  // One iterator, several takers.
+  const queue = [...items].entries();
+  await Promise.all(
+    Array.from({ length: maxAtATime }, async () => {
+      for (const [i, item] of queue) results[i] = await act(item);
+    }),
+  );
+  return results;
+}

@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import picocolors from "picocolors";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runCli } from "../../lib/cli/program.ts";
+import { rollback } from "../../lib/snapshot/head-operations.ts";
+import { fileStore } from "../../lib/storage/files.ts";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "portolan-dev-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const rule = (field: string) => `apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: { name: a, namespace: shop }
+spec: { ${field}: a.shop.svc.cluster.local }
+`;
+
+interface Event {
+  readonly event: string;
+  readonly version: string;
+  readonly objects: number;
+  readonly diagnostics: readonly { readonly code: string }[];
+}
+
+/** `portolan dev --once`, as after each start of it. */
+async function devOnce(...more: readonly string[]): Promise<Event | string> {
+  const lines: string[] = [];
+  const errors: string[] = [];
+  const terminal = {
+    out: (line: string) => lines.push(line),
+    err: (line: string) => errors.push(line),
+    colours: picocolors.createColors(false),
+  };
+  const args = ["dev", folder, "--once", "--json", "--store", join(folder, ".store"), ...more];
+  const code = await runCli(["node", "portolan", ...args], terminal);
+  return code === 0 ? JSON.parse(lines.at(-1) ?? "") : errors.join("\n");
+}
+
+describe("portolan dev", () => {
+  it("goes on serving an object's last valid form when it is started anew after a broken save", async () => {
+    await writeFile(join(folder, "a.yaml"), rule("host"));
+    const first = await devOnce();
+    await writeFile(join(folder, "a.yaml"), rule("hots"));
+    const broken = await devOnce();
+    expect(broken).toMatchObject({
+      objects: 1,
+      diagnostics: [{ code: "last-valid-served" }, { code: "unknown-field" }],
+    });
+    expect(await devOnce()).toMatchObject({ event: "unchanged", version: (broken as Event).version });
+    await writeFile(join(folder, "a.yaml"), rule("host"));
+    expect(await devOnce()).toMatchObject({ event: "published", version: (first as Event).version });
+  });
+
+  it("takes a file that was half saved when it is started anew for what it was", async () => {
+    await writeFile(join(folder, "a.yaml"), rule("host"));
+    await devOnce();
+    await writeFile(join(folder, "a.yaml"), rule("host").slice(0, 40));
+    expect(await devOnce()).toMatchObject({ objects: 1, diagnostics: [{ code: "half-saved" }] });
+  });
+
+  it("says that what is served is pinned, and publishes nothing over it", async () => {
+    await writeFile(join(folder, "a.yaml"), rule("host"));
+    await devOnce();
+    await rollback(fileStore(join(folder, ".store")), 0);
+    await writeFile(join(folder, "b.yaml"), rule("host").replace("name: a", "name: b"));
+    expect(await devOnce()).toMatchObject({ event: "pinned" });
+  });
+
+  it("starts with nothing only when that is meant", async () => {
+    await writeFile(join(folder, "a.yaml"), "# nothing\n");
+    expect(await devOnce()).toContain("[empty-source]");
+    expect(await devOnce("--allow-empty")).toMatchObject({ event: "published", objects: 0 });
+  });
+});

@@ -1,0 +1,74 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import picocolors from "picocolors";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { runCli } from "../../lib/cli/program.ts";
+import { makeWrappingKey } from "../../lib/secrets/key-wrapper.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "portolan-secret-"));
+  for (const name of ["a", "b"]) {
+    const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+    const files = ["-keyout", join(folder, `${name}.key`), "-out", join(folder, `${name}.crt`), "-subj", `/CN=${name}`];
+    execFileSync("openssl", [...args, ...files], { stdio: "ignore" });
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+beforeEach(() => vi.stubEnv("PORTOLAN_SECRETS_KEY", makeWrappingKey()));
+afterEach(() => vi.unstubAllEnvs());
+
+async function run(...args: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  const say = (line: string) => lines.push(line);
+  const terminal = { out: say, err: say, colours: picocolors.createColors(false) };
+  const store = args[1] === "key" ? [] : ["--store", join(folder, "store")];
+  await runCli(["node", "portolan", ...args, ...store], terminal);
+  return lines.join("\n");
+}
+
+const base64 = (file: string) => readFileSync(join(folder, file)).toString("base64");
+
+function secretFile(data: Readonly<Record<string, string>>): string {
+  const file = join(folder, "secret.yaml");
+  const object = { apiVersion: "v1", kind: "Secret", metadata: { name: "shop", namespace: "bookshop" }, data };
+  writeFileSync(file, JSON.stringify(object));
+  return file;
+}
+
+describe("portolan secret", () => {
+  it("stores a pair that fits together, and lists and forgets it", async () => {
+    const file = secretFile({ "tls.crt": base64("a.crt"), "tls.key": base64("a.key"), "ca.crt": base64("b.crt") });
+    expect(await run("secret", "apply", "-f", file)).toBe("bookshop/shop");
+    expect(await run("secret", "list")).toBe("bookshop/shop");
+    expect(await run("secret", "rewrap")).toBe("1 secrets");
+    expect(await run("secret", "delete", "shop", "-n", "bookshop")).toBe("bookshop/shop");
+    expect(await run("secret", "list")).toBe("");
+  });
+
+  it.each<[string, () => Readonly<Record<string, string>>, string]>([
+    [
+      "a key of another certificate",
+      () => ({ "tls.crt": base64("a.crt"), "tls.key": base64("b.key") }),
+      "is not the certificate's",
+    ],
+    ["half a pair", () => ({ "tls.crt": base64("a.crt") }), "holds half of a key pair"],
+    ["nothing of use", () => ({ password: "aGk=" }), "holds nothing that a proxy uses"],
+    ["what is no PEM", () => ({ "tls.crt": "aGk=", "tls.key": "czNjcmV0" }), "cannot be read as PEM"],
+    ["what is no base64", () => ({ "tls.crt": "!", "tls.key": "!" }), "is no base64"],
+  ])("refuses %s, and says nothing of what it holds", async (_what, data, message) => {
+    const said = await run("secret", "apply", "-f", secretFile(data()));
+    expect(said).toContain(message);
+    expect(said).toContain("no secret was stored");
+    expect(said).not.toMatch(/czNjcmV0|s3cret|BEGIN/);
+    expect(await run("secret", "list")).toBe("");
+  });
+
+  it("wants a key, and makes one", async () => {
+    vi.stubEnv("PORTOLAN_SECRETS_KEY", "");
+    expect(await run("secret", "list")).toContain("set PORTOLAN_SECRETS_KEY");
+    expect(await run("secret", "key")).toMatch(/^[A-Za-z0-9+/]{43}=$/);
+  });
+});

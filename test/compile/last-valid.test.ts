@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { createRecompiler } from "../../lib/compile/recompile.ts";
+import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
+import type { SourceFile } from "../../lib/config/directory.ts";
+import { readHead } from "../../lib/snapshot/head.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+
+const service = (name: string) => `apiVersion: v1
+kind: Service
+metadata: { name: ${name}, namespace: shop }
+spec: { clusterIP: 10.0.0.1, ports: [{ name: http, port: 80 }] }
+`;
+const pod = `apiVersion: v1
+kind: Pod
+metadata: { name: web, namespace: shop, labels: { app: web, security.istio.io/tlsMode: istio } }
+spec: { serviceAccountName: web }
+status: { podIP: 10.1.0.1, phase: Running }
+`;
+const rule = (name: string, field = "host") => `apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: { name: ${name}, namespace: shop }
+spec: { ${field}: ${name}.shop.svc.cluster.local, subsets: [{ name: v1, labels: { version: v1 } }] }
+`;
+const rules = (...texts: readonly string[]): SourceFile => ({ file: "rules.yaml", text: texts.join("---\n") });
+const others: SourceFile = { file: "services.yaml", text: [service("a"), service("b"), pod].join("---\n") };
+
+function scene() {
+  const store = memoryStore();
+  const warm = createRecompiler({ store });
+  return {
+    store,
+    warm,
+    cold: () => createRecompiler({ store })(),
+    fill: (...files: readonly SourceFile[]) => writeShard(store, "main", [...files, others]),
+    kept: async () => (await readShard(store, "main"))?.kept?.map(({ key }) => key) ?? [],
+  };
+}
+
+const codesOf = ({ diagnostics }: { readonly diagnostics: readonly { readonly code: string }[] }) =>
+  diagnostics.map(({ code }) => code);
+
+describe("the last valid form of an object", () => {
+  it("is served while its new form is refused, the same by a warm and by a cold compiler", async () => {
+    const { warm, cold, fill } = scene();
+    await fill(rules(rule("a"), rule("b")));
+    await warm();
+    await fill(rules(rule("a"), rule("b", "hots")));
+    const first = await warm();
+    expect(codesOf(first)).toEqual(expect.arrayContaining(["unknown-field", "last-valid-served"]));
+    expect(await cold()).toMatchObject({ kind: "unchanged", version: first.version });
+    expect(await warm()).toMatchObject({ kind: "unchanged" });
+  });
+
+  it("outlives any number of further broken forms, and goes when the object is mended or taken out", async () => {
+    const { fill, kept } = scene();
+    await fill(rules(rule("a"), rule("b")));
+    for (const field of ["hots", "hast"]) await fill(rules(rule("a"), rule("b", field)));
+    expect(await kept()).toEqual(["DestinationRule/shop/b"]);
+    await fill(rules(rule("a"), "a: [\n"));
+    expect(await kept()).toEqual(["DestinationRule/shop/b"]);
+    await fill(rules(rule("a"), rule("b")));
+    expect(await kept()).toEqual([]);
+    await fill(rules(rule("a"), rule("b", "hots")));
+    await fill(rules(rule("a")));
+    expect(await kept()).toEqual([]);
+  });
+
+  it("follows an object into another file, and gives way to a valid one in any file", async () => {
+    const { fill, kept } = scene();
+    await fill(rules(rule("a"), rule("b")));
+    await fill(rules(rule("a")), { file: "moved.yaml", text: rule("b", "hots") });
+    expect(await kept()).toEqual(["DestinationRule/shop/b"]);
+    await fill({ file: "all.yaml", text: rule("b") }, rules(rule("a")), {
+      file: "moved.yaml",
+      text: rule("b", "hots"),
+    });
+    expect(await kept()).toEqual([]);
+  });
+
+  it("is one of settings and of other clusters too, by the file", async () => {
+    const { store, cold } = scene();
+    const files = (mesh: string, cluster: string) => [
+      others,
+      rules(rule("a")),
+      { file: "mesh.yaml", text: mesh },
+      { file: "clusters/east.yaml", text: cluster },
+    ];
+    await writeShard(store, "main", files("trustDomain: shop.example\n", service("c")));
+    const whole = await cold();
+    await writeShard(store, "main", files("trustDomain: [\n", "a: [\n"));
+    const broken = await cold();
+    expect(codesOf(broken).filter((code) => code === "last-valid-served")).toHaveLength(2);
+    expect((await readHead(store))?.head.steps.at(-1)?.root).toBe(broken.version);
+    await writeShard(store, "main", files("trustDomain: shop.example\n", service("c")));
+    expect((await cold()).version).toBe(whole.version);
+  });
+
+  it("is nothing where an object was never right", async () => {
+    const { fill, kept, cold } = scene();
+    await fill(rules(rule("a"), rule("b", "hots")));
+    expect(await kept()).toEqual([]);
+    expect(codesOf(await cold())).toContain("unknown-field");
+  });
+
+  it("costs a fill of unbroken files no reading of what was there before", async () => {
+    const { store, fill } = scene();
+    await fill(rules(rule("a")));
+    const read: string[] = [];
+    const get = (key: string) => {
+      read.push(key);
+      return store.get(key);
+    };
+    const watched = { ...store, get };
+    await writeShard(watched, "main", [rules(rule("b")), others]);
+    expect(read.filter((key) => key.includes("/files/"))).toHaveLength(1);
+  });
+});
+
+describe("a file that is half saved", () => {
+  it("is taken as it was where files may be under way, and stays so for whoever compiles next", async () => {
+    const { store, warm, cold } = scene();
+    const whole = rules(rule("a"), rule("b"));
+    await writeShard(store, "main", [whole, others], { halfSaves: true });
+    const before = await warm();
+    const half = { ...whole, text: whole.text.slice(0, -30) };
+    await writeShard(store, "main", [half, others], { halfSaves: true });
+    expect(codesOf(await warm())).toContain("half-saved");
+    expect(codesOf(await cold())).toContain("half-saved");
+    await writeShard(store, "main", [whole, others], { halfSaves: true });
+    expect((await cold()).version).toBe(before.version);
+  });
+});

@@ -1,0 +1,93 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { load } from "js-yaml";
+import { makeWrappingKey } from "../../lib/secrets/key-wrapper.ts";
+import { type Bookshop, openBookshop } from "./bookshop.ts";
+import { eventually, type RunningEnvoy, startEnvoy } from "./envoy.ts";
+import { freePort } from "./upstream.ts";
+
+const entry = (file: string) => new URL(`../../functions/${file}`, import.meta.url).pathname;
+
+/** The bookshop behind a front that asks who reads, follows signed HEADs only, and serves secrets; all by the command line. */
+export interface GuardedShop {
+  readonly shop: Bookshop;
+  /** For files of the test's. */
+  readonly folder: string;
+  readonly frontUrl: string;
+  readonly tokenFile: string;
+  portolan(...args: readonly string[]): Promise<string>;
+  push(): Promise<string>;
+  newToken(): Promise<string>;
+  /** An Envoy as the shop's gateway, with the bootstrap that the command line wrote. */
+  startGateway(): Promise<RunningEnvoy>;
+  close(): Promise<void>;
+}
+
+export async function openGuardedShop(
+  prepare: (shop: Bookshop) => Promise<void> = async () => {},
+): Promise<GuardedShop> {
+  const shop = await openBookshop();
+  await prepare(shop);
+  const folder = await mkdtemp(join(tmpdir(), "portolan-guarded-"));
+  const tokenFile = join(folder, "token");
+  const secretsKey = makeWrappingKey();
+  const env = { ...process.env, PORTOLAN_KEYRING: join(folder, "keys.json"), PORTOLAN_SECRETS_KEY: secretsKey };
+  const portolan = async (...args: readonly string[]) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [entry("cli.ts"), ...args], { env });
+    return stdout.trim();
+  };
+  const push = () => portolan("push", shop.folder, "--store", join(folder, "store"));
+  await portolan("keys", "create", "--use", "tokens");
+  await portolan("keys", "create", "--use", "tokens");
+  await portolan("keys", "create", "--use", "roots");
+  await push();
+
+  const port = await freePort();
+  const settings = {
+    PORT: String(port),
+    HOST: "0.0.0.0",
+    PORTOLAN_MAX_HOLD_MS: "1000",
+    PORTOLAN_STORE: join(folder, "store"),
+    PORTOLAN_SECRETS_KEY: secretsKey,
+    PORTOLAN_TRUSTED_KEYS: await portolan("keys", "list", "--use", "roots", "--public"),
+    PORTOLAN_AUTHENTICATION: `{"tokens": ${await portolan("keys", "list", "--use", "tokens", "--public")}}`,
+  };
+  const server = spawn(process.execPath, [entry("server.node.ts")], {
+    env: { ...process.env, ...settings },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const exit = new Promise((resolve) => server.once("exit", resolve));
+  const frontUrl = `http://127.0.0.1:${port}`;
+  await eventually(
+    () =>
+      fetch(`${frontUrl}/healthz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    (ok) => ok,
+  );
+  return {
+    shop,
+    folder,
+    frontUrl,
+    tokenFile,
+    portolan,
+    push,
+    newToken: () => portolan("token", "create", "--namespace", "bookshop", "--ttl", "1h", "--out", tokenFile),
+    async startGateway() {
+      const out = join(folder, "envoy");
+      const node = ["istio-ingressgateway-1.bookshop", "--dir", shop.folder, "--admin-port", "0"];
+      await portolan("bootstrap", ...node, "--server", frontUrl, "--token-file", tokenFile, "--out", out);
+      return startEnvoy(Object(load(await readFile(join(out, "envoy.yaml"), "utf8"))));
+    },
+    async close() {
+      server.kill("SIGTERM");
+      await exit;
+      await shop.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
