@@ -70,6 +70,8 @@ export const limits = {
   refusalMs: 900_000,
   /** Refusals that `/refusals` explains. */
   refusals: 100,
+  /** Lists of extensions that are known again. Those of an Envoy take 120 to 160 KB. */
+  extensionBytes: 2 * MiB,
   /** URLs that `/cache_stats` counts. */
   countedUrlBytes: 4 * MiB,
 } as const;
