@@ -76,8 +76,10 @@ async function begin(store: ObjectStore, key: string, nowMs: number): Promise<Be
 
 /** A refusal for programs and people (RFC 9457). */
 export function problem(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): Response {
+  // Whoever comes at a bad moment is told, in seconds, to try again soon.
+  const again = status === 503 ? { "retry-after": "1" } : {};
   return Response.json(
     { status, detail },
-    { status, headers: { ...headers, "content-type": "application/problem+json" } },
+    { status, headers: { ...again, ...headers, "content-type": "application/problem+json" } },
   );
 }
