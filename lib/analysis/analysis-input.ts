@@ -9,6 +9,7 @@ import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import type { Labels } from "../config/labels.ts";
 import type { ParsedObject } from "../config/parse.ts";
+import { fieldsOf, listOf, stringsOf, textOf } from "../config/untyped.ts";
 import { type KnownHosts, knownHosts } from "./known-hosts.ts";
 
 /** What an analysis looks at: a folder's content, or what a cluster holds. */
@@ -84,24 +85,6 @@ export function analysisOf(input: AnalysisInput): Analysis {
   };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function labelsOf(value: unknown): Labels {
-  return Object.fromEntries(
-    Object.entries(fieldsOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
-  );
-}
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-
 function workloadOf(object: ParsedObject): Workload {
   const { name, namespace } = object.metadata;
   const cluster = object.kind === "Namespace" || object.kind === "Node";
@@ -109,8 +92,8 @@ function workloadOf(object: ParsedObject): Workload {
   return {
     name,
     namespace: space,
-    labels: labelsOf(object.metadata.labels),
-    annotations: labelsOf(object.metadata.annotations),
+    labels: stringsOf(object.metadata.labels),
+    annotations: stringsOf(object.metadata.annotations),
     object,
     origin: { ...object.origin, key: { ...object.origin.key, namespace: space } },
   };
@@ -120,14 +103,14 @@ function templateOf(object: ParsedObject): Workload {
   const metadata = fieldsOf(fieldsOf(fieldsOf(object.spec).template).metadata);
   return {
     ...workloadOf(object),
-    labels: labelsOf(metadata.labels),
-    annotations: labelsOf(metadata.annotations),
+    labels: stringsOf(metadata.labels),
+    annotations: stringsOf(metadata.annotations),
   };
 }
 
 function serviceOf(object: ParsedObject): KubernetesService {
   const spec = fieldsOf(object.spec);
-  const selector = labelsOf(spec.selector);
+  const selector = stringsOf(spec.selector);
   return {
     ...workloadOf(object),
     type: textOf(spec.type) || "ClusterIP",

@@ -1,10 +1,10 @@
-import type { Diagnostic } from "./diagnostic.ts";
+import { type Diagnostic, fileOrigin } from "./diagnostic.ts";
 import { defaultMeshConfig, type MeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
+import { kubernetesKindOf } from "./kubernetes/kinds.ts";
 import { type ParsedObject, parseStream } from "./parse.ts";
 import type { ReadOptions } from "./read-config.ts";
 import { readMeshConfig, readMeshNetworks } from "./read-mesh-config.ts";
-import { isSecret, secretLeftOut, withoutValues } from "./secret-objects.ts";
 import { type SortedObjects, sortObjects } from "./sort-objects.ts";
 
 /** Everything that a folder says. */
@@ -22,12 +22,15 @@ export interface LoadedCluster {
 
 const meshFile = "mesh.yaml";
 const networksFile = "networks.yaml";
-const clusterFile = /^clusters\/([^/]+)\.ya?ml$/;
+const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/;
 
 export interface SourceFile {
   /** Path below the source's root, with `/`. */
   readonly file: string;
+  /** Of one that cannot be read what it held before, if anybody knows, else "". */
   readonly text: string;
+  /** Why it cannot be read, "it is a link to nothing"; absent: it was. */
+  readonly problem?: string;
 }
 
 export interface DirectoryOptions extends Omit<ReadOptions, "sourceOf"> {
@@ -49,7 +52,8 @@ export function readFiles(
   const clusters: LoadedCluster[] = [];
   let meshConfig = defaultMeshConfig;
   let meshNetworks = noMeshNetworks;
-  for (const { file, text } of files) {
+  for (const { file, text, problem } of files) {
+    if (problem !== undefined) diagnostics.push(unreadableFile(under + file, problem));
     if (file === meshFile) {
       const read = readMeshConfig(text, under + file);
       meshConfig = read.value;
@@ -66,8 +70,11 @@ export function readFiles(
     diagnostics.push(...stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {
-      clusters.push({ id: cluster, objects: stream.value.map(withoutValues) });
-      diagnostics.push(...stream.value.filter(isSecret).map(secretLeftOut));
+      // Configuration is the primary cluster's.
+      const own = stream.value.filter(({ origin: { key } }) => kubernetesKindOf(key.group, key.kind) !== undefined);
+      const found = sortObjects(own, { ...options, sourceOf: stream.sourceOf });
+      clusters.push({ id: cluster, objects: found.objects });
+      diagnostics.push(...found.diagnostics);
       continue;
     }
     for (const object of stream.value) {
@@ -77,4 +84,16 @@ export function readFiles(
   }
   const sorted = sortObjects(parsed, { ...options, sourceOf: (object) => sources.get(object)?.(object) });
   return { ...sorted, meshConfig, meshNetworks, clusters, diagnostics: [...diagnostics, ...sorted.diagnostics] };
+}
+
+/** @param problem of a `SourceFile` */
+export function unreadableFile(file: string, problem: string): Diagnostic {
+  return {
+    code: "unreadable-file",
+    severity: "error",
+    origin: fileOrigin(file),
+    path: [],
+    message: `cannot be read: ${problem}`,
+    hint: "mend it or take it out; all other files were read",
+  };
 }

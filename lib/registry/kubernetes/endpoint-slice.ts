@@ -1,15 +1,7 @@
+import { fieldsOf, flagOf, listOf, numberOf, stringsOf, textOf } from "../../config/untyped.ts";
 import { keepsDraining, withTopology } from "../labels.ts";
 import type { Endpoint, HealthStatus, Service } from "../service.ts";
-import {
-  fieldsOf,
-  flagOf,
-  type KubernetesObject,
-  listOf,
-  numberOf,
-  objectNamespace,
-  stringsOf,
-  textOf,
-} from "./object.ts";
+import { type KubernetesObject, objectNamespace } from "./object.ts";
 import type { Pod } from "./pod.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";
 

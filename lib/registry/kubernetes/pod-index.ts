@@ -1,7 +1,8 @@
+import { textOf } from "../../config/untyped.ts";
 import { sameValue } from "../same.ts";
 import { ShardedMap } from "../sharded-map.ts";
 import { type ClusterIndex, discovered } from "./cluster-index.ts";
-import { type KubernetesObject, textOf } from "./object.ts";
+import type { KubernetesObject } from "./object.ts";
 import { byObjectName, type KindChanges, writes } from "./object-changes.ts";
 import { type Pod, podOf } from "./pod.ts";
 

@@ -1,9 +1,10 @@
 import type { Labels } from "../../config/labels.ts";
+import { fieldsOf, listOf, numberOf, stringsOf, textOf } from "../../config/untyped.ts";
 import { tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
 import { type Endpoint, type Locality, spiffeUri, type Workload } from "../service.ts";
 import type { Node } from "./node.ts";
-import { fieldsOf, type KubernetesObject, listOf, numberOf, objectNamespace, stringsOf, textOf } from "./object.ts";
+import { type KubernetesObject, objectNamespace } from "./object.ts";
 import { ownerOf } from "./pod-owner.ts";
 import { appContainersOf, proxyContainerOf } from "./proxy-container.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";

@@ -1,18 +1,9 @@
+import { fieldsOf, flagOf, listOf, numberOf, stringsOf, textOf } from "../../config/untyped.ts";
 import { kubernetesPortProtocol } from "../protocol.ts";
 import { type PortAuthentication, type Resolution, type Service, type ServicePort, spiffeUri } from "../service.ts";
 import { trafficDistributionAnnotation, trafficDistributionOf } from "../traffic-distribution.ts";
 import type { Node } from "./node.ts";
-import {
-  creationTimeMs,
-  fieldsOf,
-  flagOf,
-  type KubernetesObject,
-  listOf,
-  numberOf,
-  objectNamespace,
-  stringsOf,
-  textOf,
-} from "./object.ts";
+import { creationTimeMs, type KubernetesObject, objectNamespace } from "./object.ts";
 import type { TargetPort } from "./pod.ts";
 import { type ClusterSettings, serviceHostname } from "./settings.ts";
 
