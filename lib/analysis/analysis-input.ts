@@ -7,6 +7,7 @@ import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
+import { templateKinds, templateOf } from "../config/kubernetes/pod-template.ts";
 import type { Labels } from "../config/labels.ts";
 import type { ParsedObject } from "../config/parse.ts";
 import { fieldsOf, listOf, stringsOf, textOf } from "../config/untyped.ts";
@@ -69,7 +70,7 @@ export function analysisOf(input: AnalysisInput): Analysis {
     input.objects.filter((object) => object.kind === kind && groupVersion(object.apiVersion).group === group);
   const services = objects("", "Service").map(serviceOf);
   const serviceEntries = ofKind<ServiceEntry>("ServiceEntry");
-  const templates = ["Deployment", "StatefulSet", "DaemonSet"].flatMap((kind) => objects("apps", kind));
+  const templates = input.objects.filter(({ kind }) => templateKinds.some((known) => known === kind));
   return {
     ...input,
     ofKind,
@@ -78,7 +79,7 @@ export function analysisOf(input: AnalysisInput): Analysis {
     gateways: ofKind<Gateway>("Gateway"),
     serviceEntries,
     // Files often hold the deployment and not its pods, so a template counts as one.
-    pods: [...objects("", "Pod").map(workloadOf), ...templates.map(templateOf)],
+    pods: [...objects("", "Pod").map(workloadOf), ...templates.map(workloadOfTemplate)],
     services,
     namespaces: objects("", "Namespace").map(workloadOf),
     hosts: knownHosts(services, serviceEntries, input.meshConfig),
@@ -99,8 +100,8 @@ function workloadOf(object: ParsedObject): Workload {
   };
 }
 
-function templateOf(object: ParsedObject): Workload {
-  const metadata = fieldsOf(fieldsOf(fieldsOf(object.spec).template).metadata);
+function workloadOfTemplate(object: ParsedObject): Workload {
+  const metadata = fieldsOf(templateOf(object).metadata);
   return {
     ...workloadOf(object),
     labels: stringsOf(metadata.labels),

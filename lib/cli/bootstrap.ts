@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { dump } from "js-yaml";
 import { bootstrapOf, type ControlPlane, tokenSecret } from "../agent/bootstrap.ts";
 import { censusOf } from "../compile/census.ts";
-import { defaultWorldOptions } from "../compile/world-of.ts";
+import { clustersOf, defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { readFiles, type SourceFile } from "../config/directory.ts";
 import { readFolder } from "../config/folder.ts";
@@ -84,11 +84,12 @@ export function bootstrapText(bootstrap: ReturnType<typeof bootstrapOf>): string
 
 /** The proxies that a folder is compiled for. */
 export function proxiesIn(files: readonly SourceFile[]): readonly WorkloadProxy[] {
-  const { configs, objects, meshConfig, meshNetworks, clusters } = readFiles(files);
+  const loaded = readFiles(files);
+  const { configs, meshConfig, meshNetworks } = loaded;
   const { domain, clusterId } = defaultWorldOptions;
   const memo = createMemo();
   const registry = buildRegistry({
-    clusters: [{ id: clusterId, objects }, ...clusters],
+    clusters: clustersOf(loaded, clusterId),
     configs,
     meshConfig,
     meshNetworks,

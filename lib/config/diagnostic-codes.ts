@@ -34,9 +34,12 @@ export const diagnosticCodes = {
   registries: [
     "consul-port-protocols-differ",
     "endpoint-pod-unknown",
+    "endpoints-unknown",
+    "injection-assumed",
     "registry-stale",
     "registry-unread",
     "service-entry-without-valid-address",
+    "stated-endpoints-unusable",
   ],
   /** How objects fit together, and which proxies there are. */
   mesh: [

@@ -1,9 +1,11 @@
 import { type Diagnostic, fileOrigin } from "./diagnostic.ts";
 import { defaultMeshConfig, type MeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
+import { type FolderSettings, noFolderSettings } from "./kinds/stated-endpoints.ts";
 import { kubernetesKindOf } from "./kubernetes/kinds.ts";
 import { type ParsedObject, parseStream } from "./parse.ts";
 import type { ReadOptions } from "./read-config.ts";
+import { readFolderSettings } from "./read-folder-settings.ts";
 import { readMeshConfig, readMeshNetworks } from "./read-mesh-config.ts";
 import { type SortedObjects, sortObjects } from "./sort-objects.ts";
 
@@ -13,6 +15,8 @@ export interface LoadedDirectory extends SortedObjects {
   readonly meshNetworks: MeshNetworks;
   /** Kubernetes objects of further clusters, from `clusters/<id>.yaml`, by id; the folder's own objects are the primary's. */
   readonly clusters: readonly LoadedCluster[];
+  /** What `portolan.yaml` says. */
+  readonly settings: FolderSettings;
 }
 
 export interface LoadedCluster {
@@ -22,6 +26,7 @@ export interface LoadedCluster {
 
 const meshFile = "mesh.yaml";
 const networksFile = "networks.yaml";
+const settingsFile = "portolan.yaml";
 const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/;
 
 export interface SourceFile {
@@ -39,8 +44,8 @@ export interface DirectoryOptions extends Omit<ReadOptions, "sourceOf"> {
 }
 
 /**
- * What the files of a folder say. `mesh.yaml`, `networks.yaml` and `clusters/<id>.yaml` at the top have the meaning that their
- * names say.
+ * What the files of a folder say. `mesh.yaml`, `networks.yaml`, `portolan.yaml` and `clusters/<id>.yaml` at the top have the
+ * meaning that their names say.
  */
 export function readFiles(
   files: readonly SourceFile[],
@@ -52,6 +57,7 @@ export function readFiles(
   const clusters: LoadedCluster[] = [];
   let meshConfig = defaultMeshConfig;
   let meshNetworks = noMeshNetworks;
+  let settings = noFolderSettings;
   for (const { file, text, problem } of files) {
     if (problem !== undefined) diagnostics.push(unreadableFile(under + file, problem));
     if (file === meshFile) {
@@ -63,6 +69,12 @@ export function readFiles(
     if (file === networksFile) {
       const read = readMeshNetworks(text, under + file);
       meshNetworks = read.value;
+      diagnostics.push(...read.diagnostics);
+      continue;
+    }
+    if (file === settingsFile) {
+      const read = readFolderSettings(text, under + file);
+      settings = read.value;
       diagnostics.push(...read.diagnostics);
       continue;
     }
@@ -83,7 +95,14 @@ export function readFiles(
     }
   }
   const sorted = sortObjects(parsed, { ...options, sourceOf: (object) => sources.get(object)?.(object) });
-  return { ...sorted, meshConfig, meshNetworks, clusters, diagnostics: [...diagnostics, ...sorted.diagnostics] };
+  return {
+    ...sorted,
+    meshConfig,
+    meshNetworks,
+    clusters,
+    settings,
+    diagnostics: [...diagnostics, ...sorted.diagnostics],
+  };
 }
 
 /** @param problem of a `SourceFile` */

@@ -2,6 +2,7 @@ import { type Diagnostic, fileOrigin, keyText, type Origin } from "./diagnostic.
 import { type LoadedDirectory, readFiles, type SourceFile, unreadableFile } from "./directory.ts";
 import { defaultMeshConfig } from "./kinds/mesh-config.ts";
 import { noMeshNetworks } from "./kinds/mesh-networks.ts";
+import { noFolderSettings } from "./kinds/stated-endpoints.ts";
 import { duplicateObject } from "./sort-objects.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
@@ -227,6 +228,7 @@ export function joinFolders(folders: readonly LoadedDirectory[]): LoadedDirector
     clusters: [...clusters].map(([id, parts]) => ({ id, objects: parts.flatMap((part) => part.objects) })),
     meshConfig: first?.meshConfig ?? defaultMeshConfig,
     meshNetworks: first?.meshNetworks ?? noMeshNetworks,
+    settings: first?.settings ?? noFolderSettings,
     diagnostics: [...folders.flatMap(({ diagnostics }) => diagnostics), ...configs.diagnostics, ...objects.diagnostics],
   };
 }
@@ -248,6 +250,7 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
     clusters: reads.flatMap(([file, read]) => (instead.get(file) ?? read).clusters),
     meshConfig: wholeOf(meshFile)?.meshConfig ?? defaultMeshConfig,
     meshNetworks: wholeOf(networksFile)?.meshNetworks ?? noMeshNetworks,
+    settings: wholeOf(settingsFile)?.settings ?? noFolderSettings,
     diagnostics: [
       ...reads.flatMap(([, read]) => read.diagnostics),
       ...configs.diagnostics,

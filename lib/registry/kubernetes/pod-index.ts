@@ -7,7 +7,7 @@ import { byObjectName, type KindChanges, writes } from "./object-changes.ts";
 import { type Pod, podOf } from "./pod.ts";
 
 /** Says whether two readings of a pod mean the same to every conversion. */
-function samePod(a: Pod, b: Pod): boolean {
+export function samePod(a: Pod, b: Pod): boolean {
   return (
     a.live === b.live &&
     a.workloadName === b.workloadName &&

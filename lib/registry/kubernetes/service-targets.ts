@@ -16,12 +16,15 @@ export interface KubernetesTarget {
   readonly targetPort: number;
 }
 
-/** The pod of a proxy: the one its id names (`name.namespace`), else the live one with its first address. */
+/**
+ * The pod of a proxy: the one its id names (`name.namespace`), which may be one that stands for a template's, else the live one
+ * with its first address.
+ */
 export function podOfProxy(index: ClusterIndex, proxy: ProxyQuery): Pod | undefined {
   const parts = proxy.id.split(".");
   const [name, namespace] = parts;
   if (parts.length === 2 && namespace === proxy.namespace) {
-    const named = index.pods.get(`${namespace}/${name}`);
+    const named = index.pods.get(`${namespace}/${name}`) ?? index.standIns.get(namespace)?.get(name ?? "")?.pod;
     if (named !== undefined) return named;
   }
   const [address] = proxy.addresses;

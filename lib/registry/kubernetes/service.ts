@@ -116,7 +116,9 @@ function addressesOf(spec: Readonly<Record<string, unknown>>): readonly string[]
   return all.length > 1 ? all : [first];
 }
 
-function resolutionOf(spec: Readonly<Record<string, unknown>>): Resolution {
+/** How the clients of a Service find its endpoints, as it is written. */
+export function resolutionOf(object: KubernetesObject): Resolution {
+  const spec = fieldsOf(object.spec);
   if (spec.type === "ExternalName" && textOf(spec.externalName) !== "") return "Alias";
   // An empty cluster IP is not headless: only the literal None is.
   return spec.clusterIP === "None" ? "Passthrough" : "ClientSideLB";
@@ -155,7 +157,7 @@ export function serviceOf(object: KubernetesObject, context: ServiceContext): Ku
   const annotations = stringsOf(object.metadata.annotations);
   const name = object.metadata.name;
   const namespace = objectNamespace(object);
-  const resolution = resolutionOf(spec);
+  const resolution = resolutionOf(object);
   const addresses = addressesOf(spec);
   const ports = portsOf(spec);
   const nodeSelector = nodeSelectorOf(object);
