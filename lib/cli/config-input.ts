@@ -43,7 +43,8 @@ async function filesAt(name: string): Promise<readonly SourceFile[]> {
   try {
     // What is named itself is read, whatever it is: `-f <(helm template shop chart)` is a pipe.
     if (!(await stat(name)).isDirectory()) return [{ file: name, text: await readFile(name, "utf8") }];
-    return (await readFolder(name)).map((file) => ({ ...file, file: join(name, file.file) }));
+    const under = join(name, "/");
+    return (await readFolder(name)).map((file) => ({ ...file, under }));
   } catch (cause) {
     if (cause instanceof PortolanError) throw cause;
     throw new PortolanError(
@@ -85,8 +86,8 @@ export function read(files: readonly SourceFile[], namespace?: string): LoadedDi
 /** An object that names another namespace than `-n` is a mistake of one or the other. */
 function checkNamespaces(files: readonly SourceFile[], namespace: string | undefined): void {
   if (namespace === undefined) return;
-  const wrong: Diagnostic[] = files.flatMap(({ file, text }) =>
-    parseStream(text, { file }).value.flatMap(({ origin, metadata }): readonly Diagnostic[] => {
+  const wrong: Diagnostic[] = files.flatMap(({ file, text, under = "" }) =>
+    parseStream(text, { file: under + file }).value.flatMap(({ origin, metadata }): readonly Diagnostic[] => {
       if (metadata.namespace === undefined || metadata.namespace === namespace) return [];
       const message = `is ${metadata.namespace}, and -n says ${namespace}`;
       return [

@@ -36,6 +36,8 @@ export interface SourceFile {
   readonly text: string;
   /** Why it cannot be read, "it is a link to nothing"; absent: it was. */
   readonly problem?: string;
+  /** Put before its name in origins: where the source's root lies; absent: nothing. */
+  readonly under?: string;
 }
 
 export interface DirectoryOptions extends Omit<ReadOptions, "sourceOf"> {
@@ -58,27 +60,28 @@ export function readFiles(
   let meshConfig = defaultMeshConfig;
   let meshNetworks = noMeshNetworks;
   let settings = noFolderSettings;
-  for (const { file, text, problem } of files) {
-    if (problem !== undefined) diagnostics.push(unreadableFile(under + file, problem));
+  for (const { file, text, problem, under: root = "" } of files) {
+    const place = under + root + file;
+    if (problem !== undefined) diagnostics.push(unreadableFile(place, problem));
     if (file === meshFile) {
-      const read = readMeshConfig(text, under + file);
+      const read = readMeshConfig(text, place);
       meshConfig = read.value;
       diagnostics.push(...read.diagnostics);
       continue;
     }
     if (file === networksFile) {
-      const read = readMeshNetworks(text, under + file);
+      const read = readMeshNetworks(text, place);
       meshNetworks = read.value;
       diagnostics.push(...read.diagnostics);
       continue;
     }
     if (file === settingsFile) {
-      const read = readFolderSettings(text, under + file);
+      const read = readFolderSettings(text, place);
       settings = read.value;
       diagnostics.push(...read.diagnostics);
       continue;
     }
-    const stream = parseStream(text, { file: under + file });
+    const stream = parseStream(text, { file: place });
     diagnostics.push(...stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {
