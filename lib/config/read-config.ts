@@ -61,7 +61,7 @@ function kubernetesFindings(
   unknownFields: NonNullable<ReadOptions["unknownFields"]>,
 ): readonly Finding[] {
   if (group !== "networking.k8s.io" || version !== "v1") return [];
-  return [...structureFindings(written, kind, [])]
+  return structureFindings(written, kind, [])
     .filter(({ code }) => code === "unknown-field")
     .map((finding) =>
       unknownFields === "refuse" ? finding : warning(finding.path, finding.message, finding.hint, finding.code),

@@ -155,6 +155,10 @@ describe("a workload template without pods", () => {
     expect(proxies([injected, job, deployment("web")])).toEqual(["sidecar web.shop", "sidecar web-job.shop"]);
   });
 
+  it("goes by a name that ends where its namespace begins", () => {
+    expect(proxies([injected, deployment("web.v1")])).toEqual(["sidecar web-v1.shop"]);
+  });
+
   it("is found by its name and not by its address, which no pod has", () => {
     expect(compiled(filesOf([injected, deployment("web")])).nodes.map(({ keys }) => keys)).toEqual([["web.shop"]]);
   });

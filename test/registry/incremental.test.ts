@@ -32,10 +32,14 @@ const anyObject: fc.Arbitrary<KubernetesObject> = fc.oneof(
     .tuple(key, fc.constantFrom("a.red.svc.cluster.local", "b.blue.svc.cluster.local"))
     .map(([at, externalName]) => service(at, { type: "ExternalName", externalName })),
   fc
-    .tuple(key, address, fc.constantFrom(...apps), fc.constantFrom("n1", "n2", ""), fc.boolean())
-    .map(([at, ip, labels, nodeName, ready]) =>
-      pod(at, ip, labels, { nodeName }, { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] }),
-    ),
+    .tuple(
+      key,
+      address,
+      fc.constantFrom(...apps),
+      fc.constantFrom("n1", "n2", ""),
+      fc.constantFrom([{ type: "Ready", status: "True" }], [{ type: "Ready", status: "False" }], []),
+    )
+    .map(([at, ip, labels, nodeName, conditions]) => pod(at, ip, labels, { nodeName }, { conditions })),
   fc
     .tuple(key, fc.array(endpointText, { maxLength: 3 }), fc.constantFrom("one", "two"))
     .map(([at, endpoints, name]) => slice(at, endpoints, { name: `${at.split("/")[1]}-${name}` })),

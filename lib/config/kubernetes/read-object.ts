@@ -35,7 +35,7 @@ function* findingsOf(object: ParsedObject, kind: KubernetesKind, version: string
   if (version === kind.structured) {
     const { origin: _origin, ...written } = object;
     const typeName = kind.kind;
-    const wrong = [...structureFindings(written, typeName, [])].filter(({ path }) => !isOwnRule(path));
+    const wrong = structureFindings(written, typeName, []).filter(({ path }) => !isOwnRule(path));
     yield* wrong;
     if (wrong.length > 0) return;
   }

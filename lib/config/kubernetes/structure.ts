@@ -2,92 +2,137 @@ import { error, type Finding, type Path } from "../finding.ts";
 import { nearestName } from "../nearest-name.ts";
 import { kubernetesFields } from "./fields.ts";
 
-/** Fields of a type with the types of what they hold: `containers` → `Container[]`. */
-type FieldTypes = ReadonlyMap<string, string>;
+type Scalar = "text" | "int" | "number" | "flag" | "any" | "intOrText" | "quantity";
 
-const types: ReadonlyMap<string, FieldTypes> = new Map(
-  kubernetesFields
-    .trim()
-    .split("\n")
-    .map((line): [string, FieldTypes] => {
-      const [name = "", fields = ""] = line.split(": ");
-      return [name, new Map(fields === "" ? [] : fields.split(", ").map((field) => pair(field)))];
-    }),
-);
+/** What a field may hold. */
+type Type =
+  | { readonly of: "scalar"; readonly scalar: Scalar }
+  | { readonly of: "list"; readonly each: Type }
+  | { readonly of: "map"; readonly each: Type }
+  | { readonly of: "object"; readonly fields: Map<string, Type> };
 
-function pair(field: string): [string, string] {
-  const [name = "", type = ""] = field.split(" ");
-  return [name, type];
+const scalars: readonly Scalar[] = ["text", "int", "number", "flag", "any", "intOrText", "quantity"];
+
+/** Types by name; types name one another, so that their fields come after all of them. */
+const types: ReadonlyMap<string, Type> = typesOf(kubernetesFields.trim().split("\n"));
+
+function typesOf(lines: readonly string[]): ReadonlyMap<string, Type> {
+  const rows = lines.map((line) => line.split(": "));
+  const objects = new Map(
+    rows.map(([name = ""]) => [name, { of: "object", fields: new Map<string, Type>() } as const] as const),
+  );
+  const all = new Map<string, Type>([
+    ...objects,
+    ...scalars.map((scalar) => [scalar, { of: "scalar", scalar }] as const),
+  ]);
+  for (const [name = "", fields = ""] of rows) {
+    for (const field of fields === "" ? [] : fields.split(", ")) {
+      const [key = "", type = ""] = field.split(" ");
+      objects.get(name)?.fields.set(key, typeNamed(type, all));
+    }
+  }
+  return all;
+}
+
+/** `Container[]`, `text{}`, `PodSpec`. */
+function typeNamed(name: string, all: ReadonlyMap<string, Type>): Type {
+  if (name.endsWith("[]")) return { of: "list", each: typeNamed(name.slice(0, -2), all) };
+  if (name.endsWith("{}")) return { of: "map", each: typeNamed(name.slice(0, -2), all) };
+  return all.get(name) ?? { of: "scalar", scalar: "any" };
 }
 
 /**
  * What a value has that its type in Kubernetes has not: unknown fields, and values of another sort. As the API server reads an
  * object, `null` is absent and nothing is converted: `010` is a number, and no text.
  *
- * @param type as `fields.ts` names it, `ServicePort`, `text{}`
+ * @param typeName as `fields.ts` names it, `ServicePort`
  */
-export function* structureFindings(value: unknown, type: string, path: Path): Generator<Finding> {
+export function structureFindings(value: unknown, typeName: string, path: Path): readonly Finding[] {
+  const findings: Finding[] = [];
+  collect(value, typeNamed(typeName, types), [...path], findings);
+  return findings;
+}
+
+/** @param path of the value; the same list goes down and comes back, since every object of a source passes here */
+function collect(value: unknown, type: Type, path: (string | number)[], findings: Finding[]): void {
   if (value === null || value === undefined) return;
-  if (type.endsWith("[]")) {
-    if (!Array.isArray(value)) return yield* wrong(value, path, "a list");
-    for (const [index, element] of value.entries()) {
-      if (element === null) yield error([...path, index], "null is no element of a list");
-      yield* structureFindings(element, type.slice(0, -2), [...path, index]);
+  switch (type.of) {
+    case "scalar": {
+      const wanted = isScalar(value, type.scalar) ? undefined : wordsFor[type.scalar];
+      if (wanted !== undefined) findings.push(wrong(value, path, wanted));
+      return;
     }
-    return;
-  }
-  if (type.endsWith("{}")) {
-    if (!isFields(value)) return yield* wrong(value, path, "an object");
-    for (const [name, member] of Object.entries(value)) {
-      yield* structureFindings(member, type.slice(0, -2), [...path, name]);
-    }
-    return;
-  }
-  const fields = types.get(type);
-  if (fields === undefined) return yield* scalarFindings(value, type, path);
-  if (!isFields(value)) return yield* wrong(value, path, "an object");
-  for (const [name, member] of Object.entries(value)) {
-    const of = fields.get(name);
-    if (of !== undefined) yield* structureFindings(member, of, [...path, name]);
-    else if (member !== null) yield unknownField(name, fields, path);
+    case "list":
+      if (!Array.isArray(value)) {
+        findings.push(wrong(value, path, "a list"));
+        return;
+      }
+      for (let at = 0; at < value.length; at++) {
+        path.push(at);
+        if (value[at] === null) findings.push(error([...path], "null is no element of a list"));
+        collect(value[at], type.each, path, findings);
+        path.pop();
+      }
+      return;
+    case "map":
+    case "object":
+      if (!isFields(value)) {
+        findings.push(wrong(value, path, "an object"));
+        return;
+      }
+      for (const name in value) {
+        const of = type.of === "map" ? type.each : type.fields.get(name);
+        path.push(name);
+        if (of !== undefined) collect(value[name], of, path, findings);
+        else if (type.of === "object" && value[name] !== null) findings.push(unknownField(name, type.fields, path));
+        path.pop();
+      }
   }
 }
 
-function* scalarFindings(value: unknown, type: string, path: Path): Generator<Finding> {
-  const isText = typeof value === "string";
-  const isWhole = typeof value === "number" && Number.isInteger(value);
-  switch (type) {
+function isScalar(value: unknown, scalar: Scalar): boolean {
+  switch (scalar) {
     case "text":
-      if (!isText) yield* wrong(value, path, "a text");
-      return;
+      return typeof value === "string";
     case "int":
-      if (!isWhole) yield* wrong(value, path, "a whole number");
-      return;
+      return Number.isInteger(value);
+    case "number":
+      return typeof value === "number";
     case "flag":
-      if (typeof value !== "boolean") yield* wrong(value, path, "true or false");
-      return;
+      return typeof value === "boolean";
     case "intOrText":
-      if (!isText && !isWhole) yield* wrong(value, path, "a whole number or a text");
-      return;
+      return typeof value === "string" || Number.isInteger(value);
     case "quantity":
-      if (!isText && typeof value !== "number") yield* wrong(value, path, "a quantity such as 500m or 2Gi");
-      return;
+      return typeof value === "string" || typeof value === "number";
+    case "any":
+      return true;
   }
 }
 
-function* wrong(value: unknown, path: Path, wanted: string): Generator<Finding> {
+const wordsFor: Readonly<Record<Scalar, string>> = {
+  text: "a text",
+  int: "a whole number",
+  number: "a number",
+  flag: "true or false",
+  intOrText: "a whole number or a text",
+  quantity: "a quantity such as 500m or 2Gi",
+  any: "",
+};
+
+function wrong(value: unknown, path: Path, wanted: string): Finding {
   const isPlain = typeof value !== "object" || value === null;
   const written = isPlain ? JSON.stringify(value) : Array.isArray(value) ? "a list" : "an object";
   const hint = wanted === "a text" && isPlain ? "put it between quotes" : "";
-  yield error(path, `${written} must be ${wanted}`, hint);
+  return error([...path], `${written} must be ${wanted}`, hint);
 }
 
-function unknownField(name: string, fields: FieldTypes, path: Path): Finding {
+/** @param path of the field */
+function unknownField(name: string, fields: ReadonlyMap<string, Type>, path: Path): Finding {
   const known = [...fields.keys()];
   const meant = nearestName(name, known);
   const list = known.length > 12 ? "see Kubernetes' reference for its fields" : `known here: ${known.join(", ")}`;
   const hint = meant === undefined ? list : `did you mean "${meant}"?`;
-  return error([...path, name], `unknown field "${name}"`, hint, "unknown-field");
+  return error([...path], `unknown field "${name}"`, hint, "unknown-field");
 }
 
 function isFields(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,7 +1,6 @@
 import { isIpAddress } from "../../config/ip-address.ts";
 import type { StatedEndpoints, StatedHost } from "../../config/kinds/stated-endpoints.ts";
 import { isNonEmptySubset, type Labels } from "../../config/labels.ts";
-import { fieldsOf, listOf } from "../../config/untyped.ts";
 import { tlsModeLabel } from "../labels.ts";
 import { type Endpoint, type HealthStatus, streamPort } from "../service.ts";
 import type { ClusterIndex, SlicedService } from "./cluster-index.ts";
@@ -101,13 +100,9 @@ function withLabels(endpoint: Endpoint, labels: Labels): Endpoint {
   return { ...endpoint, labels: all, tlsMode: all[tlsModeLabel] === "istio" ? "istio" : "disabled" };
 }
 
-/** A pod that says nothing of its conditions is taken for a ready one: whoever wrote it by hand wants it served. */
-function healthOf({ object }: Pod, { service }: KubernetesService): HealthStatus {
-  if (service.attributes.publishNotReadyAddresses) return "Healthy";
-  const ready = listOf(fieldsOf(object.status).conditions)
-    .map(fieldsOf)
-    .find(({ type }) => type === "Ready");
-  return ready === undefined || ready.status === "True" ? "Healthy" : "Unhealthy";
+/** A pod that says nothing of being ready is taken for ready: whoever wrote it by hand wants it served. */
+function healthOf({ saysUnready }: Pod, { service }: KubernetesService): HealthStatus {
+  return saysUnready && !service.attributes.publishNotReadyAddresses ? "Unhealthy" : "Healthy";
 }
 
 const hostText = ({ host, port }: StatedHost): string => (port === undefined ? host : `${host}:${port}`);

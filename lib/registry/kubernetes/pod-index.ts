@@ -10,6 +10,7 @@ import { type Pod, podOf } from "./pod.ts";
 export function samePod(a: Pod, b: Pod): boolean {
   return (
     a.live === b.live &&
+    a.saysUnready === b.saysUnready &&
     a.workloadName === b.workloadName &&
     sameValue(a.workload, b.workload) &&
     sameValue(a.object.spec, b.object.spec)

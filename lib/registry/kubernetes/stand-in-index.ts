@@ -89,8 +89,9 @@ function namespaceStandIns(
   return new Map([...standIns].sort(([a], [b]) => byCodePoint(a, b)));
 }
 
-/** The workload's name, as long as no pod and no other workload of the namespace goes by it. */
-function freeName({ kind, metadata: { name } }: KubernetesObject, isTaken: (name: string) => boolean): string {
+/** The workload's name, as long as no pod and no other workload of the namespace goes by it; a dot would end it in a node's id. */
+function freeName({ kind, metadata }: KubernetesObject, isTaken: (name: string) => boolean): string {
+  const name = metadata.name.replaceAll(".", "-");
   const own = kind === "StatefulSet" ? `${name}-0` : name;
   return [own, `${name}-${kind.toLowerCase()}`].find((one) => !isTaken(one)) ?? `${name}-${kind.toLowerCase()}-pod`;
 }
