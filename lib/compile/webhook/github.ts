@@ -4,6 +4,9 @@ import { type HeaderReader, type Refusal, refused } from "./signature.ts";
 /** How long after a push its delivery is taken. GitHub lets people send one again for three days. */
 const pushAgeSeconds = 3 * 24 * 3600;
 
+/** How far GitHub's clock may be ahead: a push of a time to come could be sent again until then, and records do not live as long. */
+const aheadSeconds = 300;
+
 /** `ping` is what GitHub sends when a webhook is made; nothing is to be done. */
 export type GithubVerdict = { readonly kind: "push"; readonly key: string } | { readonly kind: "ping" } | Refusal;
 
@@ -33,7 +36,8 @@ export async function judgeGithub(
   const pushedAt =
     typeof repository === "object" && repository !== null && "pushed_at" in repository ? repository.pushed_at : "";
   const seconds = typeof pushedAt === "number" ? pushedAt : Date.parse(String(pushedAt)) / 1000;
-  if (!("ref" in content) || !(nowMs / 1000 - seconds <= pushAgeSeconds))
+  const ageSeconds = nowMs / 1000 - seconds;
+  if (!("ref" in content) || !(ageSeconds >= -aheadSeconds && ageSeconds <= pushAgeSeconds))
     return refused(`this is no push of the last ${pushAgeSeconds / 3600} hours; let the webhook send pushes only`);
   return { kind: "push", key: await sha256Hex(body) };
 }

@@ -53,6 +53,13 @@ describe("POST /hooks/github/<source>", () => {
     expect(runs()).toBe(1);
   });
 
+  it("allows for GitHub's clock to be ahead by five minutes", async () => {
+    const { post } = testApp();
+    const [ahead, tooFar] = [push(nowMs / 1000 + 300), push(nowMs / 1000 + 301)];
+    expect(await post("/hooks/github/main", github(ahead), ahead)).toBe(200);
+    expect(await post("/hooks/github/main", github(tooFar), tooFar)).toBe(401);
+  });
+
   it("answers a ping, and does nothing", async () => {
     const { post, runs } = testApp();
     expect(
@@ -67,6 +74,12 @@ describe("POST /hooks/github/<source>", () => {
     ["a body that was not signed", "/hooks/github/main", github(push()), push(daysAgo(1))],
     ["a push without a time", "/hooks/github/main", github(push(null)), push(null)],
     ["a time that is no number", "/hooks/github/main", github(push("NaN")), push("NaN")],
+    [
+      "a push of the day after tomorrow, which could be sent again for as long",
+      "/hooks/github/main",
+      github(push(daysAgo(-2))),
+      push(daysAgo(-2)),
+    ],
     ["another event", "/hooks/github/main", github('{"action":"opened"}'), '{"action":"opened"}'],
     ["the operators' secret", "/hooks/github/main", github(push(), "operators"), push()],
     ["no signature", "/hooks/github/main", { "content-type": "application/json" }, push()],
