@@ -60,9 +60,13 @@ export function rolledBack(aims: Aims, root: string, pin: Pin): Aims {
   return { ...aims, everybody: root, canary: undefined, pin };
 }
 
-/** On to what was published meanwhile. @throws PortolanError while a canary runs: whose end is up to promote and abort */
+/**
+ * On to what was published meanwhile, also when the time of a pin is over and nobody has published since.
+ *
+ * @throws PortolanError while a canary runs: whose end is up to promote and abort
+ */
 export function unpinned(aims: Aims): Aims {
-  if (aims.pin === undefined) throw new PortolanError("nothing is pinned");
+  if (aims.pin === undefined && aims.newest === aims.everybody) throw new PortolanError("nothing is pinned");
   if (aims.canary !== undefined) throw new PortolanError("a canary is running: promote it or abort it first");
   return { ...aims, everybody: aims.newest, pin: undefined };
 }

@@ -22,11 +22,14 @@ import type { Trust } from "./signatures.ts";
 import type { SigningJwk } from "./signing-keys.ts";
 import { createSnapshotReader } from "./snapshot-reader.ts";
 import { defaultPace } from "./steps.ts";
+import { wayBack } from "./way-back.ts";
 
 export interface Moved {
   readonly head: Head;
   /** What everybody is led to. */
   readonly root: string;
+  /** What everybody was led to before; empty for nobody. */
+  readonly left: string;
   /** The canary that this was the end of. */
   readonly ended?: Canary;
 }
@@ -35,9 +38,12 @@ export interface Moved {
 export interface Word {
   readonly by?: string;
   readonly why?: string;
-  /** Milliseconds since the epoch; absent: until somebody lets go. */
-  readonly untilMs?: number;
+  /** Absent: until somebody lets go. */
+  readonly until?: Until;
 }
+
+/** When a pin is over: so long after it began, or at a time since the epoch. The store's clock counts. */
+export type Until = { readonly afterMs: number } | { readonly atMs: number };
 
 export type OperatorOptions = PublisherOptions & Word;
 
@@ -45,7 +51,7 @@ export type OperatorOptions = PublisherOptions & Word;
  * Leads HEAD back to the root of an earlier publication, in the same steps as any other publish, and pins it there: what is
  * published meanwhile is recorded and served to nobody until somebody lets go. A canary that is running ends with it.
  *
- * @param back how many roots to go back among those that were served, 1 for the one before
+ * @param back how many roots to go back among those that were served, 1 for the one before; what a rollback left is none of them
  * @throws PortolanError when the history does not go back so far, or another operator came in between
  */
 export async function rollback(store: ObjectStore, back: number, options: OperatorOptions = {}): Promise<Moved> {
@@ -58,13 +64,9 @@ export async function rollback(store: ObjectStore, back: number, options: Operat
 /** The root that was served so many roots before HEAD's. */
 async function rootServedBefore(store: ObjectStore, head: Head, back: number): Promise<string> {
   let left = back;
-  let later: string | undefined;
-  for await (const { root, held } of readHistory(createSnapshotReader(store), head.publication)) {
-    // Recorded only, or a move that led nobody anywhere else.
-    if (held === true || root === later) continue;
+  for await (const { root } of wayBack(readHistory(createSnapshotReader(store), head.publication))) {
     if (left === 0) return root;
     left -= 1;
-    later = root;
   }
   throw new PortolanError(`the history does not go back ${back} publications that were served`);
 }
@@ -106,7 +108,7 @@ export async function exportSnapshot(
   const steps = [{ root, at: new Date(now()).toISOString() }];
   const moved = await moveHead(to, undefined, { steps, reason: "import" }, now(), trust.signer);
   if (moved === undefined) throw new PortolanError("there is a snapshot already");
-  return { head: moved.head, root };
+  return { head: moved.head, root, left: "" };
 }
 
 /** Publishes the root that another store's HEAD leads to. */
@@ -132,7 +134,7 @@ export async function signHeadAsIs(store: ObjectStore, signer: SigningJwk, now =
   const head = onClock(base, nowMs, defaultPace);
   const moved = await moveHead(store, base, { ...head, reason: "sign" }, nowMs, signer);
   if (moved === undefined) throw lost();
-  return { head: moved.head, root: lastRoot(moved.head.steps) };
+  return { head: moved.head, root: lastRoot(moved.head.steps), left: lastRoot(base.head.steps) };
 }
 
 async function act(
@@ -142,23 +144,32 @@ async function act(
   options: OperatorOptions,
   change: (aims: Aims, pin: Pin) => Aims,
 ): Promise<Moved> {
-  const { by = "", why = "", untilMs } = options;
-  const until = untilMs === undefined ? {} : { until: new Date(untilMs).toISOString() };
+  const { by = "", why = "", until } = options;
   const lead = createLeader(store, createTreeEncoder(), options);
   const acting: Act = (aims, { nowMs }) =>
-    change(aims, { by, why: why || reason, since: new Date(nowMs).toISOString(), ...until });
+    change(aims, { by, why: why || reason, since: new Date(nowMs).toISOString(), ...endOf(until, nowMs) });
   let read = base;
   for (let attempt = 1; ; attempt += 1) {
     const led = await lead(read, acting, { reason, by, why });
     if (led.kind !== "lost") {
       const { canary } = read.head;
       const ended = canary !== undefined && led.head.canary === undefined ? { ended: canary } : {};
-      return { head: led.head, root: led.aims.everybody, ...ended };
+      return { head: led.head, root: led.aims.everybody, left: lastRoot(read.head.steps), ...ended };
     }
     const next = await needHead(store, options);
     if (attempt >= maxAttempts || wordOf(next.head) !== wordOf(base.head)) throw lost();
     read = next;
   }
+}
+
+/** @throws PortolanError for a time that is over: whoever set it by a wrong clock would pin nothing */
+function endOf(until: Until | undefined, nowMs: number): Pick<Pin, "until"> {
+  if (until === undefined) return {};
+  const at = new Date("atMs" in until ? until.atMs : nowMs + until.afterMs).toISOString();
+  if (Date.parse(at) > nowMs) return { until: at };
+  throw new PortolanError(
+    `${at} is over: the store's clock shows ${new Date(nowMs).toISOString()}; a pin needs a time to come`,
+  );
 }
 
 /** However busy publishers are, an operator gets through; he does not when another one has acted meanwhile. */

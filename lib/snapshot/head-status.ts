@@ -13,6 +13,8 @@ export interface HeadStatus {
   /** Root of the newest publish; that which the steps lead to unless something is pinned. */
   readonly newest: string;
   readonly pin: Pin | undefined;
+  /** A pin whose time is over, until the next compile or `unpin` leads on to the newest. */
+  readonly expired: Pin | undefined;
   readonly canary: Canary | undefined;
   /** The publication that led to what is served; undefined where the history was collected. */
   readonly since: HistoryEntry | undefined;
@@ -40,12 +42,14 @@ export async function statusOf(
     since = entry;
     held.push(...seen.splice(0).filter((one) => one.held === true));
   }
+  const pin = pinAt(head, nowMs);
   return {
     generation: head.generation,
     served: rootAt(head, nowMs),
     steps: stepsFrom(head.steps, nowMs).slice(1),
     newest: newestRoot(head),
-    pin: pinAt(head, nowMs),
+    pin,
+    expired: pin === undefined && newestRoot(head) !== everybody ? head.pin : undefined,
     canary: head.canary,
     since,
     held,

@@ -63,9 +63,9 @@ export const lastRoot = (steps: readonly Step[]): string => steps.at(-1)?.root ?
 /** The root of the newest publish: what would be served if nothing held it. */
 export const newestRoot = (head: Head): string => head.newest ?? lastRoot(head.steps);
 
-/** The pin that holds at a time. */
-export function pinAt({ pin }: Head, nowMs: number): Pin | undefined {
-  const isOver = pin?.until !== undefined && Date.parse(pin.until) <= nowMs;
+/** The pin that holds at a time. While a canary runs its end decides what everybody gets, and no pin is over. */
+export function pinAt({ pin, canary }: Head, nowMs: number): Pin | undefined {
+  const isOver = canary === undefined && pin?.until !== undefined && Date.parse(pin.until) <= nowMs;
   return isOver ? undefined : pin;
 }
 

@@ -1,7 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fsck } from "../../lib/snapshot/fsck.ts";
 import { readHead, rootAt } from "../../lib/snapshot/head.ts";
 import { abortCanary, promoteCanary, rollback, setCanary, unpin } from "../../lib/snapshot/head-operations.ts";
+import { statusOf } from "../../lib/snapshot/head-status.ts";
 import { readHistory } from "../../lib/snapshot/history.ts";
 import { createPublisher, type Publishing } from "../../lib/snapshot/publish.ts";
 import { restoreWorld } from "../../lib/snapshot/restore-world.ts";
@@ -105,7 +107,7 @@ describe("what is rolled back", () => {
     expect([left, await served()]).toEqual([0, "1"]);
     left = 1;
     between = () => rollback(store, 0, { ...options, by: "bob", why: "mine" });
-    await expect(rollback(busy, 1, { ...options, by: "ann" })).rejects.toThrow("at the same moment");
+    await expect(rollback(busy, 0, { ...options, by: "ann" })).rejects.toThrow("at the same moment");
   });
 
   it("is let go by unpin, which leads to what was published meanwhile", async () => {
@@ -126,13 +128,81 @@ describe("what is rolled back", () => {
     const { publish, served, store, options, later, head } = scene();
     await publish("1");
     await publish("2");
-    await rollback(store, 1, { ...options, untilMs: options.now() + 10 * minute });
+    await rollback(store, 1, { ...options, until: { afterMs: 10 * minute } });
     expect(await publish("3")).toBe("pinned");
     later(10 * minute);
     expect(await served()).toBe("1");
     expect(await publish("3")).toBe("published");
     expect(await served()).toBe("3");
     expect(await head()).not.toHaveProperty("pin");
+  });
+
+  it("is let go by unpin also when its time is over, and status says meanwhile what is served and what is newest", async () => {
+    const { publish, served, newest, store, options, later, head } = scene();
+    await publish("1");
+    await publish("2");
+    await rollback(store, 1, { ...options, by: "ann", until: { afterMs: 10 * minute } });
+    const status = async () => statusOf(createSnapshotReader(store), await head(), options.now());
+    expect(await status()).toMatchObject({ pin: { by: "ann" }, expired: undefined });
+    later(10 * minute);
+    const after = await status();
+    expect(after).toMatchObject({ pin: undefined, expired: { by: "ann" } });
+    expect([await served(), await newest(), after.served === after.newest]).toEqual(["1", "2", false]);
+    await unpin(store, options);
+    expect([await served(), await newest()]).toEqual(["2", "2"]);
+    expect(await status()).toMatchObject({ pin: undefined, expired: undefined });
+    await expect(unpin(store, options)).rejects.toThrow("nothing is pinned");
+  });
+
+  it("is let go by its time with a compile of sources that have not changed", async () => {
+    const { publish, served, store, options, later } = scene();
+    await publish("1");
+    await publish("2");
+    await rollback(store, 1, { ...options, until: { afterMs: 10 * minute } });
+    later(10 * minute);
+    expect(await publish("2")).toBe("published");
+    expect(await served()).toBe("2");
+    expect(await publish("2")).toBe("unchanged");
+  });
+
+  it("is held while a canary runs: its end, and not the pin's time, decides what everybody gets", async () => {
+    const { publish, served, store, options, later } = scene();
+    await publish("1");
+    await publish("2");
+    await rollback(store, 1, { ...options, until: { afterMs: 10 * minute } });
+    await publish("3", { share: tenPercent });
+    later(10 * minute);
+    expect(await publish("3")).toBe("pinned");
+    expect(await served()).toBe("1");
+    await abortCanary(store, options);
+    expect(await publish("3")).toBe("pinned");
+    expect(await served()).toBe("1");
+  });
+
+  it.each([-60 * minute, 60 * minute])(
+    "is held for as long as was said, by the store's clock, by an operator whose clock is %i ms ahead",
+    async (aheadMs) => {
+      const { publish, store, options, head, later } = scene();
+      await publish("1");
+      await publish("2");
+      const operator = { pace, now: () => options.now() + aheadMs };
+      await rollback(store, 1, { ...operator, until: { afterMs: 30 * minute } });
+      const pin = { since: "2026-01-01T00:02:00.000Z", until: "2026-01-01T00:32:00.000Z" };
+      expect((await head()).pin).toMatchObject(pin);
+      expect(await publish("2")).toBe("pinned");
+      later(30 * minute);
+      expect(await publish("2")).toBe("published");
+    },
+  );
+
+  it("is not pinned until a time that is over by the store's clock", async () => {
+    const { publish, served, store, options } = scene();
+    await publish("1");
+    await publish("2");
+    const operator = { pace, now: () => options.now() - 60 * minute };
+    const until = { atMs: options.now() - minute };
+    await expect(rollback(store, 1, { ...operator, until })).rejects.toThrow("is over: the store's clock shows");
+    expect(await served()).toBe("2");
   });
 
   it("ends a canary, and says so", async () => {
@@ -158,10 +228,53 @@ describe("rollback by a number", () => {
     expect(await served()).toBe("2");
     await publish("4");
     await publish("5");
-    // Served were 1, 2, 3 and 2 again.
-    await rollback(store, 3, options);
+    await rollback(store, 1, options);
     expect(await served()).toBe("1");
     await expect(rollback(store, 9, options)).rejects.toThrow("does not go back 9");
+  });
+
+  it("never leads to what a rollback left, and says what it leaves", async () => {
+    const { publish, served, store, options, head } = scene();
+    const roots: string[] = [];
+    for (const content of ["1", "2", "3"]) {
+      await publish(content);
+      roots.push((await head()).steps.at(-1)?.root ?? "");
+    }
+    const [first, second, third] = roots;
+    expect(await rollback(store, 1, options)).toMatchObject({ root: second, left: third });
+    expect(await rollback(store, 1, options)).toMatchObject({ root: first, left: second });
+    await expect(rollback(store, 1, options)).rejects.toThrow("does not go back 1");
+    await unpin(store, options);
+    expect(await served()).toBe("3");
+    // The way is 1, 3 now: 2 was left.
+    expect(await rollback(store, 1, options)).toMatchObject({ root: first, left: third });
+  });
+
+  /** What is served before what, kept as a person would keep it: a rollback takes away what it leaves. */
+  it("goes back along the way of what was not left, whatever was done before", async () => {
+    const act = fc.oneof(fc.constantFrom("a", "b", "c"), fc.constantFrom(0, 1, 2), fc.constant("unpin" as const));
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { minLength: 3, maxLength: 12 }), async (acts) => {
+        const { publish, served, newest, store, options, head } = scene();
+        const way: string[] = [];
+        const goTo = (content: string) => {
+          if (way.at(-1) !== content) way.push(content);
+        };
+        for (const act of acts) {
+          if (typeof act === "number") {
+            if (way.length <= act) continue;
+            await rollback(store, act, options);
+            way.length -= act;
+          } else if (act === "unpin") {
+            if ((await head().catch(() => undefined))?.pin === undefined) continue;
+            goTo(String(await newest()));
+            await unpin(store, options);
+          } else if ((await publish(act)) !== "pinned") goTo(act);
+          expect(await served()).toBe(way.at(-1));
+        }
+      }),
+      { numRuns: 30 },
+    );
   });
 });
 

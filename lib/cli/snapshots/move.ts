@@ -30,11 +30,12 @@ export function registerMoves(program: Command, terminal: Terminal): void {
       .description(description)
       .option(storeOption, storeDescription, defaultStore)
       .addOption(keyringOption());
-  const tell = ({ head, root }: Moved) => {
+  const tell = ({ head, root, left }: Moved) => {
     const { canary, pin } = head;
     const last = head.steps.at(-1)?.at ?? "now";
     const tried = canary === undefined ? "" : `, canary ${canary.root.slice(0, 12)} for ${canary.percent} %`;
-    terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)} by ${last}${tried}`);
+    const from = left === root || left === "" ? "" : `, and leaves ${left.slice(0, 12)}`;
+    terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)} by ${last}${tried}${from}`);
     if (pin === undefined) return;
     terminal.out(
       `pinned ${pin.until === undefined ? "until somebody lets go" : `until ${pin.until}`}: what is published is`,

@@ -35,7 +35,7 @@ const short = (root: string) => root.slice(0, 12);
 
 /** One line for each fact, with the facts that lead to the next command last. */
 function statusLines(status: HeadStatus): readonly string[] {
-  const { served, since, steps, pin, canary, newest, held } = status;
+  const { served, since, steps, pin, expired, canary, newest, held } = status;
   const lines = [row("served", `${short(served)}${since === undefined ? "" : `  since ${entryText(since)}`}`)];
   for (const { root, at } of steps) lines.push(row("then", `${short(root)}  from ${at}`));
   if (canary !== undefined) {
@@ -43,16 +43,19 @@ function statusLines(status: HeadStatus): readonly string[] {
     const chosen = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
     lines.push(row("canary", `${short(root)}  for ${[`${percent} %`, ...chosen].join(", ")}`));
   }
-  if (pin === undefined) return lines;
-  const { by, why, since: from, until } = pin;
-  lines.push(
-    row("pinned", `by ${by || "somebody"} since ${from}${until === undefined ? "" : ` until ${until}`}: ${why}`),
-  );
+  const said = pin ?? expired;
+  if (said === undefined) return lines;
+  const { by, why, since: from, until } = said;
+  const end = until === undefined ? "" : ` until ${until}`;
+  const over = expired === undefined ? "" : "; that time is over";
+  lines.push(row("pinned", `by ${by || "somebody"} since ${from}${end}: ${why}${over}`));
   lines.push(row("newest", short(newest)));
   for (const entry of held.slice(0, maxHeld)) lines.push(row("", `${short(entry.root)}  ${entryText(entry)}`));
   if (held.length > maxHeld) lines.push(row("", `and ${held.length - maxHeld} more`));
-  if (newest !== served)
-    lines.push("`portolan diff SERVED NEWEST` shows what lies between, `portolan unpin` leads there");
+  if (newest !== served) {
+    const first = expired === undefined ? "" : ", and so does the next compile of anything";
+    lines.push(`\`portolan diff SERVED NEWEST\` shows what lies between, \`portolan unpin\` leads there${first}`);
+  }
   return lines;
 }
 

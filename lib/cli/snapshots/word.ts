@@ -1,14 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "../../config/duration.ts";
-import type { Word } from "../../snapshot/head-operations.ts";
+import type { Until, Word } from "../../snapshot/head-operations.ts";
 import { actorName } from "../actor.ts";
 
 /** Who acts and why, as the command line says it. */
 export interface WordOptions {
   readonly by?: string;
   readonly why?: string;
-  /** Milliseconds since the epoch. */
-  readonly until?: number;
+  readonly until?: Until;
 }
 
 /** Adds the options for the history: who, and why. */
@@ -23,17 +22,19 @@ export function addPinOptions(command: Command): Command {
   return addWordOptions(command).option(
     "--until <time>",
     "pinned until then: a duration (90m, 12h) or a time (2026-01-31T12:00:00Z); default: until `portolan unpin`",
-    (text: string) => readTime(text, Date.now()),
+    readUntil,
   );
 }
 
 export function wordOf({ by = actorName(), why, until }: WordOptions): Word {
-  return { by, ...(why === undefined ? {} : { why }), ...(until === undefined ? {} : { untilMs: until }) };
+  return { by, ...(why === undefined ? {} : { why }), ...(until === undefined ? {} : { until }) };
 }
 
-function readTime(text: string, nowMs: number): number {
+/** What this machine's clock shows has no part in it: the store's clock says when a pin begins, and whether a time is over. */
+function readUntil(text: string): Until {
   const nanos = parseDuration(text);
-  const atMs = nanos === undefined ? Date.parse(text) : nowMs + Number(nanos / 1_000_000n);
-  if (Number.isNaN(atMs) || atMs <= nowMs) throw new InvalidArgumentError("a duration like 90m, or a time to come");
-  return atMs;
+  const until = nanos === undefined ? { atMs: Date.parse(text) } : { afterMs: Number(nanos / 1_000_000n) };
+  if ("atMs" in until ? Number.isNaN(until.atMs) : until.afterMs <= 0)
+    throw new InvalidArgumentError("a duration like 90m, or a time to come");
+  return until;
 }

@@ -73,9 +73,10 @@ describe("portolan", () => {
     ]);
   });
 
-  it("rollback leads back, and can be rolled back", async () => {
+  it("rollback leads back, and says from what; the next one goes on from there", async () => {
     await publish("1", "2");
-    expect(await onStore("rollback")).toContain("generation 3 leads to");
+    expect(await onStore("rollback")).toMatch(/^generation 3 leads to \w{12} by .*, and leaves \w{12}$/m);
+    await expect(onStore("rollback")).rejects.toThrow("does not go back 1");
     expect(await onStore("diff", "1", "3")).toContain("0 added, 0 removed, 0 changed");
     await expect(onStore("rollback", "9")).rejects.toThrow("does not go back");
     await expect(onStore("rollback", "x")).rejects.toThrow("not a whole number");
@@ -97,6 +98,17 @@ describe("portolan", () => {
     expect(await onStore("unpin", "--by", "ann")).not.toContain("pinned");
     expect(await onStore("diff", "SERVED", "NEWEST")).toContain("0 changed");
     expect(await onStore("status")).toContain("generation 6, unpin by ann");
+  });
+
+  it("status tells of a pin whose time is over, and unpin leads on from it", async () => {
+    await publish("1", "2");
+    await onStore("rollback", "--by", "ann", "--until", "1ms");
+    const status = await onStore("status");
+    expect(status).toMatch(/^pinned {2}by ann since .* until .*; that time is over$/m);
+    expect(status).toMatch(/^newest {2}\w{12}$/m);
+    expect(status).toContain("`portolan unpin` leads there, and so does the next compile of anything");
+    expect(await onStore("unpin")).toContain("generation 4 leads to");
+    expect(await onStore("status")).not.toContain("pinned");
   });
 
   it("rollback takes no time for its pin that is over or cannot be read", async () => {
