@@ -31,7 +31,7 @@ export interface Heads {
 
 /** How well HEAD is known. */
 export interface HeadHealth {
-  /** Since when the store has not confirmed HEAD, if that is longer than it should be. */
+  /** How long the store has not confirmed HEAD, if the last look did not or it is longer than it should be. */
   readonly headAgeMs?: number;
   readonly warnings: readonly string[];
 }
@@ -63,11 +63,22 @@ const patienceMs = 3_000;
 /** How long to wait for the first HEAD of all, when there is nothing to serve instead. */
 const firstMs = 5_000;
 
+/** What lies in the store for HEAD is not followed; the message says why. */
+class UnbelievedHead extends PortolanError {}
+
 /** What is known of a read that is under way. */
 interface Reading {
   readonly done: Promise<void>;
   readonly sinceMs: () => number;
 }
+
+/** Longer reasons quote what lies in the store. */
+const maxDoubtLength = 300;
+
+const doubtOf = (cause: unknown): string =>
+  cause instanceof UnbelievedHead
+    ? `last refusal: ${cause.message.slice(0, maxDoubtLength)}`
+    : "the store cannot be read";
 
 /** Caches HEAD: one read at a time, whoever asks; pushed by the store where it can watch, else asked again while polls are held. */
 export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
@@ -81,6 +92,8 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   let calledMs: (() => number) | undefined;
   let reading: Reading | undefined;
   let isSilent = false;
+  /** Why the last look did not confirm what is `seen`. Anybody may read it: of a store's own errors it says nothing. */
+  let doubt: string | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
 
@@ -106,20 +119,31 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
       if (number < answered) return;
       answered = number;
       if (result.kind === "found") await follow(result, otherMs?.());
-      if (result.kind === "absent" && seen !== undefined) throw new PortolanError("HEAD is gone from the store");
+      if (result.kind === "absent" && seen !== undefined) throw new UnbelievedHead("HEAD is gone from the store");
       confirmedMs = askedMs;
+      doubt = undefined;
     } while (calledMs !== undefined);
     isSilent = false;
     for (const wake of waiters) wake();
+  }
+
+  /** @throws UnbelievedHead for what is no HEAD, is signed by nobody who is trusted, or is older than what was seen */
+  async function believed(bytes: Uint8Array): Promise<Head> {
+    try {
+      const head = await needSigned(options.trusted, parseHead(bytes));
+      refuseOlder(head);
+      return head;
+    } catch (cause) {
+      throw new UnbelievedHead(cause instanceof Error ? cause.message : String(cause), [], cause);
+    }
   }
 
   async function follow(
     { bytes, etag, modifiedMs }: { bytes: Uint8Array; etag: string; modifiedMs?: number },
     sinceMs: number | undefined,
   ): Promise<void> {
-    const next = { head: await needSigned(options.trusted, parseHead(bytes)), etag, modifiedMs };
     const aheadMs = await clockAheadMs(store, options.now);
-    refuseOlder(next.head);
+    const next = { head: await believed(bytes), etag, modifiedMs };
     clock.follow(next, options.now() - aheadMs, sinceMs);
     seen = next;
   }
@@ -127,6 +151,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   function startReading(): Reading {
     const done = read()
       .catch((cause: unknown) => {
+        doubt = doubtOf(cause);
         options.onError(cause);
         if (seen === undefined) throw cause;
       })
@@ -189,11 +214,13 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
       const ageMs = confirmedMs?.() ?? 0;
       const aheadMs = await clockAheadMs(store, options.now);
       const writerMs = seen === undefined ? 0 : writerAheadMs(seen);
-      const isOld = ageMs > options.ttlMs + silentMs && isDue();
+      // A failed look was a look: that one is not due again says nothing of HEAD.
+      const isOld = doubt !== undefined || (ageMs > options.ttlMs + silentMs && isDue());
+      const why = doubt === undefined ? "" : `; ${doubt}`;
       return {
         ...(isOld ? { headAgeMs: Math.round(ageMs) } : {}),
         warnings: [
-          ...(isOld ? [`the store has not confirmed HEAD for ${Math.round(ageMs / 1_000)} s`] : []),
+          ...(isOld ? [`HEAD was not confirmed for ${Math.round(ageMs / 1_000)} s${why}`] : []),
           ...clockWarnings(aheadMs, writerMs),
         ],
       };

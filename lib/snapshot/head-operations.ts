@@ -68,7 +68,10 @@ async function rootServedBefore(store: ObjectStore, head: Head, back: number): P
     if (left === 0) return root;
     left -= 1;
   }
-  throw new PortolanError(`the history does not go back ${back} publications that were served`);
+  throw new PortolanError(
+    `the history does not go back ${back} publications that were served; \`portolan history\` lists what is left of it, ` +
+      "and `portolan fsck` says whether an entry is damaged",
+  );
 }
 
 /** Lets go of what is pinned: everybody is led to the newest publish. */

@@ -132,7 +132,7 @@ async function planned(
   unread: Set<string>,
 ): Promise<readonly Step[]> {
   if (lastRoot(current) === root) return current;
-  const target = await worlds.get(root);
+  const target = await worldToLeadTo(worlds, root);
   const way = [];
   for (const step of current) {
     const lackingBefore = worlds.lacking.size;
@@ -148,6 +148,22 @@ async function planned(
   const plan =
     served === undefined ? [{ world: target, atMs: nowMs }] : planSteps(served.world, pending, target, nowMs, pace);
   return plan.map(({ world, atMs }) => ({ root: worlds.rootOf(world), at: new Date(atMs).toISOString() }));
+}
+
+/** @throws PortolanError that says what to do where the root's blobs are missing or damaged */
+async function worldToLeadTo(worlds: OpenWorlds, root: string): Promise<CompiledWorld> {
+  const lackingBefore = worlds.lacking.size;
+  try {
+    return await worlds.get(root);
+  } catch (cause) {
+    if (worlds.lacking.size === lackingBefore || !(cause instanceof Error)) throw cause;
+    throw new PortolanError(
+      `root ${root.slice(0, 12)} is not whole (${cause.message}), and nobody is led there; ` +
+        "`portolan fsck --repair` writes anew what the sources still say, and a higher number rolls farther back",
+      [],
+      cause,
+    );
+  }
 }
 
 /** The history's root: that which everybody is led to, or one that is only recorded. */

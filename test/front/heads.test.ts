@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createHeads } from "../../lib/front/heads.ts";
+import { readHead } from "../../lib/snapshot/head.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
+import type { Head } from "../../lib/snapshot/root.ts";
+import { signHead } from "../../lib/snapshot/signatures.ts";
+import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/signing-keys.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { worldOf } from "../snapshot/worlds.ts";
@@ -130,7 +134,7 @@ describe("a store that falls silent", () => {
     expect(health).toMatchObject({
       generation: 1,
       headAgeMs: expect.any(Number),
-      warnings: [/has not confirmed HEAD/],
+      warnings: [expect.stringMatching(/^HEAD was not confirmed for \d+ s$/)],
     });
     await publisher.publish(mesh("b"), await publisher.head());
     silence(false);
@@ -199,3 +203,51 @@ describe("HEAD as a front has seen it", () => {
     heads.close();
   }, 20_000);
 });
+
+describe("a HEAD that is not believed", () => {
+  it.each([
+    ["garbage", async () => "{}", "HEAD cannot be read"],
+    ["unsigned", async (head: Head) => JSON.stringify({ ...head, signatures: undefined }), "signed with none"],
+    ["older", async (head: Head, key: SigningJwk) => older(head, key), "HEAD went back from generation 2 to 1"],
+  ])("is told of as long as it is there, although it is %s and read again with every look", async (_what, bad, why) => {
+    const key = await makeSigningKey("roots");
+    const store = memoryStore();
+    const test = testFront({ store, trusted: [publicPart(key)] });
+    const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 }, signer: key });
+    for (const service of ["a", "b"]) await publisher.publish(mesh(service), await publisher.head());
+    const health = async () => JSON.parse(await (await test.request("/healthz")).text());
+    expect(Object.keys(await health())).toEqual(["generation", "publication"]);
+    const read = await readHead(store);
+    if (read === undefined) throw new Error("no HEAD");
+    await store.put("HEAD", new TextEncoder().encode(await bad(read.head, key)));
+    for (let call = 0; call < 3; call += 1) {
+      const { generation, headAgeMs, warnings } = await health();
+      expect([generation, typeof headAgeMs, warnings.length]).toEqual([2, "number", 1]);
+      expect(warnings[0]).toMatch(/^HEAD was not confirmed for \d+ s; last refusal: /);
+      expect(warnings[0]).toContain(why);
+    }
+    await store.put("HEAD", new TextEncoder().encode(JSON.stringify(read.head)));
+    expect(Object.keys(await health())).toEqual(["generation", "publication"]);
+  });
+
+  it("is not mistaken for a store that fails, of which no more is told to everybody", async () => {
+    const store = memoryStore();
+    let fails = false;
+    const get: ObjectStore["get"] = async (...asked) => {
+      if (fails) throw new Error("bucket secret-name is out");
+      return store.get(...asked);
+    };
+    const test = testFront({ store: { ...store, get } });
+    await test.publish(mesh("a"));
+    await test.request("/healthz");
+    fails = true;
+    const health = async () => JSON.parse(await (await test.request("/healthz")).text());
+    await health();
+    expect((await health()).warnings).toEqual(["HEAD was not confirmed for 0 s; the store cannot be read"]);
+  });
+});
+
+/** The HEAD of the generation before, signed with the right key. */
+async function older({ signatures: _signatures, ...head }: Head, key: SigningJwk): Promise<string> {
+  return JSON.stringify(await signHead(key, { ...head, generation: head.generation - 1 }));
+}

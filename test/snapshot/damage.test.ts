@@ -108,6 +108,24 @@ describe("a served root that cannot be read", () => {
     expect((await fsck(store, { keepPublications: 1 })).problems.filter((text) => !text.includes(root))).toEqual([]);
   });
 
+  it("is nothing to roll back to: the reason says how to mend it, and farther back is free", async () => {
+    const before = memoryStore();
+    await publish(before, "1");
+    const older = new Set(await blobKeys(before));
+    await publish(before, "2");
+    const ofTwo = (await blobKeys(before)).filter((key) => !older.has(key));
+    const entry = await entryOf(before);
+    for (const key of ofTwo.filter((key) => !key.endsWith(entry))) {
+      const store = memoryStore();
+      for (const content of ["1", "2", "3"]) await publish(store, content);
+      await store.put(key, new TextEncoder().encode("{}"));
+      await publish(store, "3");
+      await expect(rollback(store, 1, { pace })).rejects.toThrow("portolan fsck --repair");
+      await rollback(store, 2, { pace });
+      expect((await fsck(store, { keepPublications: 1 })).problems).toEqual([]);
+    }
+  });
+
   it("is not taken for one while the store only fails", async () => {
     const store = memoryStore();
     await publish(store, "1");
