@@ -1,6 +1,6 @@
 import { type Classifier, defaultKey, type NodeClaims, own, parseNodeId, project } from "../snapshot/classifier.ts";
 import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
-import { type Caller, indexKeys, misfit } from "./auth/caller.ts";
+import { type Caller, completed, indexKeys, misfit } from "./auth/caller.ts";
 import { shown } from "./excess.ts";
 
 export type Placement =
@@ -12,7 +12,8 @@ export type Placement =
 
 /**
  * Finds the class of a node: by its projection, by name or address in the node index, else the default class of its type and
- * namespace. A pod whose name was proven is looked for in the index first: there nothing depends on what it says.
+ * namespace. A pod whose name was proven is looked for in the index first: there nothing depends on what it says. A service account
+ * that was proven is part of both questions, so that neither leads to a class of another's nodes.
  */
 export async function placeNode(
   reader: SnapshotReader,
@@ -23,7 +24,7 @@ export async function placeNode(
   const reason = misfit(caller, claims);
   if (reason !== undefined) return { kind: "forbidden", reason };
   const ways = [
-    () => byProjection(loaded.classifier, claims),
+    () => byProjection(loaded.classifier, completed(caller, claims)),
     () => byIndex(reader, loaded, indexKeys(caller, claims)),
     () => byDefault(loaded.classifier, claims),
   ];

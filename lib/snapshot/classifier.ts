@@ -80,6 +80,17 @@ export function defaultKey(claims: NodeClaims): string | undefined {
   return nodeId === undefined ? undefined : `${nodeId.type}/${namespaceOf(claims, nodeId)}`;
 }
 
+/** Member of the metadata that names a node's service account. */
+export const accountMember = "SERVICE_ACCOUNT";
+
+/**
+ * Key of the node index for a node of a service account: whoever has proven the account finds no node of another one by it. No
+ * account's name has a slash.
+ *
+ * @param name `podName.namespace`
+ */
+export const accountKey = (serviceAccount: string, name: string): string => `${serviceAccount}/${name}`;
+
 /** Value of one attribute, as it goes into the projection. */
 function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unknown {
   const { metadata } = claims;

@@ -47,7 +47,7 @@ export interface CompiledResource {
 
 /** A node that the compiler knows: how it may call itself, and its class. */
 export interface CompiledNode {
-  /** Its `podName.namespace` and its addresses. */
+  /** Its `podName.namespace`, its addresses, and `accountKey` where it has a service account. */
   readonly keys: readonly string[];
   readonly classId: string;
 }

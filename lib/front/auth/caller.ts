@@ -1,4 +1,4 @@
-import { type NodeClaims, namespaceOf, parseNodeId } from "../../snapshot/classifier.ts";
+import { accountKey, accountMember, type NodeClaims, namespaceOf, parseNodeId } from "../../snapshot/classifier.ts";
 
 /** Who asks, as far as it was proven. */
 export type Caller =
@@ -49,7 +49,7 @@ export function misfit(caller: Caller, claims: NodeClaims): string | undefined {
     ["namespace", nodeId === undefined ? namespace : namespaceOf(claims, nodeId), namespace],
     ["namespace", nodeId?.dnsDomain.split(".")[0] || namespace, namespace],
     ["pod", name, pod === undefined ? name : `${pod}.${namespace}`],
-    ["service account", textOf(claims.metadata.SERVICE_ACCOUNT) || serviceAccount, serviceAccount],
+    ["service account", accountSaid(claims, serviceAccount), serviceAccount],
     ["cluster", textOf(claims.metadata.CLUSTER_ID) || clusterId, clusterId],
   ] as const;
   const wrong = claimed.find(([, said, proven]) => proven !== undefined && said !== proven);
@@ -58,13 +58,35 @@ export function misfit(caller: Caller, claims: NodeClaims): string | undefined {
     : `node "${claims.id.slice(0, 200)}" is not of the caller's ${wrong[0]}, ${wrong[2]}`;
 }
 
+/** `SERVICE_ACCOUNT` as a node says it; what was proven, if it says none. What is no text, as null is, fits nobody. */
+function accountSaid({ metadata }: NodeClaims, proven: string | undefined): unknown {
+  const said = Object.hasOwn(metadata, accountMember) ? metadata[accountMember] : "";
+  return said === "" ? proven : said;
+}
+
+/**
+ * What a node says of itself, with the service account that was proven where it says none: its class follows from that account, and
+ * not from its silence. Who brings no metadata at all is projected on nothing, and stays so.
+ */
+export function completed(caller: Caller, claims: NodeClaims): NodeClaims {
+  const { metadata } = claims;
+  if (caller.kind !== "node" || caller.serviceAccount === undefined || Object.keys(metadata).length === 0)
+    return claims;
+  return { ...claims, metadata: { ...metadata, [accountMember]: caller.serviceAccount } };
+}
+
 /**
  * Names by which the node index may be asked, in order. Of a node whose namespace was proven only its name counts: it could say any
- * address, and any cluster.
+ * address, and any cluster. Where its service account was proven and its pod was not, it could say any name as well: so it is looked
+ * for among the nodes of that account.
  */
 export function indexKeys(caller: Caller, claims: NodeClaims): readonly string[] {
   const nodeId = parseNodeId(claims.id);
-  if (caller.kind === "node") return [nodeId?.name ?? claims.id];
+  if (caller.kind === "node") {
+    const { serviceAccount, pod } = caller;
+    const name = nodeId?.name ?? claims.id;
+    return [serviceAccount === undefined || pod !== undefined ? name : accountKey(serviceAccount, name)];
+  }
   return nodeId === undefined ? [claims.id, claims.cluster] : [nodeId.name, nodeId.address];
 }
 

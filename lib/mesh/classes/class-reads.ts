@@ -1,6 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { networkLabel, nodeLabel, regionLabel, subzoneLabel, zoneLabel } from "../../registry/labels.ts";
-import type { LabelKeys } from "../../snapshot/classifier.ts";
+import { accountMember, type LabelKeys } from "../../snapshot/classifier.ts";
 import type { Question } from "../memo/traced-step.ts";
 import type { ProxyAnswers } from "../views/proxy-answers.ts";
 import type { AskedOfProxies } from "./asked.ts";
@@ -24,10 +24,11 @@ const topologyAttributes: ReadonlyMap<string, string> = new Map([
  * What the front has to look at, in the classifier's words. The registry's own facts (what a workload serves, its addresses)
  * are no claims of a node: nodes that differ in those alone are told apart by their names.
  *
- * Every node's namespace is read: it says which labels are.
+ * Every node's namespace is read: it says which labels are. So is its service account, whether answers depend on it or not: whoever
+ * has proven one gets a class of nodes of that account, whatever else he says of himself.
  */
 export function classReads(asked: AskedOfProxies): ClassReads {
-  const attributes = new Set(["namespace"]);
+  const attributes = new Set(["namespace", attributeOfField.serviceAccount]);
   const labels = new Map<string, Set<string>>();
   for (const [namespace, questions] of asked.byNamespace) {
     const keys = new Set<string>();
@@ -44,9 +45,7 @@ export function classReads(asked: AskedOfProxies): ClassReads {
 type QuestionField = keyof ProxyAnswers;
 
 /** Questions without an argument, by the attribute that answers them; undefined: no claim does. */
-const attributeOfField: Readonly<
-  Record<Exclude<QuestionField, "label" | "annotation" | "metadata" | "proxyConfig">, string | undefined>
-> = {
+const attributeOfField = {
   type: "type",
   namespace: "namespace",
   dnsDomain: "dnsDomain",
@@ -56,12 +55,14 @@ const attributeOfField: Readonly<
   nodeName: "nodeName",
   name: "name",
   nodeCluster: "cluster",
-  serviceAccount: "metadata:SERVICE_ACCOUNT",
+  serviceAccount: `metadata:${accountMember}`,
   interceptionMode: "interceptionMode",
   families: "families",
   addresses: undefined,
   targets: undefined,
-};
+} as const satisfies Readonly<
+  Record<Exclude<QuestionField, "label" | "annotation" | "metadata" | "proxyConfig">, string | undefined>
+>;
 
 const isField = (field: string): field is keyof typeof attributeOfField => Object.hasOwn(attributeOfField, field);
 

@@ -1,7 +1,7 @@
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
-import { type Classifier, project } from "../../snapshot/classifier.ts";
+import { accountKey, type Classifier, project } from "../../snapshot/classifier.ts";
 import type { Memo } from "../memo/memo.ts";
 import { fingerprint, plainText } from "../memo/plain-text.ts";
 import { sameList } from "../memo/same.ts";
@@ -33,7 +33,7 @@ export interface Census {
 }
 
 export interface CensusNode {
-  /** Its `podName.namespace` and its addresses. */
+  /** Its `podName.namespace`, its addresses, and `accountKey` where it has a service account. */
   readonly keys: readonly string[];
   readonly classId: string;
 }
@@ -137,9 +137,13 @@ function nodesOf(
 ): readonly CensusNode[] {
   const idOf = new Map<number, string>();
   for (const [at, { members }] of groups.entries()) for (const position of members) idOf.set(position, ids[at] ?? "");
-  return census.map(({ id, addresses }, position) => ({
-    // The pods of templates share an address that none of them has.
-    keys: [id, ...addresses.filter((address) => address !== standInAddress)],
+  return census.map(({ id, addresses, serviceAccount }, position) => ({
+    keys: [
+      id,
+      // The pods of templates share an address that none of them has.
+      ...addresses.filter((address) => address !== standInAddress),
+      ...(serviceAccount === "" ? [] : [accountKey(serviceAccount, id)]),
+    ],
     classId: idOf.get(position) ?? "",
   }));
 }

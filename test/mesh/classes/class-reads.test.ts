@@ -110,6 +110,19 @@ describe("what is read of nodes", () => {
     );
   });
 
+  it("always has the service account, in the projection and in the index: who proves one gets no other's class", () => {
+    const of = (name: string, serviceAccount: string) => ({
+      ...sidecar(`${name}.ns1`, { app: "x" }),
+      name,
+      metadata: { SERVICE_ACCOUNT: serviceAccount },
+    });
+    const proxies = [of("a", "one"), of("b", "two")];
+    const { census } = classesOf(worldOf({ services: [], configs: [], proxies }, "shared"));
+    expect(census.classifier.attributes).toContain("metadata:SERVICE_ACCOUNT");
+    expect(Object.keys(census.classifier.classes)).toHaveLength(2);
+    expect(census.nodes.map(({ keys }) => keys.at(-1))).toEqual(["one/a.ns1", "two/b.ns1"]);
+  });
+
   it("begins with what objects ask for: a metadata key that a patch matches, a label that a selector names", () => {
     const proxies = [sidecar("p.ns1", { app: "x", tier: "a" })];
     const read = (configs: RandomWorld["configs"]) =>
