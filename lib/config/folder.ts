@@ -1,6 +1,7 @@
+import type { Stats } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { watch } from "chokidar";
+import { type FSWatcher, watch } from "chokidar";
 import { byCodePoint, PortolanError } from "./diagnostic.ts";
 import type { SourceFile } from "./directory.ts";
 
@@ -49,24 +50,39 @@ async function stampOf(path: string): Promise<{ readonly modifiedMs: number; rea
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
+/** How often to look at every file where the system cannot call back: its watches may be used up. */
+const lookMs = 500;
+
 /**
- * Calls back when a YAML file below the folder has come, changed or gone.
+ * Calls back when a YAML file below the folder has come, changed or gone. Where the system has no watch left to give, from the
+ * beginning or after a while, the files are looked at instead.
  *
  * @returns ends the watch
  */
 export async function watchFolder(root: string, onChange: () => void): Promise<() => Promise<void>> {
-  const watcher = watch(root, {
-    ignoreInitial: true,
-    ignored: (path, stats) => {
-      const below = relative(root, path);
-      if (below.split(sep).some((part) => part.startsWith(".") && part !== "." && part !== "..")) return true;
-      return stats?.isFile() === true && !isConfigFile(path);
-    },
-  });
-  watcher.on("all", onChange);
-  await new Promise<void>((resolve, reject) => {
-    watcher.once("ready", () => resolve());
-    watcher.once("error", reject);
-  });
-  return () => watcher.close();
+  const ignored = (path: string, stats?: Stats) => {
+    const below = relative(root, path);
+    if (below.split(sep).some((part) => part.startsWith(".") && part !== "." && part !== "..")) return true;
+    return stats?.isFile() === true && !isConfigFile(path);
+  };
+  function follow(usePolling: boolean): Promise<FSWatcher> {
+    const watcher = watch(root, { ignoreInitial: true, ignored, usePolling, interval: lookMs });
+    watcher.on("all", onChange);
+    let failed = false;
+    return new Promise((resolve, reject) => {
+      watcher.once("ready", () => resolve(watcher));
+      watcher.on("error", (cause) => {
+        if (usePolling) return reject(cause);
+        // One watch that fails is as many as fail.
+        if (failed) return;
+        failed = true;
+        following = watcher.close().then(() => follow(true));
+        following.then(onChange, reject);
+        resolve(following);
+      });
+    });
+  }
+  let following = follow(false);
+  await following;
+  return async () => (await following).close();
 }

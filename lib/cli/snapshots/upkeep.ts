@@ -1,14 +1,27 @@
 import type { Command } from "commander";
 import { collectedSources } from "../../compile/collect-sources.ts";
+import { remakeWorlds, sourceProblems } from "../../compile/remake-worlds.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { collectGarbage } from "../../snapshot/collect-garbage.ts";
 import { collectables } from "../../snapshot/collectables.ts";
 import { fsck } from "../../snapshot/fsck.ts";
+import { recoverHead } from "../../snapshot/recover-head.ts";
+import { repair } from "../../snapshot/repair.ts";
 import { keyringOption, trustOf } from "../keyring.ts";
 import type { Terminal } from "../terminal.ts";
 import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
+import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
-/** `gc` and `fsck`. */
+const source = { copy: "the newest copy of HEAD", history: "the newest entry of the history" } as const;
+
+interface FsckOptions {
+  readonly store: string;
+  readonly keep?: string;
+  readonly repair?: boolean;
+  readonly keyring: string;
+}
+
+/** `gc`, `fsck` and `recover`. */
 export function registerUpkeep(program: Command, terminal: Terminal): void {
   program
     .command("gc")
@@ -30,15 +43,43 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .description("Proves that everything that can be asked for is there and unharmed.")
     .option(storeOption, storeDescription, defaultStore)
     .option("--keep <publications>", "how far back the history is kept")
+    .option("--repair", "write anew what is missing or damaged and can be made from the sources, or has a copy")
     .addOption(keyringOption())
-    .action(async ({ store, keep, keyring }: { store: string; keep?: string; keyring: string }) => {
+    .action(async ({ store: where, keep, repair: mends, keyring }: FsckOptions) => {
+      const store = await openStore(where);
       const { trusted } = await trustOf(keyring);
-      const result = await fsck(await openStore(store), {
+      const options = {
         ...(keep === undefined ? {} : { keepPublications: Number(keep) }),
         ...(trusted === undefined ? {} : { trusted }),
-      });
-      for (const problem of result.problems) terminal.out(problem);
+      };
+      const result = mends === true ? await repair(store, remakeWorlds(store), options) : await fsck(store, options);
+      const problems = [...result.problems, ...(await sourceProblems(store))];
+      for (const problem of problems) terminal.out(problem);
+      if ("mended" in result) terminal.out(`${result.mended} objects written anew`);
       terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
-      if (result.problems.length > 0) throw new PortolanError(`${result.problems.length} problems`);
+      if (problems.length === 0) return;
+      const remedy = mends === true ? "`portolan rollback` leads to what is whole" : "`--repair` mends what can be";
+      throw new PortolanError(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}; ${remedy}`);
     });
+
+  addWordOptions(
+    program
+      .command("recover")
+      .description("Rebuilds a HEAD that is gone or cannot be read, from its copies or from the history.")
+      .option(storeOption, storeDescription, defaultStore)
+      .addOption(keyringOption()),
+  ).action(async ({ store, keyring, ...word }: { store: string; keyring: string } & WordOptions) => {
+    const trust = await trustOf(keyring);
+    const { head, root, from, unproven } = await recoverHead(await openStore(store), { ...wordOf(word), ...trust });
+    terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);
+    if (head.pin !== undefined) terminal.out(`pinned: ${head.pin.why}; \`portolan unpin\` lets go`);
+    for (const { generation, at, reason, root: other } of unproven) {
+      terminal.out(
+        `left out, since nobody can tell whether it was served: ${at}  generation ${generation}, ${reason} of ${other}`,
+      );
+    }
+    const isUnsigned = trust.trusted !== undefined && head.signatures === undefined;
+    if (isUnsigned) terminal.out("not signed, since no copy was: look at it, then `portolan sign` vouches for it");
+    terminal.out("`portolan fsck` looks at the rest");
+  });
 }
