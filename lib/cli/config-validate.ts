@@ -8,7 +8,8 @@ export const registerValidate: Register = (program, terminal) => {
     async (options: InputOptions) => {
       const loaded = read(await inputFiles(options.filename), options.namespace);
       const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
-      const count = loaded.configs.length + loaded.objects.length + loaded.others.length;
+      const remote = loaded.clusters.flatMap(({ objects }) => objects);
+      const count = loaded.configs.length + loaded.objects.length + loaded.others.length + remote.length;
       if (errors.length > 0) {
         printDiagnostics(terminal, loaded.diagnostics, Number.POSITIVE_INFINITY);
         throw new PortolanError(

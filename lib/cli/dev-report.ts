@@ -1,14 +1,18 @@
 import type { FilesCompiled } from "../compile/compile-files.ts";
+import type { Diagnostic } from "../config/diagnostic.ts";
 import type { Refusal } from "../front/refusals.ts";
 import type { CompiledClass } from "../snapshot/compiled.ts";
 import type { PublishResult } from "../snapshot/publish.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
+import { analysisReport } from "./analysis-report.ts";
 import { printDiagnostics, type Terminal } from "./terminal.ts";
 
 /** One round of `portolan dev`. */
 export interface Publication {
   readonly files: number;
   readonly compiled: FilesCompiled;
+  /** What the analysers say besides. */
+  readonly analysis: readonly Diagnostic[];
   readonly result: Exclude<PublishResult, { readonly kind: "lost" }>;
   readonly compileMs: number;
   readonly publishMs: number;
@@ -38,6 +42,7 @@ export function devReport(
 ): DevReport {
   const { colours } = terminal;
   const label = (text: string) => colours.green(text.padEnd(10));
+  const tellAnalysis = analysisReport(terminal, folder, label("analyzed"));
   const emit = (event: object) => terminal.out(JSON.stringify(event));
 
   return {
@@ -45,6 +50,7 @@ export function devReport(
       const { compiled, result } = publication;
       if (json) return emit({ event: result.kind, ...summaryOf(publication) });
       printDiagnostics(terminal, compiled.diagnostics);
+      tellAnalysis(publication.analysis);
       const { classes } = compiled.value;
       terminal.err(`${label("read")}${folder}: ${compiled.objects} objects in ${publication.files} files`);
       terminal.err(`${label("compiled")}${classes.length} classes of proxies, ${ms(publication.compileMs)}`);
@@ -102,7 +108,7 @@ function classLine({ id, poll }: CompiledClass): string {
   return `${id}  ${resourceTypes.map((type) => `${type} ${poll[type].length}`).join(", ")}`;
 }
 
-function summaryOf({ files, compiled, result, compileMs, publishMs }: Publication): object {
+function summaryOf({ files, compiled, analysis, result, compileMs, publishMs }: Publication): object {
   return {
     files,
     objects: compiled.objects,
@@ -116,6 +122,7 @@ function summaryOf({ files, compiled, result, compileMs, publishMs }: Publicatio
     compileMs: Math.round(compileMs),
     publishMs: Math.round(publishMs),
     diagnostics: compiled.diagnostics,
+    analysis,
   };
 }
 

@@ -37,7 +37,9 @@ export const registerSecret: Register = (program, terminal) => {
     .option("--service-account <names...>", "only proxies that run as one of these may have them")
     .action(async (options: Options) => {
       const files = await inputFiles(options.filename);
-      const found = files.flatMap(({ file, text }) => parseStream(text, { file }).value.filter(isSecret));
+      const found = files.flatMap(({ file, text, under = "" }) =>
+        parseStream(text, { file: under + file }).value.filter(isSecret),
+      );
       if (found.length === 0) throw new PortolanError("there is no Secret to store");
       const read = found.map((object) => readSecret(object, options.namespace, Date.now()));
       refuseErrors(read);

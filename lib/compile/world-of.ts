@@ -8,6 +8,7 @@ import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import type { LegacyRelease, World } from "../mesh/world.ts";
 import { createRegistryBuilder, type RegistryBuilder } from "../registry/build-registry.ts";
+import type { ClusterInput } from "../registry/registry-input.ts";
 import { censusOf } from "./census.ts";
 
 export interface WorldOptions {
@@ -43,7 +44,7 @@ const proxiesIn = step(
 export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Memo): Stage<World> {
   const { meshConfig, meshNetworks, configs } = loaded;
   const { domain, clusterId, compat, nodes, legacyApi, binaryForms = false, certificates = "sds" } = options;
-  const clusters = [{ id: clusterId, objects: loaded.objects }, ...loaded.clusters];
+  const clusters = clustersOf(loaded, clusterId);
   const build = lastMade<RegistryBuilder>(memo, "registry") ?? createRegistryBuilder();
   keepLast(memo, "registry", build);
   const registry = build({ clusters, configs, meshConfig, meshNetworks, domain });
@@ -64,4 +65,14 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
     },
     diagnostics: [registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
   };
+}
+
+/** The primary one first; files of one cluster together. */
+export function clustersOf(
+  { objects, clusters, settings }: LoadedDirectory,
+  clusterId: string,
+): readonly ClusterInput[] {
+  const own = { id: clusterId, objects, statedEndpoints: settings.endpoints };
+  const byId = Map.groupBy(clusters, ({ id }) => id);
+  return [own, ...[...byId].map(([id, parts]) => ({ id, objects: parts.flatMap((part) => part.objects) }))];
 }

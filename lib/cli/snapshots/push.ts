@@ -1,10 +1,11 @@
 import type { Command } from "commander";
-import { createRecompiler, type Recompiled } from "../../compile/recompile.ts";
+import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/source-shard.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { SourceFile } from "../../config/directory.ts";
+import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/directory.ts";
 import { readFolder } from "../../config/folder.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
+import { analysisOf, analysisReport } from "../analysis-report.ts";
 import { keyringOption, trustOf } from "../keyring.ts";
 import { postSigned, webhookSecret } from "../post-signed.ts";
 import { tellFilled } from "../recompiled-text.ts";
@@ -47,10 +48,11 @@ export function registerPush(program: Command, terminal: Terminal): void {
   addWordOptions(command).action(async (folder: string, options: Options) => {
     const files = await readFolder(folder);
     const publishing = publishingOf(options);
-    const pushed =
+    const { pushed, loaded } =
       options.url === undefined
         ? await pushToStore(files, options, publishing)
-        : await pushToUrl(files, options.url, options, publishing);
+        : { pushed: await pushToUrl(files, options.url, options, publishing), loaded: readFiles(files) };
+    analysisReport(terminal, folder, "analyzed: ")(analysisOf(loaded, pushed.diagnostics));
     tellFilled(terminal, options.source, pushed);
   });
 }
@@ -60,15 +62,27 @@ function publishingOf({ canary, label, ...word }: Options): Publishing {
   return { ...wordOf(word), ...(canary === undefined ? {} : { share: { percent: canary, labels: label } }) };
 }
 
+/** What came of it, and what all sources say together; of a compile function's others nothing is known here. */
+interface Pushed {
+  readonly pushed: Recompiled;
+  readonly loaded: LoadedDirectory;
+}
+
 async function pushToStore(
   files: readonly SourceFile[],
   { store: where, source, binaryForms, allowEmpty = false, keyring }: Options,
   publishing: Publishing,
-): Promise<Recompiled> {
+): Promise<Pushed> {
   const store = await openStore(where);
   const publisher = await trustOf(keyring);
   await writeShard(store, source, files, { allowEmpty });
-  return createRecompiler({ store, change: binaryForms === undefined ? {} : { binaryForms }, publisher })(publishing);
+  const recompile = createWorldRecompiler({
+    store,
+    change: binaryForms === undefined ? {} : { binaryForms },
+    publisher,
+  });
+  const pushed = await recompile(publishing);
+  return { pushed, loaded: pushed.compiled.loaded };
 }
 
 async function pushToUrl(
