@@ -27,6 +27,8 @@ export interface DevReport {
   ): void;
   refused(refusal: Refusal): void;
   failed(cause: unknown): void;
+  /** Somebody has deleted the store. */
+  gone(): void;
 }
 
 const maxClasses = 12;
@@ -34,10 +36,12 @@ const maxClasses = 12;
 /** Tells what `portolan dev` does: for people on standard error, or as JSON lines on standard output. */
 export function devReport(
   terminal: Terminal,
-  { folder, json }: { readonly folder: string; readonly json: boolean },
+  { folder, store, json }: { readonly folder: string; readonly store: string; readonly json: boolean },
 ): DevReport {
   const { colours } = terminal;
   const label = (text: string) => colours.green(text.padEnd(10));
+  /** The store is named once. */
+  let isTold = false;
   const emit = (event: object) => terminal.out(JSON.stringify(event));
 
   return {
@@ -52,16 +56,20 @@ export function devReport(
       if (classes.length > maxClasses) terminal.err(`${" ".repeat(10)}… and ${classes.length - maxClasses} more`);
       const version = `version ${colours.bold(result.root.slice(0, 12))}, generation ${result.head.generation}`;
       terminal.err(`${label(result.kind)}${version}${resultText(publication)}`);
+      if (!isTold) terminal.err(`${label("store")}${store}`);
+      isTold = true;
     },
     serving(url, authentication, example) {
       if (json)
         return emit({
           event: "serving",
           url,
+          store,
           authentication,
           ...(example === undefined ? {} : { proxy: example.proxy }),
         });
       terminal.err(`${label("serving")}${colours.bold(url)}, watching ${folder}`);
+
       terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
       if (example === undefined) {
         terminal.err("no pod here has a proxy: label it security.istio.io/tlsMode: istio, and it gets a class");
@@ -82,6 +90,10 @@ export function devReport(
       const reason = cause instanceof Error ? cause.message : String(cause);
       if (json) return emit({ event: "failed", reason });
       terminal.err(`${colours.red("failed".padEnd(10))}${reason}; what was published goes on being served`);
+    },
+    gone() {
+      if (json) return emit({ event: "gone", store });
+      terminal.err(`${colours.yellow("gone".padEnd(10))}${store} was deleted; it is made anew`);
     },
   };
 }

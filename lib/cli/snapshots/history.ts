@@ -2,18 +2,18 @@ import { headTimeNow } from "../../snapshot/clock.ts";
 import { readHead, rootAt } from "../../snapshot/head.ts";
 import { type HistoryEntry, readHistory } from "../../snapshot/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { openThere } from "../named-store.ts";
 import type { Terminal } from "../terminal.ts";
-import { openStore } from "./open-store.ts";
 
 export interface PublicationsOptions {
-  readonly store: string;
+  readonly store?: string | undefined;
   readonly limit: number;
   readonly json?: boolean;
 }
 
 /** What was published, newest first; `>` marks what is served now. */
 export async function showPublications(terminal: Terminal, options: PublicationsOptions): Promise<void> {
-  const store = await openStore(options.store);
+  const store = await openThere(options.store);
   const read = await readHead(store);
   if (read === undefined) {
     terminal.err("nothing was published yet");

@@ -4,18 +4,20 @@ import { readHead } from "../../snapshot/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head-status.ts";
 import type { HistoryEntry } from "../../snapshot/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { examplesText } from "../examples.ts";
+import { openThere, storeOption } from "../named-store.ts";
 import type { Terminal } from "../terminal.ts";
-import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
 
 /** `portolan status`: what is served, what is newest, and what lies between. */
 export function registerStatus(program: Command, terminal: Terminal): void {
   program
     .command("status")
     .description("Shows what is served, what holds it, and what was published since then.")
-    .option(storeOption, storeDescription, defaultStore)
+    .addOption(storeOption())
     .option("--json", "as JSON")
-    .action(async ({ store: where, json }: { readonly store: string; readonly json?: boolean }) => {
-      const store = await openStore(where);
+    .addHelpText("after", examplesText(["status", "status --store s3://mesh/prod --json"]))
+    .action(async ({ store: where, json }: { readonly store?: string; readonly json?: boolean }) => {
+      const store = await openThere(where);
       const read = await readHead(store);
       if (read === undefined) {
         terminal.err("nothing was published yet");
@@ -41,7 +43,9 @@ function statusLines(status: HeadStatus): readonly string[] {
   if (canary !== undefined) {
     const { percent, labels, root } = canary;
     const chosen = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-    lines.push(row("canary", `${short(root)}  for ${[`${percent} %`, ...chosen].join(", ")}`));
+    const isForNobody = percent === 0 && chosen.length === 0;
+    const who = isForNobody ? "nobody until `portolan promote`" : [`${percent} %`, ...chosen].join(", ");
+    lines.push(row("canary", `${short(root)}  for ${who}`));
   }
   if (pin === undefined) return lines;
   const { by, why, since: from, until } = pin;
