@@ -70,7 +70,7 @@ const knownKinds: readonly KnownKind[] = [
  *
  * @throws InvalidArgumentError for any other word; hyphens, as very old releases had them, get a hint
  */
-export function kindNamed(word: string): NamedKind {
+function kindNamed(word: string): NamedKind {
   const [plain = "", group] = word.toLowerCase().split(/\.(.*)/);
   const isMeant = (known: KnownKind, name: string) =>
     known.words.includes(name) && (group === undefined || known.group === group || `v1.${known.group}` === group);

@@ -1,8 +1,11 @@
 import type { FilesCompiled } from "../compile/compile-files.ts";
-import type { Refusal } from "../front/refusals.ts";
-import type { CompiledClass } from "../snapshot/compiled.ts";
+import type { ExplainedRefusal } from "../front/explain-refusal.ts";
+import { strangerRemedy } from "../front/stranger-remedy.ts";
+import type { Stranger } from "../front/strangers.ts";
+import type { CompiledClass, CompiledNode } from "../snapshot/compiled.ts";
 import type { PublishResult } from "../snapshot/publish.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
+import { refusalLines, strangerLines } from "./node-trouble.ts";
 import { printDiagnostics, type Terminal } from "./terminal.ts";
 
 /** One round of `portolan dev`. */
@@ -25,7 +28,10 @@ export interface DevReport {
     authentication: string,
     example: { readonly proxy: string; readonly bootstrap: string } | undefined,
   ): void;
-  refused(refusal: Refusal): void;
+  /** @param places where objects stand, `catalog.yaml:97` */
+  refused(refusal: ExplainedRefusal, places: ReadonlyMap<string, string>): void;
+  /** A node that no class was compiled for has asked. */
+  stranger(stranger: Stranger): void;
   failed(cause: unknown): void;
   /** Somebody has deleted the store. */
   gone(): void;
@@ -52,7 +58,11 @@ export function devReport(
       const { classes } = compiled.value;
       terminal.err(`${label("read")}${folder}: ${compiled.objects} objects in ${publication.files} files`);
       terminal.err(`${label("compiled")}${classes.length} classes of proxies, ${ms(publication.compileMs)}`);
-      for (const one of classes.slice(0, maxClasses)) terminal.err(`${" ".repeat(10)}${classLine(one)}`);
+      const members = membersByClass(compiled.value.nodes);
+      for (const one of classes.slice(0, maxClasses)) {
+        terminal.err(`${" ".repeat(10)}${classLine(one)}`);
+        terminal.err(`${" ".repeat(12)}${membersText(members.get(one.id) ?? [])}`);
+      }
       if (classes.length > maxClasses) terminal.err(`${" ".repeat(10)}… and ${classes.length - maxClasses} more`);
       const version = `version ${colours.bold(result.root.slice(0, 12))}, generation ${result.head.generation}`;
       terminal.err(`${label(result.kind)}${version}${resultText(publication)}`);
@@ -82,9 +92,17 @@ export function devReport(
       terminal.err(`  npx portolan bootstrap ${proxy} --dir ${folder} --server ${url} > envoy.yaml`);
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
     },
-    refused(refusal) {
+    refused(refusal, places) {
       if (json) return emit({ event: "refused", ...refusal });
-      terminal.err(`${colours.red("refused".padEnd(10))}${JSON.stringify(refusal)}`);
+      const [first = "", ...others] = refusalLines(refusal, places);
+      terminal.err(`${colours.red("refused".padEnd(10))}${first}`);
+      for (const line of others) terminal.err(`${" ".repeat(10)}${line}`);
+    },
+    stranger(stranger) {
+      if (json) return emit({ event: "stranger", ...stranger, remedy: strangerRemedy(stranger) });
+      const [first = "", ...others] = strangerLines(stranger);
+      terminal.err(`${colours.yellow(stranger.kind.padEnd(10))}${first}`);
+      for (const line of others) terminal.err(`${" ".repeat(10)}${line}`);
     },
     failed(cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
@@ -110,17 +128,43 @@ function resultText({ result, publishMs }: Publication): string {
   }
 }
 
-function classLine({ id, poll }: CompiledClass): string {
-  return `${id}  ${resourceTypes.map((type) => `${type} ${poll[type].length}`).join(", ")}`;
+function classLine(one: CompiledClass): string {
+  const counts = Object.entries(countsOf(one)).map(([type, count]) => `${type} ${count}`);
+  return `${one.id}  ${counts.join(", ")}`;
+}
+
+/** Of what a node of the class is served; endpoints one by one, wherever they lie: a poller's are in its clusters. */
+function countsOf({ poll, stream }: CompiledClass): Readonly<Record<string, number>> {
+  const endpoints = stream.endpoints.reduce((sum, { text }) => sum + text.split('"endpoint":{').length - 1, 0);
+  return { ...Object.fromEntries(resourceTypes.map((type) => [type, poll[type].length])), endpoints };
+}
+
+/** Nodes by class. */
+function membersByClass(nodes: readonly CompiledNode[]): ReadonlyMap<string, readonly CompiledNode[]> {
+  return Map.groupBy(nodes, ({ classId }) => classId);
+}
+
+/** The first of them, by `pod.namespace`. */
+const namesOf = (members: readonly CompiledNode[]): readonly string[] =>
+  members.slice(0, maxMembers).map(({ keys }) => keys[0] ?? "");
+
+const maxMembers = 5;
+
+function membersText(members: readonly CompiledNode[]): string {
+  if (members.length === 0) return "no node by itself: the default of what is not known";
+  const more = members.length > maxMembers ? ` and ${members.length - maxMembers} more` : "";
+  return namesOf(members).join(", ") + more;
 }
 
 function summaryOf({ files, compiled, result, compileMs, publishMs }: Publication): object {
+  const members = membersByClass(compiled.value.nodes);
   return {
     files,
     objects: compiled.objects,
-    classes: compiled.value.classes.map(({ id, poll }) => ({
-      id,
-      ...Object.fromEntries(resourceTypes.map((type) => [type, poll[type].length])),
+    classes: compiled.value.classes.map((one) => ({
+      id: one.id,
+      ...countsOf(one),
+      members: namesOf(members.get(one.id) ?? []),
     })),
     version: result.root,
     generation: result.head.generation,

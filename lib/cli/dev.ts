@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
+import { placesOf } from "../compile/places.ts";
 import { createWorldRecompiler } from "../compile/recompile.ts";
 import { writeShard } from "../compile/source-shard.ts";
 import { coalesce } from "../compile/webhook/coalesce.ts";
@@ -15,6 +16,7 @@ import { settingText } from "../front/auth/setting-file.ts";
 import { createFront } from "../front/front.ts";
 import { type RunningServer, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
+import type { Refusal } from "../front/refusals.ts";
 import type { LegacyRelease } from "../mesh/world.ts";
 import type { Trust } from "../snapshot/signatures.ts";
 import { heldPace } from "../snapshot/steps.ts";
@@ -144,9 +146,20 @@ async function openRound(
     ...(trust.trusted === undefined ? {} : { trusted: trust.trusted }),
     maxHoldMs: 25_000,
     metrics: prometheusMetrics(),
-    onRefusal: report.refused,
+    onRefusal: (refusal) => {
+      tellRefusal(refusal).catch(report.failed);
+    },
+    onStranger: report.stranger,
     onError: report.failed,
   });
+  /** What was compiled last: where objects stand. */
+  let sources: Publication["compiled"]["value"]["sources"] = [];
+  async function tellRefusal({ nodeId, type, name }: Refusal): Promise<void> {
+    const explained = (await front.explainRefusals()).find(
+      (one) => one.nodeId === nodeId && one.type === type && one.name === name,
+    );
+    if (explained !== undefined) report.refused(explained, await placesOf(store, sources));
+  }
   const closing: (() => unknown)[] = [front.close];
   const close = async () => {
     for (const one of closing.splice(0).toReversed()) await one();
@@ -156,10 +169,15 @@ async function openRound(
     const server = await serve(frontApp(front), options);
     closing.unshift(server.close);
     const publishFolder = folderPublisher(folder, store, options, trust);
-    const first = await publishFolder();
-    report.published(first.publication);
+    const publish = async () => {
+      const done = await publishFolder();
+      ({ sources } = done.publication.compiled.value);
+      report.published(done.publication);
+      return done;
+    };
+    const first = await publish();
     if (!isAgain) report.serving(server.url, authentication.description, exampleIn(first.files, server.url));
-    const again = coalesce(async () => report.published((await publishFolder()).publication));
+    const again = coalesce(publish);
     closing.push(
       await watchFolder(folder, () => {
         again().catch(report.failed);

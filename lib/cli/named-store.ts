@@ -9,7 +9,7 @@ const ownFolder = ".portolan";
 const settingsFile = `${ownFolder}/settings.json`;
 
 /** The store of whoever names none. */
-export const defaultStore = `${ownFolder}/store`;
+const defaultStore = `${ownFolder}/store`;
 
 /** Begins the name of a store that `portolan dev` made for a folder. */
 export const devStorePrefix = `${ownFolder}/dev-`;
@@ -65,7 +65,7 @@ export async function openThere(option: string | undefined): Promise<ObjectStore
 }
 
 /** The same, as a name. */
-export async function placeThere(option: string | undefined): Promise<string> {
+async function placeThere(option: string | undefined): Promise<string> {
   const named = await namedStore(option);
   const where = named ?? defaultStore;
   checkPlace(where);

@@ -1,3 +1,4 @@
+import { PortolanError } from "../../config/diagnostic.ts";
 import { headTimeNow } from "../../snapshot/clock.ts";
 import { readHead, rootAt } from "../../snapshot/head.ts";
 import { type HistoryEntry, readHistory } from "../../snapshot/history.ts";
@@ -15,10 +16,7 @@ export interface PublicationsOptions {
 export async function showPublications(terminal: Terminal, options: PublicationsOptions): Promise<void> {
   const store = await openThere(options.store);
   const read = await readHead(store);
-  if (read === undefined) {
-    terminal.err("nothing was published yet");
-    return;
-  }
+  if (read === undefined) throw new PortolanError("nothing was published yet");
   const served = rootAt(read.head, await headTimeNow(store, read, Date.now));
   let left = options.limit;
   let isMarked = false;
