@@ -7,8 +7,10 @@ import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
+import { templateKinds, templateOf } from "../config/kubernetes/pod-template.ts";
 import type { Labels } from "../config/labels.ts";
 import type { ParsedObject } from "../config/parse.ts";
+import { fieldsOf, listOf, stringsOf, textOf } from "../config/untyped.ts";
 import { type KnownHosts, knownHosts } from "./known-hosts.ts";
 
 /** What an analysis looks at: a folder's content, or what a cluster holds. */
@@ -68,7 +70,7 @@ export function analysisOf(input: AnalysisInput): Analysis {
     input.objects.filter((object) => object.kind === kind && groupVersion(object.apiVersion).group === group);
   const services = objects("", "Service").map(serviceOf);
   const serviceEntries = ofKind<ServiceEntry>("ServiceEntry");
-  const templates = ["Deployment", "StatefulSet", "DaemonSet"].flatMap((kind) => objects("apps", kind));
+  const templates = input.objects.filter(({ kind }) => templateKinds.some((known) => known === kind));
   return {
     ...input,
     ofKind,
@@ -77,30 +79,12 @@ export function analysisOf(input: AnalysisInput): Analysis {
     gateways: ofKind<Gateway>("Gateway"),
     serviceEntries,
     // Files often hold the deployment and not its pods, so a template counts as one.
-    pods: [...objects("", "Pod").map(workloadOf), ...templates.map(templateOf)],
+    pods: [...objects("", "Pod").map(workloadOf), ...templates.map(workloadOfTemplate)],
     services,
     namespaces: objects("", "Namespace").map(workloadOf),
     hosts: knownHosts(services, serviceEntries, input.meshConfig),
   };
 }
-
-type Fields = Readonly<Record<string, unknown>>;
-
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function labelsOf(value: unknown): Labels {
-  return Object.fromEntries(
-    Object.entries(fieldsOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
-  );
-}
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function workloadOf(object: ParsedObject): Workload {
   const { name, namespace } = object.metadata;
@@ -109,25 +93,25 @@ function workloadOf(object: ParsedObject): Workload {
   return {
     name,
     namespace: space,
-    labels: labelsOf(object.metadata.labels),
-    annotations: labelsOf(object.metadata.annotations),
+    labels: stringsOf(object.metadata.labels),
+    annotations: stringsOf(object.metadata.annotations),
     object,
     origin: { ...object.origin, key: { ...object.origin.key, namespace: space } },
   };
 }
 
-function templateOf(object: ParsedObject): Workload {
-  const metadata = fieldsOf(fieldsOf(fieldsOf(object.spec).template).metadata);
+function workloadOfTemplate(object: ParsedObject): Workload {
+  const metadata = fieldsOf(templateOf(object).metadata);
   return {
     ...workloadOf(object),
-    labels: labelsOf(metadata.labels),
-    annotations: labelsOf(metadata.annotations),
+    labels: stringsOf(metadata.labels),
+    annotations: stringsOf(metadata.annotations),
   };
 }
 
 function serviceOf(object: ParsedObject): KubernetesService {
   const spec = fieldsOf(object.spec);
-  const selector = labelsOf(spec.selector);
+  const selector = stringsOf(spec.selector);
   return {
     ...workloadOf(object),
     type: textOf(spec.type) || "ClusterIP",

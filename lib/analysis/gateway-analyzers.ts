@@ -4,7 +4,8 @@ import { hostsOverlap } from "../config/host-name.ts";
 import type { Gateway, Server } from "../config/kinds/gateway.ts";
 import { isSubset, type Labels } from "../config/labels.ts";
 import type { ParsedObject } from "../config/parse.ts";
-import { type Analysis, fieldsOf } from "./analysis-input.ts";
+import { fieldsOf } from "../config/untyped.ts";
+import type { Analysis } from "./analysis-input.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";
 
 /** Secrets of a gateway are looked for where its pods run, and in its own namespace where none are known. */

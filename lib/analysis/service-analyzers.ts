@@ -4,7 +4,7 @@ import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import { isSubset } from "../config/labels.ts";
 import { isKnownProtocol } from "../config/rules/protocols.ts";
 import { allocatesAddresses } from "../config/rules/service-entry.ts";
-import { fieldsOf, listOf } from "./analysis-input.ts";
+import { fieldsOf, listOf } from "../config/untyped.ts";
 import { type Analyzer, found } from "./analyzer.ts";
 import { fullHost } from "./known-hosts.ts";
 

@@ -5,7 +5,8 @@ import type { EnvoyConfigObjectPatch, EnvoyFilter } from "../config/kinds/envoy-
 import type { Sidecar } from "../config/kinds/sidecar.ts";
 import type { Telemetry } from "../config/kinds/telemetry.ts";
 import { isSubset, type Labels } from "../config/labels.ts";
-import { type Analysis, fieldsOf, listOf, type Workload } from "./analysis-input.ts";
+import { fieldsOf, listOf } from "../config/untyped.ts";
+import type { Analysis, Workload } from "./analysis-input.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";
 import { labelText } from "./gateway-analyzers.ts";
 

@@ -3,13 +3,14 @@ import { join, resolve } from "node:path";
 import { dump } from "js-yaml";
 import { bootstrapOf, type ControlPlane, tokenSecret } from "../agent/bootstrap.ts";
 import { censusOf } from "../compile/census.ts";
-import { defaultWorldOptions } from "../compile/world-of.ts";
+import { clustersOf, defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { readFiles, type SourceFile } from "../config/directory.ts";
 import { readFolder } from "../config/folder.ts";
 import { createMemo } from "../mesh/memo/memo.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
+import { standInAddress } from "../registry/kubernetes/stand-in.ts";
 import { wholeNumber } from "./numbers.ts";
 import { proxyServices } from "./proxy-services.ts";
 import type { Register } from "./terminal.ts";
@@ -34,7 +35,7 @@ export const registerBootstrap: Register = (program, terminal) => {
     .description(
       "Prints the Envoy bootstrap of one proxy, `pod.namespace`; without a name lists the proxies of the folder.",
     )
-    .option("--dir <folder>", "folder whose pods are looked through", sampleFolder)
+    .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder)
     .option("--server <url>", "where the front answers", "http://127.0.0.1:8080")
     .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)
     .option("--json", "as JSON instead of YAML")
@@ -57,6 +58,11 @@ export const registerBootstrap: Register = (program, terminal) => {
       if (found === undefined) {
         const known = proxies.map(({ proxy }) => proxy.id).join(", ");
         throw new PortolanError(`no workload ${node} with a proxy in ${options.dir}; there are: ${known || "none"}`);
+      }
+      if (found.proxy.addresses.includes(standInAddress)) {
+        terminal.err(
+          `${node} stands for pods that are not there yet: put the pod's own address in the place of ${standInAddress}`,
+        );
       }
       if (options.tokenFile !== undefined && options.out === undefined)
         throw new PortolanError("--token-file wants --out: the bootstrap comes with a second file");
@@ -85,11 +91,12 @@ export function bootstrapText(bootstrap: ReturnType<typeof bootstrapOf>): string
 
 /** The proxies that a folder is compiled for. */
 export function proxiesIn(files: readonly SourceFile[]): readonly WorkloadProxy[] {
-  const { configs, objects, meshConfig, meshNetworks, clusters } = readFiles(files);
+  const loaded = readFiles(files);
+  const { configs, meshConfig, meshNetworks } = loaded;
   const { domain, clusterId } = defaultWorldOptions;
   const memo = createMemo();
   const registry = buildRegistry({
-    clusters: [{ id: clusterId, objects }, ...clusters],
+    clusters: clustersOf(loaded, clusterId),
     configs,
     meshConfig,
     meshNetworks,

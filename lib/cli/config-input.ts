@@ -1,10 +1,11 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../config/config.ts";
 import { byCodePoint, type Diagnostic, keyText, PortolanError } from "../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../config/directory.ts";
+import { readFolder } from "../config/folder.ts";
 import { parseStream } from "../config/parse.ts";
 import { printDiagnostics, type Terminal } from "./terminal.ts";
 
@@ -46,14 +47,12 @@ export async function inputFiles(names: readonly string[] | undefined): Promise<
 
 async function filesAt(name: string): Promise<readonly SourceFile[]> {
   try {
+    // What is named itself is read, whatever it is: `-f <(helm template shop chart)` is a pipe.
     if (!(await stat(name)).isDirectory()) return [{ file: name, text: await readFile(name, "utf8") }];
-    const entries = await readdir(name, { recursive: true, withFileTypes: true });
-    const paths = entries
-      .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name))
-      .map((entry) => join(entry.parentPath, entry.name))
-      .sort(byCodePoint);
-    return await Promise.all(paths.map(async (file) => ({ file, text: await readFile(file, "utf8") })));
+    const under = join(name, "/");
+    return (await readFolder(name)).map((file) => ({ ...file, under }));
   } catch (cause) {
+    if (cause instanceof PortolanError) throw cause;
     throw new PortolanError(
       `cannot read ${name}: ${cause instanceof Error ? cause.message : String(cause)}`,
       [],
@@ -109,8 +108,8 @@ export function read(files: readonly SourceFile[], namespace?: string): LoadedDi
 /** An object that names another namespace than `-n` is a mistake of one or the other. */
 function checkNamespaces(files: readonly SourceFile[], namespace: string | undefined): void {
   if (namespace === undefined) return;
-  const wrong: Diagnostic[] = files.flatMap(({ file, text }) =>
-    parseStream(text, { file }).value.flatMap(({ origin, metadata }): readonly Diagnostic[] => {
+  const wrong: Diagnostic[] = files.flatMap(({ file, text, under = "" }) =>
+    parseStream(text, { file: under + file }).value.flatMap(({ origin, metadata }): readonly Diagnostic[] => {
       if (metadata.namespace === undefined || metadata.namespace === namespace) return [];
       const message = `is ${metadata.namespace}, and -n says ${namespace}`;
       return [

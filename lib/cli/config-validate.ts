@@ -14,7 +14,8 @@ export const registerValidate: Register = (program, terminal) => {
     .action(async (paths: readonly string[], options: InputOptions & { readonly json?: boolean }) => {
       const loaded = read(await inputFiles([...paths, ...(options.filename ?? [])]), options.namespace);
       const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
-      const count = loaded.configs.length + loaded.objects.length + loaded.others.length;
+      const remote = loaded.clusters.flatMap(({ objects }) => objects);
+      const count = loaded.configs.length + loaded.objects.length + loaded.others.length + remote.length;
       if (options.json === true) terminal.out(JSON.stringify({ valid: count, diagnostics: loaded.diagnostics }));
       else printDiagnostics(terminal, loaded.diagnostics, Number.POSITIVE_INFINITY);
       if (errors.length > 0) {

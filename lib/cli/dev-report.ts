@@ -1,10 +1,12 @@
 import type { FilesCompiled } from "../compile/compile-files.ts";
+import type { Diagnostic } from "../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../front/explain-refusal.ts";
 import { strangerRemedy } from "../front/stranger-remedy.ts";
 import type { Stranger } from "../front/strangers.ts";
 import type { CompiledClass, CompiledNode } from "../snapshot/compiled.ts";
 import type { PublishResult } from "../snapshot/publish.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
+import { analysisReport } from "./analysis-report.ts";
 import { refusalLines, strangerLines } from "./node-trouble.ts";
 import { printDiagnostics, type Terminal } from "./terminal.ts";
 
@@ -12,6 +14,8 @@ import { printDiagnostics, type Terminal } from "./terminal.ts";
 export interface Publication {
   readonly files: number;
   readonly compiled: FilesCompiled;
+  /** What the analysers say besides. */
+  readonly analysis: readonly Diagnostic[];
   readonly result: Exclude<PublishResult, { readonly kind: "lost" }>;
   readonly compileMs: number;
   readonly publishMs: number;
@@ -48,6 +52,7 @@ export function devReport(
   const label = (text: string) => colours.green(text.padEnd(10));
   /** The store is named once. */
   let isTold = false;
+  const tellAnalysis = analysisReport(terminal, folder, label("analyzed"));
   const emit = (event: object) => terminal.out(JSON.stringify(event));
 
   return {
@@ -55,6 +60,7 @@ export function devReport(
       const { compiled, result } = publication;
       if (json) return emit({ event: result.kind, ...summaryOf(publication) });
       printDiagnostics(terminal, compiled.diagnostics);
+      tellAnalysis(publication.analysis);
       const { classes } = compiled.value;
       terminal.err(`${label("read")}${folder}: ${compiled.objects} objects in ${publication.files} files`);
       terminal.err(`${label("compiled")}${classes.length} classes of proxies, ${ms(publication.compileMs)}`);
@@ -156,7 +162,7 @@ function membersText(members: readonly CompiledNode[]): string {
   return namesOf(members).join(", ") + more;
 }
 
-function summaryOf({ files, compiled, result, compileMs, publishMs }: Publication): object {
+function summaryOf({ files, compiled, analysis, result, compileMs, publishMs }: Publication): object {
   const members = membersByClass(compiled.value.nodes);
   return {
     files,
@@ -172,6 +178,7 @@ function summaryOf({ files, compiled, result, compileMs, publishMs }: Publicatio
     compileMs: Math.round(compileMs),
     publishMs: Math.round(publishMs),
     diagnostics: compiled.diagnostics,
+    analysis,
   };
 }
 

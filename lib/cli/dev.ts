@@ -21,6 +21,7 @@ import type { LegacyRelease } from "../mesh/world.ts";
 import type { Trust } from "../snapshot/signatures.ts";
 import { heldPace } from "../snapshot/steps.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { analysisOf } from "./analysis-report.ts";
 import { bootstrapFor, bootstrapText, proxiesIn, sampleFolder } from "./bootstrap.ts";
 import { type DevReport, devReport, type Publication } from "./dev-report.ts";
 import { keyringOption, trustOf } from "./keyring.ts";
@@ -224,16 +225,16 @@ function folderPublisher(
     const files = await readFolder(folder);
     if (files.length === 0) {
       throw new PortolanError(
-        `${folder} holds no .yaml or .yml file; give a folder that does, or try \`npm start\` alone`,
+        `${folder} holds no .yaml, .yml or .json file; give a folder that does, or try \`npm start\` alone`,
       );
     }
     await writeShard(store, "main", files, { halfSaves: true, allowEmpty });
     const { compiled, result } = await recompile();
     const compileMs = compiledMs - startMs;
-    return {
-      publication: { files: files.length, compiled, result, compileMs, publishMs: performance.now() - compiledMs },
-      files,
-    };
+    const publishMs = performance.now() - compiledMs;
+    // What is served does not wait for the analysers.
+    const analysis = analysisOf(compiled.loaded, compiled.diagnostics);
+    return { publication: { files: files.length, compiled, analysis, result, compileMs, publishMs }, files };
   };
 }
 

@@ -41,7 +41,9 @@ export const registerSecret: Register = (program, terminal) => {
     .addHelpText("after", examplesText(["secret apply -f shop-cert.yaml -n shop --service-account gateway"]))
     .action(async (options: Options) => {
       const files = await inputFiles(options.filename);
-      const found = files.flatMap(({ file, text }) => parseStream(text, { file }).value.filter(isSecret));
+      const found = files.flatMap(({ file, text, under = "" }) =>
+        parseStream(text, { file: under + file }).value.filter(isSecret),
+      );
       if (found.length === 0) throw new PortolanError("there is no Secret to store");
       const read = found.map((object) => readSecret(object, options.namespace, Date.now()));
       refuseErrors(read);

@@ -11,6 +11,8 @@ import { type WorldOptions, worldOf } from "./world-of.ts";
 export interface FilesCompiled extends Stage<CompiledWorld> {
   /** How many objects the files hold that could be read. */
   readonly objects: number;
+  /** What was compiled. */
+  readonly loaded: LoadedDirectory;
 }
 
 /**
@@ -60,6 +62,7 @@ function createFolderCompiler(options: WorldOptions) {
       value: { ...compiled.value, diagnostics },
       diagnostics,
       objects: loaded.configs.length + loaded.objects.length + loaded.clusters.length,
+      loaded,
     };
   };
 }

@@ -1,4 +1,5 @@
-import { byCodePoint } from "../config/diagnostic.ts";
+import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
+import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { hashOfText } from "./shard-list.ts";
 import { readShard, type SourceShard } from "./source-shard.ts";
@@ -6,8 +7,15 @@ import { readShard, type SourceShard } from "./source-shard.ts";
 /** The source that comes first where nobody says otherwise. */
 const usualPrimary = "main";
 
-/** Reads every source that was ever filled. */
-export type SourcesReader = (order: readonly string[]) => Promise<readonly SourceShard[]>;
+/**
+ * Reads every source that was ever filled; with versions only those, as they were then.
+ *
+ * @throws PortolanError when one of the versions is kept no more
+ */
+export type SourcesReader = (
+  order: readonly string[],
+  versions?: readonly CompiledSource[],
+) => Promise<readonly SourceShard[]>;
 
 /**
  * A reader that remembers texts, so that the next time only what changed is read.
@@ -16,11 +24,13 @@ export type SourcesReader = (order: readonly string[]) => Promise<readonly Sourc
  */
 export function createSourcesReader(store: ObjectStore): SourcesReader {
   let texts: ReadonlyMap<string, string> = new Map();
-  return async (order) => {
+  return async (order, versions) => {
     const names = new Set([...order, usualPrimary, ...(await sourceNames(store))]);
-    const shards = (await Promise.all([...names].map((name) => readShard(store, name, undefined, texts)))).filter(
-      (shard) => shard !== undefined,
-    );
+    const wanted = new Map(versions?.map(({ name, version }) => [name, version]));
+    const read = [...names].filter((name) => versions === undefined || wanted.has(name));
+    const found = await Promise.all(read.map((name) => readShard(store, name, wanted.get(name), texts)));
+    const shards = found.filter((shard) => shard !== undefined);
+    if (shards.length < wanted.size) throw new PortolanError("what the sources held then is kept no more");
     const all = shards.flatMap(({ files, kept = [] }) => [...files, ...kept]);
     texts = new Map(all.map(({ text }) => [hashOfText(text), text] as const));
     return shards;

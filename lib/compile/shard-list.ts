@@ -17,6 +17,8 @@ export interface ShardEntry {
   /** Written by `apply`, object by object; the others are a folder's. */
   readonly applied: boolean;
   readonly halfSaved: boolean;
+  /** Why the file could not be read; the text is the one before. */
+  readonly problem?: string;
 }
 
 /** The text in which an object was last valid. */
@@ -33,11 +35,12 @@ export function listText({ files, kept, isMeantEmpty }: Omit<ShardList, "hasPart
   const byPart = [...files].sort((a, b) => Number(a.applied) - Number(b.applied) || byCodePoint(a.file, b.file));
   return JSON.stringify({
     hasParts: true,
-    files: byPart.map(({ file, hash, applied, halfSaved }) => ({
+    files: byPart.map(({ file, hash, applied, halfSaved, problem }) => ({
       file,
       hash,
       ...(applied ? { applied } : {}),
       ...(halfSaved ? { halfSaved } : {}),
+      ...(problem === undefined ? {} : { problem }),
     })),
     ...(kept.length === 0 ? {} : { kept: kept.map(({ key, file, hash }) => ({ key, file, hash })) }),
     ...(isMeantEmpty ? { empty: true } : {}),
@@ -62,8 +65,14 @@ function entriesOf<T>(value: unknown, read: (value: unknown) => T | undefined): 
 
 function readEntry(value: unknown): ShardEntry | undefined {
   if (!isRecord(value) || typeof value.file !== "string" || !isHash(value.hash)) return undefined;
-  const { file, hash, applied, halfSaved } = value;
-  return { file, hash, applied: applied === true, halfSaved: halfSaved === true };
+  const { file, hash, applied, halfSaved, problem } = value;
+  return {
+    file,
+    hash,
+    applied: applied === true,
+    halfSaved: halfSaved === true,
+    ...(typeof problem === "string" ? { problem } : {}),
+  };
 }
 
 function readKept(value: unknown): KeptEntry | undefined {

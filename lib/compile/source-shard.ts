@@ -98,7 +98,13 @@ async function nextList(
   const hashes = new Map(
     before.files.filter((entry) => entry.applied === applied).map(({ file, hash }) => [file, hash]),
   );
-  const ours = files.map(({ file, text }) => ({ file, hash: hashOfText(text), applied, halfSaved: false }));
+  const ours = files.map(({ file, text, problem }) => ({
+    file,
+    hash: hashOfText(text),
+    applied,
+    halfSaved: false,
+    ...(problem === undefined ? {} : { problem }),
+  }));
   const changed = files.filter(({ file }, i) => hashes.get(file) !== ours[i]?.hash);
   const mayRefuse = before.files.length > 0 && (halfSaves || changed.some(hasErrors));
   if (before.kept.length === 0 && !mayRefuse) return { files: [...ours, ...others], kept: [], isMeantEmpty };
@@ -109,7 +115,7 @@ async function nextList(
     kept: before.kept.map(({ key, file, hash }) => ({ key, file, text: textOf(hash) })),
   });
   const now = [
-    ...files.map(({ file, text }) => ({ file: nameOf({ file, applied }), text })),
+    ...files.map((file) => ({ ...file, file: nameOf({ ...file, applied }) })),
     ...others.map((entry) => ({ file: nameOf(entry), text: textOf(entry.hash) })),
   ];
   const texts = textsOf(readAgain(folder, now, { halfSaves }));
@@ -204,11 +210,12 @@ export async function readShard(
     if (content === undefined) throw new PortolanError(`source ${name} lacks the content of ${file}; fill it again`);
     return content;
   };
-  const files = await inParallel(list.files, async ({ file, hash, applied, halfSaved }) => ({
+  const files = await inParallel(list.files, async ({ file, hash, applied, halfSaved, problem }) => ({
     file,
     text: await load(file, hash),
     ...(applied ? { applied } : {}),
     ...(halfSaved ? { halfSaved } : {}),
+    ...(problem === undefined ? {} : { problem }),
   }));
   const kept = await inParallel(list.kept, async ({ key, file, hash }) => ({
     key,

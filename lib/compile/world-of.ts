@@ -3,9 +3,12 @@ import type { LoadedDirectory } from "../config/directory.ts";
 import type { FormName } from "../mesh/forms.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { keepLast, lastMade } from "../mesh/memo/same.ts";
+import { step } from "../mesh/memo/step.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
+import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import type { LegacyRelease, World } from "../mesh/world.ts";
 import { createRegistryBuilder, type RegistryBuilder } from "../registry/build-registry.ts";
+import type { ClusterInput } from "../registry/registry-input.ts";
 import { censusOf } from "./census.ts";
 
 export interface WorldOptions {
@@ -31,11 +34,17 @@ export const defaultWorldOptions: WorldOptions = {
   nodes: [],
 };
 
+const proxiesIn = step(
+  "proxies of a census",
+  { census: "identity" },
+  ({ census }: { readonly census: readonly WorkloadProxy[] }) => census.map(({ proxy }) => proxy),
+);
+
 /** The world that a source's objects describe: registries converted, proxies counted. */
 export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Memo): Stage<World> {
   const { meshConfig, meshNetworks, configs } = loaded;
   const { domain, clusterId, compat, nodes, legacyApi, binaryForms = false, certificates = "sds" } = options;
-  const clusters = [{ id: clusterId, objects: loaded.objects }, ...loaded.clusters];
+  const clusters = clustersOf(loaded, clusterId);
   const build = lastMade<RegistryBuilder>(memo, "registry") ?? createRegistryBuilder();
   keepLast(memo, "registry", build);
   const registry = build({ clusters, configs, meshConfig, meshNetworks, domain });
@@ -48,7 +57,7 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
       domain,
       configs,
       registry: registry.value,
-      proxies: [...census.value.map(({ proxy }) => proxy), ...besides.flatMap(({ value }) => value ?? [])],
+      proxies: [...proxiesIn(memo, { census: census.value }), ...besides.flatMap(({ value }) => value ?? [])],
       compat,
       ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,
@@ -56,4 +65,14 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
     },
     diagnostics: [registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
   };
+}
+
+/** The primary one first; files of one cluster together. */
+export function clustersOf(
+  { objects, clusters, settings }: LoadedDirectory,
+  clusterId: string,
+): readonly ClusterInput[] {
+  const own = { id: clusterId, objects, statedEndpoints: settings.endpoints };
+  const byId = Map.groupBy(clusters, ({ id }) => id);
+  return [own, ...[...byId].map(([id, parts]) => ({ id, objects: parts.flatMap((part) => part.objects) }))];
 }

@@ -10,9 +10,11 @@ export const diagnosticCodes = {
     "duplicate-object",
     "empty-source",
     "half-saved",
+    "helm-template",
     "ineffective-match",
     "inline-secret",
     "invalid-value",
+    "kustomize-input",
     "last-valid-served",
     "missing-field",
     "no-effect",
@@ -25,15 +27,19 @@ export const diagnosticCodes = {
     "unknown-version",
     "unreachable-route",
     "unreadable-document",
+    "unreadable-file",
     "unreadable-source",
   ],
   /** What runs: services, endpoints, workloads. */
   registries: [
     "consul-port-protocols-differ",
     "endpoint-pod-unknown",
+    "endpoints-unknown",
+    "injection-assumed",
     "registry-stale",
     "registry-unread",
     "service-entry-without-valid-address",
+    "stated-endpoints-unusable",
   ],
   /** How objects fit together, and which proxies there are. */
   mesh: [

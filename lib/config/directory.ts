@@ -1,10 +1,12 @@
-import type { Diagnostic } from "./diagnostic.ts";
+import { type Diagnostic, fileOrigin } from "./diagnostic.ts";
 import { defaultMeshConfig, type MeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
+import { type FolderSettings, noFolderSettings } from "./kinds/stated-endpoints.ts";
+import { kubernetesKindOf } from "./kubernetes/kinds.ts";
 import { type ParsedObject, parseStream } from "./parse.ts";
 import type { ReadOptions } from "./read-config.ts";
+import { readFolderSettings } from "./read-folder-settings.ts";
 import { readMeshConfig, readMeshNetworks } from "./read-mesh-config.ts";
-import { isSecret, secretLeftOut, withoutValues } from "./secret-objects.ts";
 import { type SortedObjects, sortObjects } from "./sort-objects.ts";
 
 /** Everything that a folder says. */
@@ -13,6 +15,8 @@ export interface LoadedDirectory extends SortedObjects {
   readonly meshNetworks: MeshNetworks;
   /** Kubernetes objects of further clusters, from `clusters/<id>.yaml`, by id; the folder's own objects are the primary's. */
   readonly clusters: readonly LoadedCluster[];
+  /** What `portolan.yaml` says. */
+  readonly settings: FolderSettings;
 }
 
 export interface LoadedCluster {
@@ -22,12 +26,18 @@ export interface LoadedCluster {
 
 const meshFile = "mesh.yaml";
 const networksFile = "networks.yaml";
-const clusterFile = /^clusters\/([^/]+)\.ya?ml$/;
+const settingsFile = "portolan.yaml";
+const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/;
 
 export interface SourceFile {
   /** Path below the source's root, with `/`. */
   readonly file: string;
+  /** Of one that cannot be read what it held before, if anybody knows, else "". */
   readonly text: string;
+  /** Why it cannot be read, "it is a link to nothing"; absent: it was. */
+  readonly problem?: string;
+  /** Put before its name in origins: where the source's root lies; absent: nothing. */
+  readonly under?: string;
 }
 
 export interface DirectoryOptions extends Omit<ReadOptions, "sourceOf"> {
@@ -36,8 +46,8 @@ export interface DirectoryOptions extends Omit<ReadOptions, "sourceOf"> {
 }
 
 /**
- * What the files of a folder say. `mesh.yaml`, `networks.yaml` and `clusters/<id>.yaml` at the top have the meaning that their
- * names say.
+ * What the files of a folder say. `mesh.yaml`, `networks.yaml`, `portolan.yaml` and `clusters/<id>.yaml` at the top have the
+ * meaning that their names say.
  */
 export function readFiles(
   files: readonly SourceFile[],
@@ -49,25 +59,37 @@ export function readFiles(
   const clusters: LoadedCluster[] = [];
   let meshConfig = defaultMeshConfig;
   let meshNetworks = noMeshNetworks;
-  for (const { file, text } of files) {
+  let settings = noFolderSettings;
+  for (const { file, text, problem, under: root = "" } of files) {
+    const place = under + root + file;
+    if (problem !== undefined) diagnostics.push(unreadableFile(place, problem));
     if (file === meshFile) {
-      const read = readMeshConfig(text, under + file);
+      const read = readMeshConfig(text, place);
       meshConfig = read.value;
       diagnostics.push(...read.diagnostics);
       continue;
     }
     if (file === networksFile) {
-      const read = readMeshNetworks(text, under + file);
+      const read = readMeshNetworks(text, place);
       meshNetworks = read.value;
       diagnostics.push(...read.diagnostics);
       continue;
     }
-    const stream = parseStream(text, { file: under + file });
+    if (file === settingsFile) {
+      const read = readFolderSettings(text, place);
+      settings = read.value;
+      diagnostics.push(...read.diagnostics);
+      continue;
+    }
+    const stream = parseStream(text, { file: place });
     diagnostics.push(...stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {
-      clusters.push({ id: cluster, objects: stream.value.map(withoutValues) });
-      diagnostics.push(...stream.value.filter(isSecret).map(secretLeftOut));
+      // Configuration is the primary cluster's.
+      const own = stream.value.filter(({ origin: { key } }) => kubernetesKindOf(key.group, key.kind) !== undefined);
+      const found = sortObjects(own, { ...options, sourceOf: stream.sourceOf });
+      clusters.push({ id: cluster, objects: found.objects });
+      diagnostics.push(...found.diagnostics);
       continue;
     }
     for (const object of stream.value) {
@@ -76,5 +98,24 @@ export function readFiles(
     }
   }
   const sorted = sortObjects(parsed, { ...options, sourceOf: (object) => sources.get(object)?.(object) });
-  return { ...sorted, meshConfig, meshNetworks, clusters, diagnostics: [...diagnostics, ...sorted.diagnostics] };
+  return {
+    ...sorted,
+    meshConfig,
+    meshNetworks,
+    clusters,
+    settings,
+    diagnostics: [...diagnostics, ...sorted.diagnostics],
+  };
+}
+
+/** @param problem of a `SourceFile` */
+export function unreadableFile(file: string, problem: string): Diagnostic {
+  return {
+    code: "unreadable-file",
+    severity: "error",
+    origin: fileOrigin(file),
+    path: [],
+    message: `cannot be read: ${problem}`,
+    hint: "mend it or take it out; all other files were read",
+  };
 }

@@ -1,7 +1,8 @@
 import { type Diagnostic, fileOrigin, keyText, type Origin } from "./diagnostic.ts";
-import { type LoadedDirectory, readFiles, type SourceFile } from "./directory.ts";
+import { type LoadedDirectory, readFiles, type SourceFile, unreadableFile } from "./directory.ts";
 import { defaultMeshConfig } from "./kinds/mesh-config.ts";
 import { noMeshNetworks } from "./kinds/mesh-networks.ts";
+import { noFolderSettings } from "./kinds/stated-endpoints.ts";
 import { duplicateObject } from "./sort-objects.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
@@ -33,6 +34,7 @@ export interface FolderState {
 interface FileState {
   readonly text: string;
   readonly halfSaved: boolean;
+  readonly problem: string | undefined;
   read(): LoadedDirectory;
 }
 
@@ -59,11 +61,11 @@ export function readAgain(
   { halfSaves = true }: { readonly halfSaves?: boolean } = {},
 ): FolderState {
   const now = new Map(
-    files.map(({ file, text }) => {
+    files.map(({ file, text, problem }) => {
       const before = previous.files.get(file);
-      const half = halfSaves && before !== undefined && isHalfSaved(before.text, text);
-      const whole = half ? before.text : text;
-      return [file, { text: whole, halfSaved: half, read: readerOf(previous, file, whole) }] as const;
+      const half = halfSaves && problem === undefined && before !== undefined && isHalfSaved(before.text, text);
+      const whole = before !== undefined && (half || problem !== undefined) ? before.text : text;
+      return [file, { text: whole, halfSaved: half, problem, read: readerOf(previous, file, whole) }] as const;
     }),
   );
   return { under: previous.under, files: now, kept: keptAfter(previous, now) };
@@ -74,9 +76,9 @@ export function folderOf({ files, kept }: FolderTexts, previous: FolderState = n
   return {
     under: previous.under,
     files: new Map(
-      files.map(({ file, text, halfSaved = false }) => [
+      files.map(({ file, text, halfSaved = false, problem }) => [
         file,
-        { text, halfSaved, read: readerOf(previous, file, text) },
+        { text, halfSaved, problem, read: readerOf(previous, file, text) },
       ]),
     ),
     kept: kept.map(({ key, file, text }) => ({ key, file, text, read: readerOf(previous, file, text) })),
@@ -89,7 +91,12 @@ export const hasErrors = (file: SourceFile): boolean => errorsIn(readFiles([file
 /** What has to be stored of a state. */
 export function textsOf({ files, kept }: FolderState): FolderTexts {
   return {
-    files: [...files].map(([file, { text, halfSaved }]) => ({ file, text, ...(halfSaved ? { halfSaved } : {}) })),
+    files: [...files].map(([file, { text, halfSaved, problem }]) => ({
+      file,
+      text,
+      ...(halfSaved ? { halfSaved } : {}),
+      ...(problem === undefined ? {} : { problem }),
+    })),
     kept: kept.map(({ key, file, text }) => ({ key, file, text })),
   };
 }
@@ -153,9 +160,10 @@ const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[] =>
 
 /** Files that mean something as a whole; their errors keep the whole file. */
 const isWhole = (file: string): boolean =>
-  file === meshFile || file === networksFile || /^clusters\/[^/]+\.ya?ml$/.test(file);
+  file === meshFile || file === networksFile || file === settingsFile || /^clusters\/[^/]+\.(?:ya?ml|json)$/.test(file);
 const meshFile = "mesh.yaml";
 const networksFile = "networks.yaml";
+const settingsFile = "portolan.yaml";
 
 /** The last valid forms of what is refused now. */
 function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileState>): readonly KeptState[] {
@@ -201,8 +209,14 @@ function earlierForms(previous: FolderState, now: ReadonlyMap<string, FileState>
 export function joinFolders(folders: readonly LoadedDirectory[]): LoadedDirectory {
   const [first] = folders;
   if (first !== undefined && folders.length === 1) return first;
-  const configs = latest(folders.flatMap((folder) => folder.configs));
-  const objects = latest(folders.flatMap((folder) => folder.objects));
+  const configs = latest(
+    folders.flatMap((folder) => folder.configs),
+    "warning",
+  );
+  const objects = latest(
+    folders.flatMap((folder) => folder.objects),
+    "warning",
+  );
   const clusters = Map.groupBy(
     folders.flatMap((folder) => folder.clusters),
     ({ id }) => id,
@@ -214,6 +228,7 @@ export function joinFolders(folders: readonly LoadedDirectory[]): LoadedDirector
     clusters: [...clusters].map(([id, parts]) => ({ id, objects: parts.flatMap((part) => part.objects) })),
     meshConfig: first?.meshConfig ?? defaultMeshConfig,
     meshNetworks: first?.meshNetworks ?? noMeshNetworks,
+    settings: first?.settings ?? noFolderSettings,
     diagnostics: [...folders.flatMap(({ diagnostics }) => diagnostics), ...configs.diagnostics, ...objects.diagnostics],
   };
 }
@@ -235,10 +250,14 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
     clusters: reads.flatMap(([file, read]) => (instead.get(file) ?? read).clusters),
     meshConfig: wholeOf(meshFile)?.meshConfig ?? defaultMeshConfig,
     meshNetworks: wholeOf(networksFile)?.meshNetworks ?? noMeshNetworks,
+    settings: wholeOf(settingsFile)?.settings ?? noFolderSettings,
     diagnostics: [
       ...reads.flatMap(([, read]) => read.diagnostics),
       ...configs.diagnostics,
       ...objects.diagnostics,
+      ...[...files].flatMap(([file, { problem }]) =>
+        problem === undefined ? [] : [unreadableFile(under + file, problem)],
+      ),
       ...[...files].filter(([, { halfSaved }]) => halfSaved).map(([file]) => halfSavedWarning(under + file)),
       ...[...keptConfigs, ...keptObjects].map((object) => keptWarning(refusals.get(keyOf(object)) ?? object.origin)),
       ...[...instead.keys()].map((file) => keptWarning(fileOrigin(under + file))),
@@ -246,15 +265,16 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
   };
 }
 
-/** One per key, the later one, at the place of the first. */
+/** One per key, the later one, at the place of the first. @param severity of one that is there twice */
 function latest<T extends Placed>(
   list: readonly T[],
+  severity: "error" | "warning" = "error",
 ): { readonly list: readonly T[]; readonly diagnostics: readonly Diagnostic[] } {
   const byKey = new Map<string, T>();
   const diagnostics: Diagnostic[] = [];
   for (const object of list) {
     const earlier = byKey.get(keyOf(object));
-    if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin));
+    if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin, severity));
     byKey.set(keyOf(object), object);
   }
   return { list: [...byKey.values()], diagnostics };

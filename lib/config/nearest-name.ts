@@ -1,5 +1,5 @@
 /** Number of insertions, deletions, replacements and swaps of neighbours between two short texts. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row++) {

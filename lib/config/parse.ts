@@ -1,6 +1,6 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import { type Diagnostic, fileOrigin, type Origin, type Stage } from "./diagnostic.ts";
-import type { DiagnosticCode } from "./diagnostic-codes.ts";
+import { type ForeignDocument, foreignDocument, helmTemplate } from "./foreign-document.ts";
 import { groupVersion } from "./group-version.ts";
 import { itemLines } from "./list-lines.ts";
 import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
@@ -52,30 +52,44 @@ type Fields = Record<string, unknown>;
 /**
  * Reads a stream of YAML and JSON documents; lists are opened. A document that cannot be read costs only itself.
  *
- * @returns objects in the order of the stream; diagnostics `unreadable-document`, `not-an-object`
+ * @returns objects in the order of the stream; diagnostics `unreadable-document`, `not-an-object`, and of documents that
+ *   are meant for other programs `helm-template` (once a stream) and `kustomize-input`
  */
 export function parseStream(text: string, options: ParseOptions): ParsedStream {
   const sources = new Map<ParsedObject, ObjectSource>();
   const objects: ParsedObject[] = [];
   const diagnostics: Diagnostic[] = [];
-  const refuse = (line: number, code: DiagnosticCode, message: string, hint: string) => {
-    diagnostics.push({ code, severity: "error", origin: fileOrigin(options.file, line), path: [], message, hint });
+  const tell = (line: number, about: ForeignDocument) => {
+    if (about.code === "helm-template" && diagnostics.some(({ code }) => code === about.code)) return;
+    diagnostics.push({ ...about, origin: fileOrigin(options.file, line), path: [] });
   };
   const sourceOf: SourceOf = (object) => sources.get(object);
   const maxSize = options.maxSize ?? defaultMaxSize;
   if (text.length > maxSize) {
-    refuse(1, "unreadable-document", `the stream is longer than ${maxSize}`, "split it into several files");
+    tell(1, unreadableDocument(`the stream is longer than ${maxSize}`, "split it into several files"));
     return { value: objects, diagnostics, sourceOf };
   }
 
   const add = (value: unknown, document: TextDocument, line: number, path: ObjectSource["path"]) => {
     const object = objectOf(value, options.file, line);
-    if (typeof object === "string") {
-      refuse(line, "not-an-object", object, "an object needs apiVersion, kind and metadata.name");
-      return;
+    if (typeof object === "string" || object.metadata.name.includes("{{")) {
+      const foreign = helmTemplate(document.text) ?? foreignDocument(value, options.file);
+      if (foreign !== undefined || typeof object === "string") {
+        tell(line, foreign ?? notAnObject(typeof object === "string" ? object : ""));
+        return;
+      }
     }
     objects.push(object);
     sources.set(object, { document, path });
+  };
+  const addItems = (list: List, document: TextDocument, line: number, path: ObjectSource["path"]) => {
+    const lines = path.length === 0 ? itemLines(document) : [];
+    for (const [index, item] of (list.items ?? []).entries()) {
+      const itemLine = lines[index] ?? line;
+      const place = [...path, "items", index];
+      if (isList(item)) addItems(item, document, itemLine, place);
+      else add(withKindOf(list, item), document, itemLine, place);
+    }
   };
   const read = (document: TextDocument) => {
     const reading = readDocument(document);
@@ -84,23 +98,31 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
       return;
     }
     if (reading.kind === "unreadable") {
-      refuse(reading.line, "unreadable-document", reading.message, "nothing of this document was read");
+      const broken = unreadableDocument(reading.message, "nothing of this document was read");
+      tell(reading.line, helmTemplate(document.text) ?? broken);
       return;
     }
     const { value } = reading;
     if (value === null || value === undefined) return;
     const line = firstContentLine(document);
-    if (!isFields(value) || !isList(value)) {
-      add(value, document, line, []);
-      return;
-    }
-    const lines = itemLines(document);
-    for (const [index, item] of value.items.entries()) {
-      add(withKindOf(value, item), document, lines[index] ?? line, ["items", index]);
-    }
+    if (isList(value)) addItems(value, document, line, []);
+    else add(value, document, line, []);
   };
   for (const document of splitDocuments(text)) read(document);
   return { value: objects, diagnostics, sourceOf };
+}
+
+function unreadableDocument(message: string, hint: string): ForeignDocument {
+  return { code: "unreadable-document", severity: "error", message, hint };
+}
+
+function notAnObject(message: string): ForeignDocument {
+  return {
+    code: "not-an-object",
+    severity: "error",
+    message,
+    hint: "an object needs apiVersion, kind and metadata.name",
+  };
 }
 
 /** What one document holds. */
@@ -175,14 +197,21 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isList(value: Fields): value is Fields & { readonly items: readonly unknown[] } {
-  return typeof value.kind === "string" && value.kind.endsWith("List") && Array.isArray(value.items);
+/** `kind: List`, or a typed one; without items a server writes `null`. */
+interface List extends Fields {
+  readonly kind: string;
+  readonly items: readonly unknown[] | null;
+}
+
+function isList(value: unknown): value is List {
+  if (!isFields(value) || typeof value.kind !== "string" || !value.kind.endsWith("List")) return false;
+  return Array.isArray(value.items) || (value.items === null && value.kind === "List");
 }
 
 /** Items of a typed list (`VirtualServiceList`) may leave out what the list's own kind says. */
-function withKindOf(list: Fields, item: unknown): unknown {
+function withKindOf(list: List, item: unknown): unknown {
   if (!isFields(item) || list.kind === "List") return item;
-  const kind = String(list.kind).slice(0, -"List".length);
+  const kind = list.kind.slice(0, -"List".length);
   return { apiVersion: list.apiVersion, kind, ...item };
 }
 

@@ -1,9 +1,10 @@
 import { type Config, type ConfigMeta, defaultCreationTimeMs } from "./config.ts";
 import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
-import { at, type Finding, info } from "./finding.ts";
+import { at, type Finding, info, warning } from "./finding.ts";
 import { groupVersion } from "./group-version.ts";
 import { schemaOf } from "./kind-registry.ts";
 import type { KindSchema } from "./kind-schema.ts";
+import { structureFindings } from "./kubernetes/structure.ts";
 import { locateAll } from "./locate.ts";
 import { fromOldSpelling } from "./old-spelling.ts";
 import type { ParsedObject, SourceOf } from "./parse.ts";
@@ -36,8 +37,12 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
     ...object.origin,
     key: { group: meta.group, kind: meta.kind, name: meta.name, namespace: meta.namespace },
   };
-  const findings: Finding[] = [...metadataRules(object, schema)];
-  const reading = schema.read(object.spec, meta, options.unknownFields ?? "refuse");
+  const unknownFields = options.unknownFields ?? "refuse";
+  const findings: Finding[] = [
+    ...metadataRules(object, schema),
+    ...kubernetesFindings(object, schema, version, unknownFields),
+  ];
+  const reading = schema.read(object.spec, meta, unknownFields);
   findings.push(...reading.findings);
   if (schema.noEffect !== undefined) findings.push(info([], schema.noEffect));
 
@@ -46,6 +51,21 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
     ? undefined
     : { meta, spec: reading.spec, ...(object.status === undefined ? {} : { status: object.status }), origin };
   return { value, diagnostics: located(findings, parsed, origin, options.sourceOf) };
+}
+
+/** Kubernetes' own kinds have more fields than are read here; which ones, its own table says. */
+function kubernetesFindings(
+  { origin: _origin, metadata: _metadata, ...written }: ParsedObject,
+  { group, kind }: KindSchema,
+  version: string,
+  unknownFields: NonNullable<ReadOptions["unknownFields"]>,
+): readonly Finding[] {
+  if (group !== "networking.k8s.io" || version !== "v1") return [];
+  return structureFindings(written, kind, [])
+    .filter(({ code }) => code === "unknown-field")
+    .map((finding) =>
+      unknownFields === "refuse" ? finding : warning(finding.path, finding.message, finding.hint, finding.code),
+    );
 }
 
 function metaOf(object: ParsedObject, schema: KindSchema, version: string, options: ReadOptions): ConfigMeta {
@@ -76,7 +96,7 @@ function texts(value: unknown): Readonly<Record<string, string>> {
 }
 
 /** Findings as diagnostics; those about a field stand on the line of the field where the source is at hand. */
-function located(
+export function located(
   findings: readonly Finding[],
   object: ParsedObject,
   origin: Origin,

@@ -1,19 +1,21 @@
 import type { Config } from "./config.ts";
-import { type Diagnostic, keyText, kindText } from "./diagnostic.ts";
-import { at, warning } from "./finding.ts";
+import { type Diagnostic, keyText, kindText, type Origin } from "./diagnostic.ts";
+import { at } from "./finding.ts";
 import { groupVersion } from "./group-version.ts";
-import { isPlatformKind, knownKindNames, schemaOf } from "./kind-registry.ts";
-import { nearestName } from "./nearest-name.ts";
+import { schemaOf } from "./kind-registry.ts";
+import { kubernetesKindOf } from "./kubernetes/kinds.ts";
+import { readKubernetesObject } from "./kubernetes/read-object.ts";
 import { fromOldSpelling } from "./old-spelling.ts";
 import type { ParsedObject } from "./parse.ts";
 import { type ReadOptions, readConfig } from "./read-config.ts";
 import { isSecret, secretLeftOut, withoutValues } from "./secret-objects.ts";
+import { unknownKind } from "./unknown-kind.ts";
 
 /** The objects of a source, told apart by who reads them. */
 export interface SortedObjects {
   /** Istio's kinds, Ingress and IngressClass; validated, one per key. */
   readonly configs: readonly Config[];
-  /** Kubernetes objects that a registry reads, as written but for the values of Secrets, which go no further; one per key. */
+  /** Kubernetes objects, valid and as written but for the values of Secrets, which go no further; one per key. */
   readonly objects: readonly ParsedObject[];
   /** Kinds that nothing here knows, kept as written. */
   readonly others: readonly ParsedObject[];
@@ -21,10 +23,11 @@ export interface SortedObjects {
 }
 
 /**
- * Tells configuration from Kubernetes objects and validates it. Of two objects with one key the later one counts, as if
- * they had been applied in order.
+ * Tells configuration from Kubernetes objects, and validates both. Of two objects with one key the later one counts, as if
+ * they had been applied in order; it is an error all the same, since nobody means both.
  *
- * @returns each list in the order of its input; diagnostics of `readConfig`, `duplicate-object`, `unknown-kind` and `secret-in-source`
+ * @returns each list in the order of its input; diagnostics of `readConfig` and `readKubernetesObject`, `duplicate-object`,
+ *   `unknown-kind` and `secret-in-source`
  */
 export function sortObjects(parsed: readonly ParsedObject[], options: ReadOptions = {}): SortedObjects {
   const configs = new Map<string, Config>();
@@ -33,6 +36,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
   const diagnostics: Diagnostic[] = [];
   for (const object of parsed) {
     const { group } = groupVersion(object.apiVersion);
+    const kubernetes = kubernetesKindOf(group, object.kind);
     if (isConfig(object)) {
       const { value, diagnostics: found } = readConfig(object, options);
       diagnostics.push(...found);
@@ -42,12 +46,16 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
         if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, value.origin));
         configs.set(key, value);
       }
-    } else if (isPlatformKind(group, object.kind)) {
-      const key = keyText(object.origin.key);
-      const earlier = objects.get(key);
-      if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin));
+    } else if (kubernetes !== undefined) {
+      const { value, diagnostics: found } = readKubernetesObject(withoutValues(object), options);
+      diagnostics.push(...found);
       if (isSecret(object)) diagnostics.push(secretLeftOut(object));
-      objects.set(key, withoutValues(object));
+      if (value !== undefined) {
+        const key = platformKey(value, kubernetes.isClusterScoped);
+        const earlier = objects.get(key);
+        if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, value.origin));
+        objects.set(key, value);
+      }
     } else {
       others.push(object);
       diagnostics.push(unknownKind(object));
@@ -62,28 +70,20 @@ function isConfig(object: ParsedObject): boolean {
   return schemaOf(groupVersion(apiVersion).group, kind) !== undefined;
 }
 
-/** Says that an object was given twice. */
-export function duplicateObject(earlier: Diagnostic["origin"], later: Diagnostic["origin"]): Diagnostic {
-  return at(
-    later,
-    warning(
-      [],
-      `${kindText(later.key)} ${later.key.name} was already given at ${earlier.file}:${earlier.line}`,
-      "the later one counts; remove one of them",
-      "duplicate-object",
-    ),
-  );
+/** Of a namespaced kind an object that names no namespace is in `default`. */
+function platformKey({ origin: { key } }: ParsedObject, isClusterScoped: boolean): string {
+  return keyText(isClusterScoped ? key : { ...key, namespace: key.namespace || "default" });
 }
 
-function unknownKind(object: ParsedObject): Diagnostic {
-  const meant = nearestName(object.kind, knownKindNames);
-  return at(
-    object.origin,
-    warning(
-      ["kind"],
-      `${object.apiVersion} ${object.kind} is no kind that is known here`,
-      meant === undefined ? "the object is kept, and has no effect" : `did you mean ${meant}?`,
-      "unknown-kind",
-    ),
-  );
+/**
+ * Says that an object was given twice.
+ *
+ * @param later of the object that counts
+ * @param severity of two sources the later one may be meant to change what the earlier one says
+ */
+export function duplicateObject(earlier: Origin, later: Origin, severity: "error" | "warning" = "error"): Diagnostic {
+  const place = earlier.line > 0 ? `${earlier.file}:${earlier.line}` : earlier.file;
+  const message = `${kindText(later.key)} ${later.key.name} was already given at ${place}`;
+  const hint = "this later one counts; remove one of them";
+  return at(later, { code: "duplicate-object", severity, path: [], message, hint });
 }

@@ -6,6 +6,7 @@ import { answerDelta } from "./delta-answer.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
+import type { Refused } from "./outcome.ts";
 import { answerPoll } from "./poll.ts";
 import { bodyResponse, problem } from "./responses.ts";
 import { answerSecret, secretResponse } from "./secret-answer.ts";
@@ -37,7 +38,7 @@ export function frontApp(front: Front): Hono {
         return new Response(undefined, { status: 304 });
       case "refused":
         // What is left of a body that was not read would otherwise be read, and thrown away, before the next request.
-        return problem(answer.status, answer.reason, answer.status === 413 ? { connection: "close" } : {});
+        return problem(answer.status, answer.reason, isUnread(answer) ? { connection: "close" } : {});
       case "changed":
         return bodyResponse(answer.body);
       default:
@@ -77,3 +78,6 @@ export function frontApp(front: Front): Hono {
   });
   return app;
 }
+
+/** Whether there may be more of the body than was read. */
+const isUnread = ({ status, outcome }: Refused): boolean => status === 413 || outcome === "busy";

@@ -41,7 +41,9 @@ export async function answerDelta(front: Front, carrier: Carrier, poll: DeltaPol
     const delta = await deltaNow(front, served.loaded, { type, shape: poll.shape, caller: poll.caller }, request);
     if ("kind" in delta) return delta;
     if (delta.version !== request.version) {
-      return { kind: "changed", body: await deltaBody(front.reader, type, delta) };
+      const leave = front.answers.tryEnter(ownBytes(delta));
+      if (leave === undefined) return refuse(503, "busy", "too many answers are under way; try again");
+      return { kind: "changed", body: { ...(await deltaBody(front.reader, type, delta)), sent: leave } };
     }
     const waiting = { untilMs, bytes: request.bytes, signal: poll.signal };
     if (!(await stillHolding(front, served.state, waiting))) return { kind: "unchanged" };
@@ -68,23 +70,37 @@ export async function deltaNow(
   return delta ?? refuse(404, "unknown-node", `there is no class "${placement.classId}"`);
 }
 
-/** A DeltaDiscoveryResponse in proto JSON, around the stored texts. */
+/** About what an answer takes besides the stored texts, in bytes: its list, and the names that its reader came with, twice. */
+function ownBytes({ changed, removed }: DeltaAnswer): number {
+  return 150 * changed.length + removed.reduce((sum, { length }) => sum + 100 + 2 * length, 0);
+}
+
+/** A DeltaDiscoveryResponse in proto JSON, around the stored texts. What stands around them is made anew when it is asked for. */
 async function deltaBody(reader: SnapshotReader, type: ResourceType, delta: DeltaAnswer): Promise<ChunkedBody> {
   const encoder = new TextEncoder();
-  const chunks = [encoder.encode(`{"system_version_info":"${delta.version}","resources":[`)];
-  for (const [i, { name, version, segment }] of delta.changed.entries()) {
-    const { bytes, spans } = await reader.segment(segment);
-    const span = spans.get(name);
-    if (span === undefined) continue;
-    const named = `${i > 0 ? "," : ""}\n{"name":${JSON.stringify(name)},"version":"${version}","resource":`;
-    chunks.push(encoder.encode(named), bytes.subarray(span.offset, span.offset + span.bytes), encoder.encode("}"));
-  }
+  const prefix = encoder.encode(`{"system_version_info":"${delta.version}","resources":[`);
   const removed = delta.removed.length === 0 ? "" : `"removed_resources":${JSON.stringify(delta.removed)},`;
-  chunks.push(encoder.encode(`],"type_url":"${typeUrlOf(type)}",${removed}"nonce":"${delta.version}"}\n`));
+  const suffix = encoder.encode(`],"type_url":"${typeUrlOf(type)}",${removed}"nonce":"${delta.version}"}\n`);
+
+  async function* resources() {
+    for (const [i, { name, version, segment }] of delta.changed.entries()) {
+      const { bytes, spans } = await reader.segment(segment);
+      const span = spans.get(name);
+      if (span === undefined) continue;
+      yield encoder.encode(`${i > 0 ? "," : ""}\n{"name":${JSON.stringify(name)},"version":"${version}","resource":`);
+      yield bytes.subarray(span.offset, span.offset + span.bytes);
+      yield encoder.encode("}");
+    }
+  }
+
+  let bytes = prefix.length + suffix.length;
+  for await (const { length } of resources()) bytes += length;
   return {
-    bytes: chunks.reduce((sum, { length }) => sum + length, 0),
+    bytes,
     async *chunks() {
-      yield* chunks;
+      yield prefix;
+      yield* resources();
+      yield suffix;
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Limits } from "../limits/limits.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
 import { distinctNames, isName } from "./excess.ts";
+import type { ExtensionLists } from "./extension-lists.ts";
 import { isRecord, parseRequest } from "./json-request.ts";
 import { readNode } from "./poll-request.ts";
 
@@ -25,8 +26,8 @@ export interface Subscription {
 export type ReadDelta = { readonly request: DeltaRequest } | { readonly problem: string };
 
 /** Reads a DeltaDiscoveryRequest in proto JSON, with proto or camelCase names. */
-export function readDelta(body: string, limits: Limits): ReadDelta {
-  const parsed = parseRequest(body, limits.depth);
+export function readDelta(body: string, limits: Limits, lists?: ExtensionLists): ReadDelta {
+  const parsed = parseRequest(body, limits.depth, lists);
   if ("problem" in parsed) return parsed;
   const { json, bytes } = parsed;
   const node = readNode(json.node, bytes, limits);

@@ -13,6 +13,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { type Authentication, noAuthentication } from "./auth/authentication.ts";
 import type { Caller } from "./auth/caller.ts";
 import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
+import { createExtensionLists, type ExtensionLists } from "./extension-lists.ts";
 import { createHeads, type Heads, stateOf } from "./heads.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type Placement, placeNode } from "./place-node.ts";
@@ -53,6 +54,8 @@ export interface Front {
   readonly authentication: Authentication;
   readonly secrets: SecretFeed | undefined;
   readonly limits: Limits;
+  /** Of Envoys that polled. */
+  readonly extensionLists: ExtensionLists;
   /** Of bodies being read. */
   readonly bodies: BodyPool;
   /** Of requests being held. */
@@ -114,6 +117,7 @@ export function createFront(options: FrontOptions): Front {
     authentication: options.authentication ?? noAuthentication,
     secrets: options.secrets && createSecretFeed(options.secrets, now),
     limits,
+    extensionLists: createExtensionLists(limits.extensionBytes),
     bodies: createBodyPool(limits),
     held: createBudget(limits.heldBytes),
     answers: createGate(limits.answersBytes),

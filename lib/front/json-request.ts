@@ -1,3 +1,5 @@
+import { type ExtensionLists, noExtensionLists } from "./extension-lists.ts";
+
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** Whether a parsed JSON value is an object. */
@@ -5,51 +7,57 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A request in proto JSON, as far as it was read. */
+/** A request in proto JSON. */
 export interface JsonRequest {
+  /** With or without what its node's list of extensions holds, which nobody reads. */
   readonly json: JsonRecord;
-  /** Length of the text that it was read from. */
+  /** Length of its text, were that list empty. */
   readonly bytes: number;
 }
 
 /**
- * Parses a discovery request. The list of extensions that Envoy sends with every poll, 60 to 77 KB that nobody reads, is left
- * out where it stands as Envoy writes it; any other text is parsed whole. Either way it is read from its own bytes alone.
+ * Parses a discovery request. A list of extensions that is known to be one, to the last character, is passed over: what is left is
+ * JSON if and only if the whole is, and says the same but for what that list holds.
  */
-export function parseRequest(body: string, maxDepth: number): JsonRequest | { readonly problem: string } {
-  return withoutExtensions(body, maxDepth) ?? parseWhole(body, maxDepth);
+export function parseRequest(
+  body: string,
+  maxDepth: number,
+  lists: ExtensionLists = noExtensionLists,
+): JsonRequest | { readonly problem: string } {
+  const key = body.indexOf(listKey);
+  if (key === -1 || depthAt(body, key, maxDepth) !== depthOfMembers) return parseWhole(body, maxDepth);
+  const from = key + listKey.length;
+  const known = lists.lengthAt(body, from);
+  if (known !== undefined) return parseWhole(body.slice(0, from) + emptyList + body.slice(from + known), maxDepth);
+  const parsed = parseWhole(body, maxDepth);
+  const end = "problem" in parsed ? undefined : endOfList(body, from);
+  if ("problem" in parsed || end === undefined) return parsed;
+  lists.keep(body.slice(from, end));
+  return { json: parsed.json, bytes: from + emptyList.length + body.length - end };
 }
 
-const listStart = ',"extensions":[';
-const memberAfterObject = '},"';
+const emptyList = "[]";
 
 /**
- * Cuts from the key, if it is a member of an object in the request, to the end of that object. Where an object is followed by a
- * member for the first time behind the key, and a list ended before it, that is the end: the entries of the list are followed
- * by each other.
+ * Before its list. Where a text with this in it is JSON, it is a key: within a text its first quote would end that text, and no letter
+ * follows the end of a text.
  */
-function withoutExtensions(body: string, maxDepth: number): JsonRequest | undefined {
-  const from = body.indexOf(listStart);
-  if (from === -1 || depthAt(body, from, maxDepth) !== 2) return undefined;
-  const to = body.indexOf(memberAfterObject, from);
-  if (to === -1 || body[to - 1] !== "]") return undefined;
-  const parsed = parseWhole(body.slice(0, from) + body.slice(to), maxDepth);
-  if ("problem" in parsed) return undefined;
-  const { node } = parsed.json;
-  const missing = read.filter((key) => !isRecord(node) || node[key] === undefined);
-  // Writers with another order of fields may have what is missing in the part that was left out.
-  return missing.length === 0 || (isRecord(node) && endsWithItsList(body, from, to)) ? parsed : undefined;
-}
+const listKey = ',"extensions":';
+/** Members of the request's own members, the node among them; nobody reads a list of this name there. */
+const depthOfMembers = 2;
 
-/** What is read of a node. */
-const read = ["id", "cluster", "metadata", "locality"];
-
-/** Whether every list in a part of a text is the last member of an object, so that no member follows it there. */
-function endsWithItsList(text: string, from: number, to: number): boolean {
-  for (let at = text.indexOf("]", from); at !== -1 && at < to; at = text.indexOf("]", at + 1)) {
-    if (text.charCodeAt(at + 1) !== closeObject) return false;
+/** Where the list ends that starts at a place of a JSON text; undefined for any other value. */
+function endOfList(json: string, from: number): number | undefined {
+  if (json.charCodeAt(from) !== openList) return undefined;
+  let depth = 0;
+  for (let at = from; at < json.length; at += 1) {
+    const char = json.charCodeAt(at);
+    if (char === openObject || char === openList) depth += 1;
+    else if (char === closeObject || char === closeList) depth -= 1;
+    else if (char === quote) at = endOfText(json, at);
+    if (depth === 0) return at + 1;
   }
-  return true;
+  return undefined;
 }
 
 function parseWhole(text: string, maxDepth: number): JsonRequest | { readonly problem: string } {

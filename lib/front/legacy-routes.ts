@@ -5,7 +5,7 @@ import { encodeDocument } from "../snapshot/legacy/go-json.ts";
 import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../snapshot/legacy/question.ts";
 import { isWithin } from "./excess.ts";
 import type { Front } from "./front.ts";
-import { sentOnce } from "./responses.ts";
+import { retryAfter, sentOnce } from "./responses.ts";
 
 /**
  * The REST v1 API of Istio 0.8, from the store alone: `/v1/…`, `/cache_stats`, `/cache_stats_delete`.
@@ -88,7 +88,9 @@ async function response(
   if (headOnly || body.length <= smallBytes) return new Response(headOnly ? undefined : body, { status, headers });
   // The text and its bytes.
   const leave = front.answers.tryEnter(body.length * 3);
-  if (leave === undefined) return new Response("too many answers are under way; try again", { status: 503 });
+  if (leave === undefined) {
+    return new Response("too many answers are under way; try again", { status: 503, headers: retryAfter(503) });
+  }
   return sentOnce(new TextEncoder().encode(body), { status, headers }, leave);
 }
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 import { serve } from "@hono/node-server";
 import type { Hono } from "hono/tiny";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
@@ -16,6 +16,9 @@ export interface RunningServer {
 
 /** How often connections are looked at that take too long. */
 const lookMs = 1_000;
+
+/** How long a connection has to be quiet after `close` before nothing more is expected on it. */
+const quietMs = 300;
 
 /** How long answers that are under way may take after `close`. */
 export const lastAnswersMs = 5_000;
@@ -50,11 +53,17 @@ export function serveHttp(
           new Promise((closed) => {
             isClosing = true;
             for (const response of answering) endConnection(response);
-            const deadline = setTimeout(() => {
-              if ("closeAllConnections" in server) server.closeAllConnections();
-            }, lastAnswersMs);
-            server.close(() => {
-              clearTimeout(deadline);
+            const timers = [
+              setTimeout(() => {
+                if ("closeIdleConnections" in server) server.closeIdleConnections();
+              }, quietMs),
+              setTimeout(() => {
+                if ("closeAllConnections" in server) server.closeAllConnections();
+              }, lastAnswersMs),
+            ];
+            // HTTP's own way to close ends connections at once that look idle, among them those whose next request is on its way.
+            NetServer.prototype.close.call(server, () => {
+              for (const timer of timers) clearTimeout(timer);
               closed();
             });
           }),

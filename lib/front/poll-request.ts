@@ -1,6 +1,7 @@
 import type { Limits } from "../limits/limits.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
 import { distinctNames, excessOfNode, isName } from "./excess.ts";
+import type { ExtensionLists } from "./extension-lists.ts";
 import { isRecord, type JsonRecord, parseRequest } from "./json-request.ts";
 
 /** What a poll asks, and who asks. Nothing in it is authenticated. */
@@ -19,8 +20,8 @@ export interface PollRequest {
 export type ReadPoll = { readonly request: PollRequest } | { readonly problem: string };
 
 /** Reads a DiscoveryRequest in proto JSON, with proto or camelCase names. */
-export function readPoll(body: string, limits: Limits): ReadPoll {
-  const parsed = parseRequest(body, limits.depth);
+export function readPoll(body: string, limits: Limits, lists?: ExtensionLists): ReadPoll {
+  const parsed = parseRequest(body, limits.depth, lists);
   if ("problem" in parsed) return parsed;
   const { json, bytes } = parsed;
   const version = json.version_info ?? json.versionInfo ?? "";

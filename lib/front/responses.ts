@@ -4,8 +4,13 @@ import { type ChunkedBody, wholeOf } from "./discovery-body.ts";
 export function problem(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(`${JSON.stringify({ status, detail })}\n`, {
     status,
-    headers: { ...headers, "content-type": "application/problem+json" },
+    headers: { ...retryAfter(status), ...headers, "content-type": "application/problem+json" },
   });
+}
+
+/** Whoever comes at a bad moment is told, in seconds, to try again soon. */
+export function retryAfter(status: number): Readonly<Record<string, string>> {
+  return status === 503 ? { "retry-after": "1" } : {};
 }
 
 /** Answers up to this size are sent in one piece; larger ones flow, so that memory does not grow with readers. */
@@ -13,8 +18,30 @@ const wholeBytes = 128 * 1024;
 
 export async function bodyResponse(body: ChunkedBody): Promise<Response> {
   const headers = { "content-type": "application/json", "content-length": String(body.bytes) };
-  const content = body.bytes <= wholeBytes ? await wholeOf(body) : ReadableStream.from(body.chunks());
-  return new Response(content, { headers });
+  if (body.bytes > wholeBytes) return new Response(flowing(body), { headers });
+  const whole = await wholeOf(body);
+  body.sent?.();
+  return new Response(whole, { headers });
+}
+
+/** Not made from the generator alone, which would not tell of an end before its beginning. */
+function flowing({ chunks, sent = () => {} }: ChunkedBody): ReadableStream<Uint8Array> {
+  const pieces = chunks();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const piece = await pieces.next().catch((cause: unknown) => {
+        sent();
+        throw cause;
+      });
+      if (piece.done !== true) return controller.enqueue(piece.value);
+      controller.close();
+      sent();
+    },
+    async cancel() {
+      sent();
+      await pieces.return(undefined);
+    },
+  });
 }
 
 /** An answer that lies in memory whole. @param sent called when its reader has it, or has gone away */

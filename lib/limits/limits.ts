@@ -21,10 +21,10 @@ export const limits = {
   sourceBytes: 32 * MiB,
   /** Body of an object under `/objects/`. */
   objectBytes: 8 * MiB,
-  /** Part of a body that is nobody's business but its connection's. */
-  ownBodyBytes: 128 * KiB,
-  /** What is beyond that, of all bodies being read at a time. */
+  /** All bodies being read at a time. */
   bodiesBytes: 128 * MiB,
+  /** All messages being unpacked at a time, with what it takes to do so. */
+  unpackedBytes: 32 * MiB,
   /** Lists and objects in each other in a body. Protobuf's own readers stop here too. */
   depth: 100,
 
@@ -70,6 +70,8 @@ export const limits = {
   refusalMs: 900_000,
   /** Refusals that `/refusals` explains. */
   refusals: 100,
+  /** Lists of extensions that are known again. Those of an Envoy take 120 to 160 KB. */
+  extensionBytes: 2 * MiB,
   /** URLs that `/cache_stats` counts. */
   countedUrlBytes: 4 * MiB,
 } as const;

@@ -39,36 +39,76 @@ export async function readBody({ req: { raw }, env }: Carrier, limits: BodyLimit
 export async function readChunks(
   chunks: AsyncIterable<Uint8Array> | null,
   length: number,
-  { maxBytes, pool }: BodyLimits,
+  limits: BodyLimits,
 ): Promise<ReadBody> {
-  const tooLarge = refused(413, `the body is over ${maxBytes} bytes`);
-  if (length > maxBytes) return tooLarge;
-  // One buffer, since thousands of chunks of a byte would each cost a hundred. It grows with what came, not with what was announced.
-  let bytes = new Uint8Array();
-  let size = 0;
-  let taken = 0;
+  if (length > limits.maxBytes) return tooLarge(limits);
+  const body = collect(length, limits);
+  const iterator = chunks?.[Symbol.asyncIterator]();
   try {
-    for await (const chunk of chunks ?? []) {
-      const end = size + chunk.length;
-      if (end > maxBytes) return tooLarge;
-      if (end > bytes.length) {
-        const larger = Math.min(Math.max(end, bytes.length * 2), end <= length ? length : maxBytes);
-        const more = Math.max(larger - pool.ownBytes - taken, 0);
-        if (!pool.take(more)) return refused(503, "too many large bodies are being read; try again");
-        taken += more;
-        const grown = new Uint8Array(larger);
-        grown.set(bytes.subarray(0, size));
-        bytes = grown;
-      }
-      bytes.set(chunk, size);
-      size = end;
-    }
+    let isOver = false;
+    while (iterator !== undefined && !isOver) isOver = await takeNext(iterator, body);
+    const refusal = body.refusal();
+    if (refusal === undefined) return { kind: "read", bytes: body.bytes() };
+    await iterator?.return?.();
+    return refusal;
   } catch {
     return refused(400, "the body ends before its end");
   } finally {
-    pool.give(taken);
+    body.close();
   }
-  return { kind: "read", bytes: bytes.subarray(0, size) };
+}
+
+/** A function of its own: one that waits keeps what it held last, and a body that gave way is to be gone. @returns whether it was the last */
+async function takeNext(iterator: AsyncIterator<Uint8Array>, body: Collected): Promise<boolean> {
+  const next = await iterator.next();
+  if (next.done === true) return true;
+  body.add(next.value);
+  return body.refusal() !== undefined;
+}
+
+interface Collected {
+  add(chunk: Uint8Array): void;
+  bytes(): Uint8Array<ArrayBuffer>;
+  refusal(): RefusedBody | undefined;
+  close(): void;
+}
+
+function collect(length: number, limits: BodyLimits): Collected {
+  // One buffer, since thousands of chunks of a byte would each cost a hundred. It grows with what came, not with what was announced.
+  let bytes = new Uint8Array();
+  let size = 0;
+  let refusal: RefusedBody | undefined;
+  const share = limits.pool.open(() => refuse(noRoom));
+  const refuse = (reason: RefusedBody) => {
+    refusal ??= reason;
+    bytes = new Uint8Array();
+  };
+
+  /** Makes room for so many bytes. @returns false when there is none */
+  function grow(end: number): boolean {
+    const larger = Math.min(Math.max(end, bytes.length * 2), end <= length ? length : limits.maxBytes);
+    if (!share.take(larger - bytes.length)) return false;
+    const grown = new Uint8Array(larger);
+    grown.set(bytes.subarray(0, size));
+    bytes = grown;
+    return true;
+  }
+
+  return {
+    add(chunk) {
+      const end = size + chunk.length;
+      if (refusal !== undefined) return;
+      if (end > limits.maxBytes) refuse(tooLarge(limits));
+      else if (end > bytes.length && !grow(end)) refuse(noRoom);
+      else {
+        bytes.set(chunk, size);
+        size = end;
+      }
+    },
+    bytes: () => bytes.subarray(0, size),
+    refusal: () => refusal,
+    close: () => share.close(),
+  };
 }
 
 /** Under Node the request's own stream, which costs half of the one that `Request` makes of it. */
@@ -83,3 +123,7 @@ function nodeChunks(env: unknown): AsyncIterable<Uint8Array> | undefined {
 }
 
 const refused = (status: RefusedBody["status"], reason: string): RefusedBody => ({ kind: "refused", status, reason });
+
+const tooLarge = ({ maxBytes }: BodyLimits) => refused(413, `the body is over ${maxBytes} bytes`);
+
+export const noRoom = refused(503, "too many bodies are being read; try again");

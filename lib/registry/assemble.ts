@@ -1,6 +1,7 @@
 import { byCodePoint, type Diagnostic } from "../config/diagnostic.ts";
 import type { Assembly } from "./assembly.ts";
 import { joinEndpoints, modelKey } from "./join-endpoints.ts";
+import { clusterDiagnostics } from "./kubernetes/cluster-diagnostics.ts";
 import { networkGatewaysOf } from "./kubernetes/network-gateways.ts";
 import { mergeServices } from "./merge-services.ts";
 import { type Changed, fromFormer, fromNothing, sameTerms } from "./registry-changes.ts";
@@ -57,22 +58,7 @@ function joinGateways(former: Assembly | undefined, changed: Changed): readonly 
 }
 
 function diagnosticsOf(changed: Changed): readonly Diagnostic[] {
-  const out: Diagnostic[] = [...entryDiagnostics(changed.entries)];
-  for (const { index } of changed.clusters) {
-    for (const key of [...index.incomplete].sort()) {
-      const sliced = index.sliced.get(key);
-      if (sliced === undefined) continue;
-      out.push({
-        code: "endpoint-pod-unknown",
-        severity: "info",
-        origin: sliced.service.object.origin,
-        path: [],
-        message: `endpoints of ${key} in cluster ${index.settings.clusterId} are left out: no pod ${sliced.unknownPods.join(", ")}`,
-        hint: "the endpoints count as soon as the pods are there",
-      });
-    }
-  }
-  return out;
+  return [...entryDiagnostics(changed.entries), ...changed.clusters.flatMap(({ index }) => clusterDiagnostics(index))];
 }
 
 /**

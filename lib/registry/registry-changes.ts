@@ -24,6 +24,7 @@ function contextsOf(input: RegistryInput): readonly ClusterContext[] {
     networks: clusterNetworks(input.meshNetworks, cluster.id),
     systemNamespace: input.systemNamespace ?? "istio-system",
     discoverySelectors: input.meshConfig.discoverySelectors,
+    statedEndpoints: cluster.statedEndpoints ?? [],
   }));
 }
 
@@ -37,7 +38,10 @@ export function sameTerms(a: RegistryInput, b: RegistryInput): boolean {
     a.meshConfig.trustDomain === b.meshConfig.trustDomain &&
     sameValue(a.meshConfig.discoverySelectors, b.meshConfig.discoverySelectors) &&
     a.clusters.length === b.clusters.length &&
-    a.clusters.every(({ id, network }, at) => id === b.clusters[at]?.id && network === b.clusters[at]?.network)
+    a.clusters.every(({ id, network, statedEndpoints = [] }, at) => {
+      const other = b.clusters[at];
+      return id === other?.id && network === other.network && sameValue(statedEndpoints, other.statedEndpoints ?? []);
+    })
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
+import type { StatedEndpoints } from "../config/kinds/stated-endpoints.ts";
 import type { KubernetesObject } from "./kubernetes/object.ts";
 import type { RegistryContent } from "./registry-content.ts";
 
@@ -31,4 +32,6 @@ export interface ClusterInput {
   /** Network stated for the whole cluster; absent: the label of its system namespace says. */
   readonly network?: string;
   readonly objects: readonly KubernetesObject[];
+  /** Where pods listen of which it has no addresses. */
+  readonly statedEndpoints?: readonly StatedEndpoints[];
 }

@@ -194,7 +194,12 @@ export interface PodFacts {
   readonly hostAddress: string;
   /** Undefined: nobody has injected one, or written anything for it. */
   readonly proxyContainer: ProxyContainer | undefined;
+  /** Of a workload's template, which stands for pods that nobody has seen; absent: the pod is there. */
+  readonly injection?: Injection;
 }
+
+/** Whether a pod that is to be made gets a proxy; `assumed`: it does unless the labels of its namespace, which nobody knows, say no. */
+export type Injection = "yes" | "no" | "assumed";
 
 /** `apps/v1`, `Deployment`, `web`. */
 export interface WorkloadOwner {

@@ -105,9 +105,11 @@ function allWorkloads(assembly: Assembly, lists: PodLists): readonly Workload[] 
   for (const { index } of clusters) {
     const own = index.settings.clusterId === assembly.entries.settings.clusterId;
     const entries = own ? assembly.entries.workloadsByNamespace : new Map<string, readonly SelectableWorkload[]>();
-    for (const namespace of [...new Set([...index.podsByNamespace.keys(), ...entries.keys()])].sort()) {
+    const namespaces = new Set([...index.podsByNamespace.keys(), ...index.standIns.keys(), ...entries.keys()]);
+    for (const namespace of [...namespaces].sort()) {
       const pods = podsInOrder(index.podsByNamespace.get(namespace) ?? new Map(), lists);
       for (const pod of pods) out.push(pod);
+      for (const { pod } of index.standIns.get(namespace)?.values() ?? []) out.push(pod.workload);
       for (const { workload } of entries.get(namespace) ?? []) out.push(workload);
     }
   }

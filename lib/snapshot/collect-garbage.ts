@@ -4,7 +4,9 @@ import { blobKey } from "./blob.ts";
 import { onClock, storeClock } from "./clock.ts";
 import { finishDeletion, type GcLedger, type ReadLedger, settledLedger, writeLedger } from "./gc-ledger.ts";
 import { type ReadHead, readHead } from "./head.ts";
+import { mendHistory } from "./head-copy.ts";
 import { type KeptHistory, keptHistory } from "./kept-history.ts";
+import { refuseLostHead } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
 import type { Trust } from "./signatures.ts";
 import type { SigningJwk } from "./signing-keys.ts";
@@ -60,6 +62,8 @@ export async function collectGarbage(store: ObjectStore, options: GcOptions): Pr
   const read = await settledLedger(store);
   const before = read?.ledger;
   const base = await readHead(store, options);
+  if (base === undefined) await refuseLostHead(store);
+  await mendHistory(store);
   const history = await keptHistory(store, base?.head, options.keepPublications);
   const kept = history.blobs.size;
   if (before !== undefined && nowMs - Date.parse(before.since) < options.graceMs) {

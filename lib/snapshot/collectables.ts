@@ -1,5 +1,5 @@
 import type { Collectable } from "./collect-garbage.ts";
-import { headCopies, headCopyPrefix } from "./head-copy.ts";
+import { headCopyKeys, headCopyPrefix, keptCopies } from "./head-copy.ts";
 
 /** What lies beside the blobs of a snapshot, and is collected with them. */
 export const collectables: readonly Collectable[] = [
@@ -12,10 +12,8 @@ export const collectables: readonly Collectable[] = [
   {
     prefix: headCopyPrefix,
     async stays(_kept, store) {
-      const newest = new Set((await headCopies(store)).slice(0, keptCopies));
+      const newest = new Set((await headCopyKeys(store)).slice(0, keptCopies));
       return (key) => newest.has(key);
     },
   },
 ];
-
-const keptCopies = 16;

@@ -6,6 +6,7 @@ import { headTimeNow } from "./clock.ts";
 import { readLedger } from "./gc-ledger.ts";
 import { cohortsOf, type ReadHead, readHead, stepsFrom } from "./head.ts";
 import { readHistory } from "./history.ts";
+import { refuseLostHead } from "./lost-head.ts";
 import { reachableFrom } from "./reachable.ts";
 import { restoreWorld } from "./restore-world.ts";
 import { isSigned, type Trust } from "./signatures.ts";
@@ -50,7 +51,7 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
 
   await attempt("HEAD", async () => {
     const read = await readHead(store);
-    if (read === undefined) return;
+    if (read === undefined) return refuseLostHead(store);
     const { head } = read;
     if (trusted !== undefined && !(await isSigned(trusted, head)))
       problems.push("HEAD is signed with none of the trusted keys");
@@ -63,17 +64,20 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
     }
     const { oldest = 0 } = (await readLedger(store))?.ledger ?? {};
     let expected = head.generation;
-    for await (const { hash, generation, root, held } of readHistory(reader, head.publication)) {
-      if (generation !== expected) problems.push(`publication ${hash} has generation ${generation}, not ${expected}`);
+    // A HEAD that was rebuilt passes over generations that may never have been in force.
+    let mayJump = false;
+    for await (const { hash, generation, root, held, reason } of readHistory(reader, head.publication)) {
+      if (mayJump ? generation > expected : generation !== expected) {
+        problems.push(`publication ${hash} has generation ${generation}, not ${expected}`);
+      }
       expected = generation - 1;
+      mayJump = reason === "recover";
       blobs.add(hash);
       if (held !== true) roots.add(root);
       publications += 1;
       if (publications >= keepPublications || generation <= oldest) return;
     }
-    if (expected !== 0) {
-      problems.push(`the history ends at generation ${expected + 1}`);
-    }
+    if (expected !== 0) problems.push(`the history lacks generation ${expected}`);
   });
   for (const root of roots) {
     await attempt(`root ${root}`, async () => {

@@ -1,4 +1,7 @@
-/** What operators do with HEAD. Each is one conditional write of it; whoever loses the race is told and changes nothing. */
+/**
+ * What operators do with HEAD. Each is one conditional write of it. Whoever loses the race to a publisher tries again; whoever loses it
+ * to another operator is told, and changes nothing.
+ */
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type Aims, aborted, promoted, rolledBack, unpinned, withCanary } from "./aims.ts";
@@ -6,8 +9,10 @@ import { blobKey } from "./blob.ts";
 import { onClock, storeClock } from "./clock.ts";
 import { createTreeEncoder } from "./encode-tree.ts";
 import { lastRoot, type ReadHead, readHead } from "./head.ts";
+import { mendHistory } from "./head-copy.ts";
 import { readHistory } from "./history.ts";
-import { createLeader } from "./lead.ts";
+import { type Act, createLeader } from "./lead.ts";
+import { refuseLostHead } from "./lost-head.ts";
 import { moveHead } from "./move-head.ts";
 import { createPublisher, type PublisherOptions, type PublishResult } from "./publish.ts";
 import { reachableFrom } from "./reachable.ts";
@@ -41,7 +46,7 @@ export type OperatorOptions = PublisherOptions & Word;
  * published meanwhile is recorded and served to nobody until somebody lets go. A canary that is running ends with it.
  *
  * @param back how many roots to go back among those that were served, 1 for the one before; or the root itself
- * @throws PortolanError when the history does not go back so far, or another publish came in between
+ * @throws PortolanError when the history does not go back so far, or another operator came in between
  */
 export async function rollback(
   store: ObjectStore,
@@ -49,6 +54,7 @@ export async function rollback(
   options: OperatorOptions = {},
 ): Promise<Moved> {
   const base = await needHead(store, options);
+  await mendHistory(store);
   const root = typeof back === "string" ? back : await rootServedBefore(store, base.head, back);
   return act(store, base, "rollback", options, (aims, pin) => rolledBack(aims, root, pin));
 }
@@ -94,6 +100,7 @@ export async function exportSnapshot(
   { now = Date.now, ...trust }: PublisherOptions = {},
 ): Promise<Moved> {
   const { head } = await needHead(from, trust);
+  await refuseLostHead(to);
   const root = lastRoot(head.steps);
   for (const hash of await reachableFrom(createSnapshotReader(from), root)) {
     const found = await from.get(blobKey(hash));
@@ -142,23 +149,33 @@ async function act(
   const { by = "", why = "", untilMs } = options;
   const until = untilMs === undefined ? {} : { until: new Date(untilMs).toISOString() };
   const lead = createLeader(store, createTreeEncoder(), options);
-  const led = await lead(
-    base,
-    (aims, { nowMs }) => change(aims, { by, why: why || reason, since: new Date(nowMs).toISOString(), ...until }),
-    { reason, by, why },
-  );
-  if (led.kind === "lost") {
-    throw lost();
+  const acting: Act = (aims, { nowMs }) =>
+    change(aims, { by, why: why || reason, since: new Date(nowMs).toISOString(), ...until });
+  let read = base;
+  for (let attempt = 1; ; attempt += 1) {
+    const led = await lead(read, acting, { reason, by, why });
+    if (led.kind !== "lost") {
+      const { canary } = read.head;
+      const ended = canary !== undefined && led.head.canary === undefined ? { ended: canary } : {};
+      return { head: led.head, root: led.aims.everybody, ...ended };
+    }
+    const next = await needHead(store, options);
+    if (attempt >= maxAttempts || wordOf(next.head) !== wordOf(base.head)) throw lost();
+    read = next;
   }
-  const { canary } = base.head;
-  const ended = canary !== undefined && led.head.canary === undefined ? { ended: canary } : {};
-  return { head: led.head, root: led.aims.everybody, ...ended };
 }
+
+/** However busy publishers are, an operator gets through; he does not when another one has acted meanwhile. */
+const maxAttempts = 30;
+
+/** What operators have said of a HEAD. */
+const wordOf = ({ pin, canary }: Head): string => JSON.stringify([pin, canary]);
 
 async function needHead(store: ObjectStore, trust: Trust = {}): Promise<ReadHead> {
   const read = await readHead(store, trust);
-  if (read === undefined) throw new PortolanError("nothing was published yet");
-  return read;
+  if (read !== undefined) return read;
+  await refuseLostHead(store);
+  throw new PortolanError("nothing was published yet");
 }
 
 const lost = () => new PortolanError("somebody else moved HEAD at the same moment; look at the history and try again");

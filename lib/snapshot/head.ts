@@ -32,10 +32,12 @@ export function parseHead(bytes: Uint8Array): Head {
     const steps = [head.steps, ...(head.cohorts ?? []).map((cohort) => cohort.steps)];
     if (steps.every((list) => list.length > 0 && list.every(isStep))) return head;
   } catch (cause) {
-    throw new PortolanError("HEAD cannot be read", [], cause);
+    throw new PortolanError(`HEAD cannot be read; ${wayOut}`, [], cause);
   }
-  throw new PortolanError("HEAD cannot be read: a step has no root or no time");
+  throw new PortolanError(`HEAD cannot be read: a step has no root or no time; ${wayOut}`);
 }
+
+const wayOut = "`portolan recover` rebuilds it";
 
 const isStep = ({ root, at }: Step) => typeof root === "string" && root !== "" && !Number.isNaN(Date.parse(at));
 

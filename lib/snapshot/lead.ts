@@ -7,6 +7,7 @@ import { maxCohorts, regroup } from "./cohorts.ts";
 import type { CompiledWorld } from "./compiled.ts";
 import type { TreeEncoder } from "./encode-tree.ts";
 import { lastRoot, type ReadHead, rootsOfHead, stepsFrom } from "./head.ts";
+import { refuseLostHead } from "./lost-head.ts";
 import { type HeadChange, moveHead } from "./move-head.ts";
 import { type OpenWorlds, openWorlds } from "./open-worlds.ts";
 import type { RestoredWorld } from "./restore-world.ts";
@@ -63,6 +64,7 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
   let remembered: ReadonlyMap<string, RestoredWorld> = new Map();
 
   return async (base, act, note, compiled) => {
+    if (base === undefined) await refuseLostHead(store);
     const clock = await storeClock(store, now);
     const nowMs = clock();
     const head = base === undefined ? undefined : onClock(base, nowMs, pace);
@@ -98,7 +100,11 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
     const { canary, pin, newest } = aims;
     const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
     const moved = await moveHead(store, base, change, clock(), options.signer);
-    if (moved === undefined) return { kind: "lost" };
+    if (moved === undefined) {
+      // Whoever tries again at once has read them already.
+      remembered = worlds.stored;
+      return { kind: "lost" };
+    }
 
     remembered = new Map(
       rootsOfHead(moved.head).flatMap((root) => {

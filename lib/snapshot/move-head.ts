@@ -21,6 +21,9 @@ export interface HeadChange extends Pick<Head, "steps"> {
   readonly why?: string;
 }
 
+/** What HEAD is moved on from: the one that was read, or the one to go on from where HEAD has no tag, being gone. */
+export type HeadBase = Pick<ReadHead, "head"> & { readonly etag: string | undefined };
+
 /**
  * Moves HEAD if it still is what `base` says, and adds the move to the history. The publication is written first, so that the
  * chain never has a hole; one whose HEAD was lost hangs in the air until it is collected.
@@ -30,7 +33,7 @@ export interface HeadChange extends Pick<Head, "steps"> {
  */
 export async function moveHead(
   store: ObjectStore,
-  base: ReadHead | undefined,
+  base: HeadBase | undefined,
   change: HeadChange,
   nowMs: number,
   signer?: SigningJwk,
@@ -65,8 +68,9 @@ export async function moveHead(
   };
   const head = signer === undefined ? unsigned : await signHead(signer, unsigned);
   const bytes = new TextEncoder().encode(JSON.stringify(head));
-  const put = await store.put(headKey, bytes, base === undefined ? { ifNoneMatch: "*" } : { ifMatch: base.etag });
+  const etag = base?.etag;
+  const put = await store.put(headKey, bytes, etag === undefined ? { ifNoneMatch: "*" } : { ifMatch: etag });
   if (put.kind === "lost") return undefined;
-  await keepHeadCopy(store, generation, bytes);
+  await keepHeadCopy(store, { head, publication: blob });
   return { head, bytes: bytes.length + blob.bytes.length };
 }

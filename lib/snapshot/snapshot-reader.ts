@@ -54,8 +54,8 @@ export interface SnapshotReader {
   legacyText(hash: string): Promise<string>;
   /** A blob's text, not kept. @throws PortolanError when it is not there */
   text(hash: string): Promise<string>;
-  /** The same, undefined when the store has no such blob. */
-  textIfThere(hash: string): Promise<string | undefined>;
+  /** The same, undefined when the store has no such blob, or another under its name. */
+  textIfWhole(hash: string): Promise<string | undefined>;
 }
 
 /** All that a reader needs of a store. */
@@ -63,16 +63,16 @@ export type BlobSource = Pick<ObjectStore, "get">;
 
 /** @param maxBytes stored size of the segments that are kept; the rest is small beside them */
 export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1024): SnapshotReader {
-  async function bytesIfThere(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async function read(hash: string): Promise<Uint8Array<ArrayBuffer> | "absent" | "damaged"> {
     const result = await store.get(blobKey(hash));
-    if (result.kind !== "found") return undefined;
+    if (result.kind !== "found") return "absent";
     // Everything that is read is checked here, once: what stays in memory is not read again.
-    if (hashOf(result.bytes) !== hash) throw new PortolanError(`blob ${hash} holds other bytes than its name says`);
-    return result.bytes;
+    return hashOf(result.bytes) === hash ? result.bytes : "damaged";
   }
   async function bytes(hash: string): Promise<Uint8Array<ArrayBuffer>> {
-    const found = await bytesIfThere(hash);
-    if (found === undefined) throw new PortolanError(`the store has no blob ${hash}`);
+    const found = await read(hash);
+    if (found === "absent") throw new PortolanError(`the store has no blob ${hash}`);
+    if (found === "damaged") throw new PortolanError(`blob ${hash} holds other bytes than its name says`);
     return found;
   }
   const text = async (hash: string) => new TextDecoder().decode(await bytes(hash));
@@ -177,9 +177,9 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     legacy: (hash) => legacyIndexes.get(hash),
     legacyText: (hash) => legacyTexts.get(hash),
     text,
-    async textIfThere(hash) {
-      const found = await bytesIfThere(hash);
-      return found === undefined ? undefined : new TextDecoder().decode(found);
+    async textIfWhole(hash) {
+      const found = await read(hash);
+      return typeof found === "string" ? undefined : new TextDecoder().decode(found);
     },
   };
 }

@@ -7,22 +7,25 @@ import { type Seen, startNormalClient } from "./normal-client.ts";
 import { randomFrom } from "./random.ts";
 import { restAttacks } from "./rest-attacks.ts";
 import { rpcAttacks } from "./rpc-attacks.ts";
+import type { ServerProcess } from "./server-process.ts";
 import { startTarget, type Target } from "./target.ts";
+import { writeAttacks } from "./write-attacks.ts";
 
 export const attackClasses: readonly AttackClass[] = [
   ...restAttacks,
   ...legacyAttacks,
   ...rpcAttacks,
   ...connectionAttacks,
+  ...writeAttacks,
 ];
 
 export interface AttackOptions {
-  /** At least this many are sent, after a quarter as many to warm up. */
+  /** At least this many are sent, the first third to warm up. */
   readonly requests: number;
   readonly seed: number;
   /** Ends before all is sent when it takes longer. */
   readonly maxMs: number;
-  /** How far memory may grow from the end of the warm-up to the end, in MB. */
+  /** How far memory may grow from the end of the warm-up to the end, resident or held, in MB. */
   readonly maxGrowthMb: number;
   readonly onProgress?: (line: string) => void;
 }
@@ -40,13 +43,23 @@ export interface AttackReport {
   readonly requests: number;
   readonly seconds: number;
   readonly classes: readonly ClassReport[];
-  /** Resident memory of the server, in MB: after the warm-up, at most, at the end. */
-  readonly memoryMb: { readonly warm: number; readonly peak: number; readonly end: number };
+  readonly memory: Readonly<Record<"front" | "compile", MemoryReport>>;
   /** Polls of a normal client beside it, in ms: while nobody else asked, and meanwhile. */
   readonly quiet: Latency;
   readonly attacked: Latency;
   /** What should not have happened; empty when all is well. */
   readonly failures: readonly string[];
+}
+
+/** Memory of a server, in MB. All but the peak are looked at when its garbage is collected. */
+export interface MemoryReport {
+  /** Resident: after the warm-up, at most, at the end. */
+  readonly warm: number;
+  readonly peak: number;
+  readonly end: number;
+  /** Heap and buffers that something holds: after the warm-up, and at the end. */
+  readonly warmHeld: number;
+  readonly endHeld: number;
 }
 
 export interface Latency {
@@ -75,14 +88,14 @@ export async function attack(options: AttackOptions): Promise<AttackReport> {
 async function attackTarget(target: Target, clients: Clients, options: AttackOptions): Promise<AttackReport> {
   const { requests, seed, maxMs, maxGrowthMb, onProgress = () => {} } = options;
   const startMs = performance.now();
+  const { front, compile } = target.servers;
+  const servers = { front: watchMemory(front), compile: watchMemory(compile) };
   const normal = await startNormalClient(target.url);
   const tally = createTally();
   const random = randomFrom(seed);
   const total = attackClasses.reduce((sum, { share }) => sum + share, 0);
-  let peak = 0;
-  const watch = setInterval(() => {
-    peak = Math.max(peak, target.rssBytes());
-  }, 100);
+  const isOver = () =>
+    front.ended() !== undefined || compile.ended() !== undefined || performance.now() - startMs > maxMs;
 
   /** Every class in turn until each had its share, in an order that the seed decides. */
   async function send(count: number): Promise<void> {
@@ -98,52 +111,83 @@ async function attackTarget(target: Target, clients: Clients, options: AttackOpt
     let next = 0;
     const work = async () => {
       for (let one = queue[next++]; one !== undefined; one = queue[next++]) {
-        if (target.ended() !== undefined || performance.now() - startMs > maxMs) return;
+        if (isOver()) return;
         tally.add(one, await one.send(clients, random));
-        if (next % 10_000 === 0) onProgress(`${next} of ${queue.length}, ${mb(target.rssBytes())} MB`);
+        if (next % 10_000 === 0) onProgress(`${next} of ${queue.length}, ${mb(front.rss())} MB`);
       }
     };
     await Promise.all(Array.from({ length: workers }, work));
+    clients.dropLeft();
   }
 
   try {
     await sleep(quietMs);
     const quiet = await normal.seen();
-    onProgress(`warming up, ${mb(target.rssBytes())} MB`);
-    await send(requests / 4);
+    onProgress(`warming up, ${mb(front.rss())} MB`);
+    await send(requests / 3);
     const early = await normal.seen();
     await sleep(settleMs);
     await normal.seen();
-    const warm = target.rssBytes();
-    peak = 0;
-    onProgress(`warm, ${mb(warm)} MB`);
-    await send(requests);
+    for (const server of Object.values(servers)) await server.isWarm();
+    onProgress("warm");
+    await send((requests * 2) / 3);
     const late = await normal.seen();
     await sleep(settleMs);
     const last = await normal.seen();
-    const end = target.rssBytes();
-    const memoryMb = { warm: mb(warm), peak: mb(peak), end: mb(end) };
+    const memory = { front: await servers.front.report(), compile: await servers.compile.report() };
     const failures = [
-      ...(target.ended() === undefined ? [] : [`the server is gone: ${target.ended()}`]),
-      ...target.errors().map((line) => `the server says: ${line}`),
+      ...Object.entries(target.servers).flatMap(([name, { ended, errors }]) => [
+        ...(ended() === undefined ? [] : [`the ${name} is gone: ${ended()}`]),
+        ...errors().map((line) => `the ${name} says: ${line}`),
+      ]),
       ...[quiet, early, late, last].flatMap(({ odd }) => odd.map((answer) => `the normal client was told ${answer}`)),
       ...tally.failures(),
-      ...(mb(end - warm) > maxGrowthMb ? [`memory grew by ${mb(end - warm)} MB`] : []),
+      ...Object.entries(memory).flatMap(([name, { warm, end, warmHeld, endHeld }]) => [
+        ...(end - warm > maxGrowthMb ? [`the ${name} grew by ${end - warm} MB`] : []),
+        ...(endHeld - warmHeld > maxGrowthMb ? [`the ${name} holds ${endHeld - warmHeld} MB more`] : []),
+      ]),
       ...(performance.now() - startMs > maxMs ? [`not done after ${maxMs} ms`] : []),
     ];
     return {
       requests: tally.requests(),
       seconds: Math.round((performance.now() - startMs) / 1000),
       classes: tally.classes(),
-      memoryMb,
+      memory,
       quiet: latencyOf(quiet),
       attacked: latencyOf(late),
       failures,
     };
   } finally {
-    clearInterval(watch);
+    for (const server of Object.values(servers)) server.close();
     await normal.close();
   }
+}
+
+function watchMemory(server: ServerProcess) {
+  let peak = 0;
+  let warm = { rss: Number.NaN, held: Number.NaN };
+  const watch = setInterval(() => {
+    peak = Math.max(peak, server.rss());
+  }, 100);
+  /** One that is gone has none. */
+  const memory = () => server.memory().catch(() => ({ rss: Number.NaN, held: Number.NaN }));
+  return {
+    async isWarm() {
+      warm = await memory();
+      peak = 0;
+    },
+    async report(): Promise<MemoryReport> {
+      const end = await memory();
+      return {
+        warm: mb(warm.rss),
+        peak: mb(peak),
+        end: mb(end.rss),
+        warmHeld: mb(warm.held),
+        endHeld: mb(end.held),
+      };
+    },
+    close: () => clearInterval(watch),
+  };
 }
 
 function createTally() {

@@ -11,6 +11,8 @@ export interface Outcome {
 }
 
 export interface HttpRequest {
+  /** The front where it does not say. */
+  readonly to?: "front" | "compile";
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -29,12 +31,18 @@ export interface Clients {
   grpc(path: string, body: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<Outcome>;
   /** A call that is taken back at once. */
   reset(path: string, body: Uint8Array): Promise<Outcome>;
+  /** Bytes over an HTTP/2 connection of their own: whether it is `closed` soon after, or still `open`. */
+  frames(bytes: Uint8Array): Promise<Outcome>;
+  /** Ends connections that were left alone. */
+  dropLeft(): void;
   close(): void;
 }
 
 const timeoutMs = 30_000;
 const textLength = 300;
 const callsPerSession = 60;
+/** So long an HTTP/2 connection is watched. */
+const watchMs = 100;
 /** Connections that may be left alone at a time. */
 const maxLeft = 400;
 
@@ -79,10 +87,10 @@ export function createClients(target: Target): Clients {
   }
 
   return {
-    http: ({ method = "POST", path, headers = {}, body = "" }) =>
+    http: ({ to = "front", method = "POST", path, headers = {}, body = "" }) =>
       new Promise((resolve) => {
         const sent = httpRequest(
-          `${target.url}${path}`,
+          `${to === "front" ? target.url : target.compileUrl}${path}`,
           {
             method,
             agent,
@@ -199,6 +207,24 @@ export function createClients(target: Target): Clients {
         opened.write(body);
         opened.close(constants.NGHTTP2_CANCEL);
       }),
+
+    frames: (bytes) =>
+      new Promise((resolve) => {
+        const { hostname, port } = new URL(target.grpcUrl);
+        const socket = connect(Number(port), hostname);
+        const end = (status: string) => {
+          socket.destroy();
+          resolve({ status, text: "" });
+        };
+        socket.resume();
+        socket.on("error", () => end("closed"));
+        socket.on("close", () => end("closed"));
+        socket.write(bytes, () => setTimeout(() => end("open"), watchMs));
+      }),
+
+    dropLeft() {
+      for (const socket of left) socket.destroy();
+    },
 
     close() {
       agent.destroy();

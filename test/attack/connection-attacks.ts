@@ -5,6 +5,8 @@ const line = "POST /v3/discovery:clusters HTTP/1.1\r\nhost: x\r\n";
 const body = pollOf("clusters", victim);
 const poll = `${line}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
+const most = " ".repeat(900_000);
+
 export const connectionAttacks: readonly AttackClass[] = [
   {
     name: "requests that are none",
@@ -37,9 +39,13 @@ export const connectionAttacks: readonly AttackClass[] = [
     ends: ["left", "closed"],
     send: (clients, random) =>
       clients.leave(
-        [line, `${line}content-length: 100000\r\n\r\n{"node"`, "", `${line}transfer-encoding: chunked\r\n\r\n`][
-          random(4)
-        ] ?? "",
+        [
+          line,
+          `${line}content-length: 100000\r\n\r\n{"node"`,
+          `${line}content-length: 1000000\r\n\r\n${most}`,
+          "",
+          `${line}transfer-encoding: chunked\r\n\r\n`,
+        ][random(5)] ?? "",
       ),
   },
   {

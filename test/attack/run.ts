@@ -5,7 +5,7 @@ import { attack } from "./attack.ts";
 
 const { values } = parseArgs({
   options: {
-    requests: { type: "string", default: "100000" },
+    requests: { type: "string", default: "120000" },
     seed: { type: "string", default: "1" },
     minutes: { type: "string", default: "30" },
     json: { type: "boolean", default: false },
@@ -33,9 +33,11 @@ else {
     table.push([transport, name, sent, counts.join(", ")]);
   }
   console.log(table.toString());
-  const { warm, peak, end } = report.memoryMb;
   console.log(`${report.requests} requests in ${report.seconds} s, seed ${values.seed}`);
-  console.log(`memory of the server: ${warm} MB warm, ${peak} MB at most, ${end} MB at the end`);
+  for (const [name, { warm, peak, end, warmHeld, endHeld }] of Object.entries(report.memory)) {
+    console.log(`memory of the ${name}: ${warm} MB warm, ${peak} MB at most, ${end} MB at the end`);
+    console.log(`  of which something holds ${warmHeld} MB, ${endHeld} MB at the end`);
+  }
   for (const [when, { polls, p50, p99 }] of [
     ["alone", report.quiet],
     ["meanwhile", report.attacked],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -68,6 +68,32 @@ function file(name: string, ...hosts: readonly string[]): string {
   writeFileSync(path, documents.join("---\n"));
   return path;
 }
+
+describe("a folder that -f names", () => {
+  const service = (port: number) =>
+    `apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {ports: [{port: ${port}}]}\n`;
+
+  it("has its settings and its further clusters where they stand in a folder", async () => {
+    mkdirSync(join(folder, "clusters"));
+    writeFileSync(join(folder, "mesh.yaml"), "rootNamespace: mesh\n");
+    writeFileSync(join(folder, "web.yaml"), service(80));
+    writeFileSync(join(folder, "clusters", "west.yaml"), service(80));
+    expect(await run("validate", "-f", folder)).toBe("2 objects are valid");
+    writeFileSync(join(folder, "clusters", "west.yaml"), service(99999));
+    expect(await run("validate", "-f", `${folder}/`)).toContain(
+      `error ${join(folder, "clusters/west.yaml")}:4 Service shop/web: spec.ports[0].port: 99999 is not between 1 and 65535`,
+    );
+  });
+
+  it("costs a file that cannot be read only itself", async () => {
+    file("a.yaml", "a");
+    symlinkSync(join(folder, "gone"), join(folder, "link.yaml"));
+    expect(await run("validate", "-f", folder)).toMatch(
+      /^error .*link\.yaml: cannot be read: it is a link to nothing \[unreadable-file\]\n.*\nfailed: 1 error; 1 objects are valid$/,
+    );
+    expect(await run("apply", "-f", folder)).toContain("failed: configuration is invalid: nothing to apply");
+  });
+});
 
 describe("the commands that write configuration", () => {
   it("create says what it created, and fails on what exists without writing anything", async () => {

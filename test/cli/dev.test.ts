@@ -1,6 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import picocolors from "picocolors";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../lib/cli/program.ts";
@@ -45,6 +47,15 @@ async function devOnce(...more: readonly string[]): Promise<Event | string> {
   return last === undefined ? errors.join("\n") : JSON.parse(last);
 }
 
+/** `portolan push` of the folder into the same store: its exit code and all that it says. */
+async function push(): Promise<readonly [number, string]> {
+  const lines: string[] = [];
+  const print = (line: string) => lines.push(line);
+  const terminal = { out: print, err: print, colours: picocolors.createColors(false) };
+  const code = await runCli(["node", "portolan", "push", folder, "--store", join(folder, ".store")], terminal);
+  return [code, lines.join("\n")];
+}
+
 describe("portolan dev", () => {
   it("goes on serving an object's last valid form when it is started anew after a broken save", async () => {
     await writeFile(join(folder, "a.yaml"), rule("host"));
@@ -81,5 +92,41 @@ describe("portolan dev", () => {
     await writeFile(join(folder, "a.yaml"), "# nothing\n");
     expect(await devOnce()).toContain("[empty-source]");
     expect(await devOnce("--allow-empty")).toMatchObject({ event: "published", objects: 0 });
+  });
+
+  it("says what does not fit together, and is no failure because of it", async () => {
+    await writeFile(join(folder, "a.yaml"), rule("host"));
+    expect(await devOnce()).toMatchObject({ event: "published", diagnostics: [], analysis: [{ code: "IST0174" }] });
+    const [code, text] = await push();
+    expect(code).toBe(0);
+    expect(text).toContain("[IST0174]");
+  });
+
+  it("reads JSON, and all other files where one is a pipe or a link to nothing", async () => {
+    await writeFile(join(folder, "a.json"), '{"kind":"List","items":[]}');
+    await writeFile(join(folder, "b.yaml"), rule("host"));
+    await promisify(execFile)("mkfifo", [join(folder, "pipe.yaml")]);
+    await symlink(join(folder, "gone"), join(folder, "link.yaml"));
+    const problems = [
+      { code: "unreadable-file", origin: { file: "link.yaml" } },
+      { code: "unreadable-file", origin: { file: "pipe.yaml" } },
+    ];
+    expect(await devOnce()).toMatchObject({ event: "published", objects: 1, diagnostics: problems });
+    const [code, text] = await push();
+    expect(code).toBe(1);
+    expect(text).toContain("error pipe.yaml: cannot be read: it is no file");
+  });
+
+  it("goes on serving what a file held that cannot be read any more", async () => {
+    await writeFile(join(folder, "b.yaml"), rule("host"));
+    await writeFile(join(folder, "a.yaml"), rule("host").replace("name: a", "name: b"));
+    const first = await devOnce();
+    await rm(join(folder, "b.yaml"));
+    await symlink(join(folder, "gone"), join(folder, "b.yaml"));
+    expect(await devOnce()).toMatchObject({ objects: 2, diagnostics: [{ code: "unreadable-file" }] });
+    expect(await devOnce()).toMatchObject({ objects: 2, diagnostics: [{ code: "unreadable-file" }] });
+    await rm(join(folder, "b.yaml"));
+    await writeFile(join(folder, "b.yaml"), rule("host"));
+    expect(await devOnce()).toMatchObject({ diagnostics: [], version: (first as Event).version });
   });
 });

@@ -57,3 +57,44 @@ describe("a folder that is read again", () => {
     expect(codes(never)).toEqual(["unknown-field"]);
   });
 });
+
+describe("several files of a folder", () => {
+  const files = (texts: Readonly<Record<string, string>>) =>
+    Object.entries(texts).map(([file, text]) => ({ file, text }));
+
+  it("may not hold one object twice: that is an error, as it is within a file", () => {
+    const state = readAgain(
+      noFolder,
+      files({ "a.yaml": rule("a", "one.example"), "b.yaml": rule("a", "two.example") }),
+    );
+    expect(hosts(state)).toEqual(['a={"host":"two.example"}']);
+    expect(wholeFolder(state).diagnostics).toMatchObject([
+      {
+        severity: "error",
+        code: "duplicate-object",
+        origin: { file: "b.yaml", line: 1 },
+        message: "DestinationRule a was already given at a.yaml:1",
+      },
+    ]);
+  });
+
+  it("may hand an object on while the file that held it is broken", () => {
+    const first = readAgain(noFolder, files({ "a.yaml": both }));
+    const moved = readAgain(first, files({ "a.yaml": "[", "b.yaml": rule("a", "new.example") }));
+    expect(hosts(moved).sort()).toEqual(['a={"host":"new.example"}', 'b={"host":"b.example"}']);
+    expect(codes(moved)).not.toContain("duplicate-object");
+  });
+
+  it("are served as before where one of them cannot be read any more", () => {
+    const first = readAgain(noFolder, files({ "a.yaml": both }));
+    const gone = readAgain(first, [{ file: "a.yaml", text: "", problem: "permission denied" }]);
+    expect(hosts(gone)).toEqual(hosts(first));
+    expect(wholeFolder(gone).diagnostics).toMatchObject([
+      { code: "unreadable-file", severity: "error", message: "cannot be read: permission denied" },
+    ]);
+    expect(codes(readAgain(gone, files({ "a.yaml": both })))).toEqual([]);
+    expect(codes(readAgain(noFolder, [{ file: "a.yaml", text: "", problem: "permission denied" }]))).toEqual([
+      "unreadable-file",
+    ]);
+  });
+});

@@ -3,6 +3,10 @@ import { locate } from "../../lib/config/locate.ts";
 import { parseStream } from "../../lib/config/parse.ts";
 
 const service = (name: string) => `apiVersion: v1\nkind: Service\nmetadata:\n  name: ${name}\n`;
+const indented = (name: string, by = 4) =>
+  service(name)
+    .trim()
+    .replaceAll("\n", `\n${" ".repeat(by)}`);
 const parse = (text: string) => parseStream(text, { file: "a.yaml" });
 const places = (text: string) =>
   parse(text).value.map((object) => `${object.kind} ${object.metadata.name} ${object.origin.line}`);
@@ -57,6 +61,52 @@ describe("parseStream", () => {
   ])("reads $what", ({ text, want }) => {
     expect(places(text)).toEqual(want);
     expect(problems(text)).toEqual([]);
+  });
+
+  it.each([
+    {
+      what: "a list within a list",
+      text: `kind: List\nitems:\n- kind: List\n  items:\n  - ${indented("a")}\n`,
+      want: ["Service a 3"],
+    },
+    { what: "a list of nothing", text: "apiVersion: v1\nkind: List\nitems: null\n", want: [] },
+    {
+      what: "the output of a Kustomize function",
+      text: `apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- ${indented("a", 2)}\n`,
+      want: ["Service a 4"],
+    },
+  ])("opens $what", ({ text, want }) => {
+    expect(places(text)).toEqual(want);
+    expect(problems(text)).toEqual([]);
+  });
+
+  it("says once of a file that it is a Helm template", () => {
+    const inText = `${service('"{{ .Release.Name }}-web"')}`;
+    const inFlow = service('{{ include "web.name" . }}');
+    const around = `{{- if .Values.on }}\n${service("a")}{{- end }}\n`;
+    for (const text of [inText, inFlow, around, `${around}---\n${inFlow}---\n${inText}`]) {
+      expect(problems(text)).toEqual([expect.stringMatching(/^helm-template \d+: is a Helm template/)]);
+      expect(places(text)).toEqual([]);
+    }
+    expect(places(`${service("rules")}data:\n  alert: "{{ $labels.pod }} is down"\n`)).toEqual(["Service rules 1"]);
+  });
+
+  it.each([
+    { file: "kustomization.yaml", text: "resources: [a.yaml]", want: "warning kustomize-input" },
+    {
+      file: "base/kustomization.yml",
+      text: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization",
+      want: "warning kustomize-input",
+    },
+    { file: "values.yaml", text: "replicas: 2", want: "info not-an-object" },
+    { file: "chart/Chart.yaml", text: "apiVersion: v2\nname: web\nversion: 1.0.0", want: "info not-an-object" },
+    { file: "tsconfig.json", text: "[1]", want: "info not-an-object" },
+    { file: "a.yaml", text: "apiVersion: v1\nspec: {}", want: "error not-an-object" },
+    { file: "a.yaml", text: "kind: Service", want: "error not-an-object" },
+  ])("takes $file with $text for what it is", ({ file, text, want }) => {
+    const { value, diagnostics } = parseStream(text, { file });
+    expect(value).toEqual([]);
+    expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual([want]);
   });
 
   it("lets anchors stand for what they name", () => {

@@ -115,18 +115,71 @@ describe("readConfig", () => {
     ]);
   });
 
-  it("keeps unknown kinds apart, and guesses what was meant", () => {
-    const { others, configs, diagnostics } = read(`${head("VirtualServise")}spec: {}`);
-    expect(configs).toEqual([]);
-    expect(others.map((object) => object.kind)).toEqual(["VirtualServise"]);
-    expect(diagnostics[0]).toMatchObject({ code: "unknown-kind", hint: "did you mean VirtualService?" });
+  it("keeps other systems' kinds apart, with a warning", () => {
+    const { others, configs, objects, diagnostics } = read(`${head("VirtualServer", "k8s.nginx.org/v1")}spec: {}`);
+    expect([configs, objects]).toEqual([[], []]);
+    expect(others.map((object) => object.kind)).toEqual(["VirtualServer"]);
+    expect(diagnostics).toMatchObject([{ code: "unknown-kind", severity: "warning" }]);
   });
 
-  it("lets the later of two objects with one key count, and says so", () => {
+  it.each([
+    { kind: "VirtualServce", apiVersion: "networking.istio.io/v1", hint: "did you mean VirtualService?" },
+    { kind: "Egress", apiVersion: "networking.istio.io/v1", hint: "" },
+    { kind: "VirtualService", apiVersion: "networking.istio.oi/v1", hint: "did you mean networking.istio.io?" },
+    { kind: "VirtualService", apiVersion: "v1", hint: "VirtualService is a kind of networking.istio.io" },
+    { kind: "Deployment", apiVersion: "v1", hint: "Deployment is a kind of apps" },
+    { kind: "Deploiment", apiVersion: "apps/v1", hint: "did you mean Deployment?" },
+    { kind: "Pods", apiVersion: "v1", hint: "did you mean Pod?" },
+    {
+      kind: "RequestAuthentication",
+      apiVersion: "networking.istio.io/v1",
+      hint: "RequestAuthentication is a kind of security.istio.io",
+    },
+  ])("refuses $apiVersion $kind, which is nearly a known kind", ({ kind, apiVersion, hint }) => {
+    const { diagnostics } = read(`${head(kind, apiVersion)}spec: {}`);
+    expect(diagnostics).toMatchObject([{ code: "unknown-kind", severity: "error", hint }]);
+  });
+
+  it("lets the later of two objects with one key count, and says that this is an error", () => {
     const text = `${head("DestinationRule")}spec: {host: one}\n---\n${head("DestinationRule")}spec: {host: two}`;
     const { configs, diagnostics } = read(text);
     expect(configs.map((config) => config.spec)).toEqual([{ host: "two" }]);
-    expect(diagnostics.map(({ code, origin }) => `${code} ${origin.line}`)).toEqual(["duplicate-object 6"]);
+    expect(diagnostics.map(({ code, severity, origin }) => `${severity} ${code} ${origin.line}`)).toEqual([
+      "error duplicate-object 6",
+    ]);
+  });
+
+  it("knows that an object without namespace is in default", () => {
+    const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web";
+    const { objects, diagnostics } = read(`${service}}\n---\n${service}, namespace: default}\n`);
+    expect(objects).toHaveLength(1);
+    expect(diagnostics.map(({ code }) => code)).toEqual(["duplicate-object"]);
+  });
+
+  it.each([
+    { metadata: "{name: Web}", want: 'metadata.name "Web" is no name of an object' },
+    { metadata: "{name: web, namespace: my.shop}", want: 'metadata.namespace "my.shop" is no name of a namespace' },
+    { metadata: "{name: web, labels: {version: 010}}", want: "metadata.labels.version 10 must be a text" },
+    { metadata: "{name: web, labels: {a b: c}}", want: 'metadata.labels.a b "a b" is not a label key' },
+    { metadata: "{name: web, labels: {a: -b}}", want: 'metadata.labels.a "-b" is not a label value' },
+    { metadata: `{name: web, labels: {a: ${"b".repeat(64)}}}`, want: /metadata.labels.a "b+" is not a label value/ },
+    { metadata: "{name: web, annotations: {a: true}}", want: "metadata.annotations.a true must be a text" },
+    {
+      metadata: "{name: web, annotations: {a/b/c: d}}",
+      want: 'metadata.annotations.a/b/c "a/b/c" is not an annotation key',
+    },
+  ])("refuses the metadata $metadata of any kind", ({ metadata, want }) => {
+    for (const head of ["apiVersion: v1\nkind: ConfigMap", "apiVersion: networking.istio.io/v1\nkind: Gateway"]) {
+      const spec = head.includes("Gateway")
+        ? "spec: {selector: {a: b}, servers: [{hosts: [a.b], port: {number: 80, name: a, protocol: HTTP}}]}"
+        : "data: {}";
+      const { configs, objects, diagnostics } = read(`${head}\nmetadata: ${metadata}\n${spec}\n`);
+      expect([configs, objects]).toEqual([[], []]);
+      const errors = diagnostics.filter(({ severity }) => severity === "error");
+      expect(errors.map(({ path, message }) => `${path.join(".")} ${message}`)).toEqual([
+        typeof want === "string" ? want : expect.stringMatching(want),
+      ]);
+    }
   });
 
   it("tells Kubernetes objects from configuration", () => {

@@ -16,7 +16,7 @@ import { startS3 } from "../storage/s3-server.ts";
 import { type LambdaHandler, startBridge } from "./lambda-bridge.ts";
 import { freePort } from "./upstream.ts";
 
-export const secret = "a shared secret";
+export const secret = "a-shared-secret";
 
 /** One way to run Portolan: where Envoys poll, and where webhooks go. */
 export interface Edge {

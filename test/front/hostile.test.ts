@@ -72,6 +72,31 @@ describe("a request that asks for too much", () => {
     }
   });
 
+  it("is told when to come again if there is no room for its body", async () => {
+    const { poll } = testFront({ limits: { ...limits, bodiesBytes: 10 } });
+    const response = await poll("clusters", pollBody("clusters", nodeOf("web")));
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("1");
+    // What was not read of the body is not waited for.
+    expect(response.headers.get("connection")).toBe("close");
+  });
+
+  it("is told to come again while others do not take their long answers", async () => {
+    const test = testFront({ limits: { ...limits, answersBytes: 30_000_000 } });
+    await test.publish(world);
+    const known = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`made-up-${at}`, "1"]));
+    const body = JSON.stringify({ node: nodeOf("web"), initial_resource_versions: known });
+    const ask = () => test.request("/v3/delta:clusters", { method: "POST", body });
+    const answers = await Promise.all(Array.from({ length: 8 }, ask));
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThan(8);
+    for (const { body } of answers) await body?.cancel();
+    const taken = await Promise.all([ask(), ask()]);
+    expect(taken.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await taken[0]?.json()).toMatchObject({ removed_resources: expect.arrayContaining(["made-up-7"]) });
+  });
+
   it("is not decompressed", async () => {
     const { poll } = await published();
     const body = pollBody("clusters", nodeOf("web"));

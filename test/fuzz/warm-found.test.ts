@@ -29,6 +29,15 @@ const service = (name: string, metadata: object, spec: object = {}): Manifest =>
 });
 
 const web = { app: "web" };
+const deployment = (name: string, labels: object): Manifest => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name, namespace: "ns1" },
+  spec: {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: "app" }] } },
+  },
+});
 const gateway = { istio: "gateway" };
 const edge = (labels: object): Manifest => service("edge", { labels }, { selector: gateway });
 
@@ -53,6 +62,16 @@ const found: readonly WarmCase[] = [
         },
       },
     ],
+  },
+  {
+    rule: "what stands for a template follows its labels, and gives way to its pods",
+    both: [
+      service("web", {}, { selector: web }),
+      service("other", {}, { selector: { app: "other" } }),
+      deployment("a", { app: "other" }),
+    ],
+    before: [deployment("b", web)],
+    after: [deployment("b", { app: "other" }), pod("a-1", "ns1", "10.1.0.1", { app: "other" })],
   },
   {
     rule: "a gateway's ports follow the label of its service that says not to translate them",

@@ -1,11 +1,13 @@
 import { connect } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Hono } from "hono/tiny";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { createBodyPool } from "../../lib/limits/body-pool.ts";
 import { readBody, readChunks } from "../../lib/limits/read-body.ts";
 
-const pool = () => createBodyPool({ ownBodyBytes: 100, bodiesBytes: 1_000 });
+const pool = () => createBodyPool({ bodiesBytes: 1_000 });
 
 /** A body in chunks of so many bytes; counts what was taken of it. */
 function chunked(sizes: readonly number[]) {
@@ -18,6 +20,30 @@ function chunked(sizes: readonly number[]) {
   }
   return { chunks: chunks(), given: () => given };
 }
+
+/** A body of a part, a pause, and one byte or what else is left. It keeps none of it, as a generator would. */
+function paused(bytes: number, rest = 1) {
+  let goOn = () => {};
+  const pause = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const parts = [
+    async () => ({ done: false, value: new Uint8Array(bytes) }),
+    () => pause.then(() => ({ done: false, value: new Uint8Array(rest) })),
+  ];
+  const end = { done: true, value: undefined } as const;
+  const iterator = { next: async () => parts.shift()?.() ?? end, return: async () => end };
+  const chunks: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => iterator };
+  return { chunks, goOn: () => goOn() };
+}
+
+/** What nobody holds any more is no memory. */
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe("readChunks", () => {
   it("puts chunks together, whatever was said of their length", async () => {
@@ -50,7 +76,7 @@ describe("readChunks", () => {
       yield new Uint8Array(1);
       await new Promise<void>((resolve) => goOn.push(resolve));
     }
-    const pool = createBodyPool({ ownBodyBytes: announced, bodiesBytes: 0 });
+    const pool = createBodyPool({ bodiesBytes: bodies });
     const before = process.memoryUsage().arrayBuffers;
     const reads = Array.from({ length: bodies }, () => readChunks(late(), announced, { maxBytes: announced, pool }));
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -60,25 +86,51 @@ describe("readChunks", () => {
     await Promise.all(reads);
   });
 
-  it("lets large bodies share what there is, and small ones pass beside them", async () => {
-    const shared = pool();
-    const limits = { maxBytes: 1_000, pool: shared };
-    let goOn = () => {};
-    const pause = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    async function* slow() {
-      yield new Uint8Array(900);
-      await pause;
-      yield new Uint8Array(1);
-    }
-    const first = readChunks(slow(), Number.NaN, limits);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    expect(await readChunks(chunked([900]).chunks, Number.NaN, limits)).toMatchObject({ status: 503 });
-    expect((await readChunks(chunked([100]).chunks, Number.NaN, limits)).kind).toBe("read");
-    goOn();
-    expect((await first).kind).toBe("read");
-    expect((await readChunks(chunked([900]).chunks, Number.NaN, limits)).kind).toBe("read");
+  it("gives the room of the body that has been coming longest to those that come later", async () => {
+    const limits = { maxBytes: 1_000, pool: pool() };
+    const slow = paused(600);
+    const second = paused(300);
+    const reads = [readChunks(slow.chunks, Number.NaN, limits), readChunks(second.chunks, Number.NaN, limits)];
+    await settled();
+    expect((await readChunks(chunked([600]).chunks, Number.NaN, limits)).kind).toBe("read");
+    slow.goOn();
+    second.goOn();
+    const [first, other] = await Promise.all(reads);
+    expect(first).toMatchObject({ kind: "refused", status: 503 });
+    expect(other).toMatchObject({ kind: "read" });
+    expect((await readChunks(chunked([1_000]).chunks, Number.NaN, limits)).kind).toBe("read");
+  });
+
+  it("takes no room from bodies that came later", async () => {
+    const limits = { maxBytes: 1_000, pool: pool() };
+    const slow = paused(100, 600);
+    const first = readChunks(slow.chunks, Number.NaN, limits);
+    await settled();
+    const later = paused(600);
+    const second = readChunks(later.chunks, Number.NaN, limits);
+    await settled();
+    slow.goOn();
+    expect(await first).toMatchObject({ status: 503 });
+    later.goOn();
+    expect((await second).kind).toBe("read");
+  });
+
+  it("holds no more than its room, however many send a part and then nothing", async () => {
+    const partBytes = 128 * 1024;
+    const bodiesBytes = 32 * partBytes;
+    const shared = createBodyPool({ bodiesBytes });
+    const before = process.memoryUsage().arrayBuffers;
+    const bodies = Array.from({ length: 1_000 }, () => paused(partBytes));
+    const reads = bodies.map(({ chunks }) => readChunks(chunks, 1_000_000, { maxBytes: 1_000_000, pool: shared }));
+    await settled();
+    collectGarbage();
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * bodiesBytes);
+    // One who comes now, and sends all of it, is read.
+    const normal = await readChunks(chunked([70_000]).chunks, Number.NaN, { maxBytes: 1_000_000, pool: shared });
+    expect(normal.kind).toBe("read");
+    for (const { goOn } of bodies) goOn();
+    const kinds = (await Promise.all(reads)).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "read").length).toBeLessThanOrEqual(32);
   });
 
   it("says of a body that breaks off that it does, and gives back what it took", async () => {
@@ -97,7 +149,7 @@ describe("readChunks", () => {
 describe("readBody, behind a Node server", () => {
   let server: RunningServer;
   beforeAll(async () => {
-    const shared = createBodyPool({ ownBodyBytes: 64 * 1024, bodiesBytes: 1024 * 1024 });
+    const shared = createBodyPool({ bodiesBytes: 1024 * 1024 });
     const app = new Hono();
     app.post("/", async (c) => {
       const read = await readBody(c, { maxBytes: 100_000, pool: shared });

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Config } from "../../lib/config/config.ts";
+import { fileOrigin } from "../../lib/config/diagnostic.ts";
 import { noMeshNetworks } from "../../lib/config/kinds/mesh-networks.ts";
+import type { StatedEndpoints } from "../../lib/config/kinds/stated-endpoints.ts";
 import { buildRegistry, createRegistryBuilder } from "../../lib/registry/build-registry.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import type { RegistryInput } from "../../lib/registry/registry-input.ts";
@@ -30,10 +32,14 @@ const anyObject: fc.Arbitrary<KubernetesObject> = fc.oneof(
     .tuple(key, fc.constantFrom("a.red.svc.cluster.local", "b.blue.svc.cluster.local"))
     .map(([at, externalName]) => service(at, { type: "ExternalName", externalName })),
   fc
-    .tuple(key, address, fc.constantFrom(...apps), fc.constantFrom("n1", "n2", ""), fc.boolean())
-    .map(([at, ip, labels, nodeName, ready]) =>
-      pod(at, ip, labels, { nodeName }, { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] }),
-    ),
+    .tuple(
+      key,
+      address,
+      fc.constantFrom(...apps),
+      fc.constantFrom("n1", "n2", ""),
+      fc.constantFrom([{ type: "Ready", status: "True" }], [{ type: "Ready", status: "False" }], []),
+    )
+    .map(([at, ip, labels, nodeName, conditions]) => pod(at, ip, labels, { nodeName }, { conditions })),
   fc
     .tuple(key, fc.array(endpointText, { maxLength: 3 }), fc.constantFrom("one", "two"))
     .map(([at, endpoints, name]) => slice(at, endpoints, { name: `${at.split("/")[1]}-${name}` })),
@@ -43,6 +49,24 @@ const anyObject: fc.Arbitrary<KubernetesObject> = fc.oneof(
   fc
     .constantFrom({}, { "topology.istio.io/network": "north" })
     .map((labels) => object("Namespace", "/istio-system", {}, { labels })),
+  fc
+    .constantFrom({ "istio-injection": "enabled" }, { "istio-injection": "disabled" }, {})
+    .map((labels) => object("Namespace", "/red", {}, { labels })),
+  fc
+    .tuple(
+      fc.constantFrom("Deployment", "StatefulSet", "CronJob"),
+      key,
+      fc.constantFrom(...apps),
+      fc.constantFrom({}, { hostNetwork: true }),
+      fc.boolean(),
+    )
+    .map(([kind, at, labels, spec, selects]) => {
+      const template = { metadata: { labels }, spec };
+      const own = kind === "CronJob" ? { jobTemplate: { spec: { template } } } : { template };
+      return object(kind, at, {
+        spec: { ...own, ...(selects ? { selector: { matchLabels: { app: labels.app } } } : {}) },
+      });
+    }),
 );
 
 const anyConfig: fc.Arbitrary<Config> = fc.oneof(
@@ -80,6 +104,7 @@ interface Terms {
   readonly clusters: number;
   readonly meshNetworks: RegistryInput["meshNetworks"];
   readonly addressAllocation: "status" | "hash";
+  readonly statedEndpoints: readonly StatedEndpoints[];
 }
 
 const firstTerms: Terms = {
@@ -87,7 +112,17 @@ const firstTerms: Terms = {
   clusters: 2,
   meshNetworks: noMeshNetworks,
   addressAllocation: "status",
+  statedEndpoints: [],
 };
+
+const stated = (of: "workload" | "service", name: string, ...hosts: readonly string[]): StatedEndpoints => ({
+  of,
+  namespace: name === "*" ? "*" : "red",
+  name,
+  hosts: hosts.map((host) => ({ host, port: undefined })),
+  labels: {},
+  origin: fileOrigin("portolan.yaml"),
+});
 
 const anyTerms: fc.Arbitrary<Terms> = fc.record({
   domain: fc.constantFrom("cluster.local", "mesh.example"),
@@ -96,6 +131,11 @@ const anyTerms: fc.Arbitrary<Terms> = fc.record({
     networks: { south: { endpoints: [{ fromRegistry: "Kubernetes" }], gateways: [] } },
   }),
   addressAllocation: fc.constantFrom("status", "hash"),
+  statedEndpoints: fc.constantFrom<readonly StatedEndpoints[]>(
+    [],
+    [stated("workload", "*", "{name}.internal")],
+    [stated("workload", "a", "10.9.0.1"), stated("service", "b", "b.internal", "10.9.0.2")],
+  ),
 });
 
 const anyChange: fc.Arbitrary<Change> = fc.oneof(
@@ -161,9 +201,9 @@ class Stores {
 
   input(reversed = false): RegistryInput {
     const list = <T>(values: Iterable<T>): readonly T[] => (reversed ? [...values].reverse() : [...values]);
-    const { clusters, ...terms } = this.#terms;
+    const { clusters, statedEndpoints, ...terms } = this.#terms;
     const all = [
-      { id: "Kubernetes", objects: list(this.#objects[0].values()) },
+      { id: "Kubernetes", objects: list(this.#objects[0].values()), statedEndpoints },
       { id: "other", objects: list(this.#objects[1].values()) },
     ];
     return world([], list(this.#configs.values()), { ...terms, clusters: all.slice(0, clusters) });
@@ -180,8 +220,10 @@ describe("buildRegistry under a memo", () => {
         for (const change of changes) {
           stores.apply(change);
           const input = stores.input();
-          const state = build(input).value;
-          expect(contents(state)).toEqual(contents(buildRegistry(input).value));
+          const { value: state, diagnostics } = build(input);
+          const fresh = buildRegistry(input);
+          expect(contents(state)).toEqual(contents(fresh.value));
+          expect(diagnostics).toEqual(fresh.diagnostics);
           for (const [key, endpoints] of state.endpoints) {
             const before = former.endpoints.get(key);
             if (before !== undefined && JSON.stringify(before) === JSON.stringify(endpoints)) {
@@ -225,7 +267,10 @@ describe("buildRegistry under a memo", () => {
         fc.pre(taken === false);
         build({
           ...input,
-          clusters: [{ id: "Kubernetes", objects: [...(primary?.objects ?? []), extra] }, ...input.clusters.slice(1)],
+          clusters: [
+            { ...primary, id: "Kubernetes", objects: [...(primary?.objects ?? []), extra] },
+            ...input.clusters.slice(1),
+          ],
         });
         expect(contents(build(input).value)).toEqual(before);
       }),

@@ -7,6 +7,7 @@ import { createPublisher, type Publishing } from "../../lib/snapshot/publish.ts"
 import { restoreWorld } from "../../lib/snapshot/restore-world.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { allOf } from "../all-of.ts";
 import { contentsOf, worldOf } from "./worlds.ts";
 
@@ -82,6 +83,29 @@ describe("what is rolled back", () => {
     expect(await publish("2")).toBe("pinned");
     expect(await readHead(store)).toEqual(before);
     expect((await head()).generation).toBe(3);
+  });
+
+  it("gets through however busy publishers are, and not over what another operator has said meanwhile", async () => {
+    const { publish, store, options, served } = scene();
+    await publish("1");
+    await publish("2");
+    let left = 5;
+    let between = async (): Promise<unknown> => publish(String(10 + left));
+    const busy: ObjectStore = {
+      ...store,
+      async put(key, ...rest) {
+        if (key === "HEAD" && left > 0) {
+          left -= 1;
+          await between();
+        }
+        return store.put(key, ...rest);
+      },
+    };
+    await rollback(busy, 1, options);
+    expect([left, await served()]).toEqual([0, "1"]);
+    left = 1;
+    between = () => rollback(store, 0, { ...options, by: "bob", why: "mine" });
+    await expect(rollback(busy, 1, { ...options, by: "ann" })).rejects.toThrow("at the same moment");
   });
 
   it("is let go by unpin, which leads to what was published meanwhile", async () => {

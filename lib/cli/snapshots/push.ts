@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { createRecompiler, type Recompiled } from "../../compile/recompile.ts";
+import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/source-shard.ts";
-import type { SourceFile } from "../../config/directory.ts";
+import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/directory.ts";
 import { readFolder } from "../../config/folder.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
+import { analysisOf, analysisReport } from "../analysis-report.ts";
 import { examplesText } from "../examples.ts";
 import { keyringOption, trustOf } from "../keyring.ts";
 import { openToWrite, storeOption } from "../named-store.ts";
@@ -61,10 +62,11 @@ export function registerPush(program: Command, terminal: Terminal): void {
   addWordOptions(command).action(async (folder: string, options: Options) => {
     const files = await readFolder(folder);
     const publishing = publishingOf(options);
-    const pushed =
+    const { pushed, loaded } =
       options.url === undefined
         ? await pushToStore(files, options, publishing)
-        : await pushToUrl(files, options.url, options, publishing);
+        : { pushed: await pushToUrl(files, options.url, options, publishing), loaded: readFiles(files) };
+    if (options.json !== true) analysisReport(terminal, folder, "analyzed: ")(analysisOf(loaded, pushed.diagnostics));
     tellFilled(terminal, options.source, pushed, options.json === true);
     if (!options.serve && options.json !== true)
       terminal.err("it is served to nobody: `portolan promote` gives it to everybody, `portolan abort` to none");
@@ -79,15 +81,27 @@ function publishingOf({ canary, label, serve, ...word }: Options): Publishing {
   return { ...wordOf(word), ...(canary === undefined ? {} : { share: { percent: canary, labels: label } }) };
 }
 
+/** What came of it, and what all sources say together; of a compile function's others nothing is known here. */
+interface Pushed {
+  readonly pushed: Recompiled;
+  readonly loaded: LoadedDirectory;
+}
+
 async function pushToStore(
   files: readonly SourceFile[],
   { store: where, source, binaryForms, allowEmpty = false, keyring }: Options,
   publishing: Publishing,
-): Promise<Recompiled> {
+): Promise<Pushed> {
   const store = await openToWrite(where);
   const publisher = await trustOf(keyring);
   await writeShard(store, source, files, { allowEmpty });
-  return createRecompiler({ store, change: binaryForms === undefined ? {} : { binaryForms }, publisher })(publishing);
+  const recompile = createWorldRecompiler({
+    store,
+    change: binaryForms === undefined ? {} : { binaryForms },
+    publisher,
+  });
+  const pushed = await recompile(publishing);
+  return { pushed, loaded: pushed.compiled.loaded };
 }
 
 async function pushToUrl(

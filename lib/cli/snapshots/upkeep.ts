@@ -1,16 +1,33 @@
 import type { Command } from "commander";
 import { collectedSources } from "../../compile/collect-sources.ts";
+import { remakeWorlds, sourceProblems } from "../../compile/remake-worlds.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { collectGarbage } from "../../snapshot/collect-garbage.ts";
 import { collectables } from "../../snapshot/collectables.ts";
 import { fsck } from "../../snapshot/fsck.ts";
+import { recoverHead } from "../../snapshot/recover-head.ts";
+import { repair } from "../../snapshot/repair.ts";
 import { examplesText } from "../examples.ts";
 import { keyringOption, trustOf } from "../keyring.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { wholeNumber } from "../numbers.ts";
 import type { Terminal } from "../terminal.ts";
+import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
-/** `gc` and `fsck`. */
+const source = { copy: "the newest copy of HEAD", history: "the newest entry of the history" } as const;
+
+interface RecoverOptions {
+  readonly store?: string;
+  readonly keyring: string;
+  readonly json?: boolean;
+}
+
+interface FsckOptions extends RecoverOptions {
+  readonly keep?: number;
+  readonly repair?: boolean;
+}
+
+/** `gc`, `fsck` and `recover`. */
 export function registerUpkeep(program: Command, terminal: Terminal): void {
   program
     .command("gc")
@@ -47,32 +64,52 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .description("Proves that everything that can be asked for is there and unharmed.")
     .addOption(storeOption())
     .option("--keep <publications>", "how far back the history is kept", wholeNumber(1))
-    .option("--json", "as JSON")
-    .addHelpText("after", examplesText(["fsck", "fsck --store s3://mesh/prod --json"]))
+    .option("--repair", "write anew what is missing or damaged and can be made from the sources, or has a copy")
     .addOption(keyringOption())
-    .action(
-      async ({
-        store,
-        keep,
-        keyring,
-        json = false,
-      }: {
-        store?: string;
-        keep?: number;
-        keyring: string;
-        json?: boolean;
-      }) => {
-        const { trusted } = await trustOf(keyring);
-        const result = await fsck(await openThere(store), {
-          ...(keep === undefined ? {} : { keepPublications: keep }),
-          ...(trusted === undefined ? {} : { trusted }),
-        });
-        if (json) terminal.out(JSON.stringify(result));
-        else {
-          for (const problem of result.problems) terminal.out(problem);
-          terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
-        }
-        if (result.problems.length > 0) throw new PortolanError(`${result.problems.length} problems`);
-      },
-    );
+    .option("--json", "as JSON")
+    .addHelpText("after", examplesText(["fsck", "fsck --repair", "fsck --store s3://mesh/prod --json"]))
+    .action(async ({ store: where, keep, repair: mends, keyring, json = false }: FsckOptions) => {
+      const store = await openThere(where);
+      const { trusted } = await trustOf(keyring);
+      const options = {
+        ...(keep === undefined ? {} : { keepPublications: keep }),
+        ...(trusted === undefined ? {} : { trusted }),
+      };
+      const result = mends === true ? await repair(store, remakeWorlds(store), options) : await fsck(store, options);
+      const problems = [...result.problems, ...(await sourceProblems(store))];
+      if (json) terminal.out(JSON.stringify({ ...result, problems }));
+      else {
+        for (const problem of problems) terminal.out(problem);
+        if ("mended" in result) terminal.out(`${result.mended} objects written anew`);
+        terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
+      }
+      if (problems.length === 0) return;
+      const remedy = mends === true ? "`portolan rollback` leads to what is whole" : "`--repair` mends what can be";
+      throw new PortolanError(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}; ${remedy}`);
+    });
+
+  addWordOptions(
+    program
+      .command("recover")
+      .description("Rebuilds a HEAD that is gone or cannot be read, from its copies or from the history.")
+      .addOption(storeOption())
+      .addOption(keyringOption())
+      .option("--json", "as JSON")
+      .addHelpText("after", examplesText(["recover --why 'HEAD was lost'"])),
+  ).action(async ({ store, keyring, json = false, ...word }: RecoverOptions & WordOptions) => {
+    const trust = await trustOf(keyring);
+    const recovered = await recoverHead(await openThere(store), { ...wordOf(word), ...trust });
+    const { head, root, from, unproven } = recovered;
+    if (json) return terminal.out(JSON.stringify(recovered));
+    terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);
+    if (head.pin !== undefined) terminal.out(`pinned: ${head.pin.why}; \`portolan unpin\` lets go`);
+    for (const { generation, at, reason, root: other } of unproven) {
+      terminal.out(
+        `left out, since nobody can tell whether it was served: ${at}  generation ${generation}, ${reason} of ${other}`,
+      );
+    }
+    const isUnsigned = trust.trusted !== undefined && head.signatures === undefined;
+    if (isUnsigned) terminal.out("not signed, since no copy was: look at it, then `portolan sign` vouches for it");
+    terminal.out("`portolan fsck` looks at the rest");
+  });
 }

@@ -41,7 +41,7 @@ export function forgeHooks({ store, secrets, sources, pool, now, recompiled }: F
       case "ping":
         return Response.json({ kind: "pong" });
       case "push":
-        return once(store, `github ${source}`, verdict.key, now(), recompiled);
+        return once(store, `github ${source}`, verdict.key, now, recompiled);
     }
   });
 
@@ -55,7 +55,7 @@ export function forgeHooks({ store, secrets, sources, pool, now, recompiled }: F
     if (read.kind === "refused") return problem(read.status, read.reason);
     const verdict = await judgeGitlab(known, header, read.bytes);
     if (verdict.kind === "refused") return problem(401, verdict.reason);
-    return once(store, `gitlab ${source}`, verdict.key, now(), recompiled);
+    return once(store, `gitlab ${source}`, verdict.key, now, recompiled);
   });
   return app;
 }

@@ -32,6 +32,6 @@ export function createGuard(store: ObjectStore, pool: BodyPool, now: () => numbe
     if (read.kind === "refused") return problem(read.status, read.reason);
     const { bytes } = read;
     if ((await sha256Hex(bytes)) !== verdict.bodyHash) return problem(401, "the body is not the one that was signed");
-    return isOnce ? once(store, "portolan", verdict.key, now(), () => act(bytes)) : act(bytes);
+    return isOnce ? once(store, "portolan", verdict.key, now, () => act(bytes)) : act(bytes);
   };
 }

@@ -31,7 +31,9 @@ export function objectsApp({ store, secrets, sources, guard }: ObjectsOptions): 
     const known = source === undefined ? allSecrets(secrets) : secretsOf(secrets, source.name);
     const guarded = { secrets: known, target: pathname + search, maxBytes: limits.objectBytes, once: method !== "GET" };
     return guard(c, guarded, async (body) => {
-      if (key === undefined || !isKey(key.replace(/\/$/, ""))) return problem(400, `not a storage key: ${path}`);
+      // Lists are asked for by folders, objects never.
+      if (key === undefined || !isKey(prefix === undefined ? key : key.replace(/\/$/, "")))
+        return problem(400, `not a storage key: ${path.slice(0, 200)}`);
       if (source === undefined) return problem(403, `${key} is in none of the sources taken here`);
       if (prefix !== undefined) return method === "GET" ? list(store, prefix) : problem(405, "a list is only read");
       const ifMatch = c.req.header("if-match");

@@ -40,7 +40,10 @@ const isLabels = (value: unknown): value is Readonly<Record<string, string>> =>
   isRecord(value) && Object.values(value).every((label) => typeof label === "string");
 
 const isFile = (value: unknown): value is SourceFile =>
-  isRecord(value) && typeof value.file === "string" && typeof value.text === "string";
+  isRecord(value) &&
+  typeof value.file === "string" &&
+  typeof value.text === "string" &&
+  (value.problem === undefined || typeof value.problem === "string");
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -63,7 +63,10 @@ export function readWebhookSecrets(settings: SecretSettings, prefix = ""): Webho
 
 function secretsIn(text: string, where: string): readonly string[] {
   const secrets = text.split(/\s+/).filter((secret) => secret !== "");
-  if (secrets.length > 2) throw new PortolanError(`${where}: two secrets are valid at a time, the new one and the old`);
+  if (secrets.length > 2)
+    throw new PortolanError(
+      `${where}: ${secrets.length} secrets, told apart by white space; two are valid at a time, the new one and the old`,
+    );
   return secrets;
 }
 

@@ -1,7 +1,8 @@
-import { error, type Finding } from "../finding.ts";
+import { error, type Finding, type Path } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
 import type { KindSchema } from "../kind-schema.ts";
 import type { ParsedObject } from "../parse.ts";
+import { isLabelKey, isLabelValue } from "./names.ts";
 
 const booleanText: ReadonlySet<string> = new Set("1 t T TRUE true True 0 f F FALSE false False".split(" "));
 
@@ -14,8 +15,7 @@ export function* metadataRules(object: ParsedObject, schema: KindSchema): Genera
     const hint = `known: ${schema.versions.join(", ")}`;
     yield error(["apiVersion"], `"${version}" is no version of ${schema.kind}`, hint, "unknown-version");
   }
-  yield* stringMapRules(object.metadata.labels, "labels");
-  yield* stringMapRules(object.metadata.annotations, "annotations");
+  yield* objectMetaRules(object, { isClusterScoped: schema.clusterScoped, hasFreeNames: false });
   const annotations = object.metadata.annotations;
   if (typeof annotations !== "object" || annotations === null) return;
   const values: Readonly<Record<string, unknown>> = { ...annotations };
@@ -28,16 +28,60 @@ export function* metadataRules(object: ParsedObject, schema: KindSchema): Genera
   }
 }
 
-function* stringMapRules(value: unknown, name: "labels" | "annotations"): Generator<Finding> {
-  if (value === undefined || value === null) return;
+/** Lower-case DNS labels joined by dots, at most 253. */
+const subdomain = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)*$/;
+const lowerLabel = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+const longestLabelValue = 63;
+
+/** What holds for the metadata of every object that an API server keeps: its name and namespace, labels and annotations. */
+export function* objectMetaRules(
+  { metadata }: ParsedObject,
+  kind: { readonly isClusterScoped: boolean; readonly hasFreeNames: boolean },
+): Generator<Finding> {
+  const { name, namespace, labels, annotations } = metadata;
+  if (kind.hasFreeNames ? /[/%]/.test(name) : !subdomain.test(name)) {
+    const hint = "use lower-case letters, digits, - and ., at most 253, a letter or digit at both ends";
+    yield error(["metadata", "name"], `${JSON.stringify(name)} is no name of an object`, kind.hasFreeNames ? "" : hint);
+  }
+  if (namespace !== undefined && !kind.isClusterScoped && !lowerLabel.test(namespace)) {
+    const hint = "use lower-case letters, digits and -, at most 63, a letter or digit at both ends";
+    yield error(["metadata", "namespace"], `${JSON.stringify(namespace)} is no name of a namespace`, hint);
+  }
+  yield* labelAndAnnotationRules({ labels, annotations }, ["metadata"]);
+}
+
+/** Of an object, or of the template of one. */
+export function* labelAndAnnotationRules(
+  { labels, annotations }: { readonly labels?: unknown; readonly annotations?: unknown },
+  path: Path,
+): Generator<Finding> {
+  for (const [key, value] of yield* textMembers(labels, [...path, "labels"])) {
+    const here = [...path, "labels", key];
+    if (!isLabelKey(key)) yield error(here, `${JSON.stringify(key)} is not a label key`);
+    if (!isLabelValue(value) || value.length > longestLabelValue) {
+      const hint = `use letters, digits, -, _ and ., at most ${longestLabelValue}, a letter or digit at both ends`;
+      yield error(here, `${JSON.stringify(value)} is not a label value`, hint);
+    }
+  }
+  for (const [key] of yield* textMembers(annotations, [...path, "annotations"])) {
+    if (!isLabelKey(key)) yield error([...path, "annotations", key], `${JSON.stringify(key)} is not an annotation key`);
+  }
+}
+
+/** The members that are texts; the others are findings. */
+function* textMembers(value: unknown, path: Path): Generator<Finding, readonly (readonly [string, string])[]> {
+  if (value === undefined || value === null) return [];
   if (typeof value !== "object" || Array.isArray(value)) {
-    yield error(["metadata", name], "must be an object of texts");
-    return;
+    yield error(path, "must be an object of texts");
+    return [];
   }
+  const texts: [string, string][] = [];
   for (const [key, member] of Object.entries(value)) {
-    if (typeof member === "string" || member === null) continue;
-    yield error(["metadata", name, key], `${JSON.stringify(member)} must be a text`, "put it between quotes");
+    if (typeof member === "string") texts.push([key, member]);
+    else if (member !== null)
+      yield error([...path, key], `${JSON.stringify(member)} must be a text`, "put it between quotes");
   }
+  return texts;
 }
 
 function* dryRunRules(value: unknown, object: ParsedObject): Generator<Finding> {

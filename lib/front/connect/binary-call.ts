@@ -17,7 +17,8 @@ export async function callBinary(
   const body = await readBody(carrier, { maxBytes: call.maxBytes, pool: front.bodies });
   if (body.kind === "refused") return connectProblem(body.status, body.reason);
   const { signal } = carrier.req.raw;
-  const { room, leave } = roomIn(front.answers, signal);
+  const { room, asked, leave } = roomIn(front, signal);
+  asked(body.bytes.length);
   try {
     const message = await call.answer(body.bytes, { caller, signal, room });
     return sentOnce(message, { status: 200, headers: { "content-type": "application/proto" } }, leave);

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Refused } from "../outcome.ts";
+import { retryAfter } from "../responses.ts";
 
 type Status = Refused["status"] | 401 | 409 | 500;
 
@@ -25,7 +26,7 @@ export function connectErrorOf({ status, reason }: { readonly status: Status; re
 /** An error of Connect's unary protocol. */
 export function connectProblem(status: Status, message: string): Response {
   const { name, http } = errors[status];
-  return Response.json({ code: name, message }, { status: http });
+  return Response.json({ code: name, message }, { status: http, headers: retryAfter(http) });
 }
 
 /** The same of an error that a call threw. */

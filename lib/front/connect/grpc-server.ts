@@ -7,12 +7,7 @@ import {
 } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import {
-  compressionBrotli,
-  compressionGzip,
-  universalRequestFromNodeRequest,
-  universalResponseToNodeResponse,
-} from "@connectrpc/connect-node";
+import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono/tiny";
 import type { Limits } from "../../limits/limits.ts";
@@ -21,6 +16,7 @@ import type { Front } from "../front.ts";
 import { lastAnswersMs, type RunningServer } from "../node-server.ts";
 import { problem } from "../responses.ts";
 import { discoveryCalls } from "./calls.ts";
+import { gzipWithin } from "./gzip.ts";
 import { mountConnect } from "./mount.ts";
 import { rpcHandlers } from "./rpc-handlers.ts";
 
@@ -64,8 +60,7 @@ type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => 
 
 /** gRPC and gRPC-Web by the library, Connect as over HTTP/1.1. */
 function callListener(front: Front): Listener {
-  // The library decompresses up to the limit of the method, and no further.
-  const acceptCompression = [compressionGzip, compressionBrotli];
+  const acceptCompression = [gzipWithin(front)];
   const handlers = new Map(
     rpcHandlers(front, discoveryCalls(front), { acceptCompression }).map((handler) => [handler.requestPath, handler]),
   );

@@ -1,20 +1,37 @@
-import { Code, ConnectError } from "@connectrpc/connect";
-import type { Gate } from "../../limits/gate.ts";
+import { ConnectError } from "@connectrpc/connect";
+import { noRoom } from "../../limits/read-body.ts";
+import type { Front } from "../front.ts";
 import type { Call } from "./answers.ts";
+import { connectErrorOf } from "./connect-error.ts";
 
-/**
- * Room for the answer to one call.
- *
- * @returns `room` for the call, `leave` for when the answer is sent or there is none
- */
-export function roomIn(gate: Gate, signal: AbortSignal): { readonly room: Call["room"]; leave(): void } {
+/** Room for the answer to one call. */
+export interface Room {
+  /** `Call.room`. While it waits, the call's message counts among the bodies, and whoever waits longest gives way to those. */
+  readonly room: Call["room"];
+  /** Size of the call's message. */
+  asked(bytes: number): void;
+  /** For when the answer is sent or there is none. */
+  leave(): void;
+}
+
+export function roomIn({ answers, bodies }: Front, signal: AbortSignal): Room {
   let leave = () => {};
+  let askedBytes = 0;
   return {
     async room(bytes) {
-      const entered = await gate.enter(bytes, signal).catch(() => {
-        throw new ConnectError("the caller is gone", Code.Canceled);
-      });
-      leave = entered;
+      const needed = new AbortController();
+      const share = bodies.open(() => needed.abort(connectErrorOf(noRoom)));
+      if (!share.take(askedBytes)) throw connectErrorOf(noRoom);
+      try {
+        leave = await answers.enter(bytes, AbortSignal.any([signal, needed.signal]));
+      } catch (cause) {
+        throw ConnectError.from(cause);
+      } finally {
+        share.close();
+      }
+    },
+    asked(bytes) {
+      askedBytes = bytes;
     },
     leave: () => leave(),
   };

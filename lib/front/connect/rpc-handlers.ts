@@ -37,10 +37,10 @@ function limited(front: Front, handler: UniversalHandler, maxBytes: number): Uni
     // gRPC's own codes follow from HTTP's: 401 is unauthenticated, 403 permission denied.
     if (found.kind === "refused" || refusal !== undefined) return { status: refusal?.status ?? 401 };
     const chunks = isChunks(request.body) ? request.body : undefined;
-    const { room, leave } = roomIn(front.answers, request.signal);
+    const { room, asked, leave } = roomIn(front, request.signal);
     const response = await handler({
       ...request,
-      body: wholeBody(front, chunks, maxBytes + frameBytes),
+      body: wholeBody(front, chunks, maxBytes + frameBytes, asked),
       contextValues: createContextValues().set(roomKey, room).set(callerKey, found.caller),
     });
     return { ...response, body: untilEnd(response.body ?? createAsyncIterable([]), leave) };
@@ -49,9 +49,15 @@ function limited(front: Front, handler: UniversalHandler, maxBytes: number): Uni
 }
 
 /** The body in one piece. An error in reading it is thrown where the library reads, which then answers with it. */
-async function* wholeBody(front: Front, chunks: AsyncIterable<Uint8Array> | undefined, maxBytes: number) {
+async function* wholeBody(
+  front: Front,
+  chunks: AsyncIterable<Uint8Array> | undefined,
+  maxBytes: number,
+  asked: (bytes: number) => void,
+) {
   const read = await readChunks(chunks ?? null, Number.NaN, { maxBytes, pool: front.bodies });
   if (read.kind === "refused") throw connectErrorOf(read);
+  asked(read.bytes.length);
   yield read.bytes;
 }
 

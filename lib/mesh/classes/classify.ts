@@ -1,5 +1,6 @@
 import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
+import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
 import { type Classifier, project } from "../../snapshot/classifier.ts";
 import type { Memo } from "../memo/memo.ts";
 import { fingerprint, plainText } from "../memo/plain-text.ts";
@@ -136,7 +137,11 @@ function nodesOf(
 ): readonly CensusNode[] {
   const idOf = new Map<number, string>();
   for (const [at, { members }] of groups.entries()) for (const position of members) idOf.set(position, ids[at] ?? "");
-  return census.map((proxy, position) => ({ keys: [proxy.id, ...proxy.addresses], classId: idOf.get(position) ?? "" }));
+  return census.map(({ id, addresses }, position) => ({
+    // The pods of templates share an address that none of them has.
+    keys: [id, ...addresses.filter((address) => address !== standInAddress)],
+    classId: idOf.get(position) ?? "",
+  }));
 }
 
 const defaultsOf = step(

@@ -15,6 +15,7 @@ import type { Telemetry } from "../../config/kinds/telemetry.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
 import type { TrafficExtension, WasmPlugin } from "../../config/kinds/wasm-plugin.ts";
 import type { WorkloadGroup } from "../../config/kinds/workload-group.ts";
+import { groupBy } from "../group-by.ts";
 import type { Memo } from "../memo/memo.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
@@ -57,14 +58,14 @@ const areOfKind = <K extends Kind>(configs: readonly Config[], kind: K): configs
 /** All objects of one kind, oldest first; the same list as last time if none of them changed. */
 export type ConfigsOf = <K extends Kind>(kind: K) => readonly Config<SpecOf[K]>[];
 
+const listsByKind = step(
+  "objects by kind",
+  { configs: "identity" },
+  ({ configs }: { readonly configs: readonly Config[] }) => groupBy(configs, ({ meta }) => kindText(meta)),
+);
+
 export function configsByKind(configs: readonly Config[], memo: Memo): ConfigsOf {
-  const lists = new Map<string, Config[]>();
-  for (const config of configs) {
-    const kind = kindText(config.meta);
-    const list = lists.get(kind);
-    if (list === undefined) lists.set(kind, [config]);
-    else list.push(config);
-  }
+  const lists = listsByKind(memo, { configs });
   return (kind) => {
     const list = sameList(memo, `configs|${kind}`, lists.get(kind) ?? []);
     const sorted = sortedByAge(memo, { list });

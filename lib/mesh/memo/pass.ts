@@ -21,19 +21,26 @@ export function pass<C extends object, E, I, T>(
   return (memo, slot, elements, context, read) => {
     const used = only(context);
     const terms = fields.flatMap((field) => termsOf(kinds[field], used[field]));
-    const reads = elements.map(read);
     const key = `pass|${name}|${slot}`;
     const last = lastMade<Made<E, I, T>>(memo, key);
     const comparable = last !== undefined && isSame<unknown>(last.terms, terms) ? last : undefined;
-    const made = elements.map((element, at) =>
-      comparable !== undefined &&
-      at < comparable.made.length &&
-      comparable.elements[at] === element &&
-      Object.is(comparable.reads[at], reads[at])
-        ? (comparable.made[at] as T)
-        : make(element, reads[at] as I, used, memo),
-    );
-    const same = last !== undefined && isSame(last.made, made) ? last.made : made;
+    const known = comparable === undefined ? 0 : comparable.elements.length;
+    const reads: I[] = [];
+    const made: T[] = [];
+    let isAsBefore = last !== undefined && last.made.length === elements.length;
+    // A plain loop: lists have tens of thousands of elements, most of which are what they were.
+    for (let at = 0; at < elements.length; at++) {
+      const element = elements[at] as E;
+      const now = read(element);
+      const value =
+        at < known && comparable?.elements[at] === element && Object.is(comparable.reads[at], now)
+          ? (comparable.made[at] as T)
+          : make(element, now, used, memo);
+      reads.push(now);
+      made.push(value);
+      isAsBefore &&= Object.is(last?.made[at], value);
+    }
+    const same = last !== undefined && isAsBefore ? last.made : made;
     keepLast(memo, key, { terms, elements, reads, made: same } satisfies Made<E, I, T>);
     return same;
   };

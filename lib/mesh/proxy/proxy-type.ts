@@ -47,8 +47,9 @@ export function proxyTypes(selection: GatewaySelection): ProxyTypes {
 /** Gateway API has a kind of the same name. */
 const isIstios = ({ meta }: Config): boolean => meta.group === "networking.istio.io";
 
-/** Whether somebody says that a workload has a proxy; a machine with an account takes mutual TLS, so that it has one. */
-function hasProxy({ kind, addresses, labels, annotations, serviceAccount }: Workload): boolean {
+/** Whether somebody says that a workload has a proxy, or its pods will have one; a machine with an account takes mutual TLS, so that it has one. */
+function hasProxy({ kind, addresses, labels, annotations, serviceAccount, pod }: Workload): boolean {
+  if (pod?.injection !== undefined) return pod.injection !== "no";
   if (labels[tlsModeLabel] === "istio" || annotations[injectedAnnotation] !== undefined) return true;
   if (kind !== "WorkloadEntry" || labels[tlsModeLabel] !== undefined || !addresses.every(isIpAddress)) return false;
   return serviceAccount !== "" || annotations[groupAnnotation] !== undefined;

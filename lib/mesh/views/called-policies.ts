@@ -1,12 +1,12 @@
 import type { Config } from "../../config/config.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import { isDynamicWildcard, type Service } from "../../registry/service.ts";
-import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
+import type { AskedWorkload } from "./asked-proxy.ts";
 import { objectNames } from "./object-names.ts";
 import { type InputNames, itself, viewKey } from "./view-key.ts";
 import type { View } from "./views.ts";
@@ -21,7 +21,7 @@ export interface CalledPolicies extends View {
 
 export function selectCalledPolicies(
   mesh: Mesh,
-  workload: ServedWorkload,
+  workload: AskedWorkload,
   scope: SidecarScope,
   memo: Memo,
 ): CalledPolicies {
@@ -31,11 +31,8 @@ export function selectCalledPolicies(
   ];
   const { namespace, rootNamespace } = workload;
   const others = namespaces.filter((other) => other !== namespace && other !== rootNamespace);
-  const policiesIn = (calledNamespace: string): readonly Config<AuthorizationPolicy>[] => {
-    // The workload itself, whose answers are asked for only when they are read.
-    const calling: ServedWorkload = Object.create(workload, { calledNamespace: { value: calledNamespace } });
-    return oneList(memo, mesh.policies(calling).authorization);
-  };
+  const policiesIn = (calledNamespace: string): readonly Config<AuthorizationPolicy>[] =>
+    oneList(memo, mesh.policies(workload.calling(calledNamespace)).authorization);
   return calledPolicies(memo, {
     any: namespaces.length > 0,
     namespaces: others,

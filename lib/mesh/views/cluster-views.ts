@@ -94,16 +94,15 @@ interface EndpointInputs {
   readonly perspective: EndpointPerspective;
 }
 
-const endpointNames: InputNames<EndpointInputs> = {
-  lookups: sameForAll,
+type EndpointKeyInputs = Omit<EndpointInputs, "lookups" | "serviceByHostname">;
+
+const endpointNames: InputNames<EndpointKeyInputs> = {
   services: (services) =>
     services.map(({ hostname, attributes, ports }) => [
       attributes.namespace,
       hostname,
       ...ports.map(({ port }) => port),
     ]),
-  // Follows from the services.
-  serviceByHostname: () => "",
   destinationRules: (rules) => [...rules].map(([host, candidates]) => [host, ...candidates.map(ruleName)]),
   rules: ({ names }) => names,
   perspective: itself,
@@ -111,6 +110,13 @@ const endpointNames: InputNames<EndpointInputs> = {
 
 const ruleName = ({ from }: MeshDestinationRule): readonly string[] =>
   from.map(({ namespace, name }) => `${namespace}/${name}`);
+
+/** Apart from the view: a change of endpoints makes new views of all classes, under their old keys. */
+const endpointKey = step(
+  "key of an endpoint view",
+  { services: "identity", destinationRules: "identity", rules: "identity", perspective: "identity" },
+  (inputs: EndpointKeyInputs) => viewKey(endpointNames, inputs),
+);
 
 const wholeEndpointView = step(
   "endpoint view",
@@ -122,10 +128,10 @@ const wholeEndpointView = step(
     rules: "identity",
     perspective: "identity",
   },
-  (inputs: EndpointInputs): EndpointView => {
+  (inputs: EndpointInputs, memo: Memo): EndpointView => {
     const { lookups, services, serviceByHostname, destinationRules, rules, perspective } = inputs;
     return {
-      key: viewKey(endpointNames, inputs),
+      key: endpointKey(memo, { services, destinationRules, rules, perspective }),
       lookups,
       scope: { services, serviceByHostname, destinationRules },
       destinationRule: rules.destinationRule,

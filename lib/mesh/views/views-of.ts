@@ -7,17 +7,13 @@
  * @see docs/how-istio-does-it/proxy-classes.md#what-each-generator-reads
  */
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import type { Labels } from "../../config/labels.ts";
-import type { ServiceTarget } from "../../registry/service.ts";
-import type { PatchedProxy } from "../index/envoy-filter-index.ts";
-import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Memo } from "../memo/memo.ts";
 import { type Traced, tracedStep } from "../memo/traced-step.ts";
 import type { Mesh } from "../mesh.ts";
 import { numberOf } from "../proxy/node-metadata.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { scopeFor, serviceScopeOf } from "../scope/scope-for.ts";
-import type { SidecarScope } from "../scope/sidecar-scope.ts";
+import { AskedWorkload, PatchedNode } from "./asked-proxy.ts";
 import { selectCalledPolicies } from "./called-policies.ts";
 import { classProxyOf } from "./class-proxy.ts";
 import { clusterView, endpointView } from "./cluster-views.ts";
@@ -28,7 +24,7 @@ import { listenerOptionsOf, ownAddressesFor, tlsFilesOf } from "./listener-optio
 import { listenerView } from "./listener-views.ts";
 import { selectPatches } from "./patch-selection.ts";
 import { perspectiveOf } from "./perspective.ts";
-import { answersOf, labelsOf, metadataOf, type ProxyAnswers } from "./proxy-answers.ts";
+import { answersOf, labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
 import { routeView } from "./route-view.ts";
 import { selectRules } from "./rule-selection.ts";
 import { readSelectorLabels } from "./selector-labels.ts";
@@ -63,7 +59,11 @@ function select({ mesh }: { readonly mesh: Mesh }, node: ProxyAnswers, memo: Mem
   const services = serviceScopeOf(scope, memo);
   // A pod with the same labels that nobody knows yet backs the same services.
   readSelectorLabels(mesh, node, memo);
-  const workload = new AskedWorkload(mesh, node, labels, scope);
+  const workload = new AskedWorkload(node, {
+    labels,
+    rootNamespace: mesh.config.rootNamespace,
+    sidecar: scope.sidecar,
+  });
   const proxy = classProxyOf(mesh, node, memo);
   const rules = selectRules(scope, labels, memo);
   const patches = selectPatches(mesh.envoyFilters(new PatchedNode(mesh, node, labels)), memo);
@@ -114,51 +114,4 @@ function select({ mesh }: { readonly mesh: Mesh }, node: ProxyAnswers, memo: Mem
     }),
     diagnostics: gateway?.diagnostics ?? [],
   };
-}
-
-/** The workload as policies see it; what they do not read is not asked for. A class: as `Answers` of `proxy-answers.ts`. */
-class AskedWorkload implements ServedWorkload {
-  readonly namespace: string;
-  readonly labels: Labels;
-  readonly rootNamespace: string;
-  readonly sidecar: ServedWorkload["sidecar"];
-  readonly #node: ProxyAnswers;
-
-  constructor(mesh: Mesh, node: ProxyAnswers, labels: Labels, { sidecar }: SidecarScope) {
-    this.namespace = node.namespace;
-    this.labels = labels;
-    this.rootNamespace = mesh.config.rootNamespace;
-    this.sidecar = sidecar;
-    this.#node = node;
-  }
-
-  get serviceAccount(): string {
-    return this.#node.serviceAccount;
-  }
-
-  get targets(): readonly ServiceTarget[] {
-    return this.#node.targets;
-  }
-}
-
-/** A proxy as patches match it. */
-class PatchedNode implements PatchedProxy {
-  readonly namespace: string;
-  readonly labels: Labels;
-  readonly rootNamespace: string;
-  readonly type: PatchedProxy["type"];
-  readonly metadata: PatchedProxy["metadata"];
-
-  constructor(mesh: Mesh, node: ProxyAnswers, labels: Labels) {
-    this.namespace = node.namespace;
-    this.labels = labels;
-    this.rootNamespace = mesh.config.rootNamespace;
-    this.type = node.type;
-    this.metadata = metadataOf(node);
-  }
-
-  get istioVersion(): string {
-    const { ISTIO_VERSION } = this.metadata;
-    return typeof ISTIO_VERSION === "string" ? ISTIO_VERSION : "";
-  }
 }

@@ -1,4 +1,5 @@
 import type { LabelSelector } from "../../config/kinds/selector.ts";
+import type { StatedEndpoints } from "../../config/kinds/stated-endpoints.ts";
 import { networkLabel } from "../labels.ts";
 import type { ClusterNetworks } from "../networks.ts";
 import type { Endpoint } from "../service.ts";
@@ -20,6 +21,8 @@ export interface ClusterContext {
   readonly networks: ClusterNetworks;
   readonly systemNamespace: string;
   readonly discoverySelectors: readonly LabelSelector[];
+  /** Where pods listen that only templates stand for. */
+  readonly statedEndpoints: readonly StatedEndpoints[];
 }
 
 /** A slice and what became of it. */
@@ -28,13 +31,23 @@ export interface ConvertedSlice {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** The endpoints of one service, from all its slices. */
+/** The endpoints of one service, from all its slices; from its pods where it has none. */
 export interface SlicedService {
   readonly service: KubernetesService;
   readonly slices: readonly ConvertedSlice[];
   readonly endpoints: readonly Endpoint[];
   /** Named by a slice, but not there. */
   readonly unknownPods: readonly string[];
+  /** Templates behind it of which nobody says where their pods listen. */
+  readonly unplaced: readonly string[];
+  /** Stated hosts whose port is the target of none of its ports. */
+  readonly unusableHosts: readonly string[];
+}
+
+/** A workload that makes pods of which none is known, and the pod that stands for them. */
+export interface StandIn {
+  readonly template: KubernetesObject;
+  readonly pod: Pod;
 }
 
 /** One cluster's objects, converted and indexed: immutable, and cheap to derive a changed one from. */
@@ -49,6 +62,10 @@ export interface ClusterIndex {
   readonly podsByNamespace: ReadonlyMap<string, ReadonlyMap<string, Pod>>;
   /** Live pods by each of their addresses, sorted by namespace and name. */
   readonly podsByAddress: ShardedMap<readonly Pod[]>;
+  /** Namespace → `kind/name` → a workload that makes pods. */
+  readonly templates: ReadonlyMap<string, ReadonlyMap<string, KubernetesObject>>;
+  /** Namespace → name of the pod → stand-in, sorted by name; no namespace without any. */
+  readonly standIns: ReadonlyMap<string, ReadonlyMap<string, StandIn>>;
   /** By `namespace/name`. */
   readonly services: ShardedMap<KubernetesService>;
   /** Sorted by name. */
@@ -57,9 +74,9 @@ export interface ClusterIndex {
   readonly slices: ShardedMap<readonly KubernetesObject[]>;
   /** Pod key or address → services (`namespace/name`) whose slices name it. */
   readonly referrers: ShardedMap<readonly string[]>;
-  /** By `namespace/name` of the service; those with slices only. */
+  /** By `namespace/name` of the service; those only of whose endpoints there is something to say. */
   readonly sliced: ShardedMap<SlicedService>;
-  /** Services among `sliced` with unknown pods. */
+  /** Services among `sliced` that are not all known: of pods, templates or stated hosts. */
   readonly incomplete: ReadonlySet<string>;
 }
 
@@ -84,6 +101,8 @@ export function emptyIndex(
     pods: ShardedMap.empty(),
     podsByNamespace: new Map(),
     podsByAddress: ShardedMap.empty(),
+    templates: new Map(),
+    standIns: new Map(),
     services: ShardedMap.empty(),
     servicesByNamespace: new Map(),
     slices: ShardedMap.empty(),

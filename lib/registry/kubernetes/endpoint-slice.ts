@@ -1,15 +1,7 @@
+import { fieldsOf, flagOf, listOf, numberOf, stringsOf, textOf } from "../../config/untyped.ts";
 import { keepsDraining, withTopology } from "../labels.ts";
 import type { Endpoint, HealthStatus, Service } from "../service.ts";
-import {
-  fieldsOf,
-  flagOf,
-  type KubernetesObject,
-  listOf,
-  numberOf,
-  objectNamespace,
-  stringsOf,
-  textOf,
-} from "./object.ts";
+import { type KubernetesObject, objectNamespace } from "./object.ts";
 import type { Pod } from "./pod.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";
 
@@ -171,6 +163,30 @@ function podBehind(pod: Pod): Behind {
 export function endpointOfPod(pod: Pod, address: string, settings: ClusterSettings): Endpoint {
   const network = pod.workload.network || networkOf(address, pod.workload.labels, settings);
   return endpointAt(address, podBehind(pod), network, { health: "Healthy", port: 0, name: "" });
+}
+
+/** The endpoint at an address or name behind which no pod is known, healthy, before a port is chosen. */
+export function strangerEndpoint(host: string, settings: ClusterSettings): Endpoint {
+  return endpointAt(host, strangerAt(host, settings), networkOf(host, {}, settings), {
+    health: "Healthy",
+    port: 0,
+    name: "",
+  });
+}
+
+/** Tells the endpoints of one service in one cluster apart. */
+export function endpointKey(endpoint: Endpoint): string {
+  return `${endpoint.addresses[0] ?? ""}/${endpoint.servicePortName}`;
+}
+
+/** One endpoint per address and port name, the first. */
+export function distinctEndpoints(endpoints: Iterable<Endpoint>): readonly Endpoint[] {
+  const seen = new Map<string, Endpoint>();
+  for (const endpoint of endpoints) {
+    const key = endpointKey(endpoint);
+    if (!seen.has(key)) seen.set(key, endpoint);
+  }
+  return [...seen.values()];
 }
 
 /** An address behind which no pod is known. */

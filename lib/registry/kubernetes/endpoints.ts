@@ -1,5 +1,6 @@
+import { fieldsOf, listOf, textOf } from "../../config/untyped.ts";
 import { serviceNameLabel } from "./endpoint-slice.ts";
-import { fieldsOf, type KubernetesObject, listOf, textOf } from "./object.ts";
+import type { KubernetesObject } from "./object.ts";
 
 /**
  * An Endpoints object as the slices that say the same, one for each subset: what Istio up to 1.4 read, and what a

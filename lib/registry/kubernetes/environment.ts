@@ -1,4 +1,5 @@
-import { fieldsOf, type KubernetesObject, listOf, objectNamespace, stringsOf, textOf } from "./object.ts";
+import { fieldsOf, listOf, stringsOf, textOf } from "../../config/untyped.ts";
+import { type KubernetesObject, objectNamespace } from "./object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 import type { LabelSelector, LabelSelectorRequirement } from "../../config/kinds/selector.ts";
 import { isSubset, type Labels } from "../../config/labels.ts";
-import { type KubernetesObject, stringsOf } from "./object.ts";
+import { stringsOf } from "../../config/untyped.ts";
+import type { KubernetesObject } from "./object.ts";
 
 /** What a registry reads of a Namespace. */
 export interface Namespace {

@@ -1,6 +1,7 @@
 import type { Labels } from "../../config/labels.ts";
+import { fieldsOf, listOf, stringsOf, textOf } from "../../config/untyped.ts";
 import { regionLabel, subzoneLabel, zoneLabel } from "../labels.ts";
-import { fieldsOf, type KubernetesObject, listOf, stringsOf, textOf } from "./object.ts";
+import type { KubernetesObject } from "./object.ts";
 
 /** What a registry reads of a Node. */
 export interface Node {

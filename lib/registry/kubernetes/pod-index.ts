@@ -1,14 +1,16 @@
+import { textOf } from "../../config/untyped.ts";
 import { sameValue } from "../same.ts";
 import { ShardedMap } from "../sharded-map.ts";
 import { type ClusterIndex, discovered } from "./cluster-index.ts";
-import { type KubernetesObject, textOf } from "./object.ts";
+import type { KubernetesObject } from "./object.ts";
 import { byObjectName, type KindChanges, writes } from "./object-changes.ts";
 import { type Pod, podOf } from "./pod.ts";
 
 /** Says whether two readings of a pod mean the same to every conversion. */
-function samePod(a: Pod, b: Pod): boolean {
+export function samePod(a: Pod, b: Pod): boolean {
   return (
     a.live === b.live &&
+    a.saysUnready === b.saysUnready &&
     a.workloadName === b.workloadName &&
     sameValue(a.workload, b.workload) &&
     sameValue(a.object.spec, b.object.spec)

@@ -1,6 +1,7 @@
 import type { Labels } from "../../config/labels.ts";
+import { fieldsOf, listOf, textOf } from "../../config/untyped.ts";
 import type { WorkloadOwner } from "../service.ts";
-import { fieldsOf, type KubernetesObject, listOf, textOf } from "./object.ts";
+import type { KubernetesObject } from "./object.ts";
 
 /** `batch-28491234`-style Job names end with the minute their CronJob made them in. */
 const cronJobRun = /^(.+)-\d{8,10}$/;

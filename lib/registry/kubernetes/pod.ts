@@ -1,9 +1,10 @@
 import type { Labels } from "../../config/labels.ts";
+import { fieldsOf, listOf, numberOf, stringsOf, textOf } from "../../config/untyped.ts";
 import { tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
 import { type Endpoint, type Locality, spiffeUri, type Workload } from "../service.ts";
 import type { Node } from "./node.ts";
-import { fieldsOf, type KubernetesObject, listOf, numberOf, objectNamespace, stringsOf, textOf } from "./object.ts";
+import { type KubernetesObject, objectNamespace } from "./object.ts";
 import { ownerOf } from "./pod-owner.ts";
 import { appContainersOf, proxyContainerOf } from "./proxy-container.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";
@@ -25,6 +26,8 @@ export interface Pod {
   readonly subDomain: string;
   /** Has an address and is neither finished nor being deleted. */
   readonly live: boolean;
+  /** Says that it is not ready; one that says nothing of it may be. */
+  readonly saysUnready: boolean;
   /** Named TCP container ports; of one name the first. */
   readonly namedPorts: ReadonlyMap<string, number>;
 }
@@ -68,11 +71,11 @@ export function podPort(pod: Pod, target: TargetPort, transport: string): number
   return undefined;
 }
 
-function isReady(status: Readonly<Record<string, unknown>>): boolean {
-  return listOf(status.conditions).some((entry) => {
-    const condition = fieldsOf(entry);
-    return condition.type === "Ready" && condition.status === "True";
-  });
+/** Status of the condition Ready; undefined where there is none. */
+function readinessOf(status: Readonly<Record<string, unknown>>): unknown {
+  return listOf(status.conditions)
+    .map(fieldsOf)
+    .find(({ type }) => type === "Ready")?.status;
 }
 
 function addressesOf(status: Readonly<Record<string, unknown>>): readonly string[] {
@@ -103,6 +106,7 @@ export function podOf(object: KubernetesObject, node: Node | undefined, settings
   const owner = ownerOf(object, labels);
   const subDomain = textOf(spec.subdomain);
   const phase = status.phase;
+  const readiness = readinessOf(status);
   return {
     object,
     workload: {
@@ -117,7 +121,7 @@ export function podOf(object: KubernetesObject, node: Node | undefined, settings
       locality,
       network,
       nodeName,
-      ready: isReady(status),
+      ready: readiness === "True",
       origin: object.origin,
       pod: {
         owner,
@@ -138,6 +142,7 @@ export function podOf(object: KubernetesObject, node: Node | undefined, settings
       phase !== "Succeeded" &&
       phase !== "Failed" &&
       object.metadata.deletionTimestamp === undefined,
+    saysUnready: readiness !== undefined && readiness !== "True",
     namedPorts: namedPortsOf(spec),
   };
 }

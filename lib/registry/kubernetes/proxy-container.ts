@@ -1,6 +1,6 @@
+import { fieldsOf, listOf, textOf } from "../../config/untyped.ts";
 import type { ProxyContainer } from "../service.ts";
 import { type EnvironmentSource, environmentOf, expand } from "./environment.ts";
-import { fieldsOf, listOf, textOf } from "./object.ts";
 
 const proxyContainerName = "istio-proxy";
 

@@ -7,7 +7,7 @@ import type { KubernetesService } from "./service.ts";
 export function takesWorkload(service: KubernetesService, workload: SelectableWorkload): boolean {
   return (
     !workload.dnsOnly &&
-    service.service.resolution === "ClientSideLB" &&
+    ["ClientSideLB", "DNSLB"].includes(service.service.resolution) &&
     isNonEmptySubset(service.service.attributes.selector, workload.labels)
   );
 }

@@ -1,10 +1,10 @@
 import { isNonEmptySubset } from "../../config/labels.ts";
+import { fieldsOf, listOf, numberOf, textOf } from "../../config/untyped.ts";
 import type { ProxyQuery } from "../proxy-query.ts";
 import type { ServicePort } from "../service.ts";
 import type { SelectableWorkload } from "../service-entry/workload.ts";
 import type { ClusterIndex } from "./cluster-index.ts";
 import { sliceServiceName } from "./endpoint-slice.ts";
-import { fieldsOf, listOf, numberOf, textOf } from "./object.ts";
 import { type Pod, podPort } from "./pod.ts";
 import { takesWorkload, workloadPort } from "./selected-workloads.ts";
 import type { KubernetesService, KubernetesServicePort } from "./service.ts";
@@ -16,12 +16,15 @@ export interface KubernetesTarget {
   readonly targetPort: number;
 }
 
-/** The pod of a proxy: the one its id names (`name.namespace`), else the live one with its first address. */
+/**
+ * The pod of a proxy: the one its id names (`name.namespace`), which may be one that stands for a template's, else the live one
+ * with its first address.
+ */
 export function podOfProxy(index: ClusterIndex, proxy: ProxyQuery): Pod | undefined {
   const parts = proxy.id.split(".");
   const [name, namespace] = parts;
   if (parts.length === 2 && namespace === proxy.namespace) {
-    const named = index.pods.get(`${namespace}/${name}`);
+    const named = index.pods.get(`${namespace}/${name}`) ?? index.standIns.get(namespace)?.get(name ?? "")?.pod;
     if (named !== undefined) return named;
   }
   const [address] = proxy.addresses;

@@ -1,18 +1,9 @@
+import { fieldsOf, flagOf, listOf, numberOf, stringsOf, textOf } from "../../config/untyped.ts";
 import { kubernetesPortProtocol } from "../protocol.ts";
 import { type PortAuthentication, type Resolution, type Service, type ServicePort, spiffeUri } from "../service.ts";
 import { trafficDistributionAnnotation, trafficDistributionOf } from "../traffic-distribution.ts";
 import type { Node } from "./node.ts";
-import {
-  creationTimeMs,
-  fieldsOf,
-  flagOf,
-  type KubernetesObject,
-  listOf,
-  numberOf,
-  objectNamespace,
-  stringsOf,
-  textOf,
-} from "./object.ts";
+import { creationTimeMs, type KubernetesObject, objectNamespace } from "./object.ts";
 import type { TargetPort } from "./pod.ts";
 import { type ClusterSettings, serviceHostname } from "./settings.ts";
 
@@ -125,7 +116,9 @@ function addressesOf(spec: Readonly<Record<string, unknown>>): readonly string[]
   return all.length > 1 ? all : [first];
 }
 
-function resolutionOf(spec: Readonly<Record<string, unknown>>): Resolution {
+/** How the clients of a Service find its endpoints, as it is written. */
+export function resolutionOf(object: KubernetesObject): Resolution {
+  const spec = fieldsOf(object.spec);
   if (spec.type === "ExternalName" && textOf(spec.externalName) !== "") return "Alias";
   // An empty cluster IP is not headless: only the literal None is.
   return spec.clusterIP === "None" ? "Passthrough" : "ClientSideLB";
@@ -164,7 +157,7 @@ export function serviceOf(object: KubernetesObject, context: ServiceContext): Ku
   const annotations = stringsOf(object.metadata.annotations);
   const name = object.metadata.name;
   const namespace = objectNamespace(object);
-  const resolution = resolutionOf(spec);
+  const resolution = resolutionOf(object);
   const addresses = addressesOf(spec);
   const ports = portsOf(spec);
   const nodeSelector = nodeSelectorOf(object);

@@ -3,9 +3,17 @@ import { keepSameItems } from "../same.ts";
 import type { Endpoint } from "../service.ts";
 import type { ShardedMap } from "../sharded-map.ts";
 import { type ClusterIndex, type ConvertedSlice, discovered, type SlicedService } from "./cluster-index.ts";
-import { type PodLookup, sliceEndpoints, slicePodReferences, sliceServiceName } from "./endpoint-slice.ts";
+import {
+  distinctEndpoints,
+  endpointKey,
+  type PodLookup,
+  sliceEndpoints,
+  slicePodReferences,
+  sliceServiceName,
+} from "./endpoint-slice.ts";
 import { type KubernetesObject, objectKey, objectNamespace } from "./object.ts";
 import { type KindChanges, noChanges } from "./object-changes.ts";
+import { podEndpoints } from "./pod-endpoints.ts";
 
 /** The indexes of slices after a change. */
 export interface SlicesUpdate {
@@ -82,28 +90,18 @@ function podLookup(index: ClusterIndex): PodLookup {
   };
 }
 
-/** Tells the endpoints of one service in one cluster apart. */
-export function endpointKey(endpoint: Endpoint): string {
-  return `${endpoint.addresses[0] ?? ""}/${endpoint.servicePortName}`;
-}
-
 /** One endpoint per address and port name, whatever the number of slices that hold it. */
-export function distinct(slices: readonly ConvertedSlice[]): readonly Endpoint[] {
+function distinct(slices: readonly ConvertedSlice[]): readonly Endpoint[] {
   const [only] = slices;
   if (slices.length === 1 && only !== undefined) return only.endpoints;
-  const seen = new Map<string, Endpoint>();
-  for (const { endpoints } of slices) {
-    for (const endpoint of endpoints) {
-      const key = endpointKey(endpoint);
-      if (!seen.has(key)) seen.set(key, endpoint);
-    }
-  }
-  return [...seen.values()];
+  return distinctEndpoints(slices.flatMap(({ endpoints }) => endpoints));
 }
 
 /**
- * The endpoints of a service from its slices. A slice is converted anew only if it, its service or one of its pods
- * changed.
+ * The endpoints of a service from its slices, or from its pods where it has none. A slice is converted anew only if it, its
+ * service or one of its pods changed.
+ *
+ * @returns undefined where there is nothing to say
  */
 export function convertSlices(
   index: ClusterIndex,
@@ -112,8 +110,14 @@ export function convertSlices(
 ): SlicedService | undefined {
   const service = index.services.get(serviceKey);
   const slices = index.slices.get(serviceKey);
-  if (service === undefined || slices === undefined) return undefined;
+  if (service === undefined) return undefined;
   const before = index.sliced.get(serviceKey);
+  if (slices === undefined) {
+    const made = podEndpoints(index, service);
+    if ([made.endpoints, made.unplaced, made.unusableHosts].every(({ length }) => length === 0)) return undefined;
+    const endpoints = keepSameItems(before?.endpoints, made.endpoints, endpointKey);
+    return { service, slices: [], unknownPods: [], ...made, endpoints };
+  }
   const pods = podLookup(index);
   const unknownPods: string[] = [];
   const converted = slices.map((object): ConvertedSlice => {
@@ -127,15 +131,28 @@ export function convertSlices(
     return { object, endpoints: keepSameItems(known?.endpoints, made.endpoints, endpointKey) };
   });
   const endpoints = keepSameItems(before?.endpoints, distinct(converted), endpointKey);
-  return { service, slices: converted, endpoints, unknownPods: [...new Set(unknownPods)].sort() };
+  const unknown = [...new Set(unknownPods)].sort();
+  return { service, slices: converted, endpoints, unknownPods: unknown, unplaced: [], unusableHosts: [] };
 }
 
-/** The set of services with unknown pods, after some services were converted. */
+/** The service as converted again, with the endpoint lists of before where they are equal. */
+export function keepEndpoints(before: SlicedService | undefined, after: SlicedService): SlicedService {
+  const slices = after.slices.map(({ object, endpoints }) => {
+    const old = before?.slices.find((slice) => objectKey(slice.object) === objectKey(object));
+    return { object, endpoints: keepSameItems(old?.endpoints, endpoints, endpointKey) };
+  });
+  const endpoints = slices.length === 0 ? after.endpoints : distinct(slices);
+  return { ...after, slices, endpoints: keepSameItems(before?.endpoints, endpoints, endpointKey) };
+}
+
+/** The set of services that are not all known, after some services were converted. */
 export function withIncomplete(
   incomplete: ReadonlySet<string>,
   sliced: readonly (readonly [string, SlicedService | undefined])[],
 ): ReadonlySet<string> {
-  const now = (service: SlicedService | undefined): boolean => (service?.unknownPods.length ?? 0) > 0;
+  const now = (service: SlicedService | undefined): boolean =>
+    service !== undefined &&
+    [service.unknownPods, service.unplaced, service.unusableHosts].some(({ length }) => length > 0);
   if (sliced.every(([key, service]) => incomplete.has(key) === now(service))) return incomplete;
   const copy = new Set(incomplete);
   for (const [key, service] of sliced) {

@@ -1,14 +1,16 @@
-import { keepSameItems, sameValue } from "../same.ts";
+import { sameValue } from "../same.ts";
 import { type ClusterContext, type ClusterIndex, emptyIndex, type SlicedService } from "./cluster-index.ts";
 import { type Namespace, namespaceOf } from "./namespace.ts";
 import { type Node, nodeOf, sameNode } from "./node.ts";
 import { type KubernetesObject, objectKey } from "./object.ts";
 import { byKind, type KindChanges, type ObjectChanges, writes } from "./object-changes.ts";
 import type { Pod } from "./pod.ts";
+import { hasNames, servicesOfPods } from "./pod-endpoints.ts";
 import { updatePods } from "./pod-index.ts";
-import type { KubernetesService } from "./service.ts";
+import { type KubernetesService, resolutionOf } from "./service.ts";
 import { sameService, updateServices } from "./service-index.ts";
-import { convertSlices, distinct, endpointKey, updateSlices, withIncomplete } from "./slice-index.ts";
+import { convertSlices, keepEndpoints, updateSlices, withIncomplete } from "./slice-index.ts";
+import { updateStandIns } from "./stand-in-index.ts";
 
 /** What differs between two indexes of a cluster. */
 export interface ClusterDifference {
@@ -45,6 +47,7 @@ function surroundingsChanged(index: ClusterIndex, changes: KindChanges): boolean
 /** Applies changes to an index whose nodes and namespaces stay as they are. */
 function applyChanges(index: ClusterIndex, changes: KindChanges): ClusterUpdate {
   const pods = updatePods(index, changes);
+  const standIns = updateStandIns(index, changes, pods);
   const services = updateServices(index, changes);
   const slices = updateSlices(index, changes);
   const next: ClusterIndex = {
@@ -52,13 +55,16 @@ function applyChanges(index: ClusterIndex, changes: KindChanges): ClusterUpdate 
     pods: pods.pods,
     podsByNamespace: pods.podsByNamespace,
     podsByAddress: pods.podsByAddress,
+    templates: standIns.templates,
+    standIns: standIns.standIns,
     services: services.services,
     servicesByNamespace: services.servicesByNamespace,
     slices: slices.slices,
     referrers: slices.referrers,
   };
-  if (next.pods === index.pods && services.changed.size === 0 && slices.changed.size === 0) {
-    return { index, difference: noDifference };
+  const samePods = next.pods === index.pods && next.standIns === index.standIns;
+  if (samePods && services.changed.size === 0 && slices.changed.size === 0) {
+    return { index: next.templates === index.templates ? index : next, difference: noDifference };
   }
   const touched = new Set([...services.changed, ...slices.changed]);
   const changedPods = new Set<string>();
@@ -70,17 +76,55 @@ function applyChanges(index: ClusterIndex, changes: KindChanges): ClusterUpdate 
     }
   }
   for (const reference of changedPods) for (const key of next.referrers.get(reference) ?? []) touched.add(key);
+  if (index.services.size > 0) {
+    for (const key of servicesOfPods(next, [...pods.changed, ...standIns.changed])) touched.add(key);
+  }
   const sliced: [string, SlicedService | undefined][] = [];
   const endpoints = new Set<string>();
+  const resolved = new Map<string, KubernetesService>();
   for (const key of touched) {
     const before = index.sliced.get(key);
-    const after = convertSlices(next, key, changedPods);
+    const found = convertSlices(next, key, changedPods);
+    const service = withResolution(next.services.get(key), found);
+    if (service !== undefined && service !== next.services.get(key)) resolved.set(key, service);
+    const after = found === undefined || service === undefined ? found : { ...found, service };
     sliced.push([key, after]);
     if (before?.endpoints !== after?.endpoints) endpoints.add(key);
   }
   return {
-    index: { ...next, sliced: next.sliced.with(sliced), incomplete: withIncomplete(index.incomplete, sliced) },
-    difference: { services: services.changed, endpoints, pods: pods.changed },
+    index: {
+      ...withServices(next, resolved),
+      sliced: next.sliced.with(sliced),
+      incomplete: withIncomplete(index.incomplete, sliced),
+    },
+    difference: { services: new Set([...services.changed, ...resolved.keys()]), endpoints, pods: pods.changed },
+  };
+}
+
+/** A service whose stated endpoints are names has them resolved; it is as written when they are gone. */
+function withResolution(
+  service: KubernetesService | undefined,
+  found: SlicedService | undefined,
+): KubernetesService | undefined {
+  if (service === undefined) return undefined;
+  const written = resolutionOf(service.object);
+  const resolution = written !== "Alias" && hasNames(found?.endpoints ?? []) ? "DNSLB" : written;
+  return service.service.resolution === resolution
+    ? service
+    : { ...service, service: { ...service.service, resolution } };
+}
+
+function withServices(index: ClusterIndex, changed: ReadonlyMap<string, KubernetesService>): ClusterIndex {
+  if (changed.size === 0) return index;
+  const touched = new Set([...changed.keys()].map((key) => key.slice(0, key.indexOf("/"))));
+  const lists = [...touched].map((namespace) => {
+    const list = index.servicesByNamespace.get(namespace) ?? [];
+    return [namespace, list.map((service) => changed.get(objectKey(service.object)) ?? service)] as const;
+  });
+  return {
+    ...index,
+    services: index.services.with(changed),
+    servicesByNamespace: new Map([...index.servicesByNamespace, ...lists]),
   };
 }
 
@@ -140,16 +184,8 @@ function keepIdentity(before: ClusterIndex, after: ClusterIndex): ClusterIndex {
   const sliced: [string, SlicedService][] = [];
   for (const entry of after.sliced.values()) {
     const key = objectKey(entry.service.object);
-    const known = before.sliced.get(key);
-    const slices = entry.slices.map(({ object, endpoints }) => {
-      const old = known?.slices.find((slice) => objectKey(slice.object) === objectKey(object));
-      return { object, endpoints: keepSameItems(old?.endpoints, endpoints, endpointKey) };
-    });
     const service = services.get(key) ?? entry.service;
-    sliced.push([
-      key,
-      { ...entry, service, slices, endpoints: keepSameItems(known?.endpoints, distinct(slices), endpointKey) },
-    ]);
+    sliced.push([key, keepEndpoints(before.sliced.get(key), { ...entry, service })]);
   }
   return {
     ...after,

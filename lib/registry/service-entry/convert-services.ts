@@ -2,7 +2,7 @@ import { type Config, keyOf } from "../../config/config.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import { ipFamily, isIpAddress, readIpRange } from "../../config/ip-address.ts";
 import type { ServiceEntry, ServiceEntryResolution } from "../../config/kinds/service-entry.ts";
-import { fieldsOf, listOf, textOf } from "../kubernetes/object.ts";
+import { fieldsOf, listOf, textOf } from "../../config/untyped.ts";
 import { parseProtocol } from "../protocol.ts";
 import type { Resolution, Service, ServicePort } from "../service.ts";
 import { trafficDistributionAnnotation, trafficDistributionOf } from "../traffic-distribution.ts";

@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.ts";
 import { isIpAddress } from "../../config/ip-address.ts";
 import type { WorkloadEntry } from "../../config/kinds/workload-entry.ts";
 import type { Labels } from "../../config/labels.ts";
-import { fieldsOf, listOf } from "../kubernetes/object.ts";
+import { fieldsOf, listOf } from "../../config/untyped.ts";
 import { tlsModeLabel, withTopology } from "../labels.ts";
 import { statedLocality } from "../locality.ts";
 import { type Endpoint, spiffeUri, type Workload } from "../service.ts";

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -10,6 +10,7 @@ import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
 
+const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
 let folder = "";
 const storePath = () => join(folder, "store");
 
@@ -181,8 +182,40 @@ describe("portolan", () => {
     expect(await onStore("gc")).toContain("0 deleted");
   });
 
+  it("recover rebuilds a HEAD that is gone, and says what came of it", async () => {
+    await publish("1", "2");
+    await expect(onStore("recover")).rejects.toThrow("needs no recovery");
+    await rm(join(storePath(), "HEAD"));
+    await rm(join(storePath(), "HEAD#"), { recursive: true });
+    await expect(onStore("push", samples)).rejects.toThrow("`portolan recover` rebuilds it");
+    await expect(onStore("fsck")).rejects.toThrow("1 problem;");
+    expect(await onStore("recover", "--by", "ann")).toMatch(
+      /^generation 3 leads to \w{12}, from the newest copy of HEAD$/m,
+    );
+    expect(await onStore("history")).toMatch(/^> +3 .* recover .*by ann$/m);
+    expect(await onStore("fsck")).toContain("3 publications");
+  });
+
+  it("fsck --repair writes anew what the sources still say, and names the rest", async () => {
+    const shop = await folderOf({ "a.yaml": rule("a", "host") });
+    await onStore("push", shop);
+    await writeFile(join(shop, "b.yaml"), rule("b", "host"));
+    await onStore("push", shop);
+    for (const fan of await readdir(join(storePath(), "blobs"))) {
+      const [name = ""] = await readdir(join(storePath(), "blobs", fan));
+      const text = await readFile(join(storePath(), "blobs", fan, name), "utf8");
+      if (!text.startsWith('{"compiler"')) await writeFile(join(storePath(), "blobs", fan, name), "rubbish");
+    }
+    await expect(onStore("fsck")).rejects.toThrow("`--repair` mends what can be");
+    expect(await onStore("fsck", "--repair")).toMatch(/^\d+ objects written anew$/m);
+    expect(await onStore("fsck")).toContain("2 publications");
+    for (const name of await readdir(join(storePath(), "sources/main/files"))) {
+      await rm(join(storePath(), "sources/main/files", name));
+    }
+    await expect(onStore("fsck", "--repair")).rejects.toThrow("rollback");
+  });
+
   it("push compiles a folder into a store, and diff --dir says what another push would change", async () => {
-    const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
     expect(await onStore("push", samples)).toContain("published: generation 1");
     expect(await onStore("push", samples)).toContain("unchanged: generation 1");
     expect(await onStore("diff", "--dir", samples)).toBe("0 added, 0 removed, 0 changed");

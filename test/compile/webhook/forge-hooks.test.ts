@@ -130,7 +130,7 @@ describe("readWebhookSecrets", () => {
   });
 
   it.each([
-    [{ WEBHOOK_SECRET: "sesame a b" }, "P_WEBHOOK_SECRET: two secrets"],
+    [{ WEBHOOK_SECRET: "sesame a b" }, "P_WEBHOOK_SECRET: 3 secrets"],
     [{ GITHUB_SECRETS: "sesame" }, "P_GITHUB_SECRETS is not JSON"],
     [{ GITLAB_SECRETS: '{"main":["sesame"]}' }, "P_GITLAB_SECRETS is not JSON"],
   ])("names the setting that it cannot read, and not its content", (settings, message) => {

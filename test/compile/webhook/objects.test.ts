@@ -54,6 +54,12 @@ describe("/objects", () => {
     expect([400, 403]).toContain((await app.request(path, init)).status);
   });
 
+  it.each(["GET", "PUT", "DELETE"] as const)("knows no object that ends like a folder: %s", async (method) => {
+    const { path, init } = await signed({ method, target: "/sources/main/a/" });
+    const { app } = testApp();
+    expect((await app.request(path, init)).status).toBe(400);
+  });
+
   it.each([
     "/sources/main/..%2F..%2Fsnapshots/HEAD",
     "/sources/main/%252e%252e/x",

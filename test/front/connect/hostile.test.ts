@@ -101,15 +101,14 @@ const manyExtensions = (() => {
 
 describe("a gRPC call", () => {
   it("is decompressed up to the limit and no further", async () => {
+    const ended = await call(framed(gzipSync(bomb), true), { "grpc-encoding": "gzip" });
+    expect(ended).toMatchObject({ grpcStatus: "8", message: expect.stringContaining("larger than") });
+  });
+
+  it("is not decompressed by what takes far more memory than its message", async () => {
     const small = brotliCompressSync(bomb);
     expect(small.length).toBeLessThan(200);
-    for (const [encoding, message] of [
-      ["br", small],
-      ["gzip", gzipSync(bomb)],
-    ] as const) {
-      const ended = await call(framed(message, true), { "grpc-encoding": encoding });
-      expect(ended).toMatchObject({ grpcStatus: "8", message: expect.stringContaining("larger than") });
-    }
+    expect(await call(framed(small, true), { "grpc-encoding": "br" })).toMatchObject({ grpcStatus: "12" });
   });
 
   it("is read up to the limit and no further", async () => {

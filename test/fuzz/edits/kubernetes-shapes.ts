@@ -27,6 +27,24 @@ const container = {
   }).array(),
 };
 
+const podSpec = {
+  serviceAccountName: text,
+  nodeName: text,
+  hostname: text,
+  subdomain: text,
+  containers: message({ plain: container }).array(),
+  initContainers: message({ plain: { ...container, restartPolicy: z.enum(["Always"]) } }).array(),
+};
+
+const template = message({
+  plain: {
+    metadata: message({ plain: { labels: stringMap, annotations: stringMap } }),
+    spec: message({ plain: { ...podSpec, serviceAccount: text, hostNetwork: flag } }),
+  },
+});
+const selector = message({ plain: { matchLabels: stringMap } });
+const workload = message({ plain: { spec: message({ plain: { selector, template } }) } });
+
 /** What the registry reads of Kubernetes' objects beside their metadata; a test says when a field is missing. */
 export const kubernetesSchemas: readonly (readonly [apiVersion: string, kind: string, schema: z.ZodType])[] = [
   [
@@ -66,12 +84,7 @@ export const kubernetesSchemas: readonly (readonly [apiVersion: string, kind: st
       plain: {
         spec: message({
           plain: {
-            serviceAccountName: text,
-            nodeName: text,
-            hostname: text,
-            subdomain: text,
-            containers: message({ plain: container }).array(),
-            initContainers: message({ plain: { ...container, restartPolicy: z.enum(["Always"]) } }).array(),
+            ...podSpec,
           },
         }),
         status: message({
@@ -131,4 +144,21 @@ export const kubernetesSchemas: readonly (readonly [apiVersion: string, kind: st
     }),
   ],
   ["v1", "Namespace", message({})],
+  ["apps/v1", "Deployment", workload],
+  ["apps/v1", "StatefulSet", workload],
+  ["apps/v1", "DaemonSet", workload],
+  ["apps/v1", "ReplicaSet", workload],
+  ["argoproj.io/v1alpha1", "Rollout", workload],
+  ["batch/v1", "Job", workload],
+  [
+    "batch/v1",
+    "CronJob",
+    message({
+      plain: {
+        spec: message({
+          plain: { jobTemplate: message({ plain: { spec: message({ plain: { template } }) } }), selector },
+        }),
+      },
+    }),
+  ],
 ];

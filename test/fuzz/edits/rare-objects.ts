@@ -355,7 +355,39 @@ const pods: readonly Manifest[] = ["sidecar", "router"].map((type, at) => ({
   },
 }));
 
-export const rareObjects: readonly Manifest[] = [...legacyObjects, ...networkingObjects, ...policies, ...pods];
+/** Workloads of each kind, as Git folders hold them: templates, and no pods. */
+const workloads: readonly Manifest[] = (
+  [
+    ["apps/v1", "Deployment"],
+    ["apps/v1", "StatefulSet"],
+    ["apps/v1", "DaemonSet"],
+    ["apps/v1", "ReplicaSet"],
+    ["argoproj.io/v1alpha1", "Rollout"],
+    ["batch/v1", "Job"],
+    ["batch/v1", "CronJob"],
+  ] as const
+).map(([apiVersion, kind], at) => {
+  const labels = { app: at % 2 === 0 ? first : second, version: at % 3 === 0 ? "v1" : "v2" };
+  const template = {
+    metadata: { labels, annotations: { "proxy.istio.io/config": '{"tracing":{"sampling":5}}' } },
+    spec: {
+      serviceAccount: first,
+      hostNetwork: false,
+      containers: [{ name: "app", ports: [{ name: "http-80", containerPort: 8080, protocol: "TCP" }] }],
+    },
+  };
+  const selector = { matchLabels: labels };
+  const spec = kind === "CronJob" ? { jobTemplate: { spec: { template } } } : { selector, template };
+  return { apiVersion, kind, metadata: { name: `template-${at}`, namespace: "ns1" }, spec };
+});
+
+export const rareObjects: readonly Manifest[] = [
+  ...legacyObjects,
+  ...networkingObjects,
+  ...policies,
+  ...pods,
+  ...workloads,
+];
 
 export const rareMeshConfigs: readonly object[] = [
   {

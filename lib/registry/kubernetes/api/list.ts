@@ -1,6 +1,7 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
+import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
 import type { Pace } from "../../retry.ts";
-import { fieldsOf, type KubernetesObject, listOf, textOf } from "../object.ts";
+import type { KubernetesObject } from "../object.ts";
 import { type ApiClient, type ApiFailure, apiError, get } from "./client.ts";
 import { readItem } from "./item.ts";
 import { type ApiResource, resourcePath } from "./resource.ts";

@@ -1,5 +1,6 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
-import { fieldsOf, type KubernetesObject, numberOf, textOf } from "../object.ts";
+import { fieldsOf, numberOf, textOf } from "../../../config/untyped.ts";
+import type { KubernetesObject } from "../object.ts";
 import { type ApiClient, apiError, get } from "./client.ts";
 import { readItem } from "./item.ts";
 import { jsonLines } from "./json-lines.ts";

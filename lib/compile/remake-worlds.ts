@@ -1,0 +1,40 @@
+import { PortolanError } from "../config/diagnostic.ts";
+import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
+import type { Remake } from "../snapshot/repair.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { createShardCompiler } from "./compile-files.ts";
+import { createSourcesReader, sourceNames } from "./read-sources.ts";
+import { settleSettings, worldOptionsOf } from "./recorded-settings.ts";
+import { readShard } from "./source-shard.ts";
+import { defaultWorldOptions } from "./world-of.ts";
+
+/** Compiles a store's sources as they are and as they were, with the settings that are recorded; what cannot be read is passed over. */
+export function remakeWorlds(store: ObjectStore): Remake {
+  const readSources = createSourcesReader(store);
+  return async function* remade(versions): AsyncGenerator<CompiledWorld> {
+    const settings = await settleSettings(store, {});
+    const compile = createShardCompiler(worldOptionsOf(settings, defaultWorldOptions));
+    const ways: readonly (readonly CompiledSource[] | undefined)[] = [undefined, ...versions];
+    for (const way of ways) {
+      const shards = await readSources(settings.sources, way).catch(nothingToRead);
+      if (shards.length > 0) yield compile(shards).value;
+    }
+  };
+}
+
+function nothingToRead(cause: unknown): readonly [] {
+  if (cause instanceof PortolanError) return [];
+  throw cause;
+}
+
+/** What is wrong with sources, in words: only whoever fills them can mend that. */
+export async function sourceProblems(store: ObjectStore): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const name of await sourceNames(store)) {
+    await readShard(store, name).catch((cause: unknown) => {
+      if (!(cause instanceof PortolanError)) throw cause;
+      problems.push(cause.message);
+    });
+  }
+  return problems;
+}

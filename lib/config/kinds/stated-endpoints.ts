@@ -1,0 +1,31 @@
+import type { Origin } from "../diagnostic.ts";
+import type { Labels } from "../labels.ts";
+
+/** Where something listens that a folder names, and holds no addresses of. */
+export interface StatedEndpoints {
+  /** The pods of workload templates, or whatever stands behind a service. */
+  readonly of: "workload" | "service";
+  /** `*`: of all namespaces. */
+  readonly namespace: string;
+  /** `*`: all of the namespace. */
+  readonly name: string;
+  readonly hosts: readonly StatedHost[];
+  /** Over those of the template. */
+  readonly labels: Labels;
+  readonly origin: Origin;
+}
+
+/** `reviews`, `10.0.0.5:9080`; `{name}` and `{namespace}` stand for those of the workload or service. */
+export interface StatedHost {
+  /** A DNS name or an address. */
+  readonly host: string;
+  /** Undefined: the target port of each port of a service. */
+  readonly port: number | undefined;
+}
+
+/** What `portolan.yaml` says: the folder's own settings, which are no part of the mesh's. */
+export interface FolderSettings {
+  readonly endpoints: readonly StatedEndpoints[];
+}
+
+export const noFolderSettings: FolderSettings = { endpoints: [] };

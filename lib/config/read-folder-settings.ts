@@ -1,0 +1,113 @@
+import { z } from "zod";
+import type { Origin, Stage } from "./diagnostic.ts";
+import { at, error, type Finding, type Path } from "./finding.ts";
+import { isIpAddress } from "./ip-address.ts";
+import {
+  type FolderSettings,
+  noFolderSettings,
+  type StatedEndpoints,
+  type StatedHost,
+} from "./kinds/stated-endpoints.ts";
+import { locateAll } from "./locate.ts";
+import { readDocument } from "./parse.ts";
+import { readSpec } from "./read-spec.ts";
+import { isFqdn, isPortNumber } from "./rules/names.ts";
+import { labelSetRules } from "./rules/values.ts";
+
+const settings = z.strictObject({
+  endpoints: z.exactOptional(
+    z.array(
+      z.strictObject({
+        workload: z.exactOptional(z.string()),
+        service: z.exactOptional(z.string()),
+        hosts: z.array(z.string()).min(1, "must name one host at least"),
+        labels: z.exactOptional(z.record(z.string(), z.string())),
+      }),
+    ),
+  ),
+});
+
+type WrittenEntry = NonNullable<z.output<typeof settings>["endpoints"]>[number];
+
+/**
+ * Reads `portolan.yaml`.
+ *
+ * @returns nothing stated where the text has errors; diagnostics of its fields
+ */
+export function readFolderSettings(text: string, file: string): Stage<FolderSettings> {
+  const key = { group: "", kind: "FolderSettings", name: file, namespace: "" };
+  const origin: Origin = { key, file, line: 1 };
+  const reading = readDocument({ text, line: 1 });
+  if (reading.kind !== "value") {
+    const message = reading.kind === "several" ? "holds more than one document" : reading.message;
+    const line = reading.kind === "unreadable" ? reading.line : 1;
+    const finding = error([], message, "", "unreadable-document");
+    return { value: noFolderSettings, diagnostics: [at({ ...origin, line }, finding)] };
+  }
+  const { spec, findings: fieldFindings } = readSpec(settings, reading.value ?? {}, {
+    unknownFields: "refuse",
+    emptyWhenNull: [],
+  });
+  const written = spec?.endpoints ?? [];
+  const lines = linesOf(
+    text,
+    written.map((_, index) => ["endpoints", index]),
+  );
+  const entries = written.map((entry, index) =>
+    entryOf(entry, { ...origin, line: lines[index] ?? 1 }, ["endpoints", index]),
+  );
+  const findings = [...fieldFindings, ...entries.flatMap((entry) => entry.findings)];
+  const places = linesOf(
+    text,
+    findings.map(({ path }) => path),
+  );
+  return {
+    value: { endpoints: findings.length > 0 ? [] : entries.flatMap(({ value }) => value) },
+    diagnostics: findings.map((finding, index) => at({ ...origin, line: places[index] ?? 1 }, finding)),
+  };
+}
+
+const linesOf = (text: string, paths: readonly Path[]): readonly number[] =>
+  paths.length === 0 ? [] : locateAll({ text, line: 1 }, paths).map(({ line }) => line);
+
+interface ReadEntry {
+  readonly value: StatedEndpoints;
+  readonly findings: readonly Finding[];
+}
+
+function entryOf({ workload, service, hosts, labels = {} }: WrittenEntry, origin: Origin, path: Path): ReadEntry {
+  const findings: Finding[] = [...labelSetRules(labels, [...path, "labels"])];
+  const of = workload === undefined ? "service" : "workload";
+  const [name = "", namespace = "default", ...more] = (workload ?? service ?? "").split("/").reverse();
+  if ((workload === undefined) === (service === undefined)) {
+    findings.push(error(path, "names neither or both of workload and service", "name one", "missing-field"));
+  } else if (name === "" || namespace === "" || more.length > 0) {
+    findings.push(error([...path, of], "must be a name, or namespace/name", 'such as shop/cart, or "*" for all'));
+  }
+  const all = name === "*" && (workload ?? service) === "*";
+  const read = hosts.map((host, index) => {
+    const found = hostOf(host);
+    if (found === undefined) {
+      const hint = "such as cart.internal, 10.0.0.5:8080 or [fd00::5]:8080";
+      findings.push(error([...path, "hosts", index], `${JSON.stringify(host)} is neither a host nor host:port`, hint));
+    }
+    return found;
+  });
+  const value: StatedEndpoints = {
+    of,
+    namespace: all ? "*" : namespace,
+    name,
+    hosts: read.filter((host) => host !== undefined),
+    labels,
+    origin,
+  };
+  return { value, findings };
+}
+
+function hostOf(text: string): StatedHost | undefined {
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(text) ?? [];
+  const host = bracketed ?? plain ?? (isIpAddress(text) ? text : "");
+  const port = digits === undefined ? undefined : Number(digits);
+  const isHost = isIpAddress(host) || isFqdn(host.replaceAll(/\{name(?:space)?\}/g, "x"));
+  return isHost && (port === undefined || isPortNumber(port)) ? { host, port } : undefined;
+}

@@ -1,0 +1,49 @@
+/**
+ * Readers of values that nobody has validated: what is not of the type that is asked for counts as absent.
+ */
+type Fields = Readonly<Record<string, unknown>>;
+
+const noFields: Fields = Object.freeze({});
+const noStrings: Readonly<Record<string, string>> = Object.freeze({});
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The members of an object; none for anything else. */
+export function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : noFields;
+}
+
+/** The elements of an array; none for anything else. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** undefined for anything but a number. */
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+/** undefined for anything but a boolean, as Kubernetes tells absent and false apart. */
+export function flagOf(value: unknown): boolean | undefined {
+  return typeof value === "boolean" ? value : undefined;
+}
+
+function allStrings(fields: Fields): fields is Readonly<Record<string, string>> {
+  for (const key in fields) if (typeof fields[key] !== "string") return false;
+  return true;
+}
+
+/** Labels, annotations and selectors: the members whose values are texts. */
+export function stringsOf(value: unknown): Readonly<Record<string, string>> {
+  if (!isFields(value)) return noStrings;
+  if (allStrings(value)) return value;
+  const out: Record<string, string> = {};
+  for (const [key, member] of Object.entries(value)) if (typeof member === "string") out[key] = member;
+  return out;
+}

@@ -1,0 +1,170 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ClusterDiscoveryService } from "../../gen/envoy/service/cluster/v3/cds_pb.ts";
+import { freePort } from "../e2e/upstream.ts";
+
+const entry = (file: string) => new URL(`../../functions/${file}`, import.meta.url).pathname;
+const samples = new URL("../../samples/bookshop", import.meta.url).pathname;
+const node = { id: "router~127.0.0.1~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local", cluster: "x" };
+
+let folder = "";
+const running: ChildProcess[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "portolan-shutdown-"));
+});
+afterAll(async () => {
+  for (const child of running) child.kill("SIGKILL");
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Started {
+  readonly url: string;
+  readonly grpcUrl: string | undefined;
+  /** Sends SIGTERM. @returns the exit code, and how long it took */
+  end(): Promise<{ readonly code: number | null; readonly tookMs: number }>;
+}
+
+async function start(args: readonly string[], env: NodeJS.ProcessEnv, ports: readonly number[]): Promise<Started> {
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  running.push(child);
+  createInterface(child.stdout).on("line", () => {});
+  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const [url = "", grpcUrl] = ports.map((port) => `http://127.0.0.1:${port}`);
+  for (const where of [url, grpcUrl].filter((one) => one !== undefined)) await isUp(where);
+  return {
+    url,
+    grpcUrl,
+    async end() {
+      const startMs = performance.now();
+      child.kill("SIGTERM");
+      return { code: await exit, tookMs: performance.now() - startMs };
+    },
+  };
+}
+
+async function isUp(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    const open = await new Promise<boolean>((resolve) => {
+      const socket = connect(Number(port), hostname, () => resolve(true));
+      socket.once("error", () => resolve(false)).once("connect", () => socket.destroy());
+    });
+    if (open) return;
+    await sleep(50);
+  }
+  throw new Error(`${url} is not served`);
+}
+
+/** `portolan dev` and the server, on the same mesh. */
+const programs: readonly (readonly [string, () => Promise<Started>])[] = [
+  [
+    "portolan dev",
+    async () => {
+      const port = await freePort();
+      const args = [entry("cli.ts"), "dev", samples, "--port", String(port), "--store", join(folder, "dev")];
+      return start(args, {}, [port]);
+    },
+  ],
+  [
+    "the server",
+    async () => {
+      const store = join(folder, "server");
+      const push = spawn(process.execPath, [entry("cli.ts"), "push", samples, "--store", store, "--binary-forms"]);
+      expect(await new Promise((resolve) => push.once("exit", resolve))).toBe(0);
+      const ports = [await freePort(), await freePort()];
+      const env = { PORTOLAN_STORE: store, PORT: String(ports[0]), PORTOLAN_GRPC_PORT: String(ports[1]) };
+      return start([entry("server.node.ts")], env, ports);
+    },
+  ],
+];
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+function poll(url: string, agent: Agent, version: string, holdMs: number): Promise<Answer> {
+  const body = JSON.stringify({
+    node,
+    version_info: version,
+    type_url: "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+  });
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "x-envoy-expected-rq-timeout-ms": String(holdMs) };
+    const sent = request(`${url}/v3/discovery:clusters`, { method: "POST", agent, headers }, (response) => {
+      let text = "";
+      response.on("data", (data) => {
+        text += data;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }));
+      response.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+/** Polls again and again on a connection of its own until there is nobody to ask. @returns what went otherwise */
+async function pollOn(url: string, version: string, isEnding: () => boolean): Promise<readonly string[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  try {
+    for (;;) {
+      const { status } = await poll(url, agent, version, 1_000);
+      if (status !== 304) return [`answered ${status}`];
+    }
+  } catch (cause) {
+    const text = String(cause);
+    // Nobody listens: the request was not taken. Anything else is one that was taken and let fall.
+    return isEnding() && text.includes("ECONNREFUSED") ? [] : [text];
+  } finally {
+    agent.destroy();
+  }
+}
+
+async function callOn(grpcUrl: string | undefined, isEnding: () => boolean): Promise<readonly string[]> {
+  if (grpcUrl === undefined) return [];
+  const client = createClient(ClusterDiscoveryService, createGrpcTransport({ baseUrl: grpcUrl }));
+  for (;;) {
+    try {
+      await client.fetchClusters({ node });
+    } catch (cause) {
+      return isEnding() && /ECONNREFUSED|refused/i.test(String(cause)) ? [] : [`gRPC: ${String(cause)}`];
+    }
+  }
+}
+
+describe.each(programs)("%s under traffic", (_name, startProgram) => {
+  it("answers every request that it has taken before it ends, and ends in time", async () => {
+    const { url, grpcUrl, end } = await startProgram();
+    const holding = Array.from({ length: 10 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    const [first] = await Promise.all(holding.map((agent) => poll(url, agent, "", 1_000)));
+    const { version_info: version } = JSON.parse(first?.body ?? "{}");
+    const held = holding.map((agent) => poll(url, agent, version, 60_000));
+
+    let ending = false;
+    const isEnding = () => ending;
+    const busy = Array.from({ length: 10 }, () => pollOn(url, version, isEnding));
+    const calls = Array.from({ length: 4 }, () => callOn(grpcUrl, isEnding));
+    await sleep(1_000);
+    ending = true;
+    const { code, tookMs } = await end();
+
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual(held.map(() => 304));
+    expect((await Promise.all([...busy, ...calls])).flat()).toEqual([]);
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(8_000);
+    for (const agent of holding) agent.destroy();
+  }, 90_000);
+});

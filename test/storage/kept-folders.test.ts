@@ -1,0 +1,85 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fileStore } from "../../lib/storage/files.ts";
+import { createFolderKeeper } from "../../lib/storage/kept-folders.ts";
+
+/** Folders whose names were written to the disk, in order. */
+const synced = vi.hoisted((): string[] => []);
+
+vi.mock("node:fs/promises", async (original) => {
+  const real = await original<typeof import("node:fs/promises")>();
+  return {
+    ...real,
+    async open(path: string, flags: string) {
+      const handle = await real.open(path, flags);
+      const sync = handle.sync.bind(handle);
+      handle.sync = async () => {
+        await sync();
+        synced.push(path);
+      };
+      return handle;
+    },
+  };
+});
+
+let root = "";
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "portolan-kept-"));
+  synced.length = 0;
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const syncedBelow = () => synced.map((path) => relative(root, path) || ".");
+
+describe("folders that are made", () => {
+  it("are there after a power failure: whatever holds the name of a new one is written", async () => {
+    const folders = createFolderKeeper(root, true);
+    await folders.make(join(root, "blobs", "ab"));
+    expect(syncedBelow().sort()).toEqual([".", "blobs"]);
+    synced.length = 0;
+    await folders.make(join(root, "blobs", "ab"));
+    expect(syncedBelow()).toEqual([]);
+    await folders.make(join(root, "blobs", "cd"));
+    expect(syncedBelow()).toEqual(["blobs"]);
+  });
+
+  it("are written by whoever finds them too: the process that made them may have died on the way", async () => {
+    await mkdir(join(root, "blobs", "ab"), { recursive: true });
+    await createFolderKeeper(root, true).make(join(root, "blobs", "ab"));
+    expect(syncedBelow().sort()).toEqual([".", "blobs"]);
+  });
+
+  it("are written again when they were deleted in between", async () => {
+    const folders = createFolderKeeper(root, true);
+    await folders.make(join(root, "HEAD#"));
+    await rm(join(root, "HEAD#"), { recursive: true });
+    synced.length = 0;
+    await folders.make(join(root, "HEAD#"));
+    expect(syncedBelow()).toEqual(["."]);
+  });
+
+  it("include the root itself, when that is new", async () => {
+    await createFolderKeeper(join(root, "new", "store"), true).make(join(root, "new", "store", "blobs"));
+    expect(syncedBelow().sort()).toEqual([".", "new", "new/store"]);
+  });
+
+  it("are left to the system in a store to throw away", async () => {
+    const folders = createFolderKeeper(root, false);
+    await folders.make(join(root, "blobs", "ab"));
+    await folders.keep(join(root, "blobs", "ab"));
+    expect(syncedBelow()).toEqual([]);
+  });
+});
+
+describe("an object that is acknowledged", () => {
+  it("has its bytes, its name and every folder above it on the disk", async () => {
+    await fileStore(join(root, "store")).put("blobs/ab/abcd", new TextEncoder().encode("x"), { ifNoneMatch: "*" });
+    const [draft, ...folders] = syncedBelow();
+    expect(draft).toMatch(/^store\/\.tmp\//);
+    expect(folders).toEqual(expect.arrayContaining(["store", "store/blobs", "store/blobs/ab"]));
+    // The name last: it must not be there before what it names.
+    expect(folders.at(-1)).toBe("store/blobs/ab");
+  });
+});
