@@ -10,7 +10,7 @@ export function commentsIn(stream: string): readonly Comment[] {
   const comments: { line: number; lines: string[] }[] = [];
   let last = 0;
   for (const [index, text] of stream.split(/\r\n|\r|\n/).entries()) {
-    const comment = /(?:^|\s)#+([^]*)$/.exec(text)?.[1];
+    const comment = /(?:^|\s)#+(.*)$/s.exec(text)?.[1];
     if (comment === undefined) continue;
     const line = index + 1;
     if (last === line - 1) comments.at(-1)?.lines.push(comment);

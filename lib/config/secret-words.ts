@@ -1,5 +1,4 @@
 /** Words by which a text is searched for secrets at all, and for which one that cannot be searched is refused. */
-
 import { secretDataSources, secretTexts } from "./rules/inline-secrets.ts";
 import { keyIn, pemHeading, pemInBase64 } from "./rules/private-keys.ts";
 
@@ -8,7 +7,7 @@ const spelt = (name: string) => name.replace(/[A-Z]/g, (letter) => `_*[${letter}
 const anyOf = (names: Iterable<string>) => `\\b(?:${[...names].map(spelt).join("|")})\\b`;
 
 /** Escapes and lines broken within a word, which could spell any other word; zeros are of another encoding. */
-const disguises = String.raw`\\[uUx]|\\\r?\n|\0`;
+const disguises = String.raw`\\[uUx]|\\[\r\n]|\0`;
 const inlineData = "inline_*(?:[Ss]tring|[Bb]ytes)";
 /** A tag of YAML's: `!!binary` is base64 in whatever way it is written, and no reader here knows it. */
 const tag = String.raw`![!<%\w]`;
