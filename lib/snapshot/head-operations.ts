@@ -45,13 +45,17 @@ export type OperatorOptions = PublisherOptions & Word;
  * Leads HEAD back to the root of an earlier publication, in the same steps as any other publish, and pins it there: what is
  * published meanwhile is recorded and served to nobody until somebody lets go. A canary that is running ends with it.
  *
- * @param back how many roots to go back among those that were served, 1 for the one before
+ * @param back how many roots to go back among those that were served, 1 for the one before; or the root itself
  * @throws PortolanError when the history does not go back so far, or another operator came in between
  */
-export async function rollback(store: ObjectStore, back: number, options: OperatorOptions = {}): Promise<Moved> {
+export async function rollback(
+  store: ObjectStore,
+  back: number | string,
+  options: OperatorOptions = {},
+): Promise<Moved> {
   const base = await needHead(store, options);
   await mendHistory(store);
-  const root = await rootServedBefore(store, base.head, back);
+  const root = typeof back === "string" ? back : await rootServedBefore(store, base.head, back);
   return act(store, base, "rollback", options, (aims, pin) => rolledBack(aims, root, pin));
 }
 

@@ -76,7 +76,12 @@ export const writeAttacks: readonly AttackClass[] = [
     share: 20,
     ends: ["401"],
     send: (clients, random) => {
-      const body = pick(random, [deep, bytesOf("x"), bytesOf('{"ref":"a","repository":{"pushed_at":1}}'), bytesOf("{")]);
+      const body = pick(random, [
+        deep,
+        bytesOf("x"),
+        bytesOf('{"ref":"a","repository":{"pushed_at":1}}'),
+        bytesOf("{"),
+      ]);
       const secret = pick(random, [secrets.github, word(random)]);
       const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
       const path = pick(random, ["/hooks/github/main", "/hooks/github/constructor", "/hooks/gitlab/main"]);
