@@ -3,7 +3,7 @@ const privateJwk = "a JSON Web Key that is not public";
 const maxDepth = 100;
 
 /** The heading of a private key in PEM, whatever stands in place of its blanks: a folded line, marks of comments and quotes. */
-export const pemHeading = /-----BEGIN(?:[\s\\"'#]+[A-Z0-9]+)*?[\s\\"'#]+PRIVATE[\s\\"'#]+KEY/;
+export const pemHeading = /-----BEGIN(?:[\s\\"'#]+[A-Z0-9]{1,20}){0,8}?[\s\\"'#]+PRIVATE[\s\\"'#]+KEY/;
 
 /** What PEM begins with in base64, whatever lines it is broken into. */
 export const pemInBase64 = new RegExp([..."LS0tLS1CRUdJTi"].join("\\s*"));
@@ -60,7 +60,7 @@ function keyInValue(value: unknown, depth: number): string | undefined {
 
 /** A JSON Web Key in a text that is no JSON: YAML, a program, a comment. Its private member is told by its length. */
 function writtenJwk(text: string): string | undefined {
-  const plain = text.replace(/\\+[nrt]/g, " ").replace(/[\\"'#]/g, "");
+  const plain = text.replace(/\\+([nrt]?)/g, (_, escape) => (escape === "" ? "" : " ")).replace(/["'#]/g, "");
   const member = new RegExp(`(?:^|[\\s{,])(?:${privateMembers.join("|")})\\s*:\\s*[\\w-]{16,}`);
   return /\bkty\s*:/.test(plain) && member.test(plain) ? privateJwk : undefined;
 }
