@@ -8,6 +8,7 @@ import { mountConnect } from "../lib/front/connect/mount.ts";
 import { createFront } from "../lib/front/front.ts";
 import { serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
+import { strangerRemedy } from "../lib/front/stranger-remedy.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/signing-keys.ts";
 import { openStore } from "../lib/storage/open-store.ts";
@@ -31,6 +32,8 @@ const front = createFront({
   authentication,
   metrics: prometheusMetrics(),
   onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),
+  onStranger: (stranger) =>
+    log.warn({ ...stranger, remedy: strangerRemedy(stranger) }, "a node has no class of its own"),
   onError: (cause) => log.error(cause),
 });
 const app = frontApp(front);

@@ -1,10 +1,11 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { bootstrapDocument, defaultBootstrapSettings } from "../v1/bootstrap.ts";
+import { wholeNumber } from "./numbers.ts";
 import type { Register } from "./terminal.ts";
 
 interface Options {
   readonly server: string;
-  readonly adminPort: string;
+  readonly adminPort: number;
   readonly zipkin: string;
   readonly statsd: string;
 }
@@ -15,7 +16,12 @@ export const registerBootstrapV1: Register = (program, terminal) => {
     .command("bootstrap-v1")
     .description("Prints the start-up file of an Envoy that speaks the REST v1 API (up to Envoy 1.6), as JSON.")
     .option("--server <url>", "where the front answers; it needs --legacy-api", "http://127.0.0.1:8080")
-    .option("--admin-port <port>", "port of Envoy's admin interface", String(defaultBootstrapSettings.proxyAdminPort))
+    .option(
+      "--admin-port <port>",
+      "port of Envoy's admin interface",
+      wholeNumber(0, 65_535),
+      defaultBootstrapSettings.proxyAdminPort,
+    )
     .option("--zipkin <host:port>", "trace to this collector", "")
     .option("--statsd <address:port>", "send statistics there by UDP", "")
     .addHelpText(
@@ -28,7 +34,7 @@ export const registerBootstrapV1: Register = (program, terminal) => {
       const document = bootstrapDocument({
         ...defaultBootstrapSettings,
         discoveryAddress: addressOf(server),
-        proxyAdminPort: Number(adminPort),
+        proxyAdminPort: adminPort,
         zipkinAddress: zipkin,
         statsdUdpAddress: statsd,
       });

@@ -11,6 +11,7 @@ import { createMemo } from "../mesh/memo/memo.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
 import { standInAddress } from "../registry/kubernetes/stand-in.ts";
+import { wholeNumber } from "./numbers.ts";
 import { proxyServices } from "./proxy-services.ts";
 import type { Register } from "./terminal.ts";
 
@@ -20,7 +21,7 @@ export const sampleFolder = "samples/bookshop";
 interface Options {
   readonly dir: string;
   readonly server: string;
-  readonly adminPort: string;
+  readonly adminPort: number;
   readonly json?: boolean;
   readonly tokenFile?: string;
   readonly out?: string;
@@ -36,7 +37,7 @@ export const registerBootstrap: Register = (program, terminal) => {
     )
     .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder)
     .option("--server <url>", "where the front answers", "http://127.0.0.1:8080")
-    .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", "15000")
+    .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)
     .option("--json", "as JSON instead of YAML")
     .option("--token-file <path>", "where the proxy's token lies on its machine; wants --out")
     .option("--out <folder>", "write envoy.yaml and what belongs to it there, instead of printing it")
@@ -67,7 +68,7 @@ export const registerBootstrap: Register = (program, terminal) => {
         throw new PortolanError("--token-file wants --out: the bootstrap comes with a second file");
       const tokenSecretFile = join(options.at ?? resolve(options.out ?? "."), tokenSecretName);
       const access = options.tokenFile === undefined ? {} : { tokenSecretFile };
-      const bootstrap = bootstrapFor(found, options.server, Number(options.adminPort), access);
+      const bootstrap = bootstrapFor(found, options.server, options.adminPort, access);
       const text = options.json === true ? JSON.stringify(bootstrap, undefined, 2) : bootstrapText(bootstrap);
       if (options.out === undefined) {
         terminal.out(text);

@@ -1,8 +1,9 @@
+import { InvalidArgumentError, Option } from "commander";
 import { dump } from "js-yaml";
 import { type AnalyzeOptions, analyze, analyzers, originText } from "../analysis/analyze.ts";
 import { messageTypes } from "../analysis/analyzer.ts";
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
-import { addInputOptions, type InputOptions, inputFiles, read } from "./config-input.ts";
+import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
 import { printTable } from "./config-print.ts";
 import { pathText, type Register, type Terminal } from "./terminal.ts";
 
@@ -10,26 +11,32 @@ interface Options extends InputOptions {
   readonly list?: boolean;
   readonly analyzer?: readonly string[];
   readonly suppress?: readonly string[];
-  readonly failureThreshold: string;
-  readonly outputThreshold: string;
-  readonly output: string;
+  readonly failureThreshold: Level;
+  readonly outputThreshold: Level;
+  readonly output: (typeof formats)[number];
 }
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
-const levels = { error: 0, warning: 1, info: 2 } as const;
+const levelNames = ["Error", "Warning", "Info"] as const;
+type Level = (typeof levelNames)[number];
+const rank = (name: string): number => levelNames.findIndex((known) => known.toLowerCase() === name.toLowerCase());
 const formats = ["log", "table", "json", "yaml", "annotations"] as const;
 
 /** `portolan analyze -f …`: what is valid by itself, and does not fit together. */
 export const registerAnalyze: Register = (program, terminal) => {
-  const command = program.command("analyze").description("look for configuration that does not fit together");
-  addInputOptions(command)
+  const command = program.command("analyze").description("Looks for configuration that does not fit together.");
+  addInputArguments(command)
     .option("-L, --list", "list the analysers")
     .option("--analyzer <name>", "run only these; may be repeated", collect)
     .option("-S, --suppress <message>", "CODE=Kind name.namespace, with * for any text; may be repeated", collect)
-    .option("--failure-threshold <level>", "exit code 1 from this level on: Error, Warning, Info", "Error")
-    .option("--output-threshold <level>", "show messages from this level on", "Info")
-    .option("-o, --output <format>", formats.join(", "), "log")
-    .action(async (options: Options) => {
+    .option("--failure-threshold <level>", "exit code 1 from this level on: Error, Warning, Info", level, "Error")
+    .option("--output-threshold <level>", "show messages from this level on", level, "Info")
+    .addOption(new Option("-o, --output <format>", "how to print").choices(formats).default("log"))
+    .addHelpText(
+      "after",
+      "\nExamples:\n  portolan analyze samples/bookshop\n  portolan analyze -f mesh/ -o json --failure-threshold Warning\n  portolan analyze --list",
+    )
+    .action(async (paths: readonly string[], options: Options) => {
       if (options.list === true) {
         printTable(
           terminal,
@@ -37,26 +44,27 @@ export const registerAnalyze: Register = (program, terminal) => {
         );
         return;
       }
-      const loaded = read(await inputFiles(options.filename), options.namespace);
+      const loaded = read(await inputFiles([...paths, ...(options.filename ?? [])]), options.namespace);
       const clusterIds = ["Kubernetes", ...loaded.clusters.map(({ id }) => id)];
       const chosen: AnalyzeOptions = {
         ...(options.analyzer === undefined ? {} : { only: options.analyzer }),
         ...(options.suppress === undefined ? {} : { suppress: options.suppress }),
       };
       const messages = analyze({ ...loaded, clusterIds }, chosen);
-      const shown = messages.filter(({ severity }) => levels[severity] <= level(options.outputThreshold));
+      const shown = messages.filter(({ severity }) => rank(severity) <= rank(options.outputThreshold));
       print(terminal, shown, options.output);
       // The threshold looks at all messages, also those that are not shown.
-      const failing = messages.filter(({ severity }) => levels[severity] <= level(options.failureThreshold));
+      const failing = messages.filter(({ severity }) => rank(severity) <= rank(options.failureThreshold));
       if (failing.length > 0)
         throw new PortolanError(`${failing.length} messages at ${options.failureThreshold} or worse`);
     });
 };
 
-function level(name: string): number {
-  const found = Object.entries(levels).find(([known]) => known === name.toLowerCase());
-  if (found === undefined) throw new PortolanError(`there is no level ${name}; known: Error, Warning, Info`);
-  return found[1];
+/** A level as the command line writes it, in any case. */
+function level(name: string): Level {
+  const found = levelNames.find((known) => known.toLowerCase() === name.toLowerCase());
+  if (found === undefined) throw new InvalidArgumentError("known are Error, Warning and Info");
+  return found;
 }
 
 /** One message as programs read it, in istioctl's words. */
@@ -73,7 +81,7 @@ function record(message: Diagnostic) {
   };
 }
 
-function print(terminal: Terminal, messages: readonly Diagnostic[], format: string): void {
+function print(terminal: Terminal, messages: readonly Diagnostic[], format: Options["output"]): void {
   switch (format) {
     case "json":
       terminal.out(JSON.stringify(messages.map(record), undefined, 2));
@@ -100,8 +108,6 @@ function print(terminal: Terminal, messages: readonly Diagnostic[], format: stri
       }
       if (messages.length === 0) terminal.out("No issues found.");
       return;
-    default:
-      throw new PortolanError(`there is no output ${format}; known: ${formats.join(", ")}`);
   }
 }
 

@@ -1,45 +1,66 @@
+import { InvalidArgumentError } from "commander";
 import { keyOf } from "../config/config.ts";
-import { PortolanError } from "../config/diagnostic.ts";
+import { type ConfigKey, keyText, PortolanError } from "../config/diagnostic.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
-import { kindNamed } from "./config-kind.ts";
-import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
+import { namedObjects, needConfig } from "./config-kind.ts";
+import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { refusalText } from "./config-write.ts";
 import { tellIfPinned } from "./recompiled-text.ts";
 import type { Register } from "./terminal.ts";
 
-interface DeleteOptions extends InputOptions, PlaceOptions {}
+interface DeleteOptions extends InputOptions, PlaceOptions {
+  readonly json?: boolean;
+}
 
-/** `portolan delete <type> <name>…` or `-f …`: goes on after what fails, and fails at the end. */
+/** `portolan delete <type> <name>…` or `-f …`: all that is there in one commit, and fails for what is not. */
 export const registerDelete: Register = (program, terminal) => {
   const command = program
     .command("delete")
-    .description("delete objects by name, or those of files")
-    .argument("[type]", "such as virtualservice")
-    .argument("[names...]");
+    .description("Deletes objects by name, or those of files, in one commit.")
+    .argument("[type]", "such as virtualservice, vs or vs/reviews")
+    .argument("[names...]")
+    .option("--json", "what was deleted as JSON")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  portolan delete vs reviews -n bookshop\n  portolan delete vs/reviews dr/reviews -n bookshop\n  portolan delete -f mesh/",
+    );
   addPlaceOptions(addInputOptions(command)).action(
     async (type: string | undefined, names: readonly string[], options: DeleteOptions) => {
       if ((type === undefined) === (options.filename === undefined)) {
-        throw new PortolanError("name a type and objects, or files with -f, and not both");
+        throw new InvalidArgumentError("name a type and objects, or files with -f, and not both");
       }
       const keys =
         type === undefined
           ? (await configInput(options, terminal, "delete")).map(keyOf)
-          : keysNamed(type, names, options.namespace);
+          : keysNamed([type, ...names], options.namespace);
       const place = await openPlace(options);
-      const failures: string[] = [];
-      for (const { kind, name, namespace } of keys) {
-        const result = await place.configs.delete(kind, name, namespace);
-        if (result.kind === "written") terminal.out(`Deleted config: ${kind} ${name}`);
-        else failures.push(`${kind} ${name} ${refusalText(result)}`);
+      const { there, missing } = await sorted(place, keys);
+      if (there.length > 0) {
+        const message = there.length === 1 ? `delete ${there.map(keyText).join()}` : `delete ${there.length} objects`;
+        const changes = there.map((key) => ({ kind: "delete", key }) as const);
+        const result = await place.configs.writeAll(changes, message);
+        if (result.kind === "refused") throw new PortolanError(`${result.key}: ${refusalText(result.result)}`);
+        if (options.json === true) terminal.out(JSON.stringify({ deleted: there, revision: result.revision }));
+        else for (const { kind, name } of there) terminal.out(`Deleted config: ${kind} ${name}`);
+        tellIfPinned(terminal, await place.publish());
       }
-      tellIfPinned(terminal, await place.publish());
-      if (failures.length > 0) throw new PortolanError(failures.join("; "));
+      if (missing.length > 0)
+        throw new PortolanError(missing.map(({ kind, name }) => `${kind} ${name} does not exist`).join("; "));
     },
   );
 };
 
-function keysNamed(type: string, names: readonly string[], namespace = "default") {
-  const { kind, clusterScoped } = kindNamed(type);
-  if (names.length === 0) throw new PortolanError(`name the objects of type ${type} to delete`);
-  return names.map((name) => ({ kind, name, namespace: clusterScoped ? "" : namespace }));
+function keysNamed(words: readonly string[], namespace = "default"): readonly ConfigKey[] {
+  return namedObjects(words).map(({ kind, name }) => {
+    const { group, clusterScoped } = needConfig(kind);
+    if (name === undefined) throw new InvalidArgumentError(`name the objects of type ${kind.kind} to delete`);
+    return { group, kind: kind.kind, name, namespace: clusterScoped ? "" : namespace };
+  });
+}
+
+async function sorted(place: ConfigPlace, keys: readonly ConfigKey[]) {
+  const { ledger } = place.configs;
+  const known = new Map(await ledger.list((await ledger.head()).root));
+  const isThere = (key: ConfigKey) => known.has(keyText(key));
+  return { there: keys.filter(isThere), missing: keys.filter((key) => !isThere(key)) };
 }

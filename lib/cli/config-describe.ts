@@ -1,39 +1,68 @@
+import { InvalidArgumentError } from "commander";
 import { keyOf } from "../config/config.ts";
 import { keyText, kindText, PortolanError } from "../config/diagnostic.ts";
 import { schemaOf } from "../config/kind-registry.ts";
+import { objectsOf } from "./config-find.ts";
 import { printCommits } from "./config-history.ts";
-import { kindNamed } from "./config-kind.ts";
+import { namedObjects } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
-import { nameOf, printConfigs, printTable } from "./config-print.ts";
+import { nameOf, printObjects, printTable, shownConfig } from "./config-print.ts";
 import { printDiagnostics, type Register } from "./terminal.ts";
 
 /** How far back the writes that touched the object are looked for. */
 const searchedWrites = 200;
 
+interface DescribeOptions extends Omit<PlaceOptions, "source"> {
+  readonly source?: string;
+  readonly namespace: string;
+  readonly json?: boolean;
+}
+
 /** `portolan describe <type> <name>`: an object, what validation says of it, and who wrote it. */
 export const registerDescribe: Register = (program, terminal) => {
   const command = program
     .command("describe")
-    .description("show an object with its warnings and its history")
-    .argument("<type>", "such as virtualservice")
-    .argument("<name>")
-    .option("-n, --namespace <name>", "its namespace", "default");
-  addPlaceOptions(command).action(
-    async (type: string, name: string, options: PlaceOptions & { readonly namespace: string }) => {
-      const schema = kindNamed(type);
-      const { kind, clusterScoped } = schema;
-      const { configs } = await openPlace(options);
-      const config = await configs.get(kindText(schema), name, clusterScoped ? "" : options.namespace);
-      if (config === undefined) throw new PortolanError(`there is no ${kind} ${options.namespace}/${name}`);
-      terminal.out(terminal.colours.bold(nameOf(config)));
-      printConfigs(terminal, [config], "yaml");
+    .description("Shows an object with its warnings and its history.")
+    .argument("<type>", "such as virtualservice, vs or vs/reviews")
+    .argument("[name]")
+    .option("-n, --namespace <name>", "its namespace", "default")
+    .option("--json", "the object, what validation says of it, and who wrote it, as JSON")
+    .addHelpText("after", "\nExample:\n  portolan describe vs reviews -n bookshop");
+  addPlaceOptions(command, { anySource: true }).action(
+    async (type: string, name: string | undefined, options: DescribeOptions) => {
+      const [object] = namedObjects(name === undefined ? [type] : [type, name]);
+      if (object?.name === undefined) throw new InvalidArgumentError("name the object: describe vs reviews");
+      const { kind, group, clusterScoped } = object.kind;
+      const namespace = clusterScoped ? "" : options.namespace;
+      const { source = "operators" } = options;
+      const place = await openPlace({ ...options, source });
+      const config = await place.configs.get(kindText(object.kind), object.name, namespace);
+      if (config === undefined) {
+        const found = (await objectsOf(place, options.source)).find(
+          (one) => one.kind === kind && one.group === group && one.name === object.name && one.namespace === namespace,
+        );
+        if (found === undefined) throw new PortolanError(`there is no ${kind} ${namespace}/${object.name}`);
+        if (options.json === true)
+          return terminal.out(
+            JSON.stringify({ source: found.source, object: found.object, findings: [], history: [] }),
+          );
+        terminal.out(terminal.colours.bold(nameOf(found)));
+        printObjects(terminal, [found], "yaml");
+        terminal.out(`comes with the folder of source ${found.source}`);
+        return;
+      }
       const findings = schemaOf(config.meta.group, kind)?.read(config.spec, config.meta, "refuse").findings ?? [];
+      const key = keyText(keyOf(config));
+      const commits = (await place.configs.ledger.history(searchedWrites)).filter(({ keys }) => keys.includes(key));
+      const shown = shownConfig(source, config);
+      if (options.json === true)
+        return terminal.out(JSON.stringify({ source, object: shown.object, findings, history: commits }));
+      terminal.out(terminal.colours.bold(nameOf(config.meta)));
+      printObjects(terminal, [shown], "yaml");
       printDiagnostics(
         terminal,
         findings.map((finding) => ({ ...finding, origin: config.origin })),
       );
-      const key = keyText(keyOf(config));
-      const commits = (await configs.ledger.history(searchedWrites)).filter(({ keys }) => keys.includes(key));
       printCommits(commits, (rows) => printTable(terminal, rows));
     },
   );

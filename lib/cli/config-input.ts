@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../config/config.ts";
 import { byCodePoint, type Diagnostic, keyText, PortolanError } from "../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../config/directory.ts";
@@ -16,6 +16,11 @@ export interface InputOptions {
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
+/** The same, and files and folders as arguments, which are named as with `-f`. */
+export function addInputArguments(command: Command): Command {
+  return addInputOptions(command.argument("[paths...]", "files and folders, as with -f"));
+}
+
 /** `-f` as often as needed, and `-n`. */
 export function addInputOptions(command: Command): Command {
   return command
@@ -26,13 +31,14 @@ export function addInputOptions(command: Command): Command {
 /**
  * The files that `-f` names: folders are searched, in the order of their paths.
  *
- * @throws PortolanError when one cannot be read, or none is named
+ * @throws PortolanError when one cannot be read, and InvalidArgumentError when none is named
  */
 export async function inputFiles(names: readonly string[] | undefined): Promise<readonly SourceFile[]> {
-  if (names === undefined || names.length === 0) throw new PortolanError("no input: name files with -f");
+  if (names === undefined || names.length === 0)
+    throw new InvalidArgumentError("no input: name files or folders with -f");
   const files: SourceFile[] = [];
   for (const name of names) {
-    if (name === "") throw new PortolanError("no input: -f names no file");
+    if (name === "") throw new InvalidArgumentError("no input: -f names no file");
     if (name === "-") files.push({ file: "(standard input)", text: await readAll(process.stdin) });
     else files.push(...(await filesAt(name)));
   }
@@ -74,8 +80,24 @@ export async function configInput(options: InputOptions, terminal: Terminal, ver
     terminal,
     loaded.diagnostics.filter(({ severity }) => severity === "warning"),
   );
+  tellLeftOut(loaded, terminal, verb);
   if (loaded.configs.length === 0) throw new PortolanError(`nothing to ${verb}`);
   return [...loaded.configs].sort((a, b) => byCodePoint(keyText(a.origin.key), keyText(b.origin.key)));
+}
+
+/** More of what is left out is counted. */
+const maxLeftOut = 10;
+
+/** What is no configuration of Istio's is in no source that `apply` writes, and is named: it may be what somebody meant. */
+function tellLeftOut({ objects, others }: LoadedDirectory, terminal: Terminal, verb: string): void {
+  const left = [...objects, ...others].map(({ kind, metadata, origin }) => {
+    const name = metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
+    return `${kind} ${name} (${origin.file}:${origin.line})`;
+  });
+  if (left.length === 0) return;
+  const more = left.length > maxLeftOut ? ` and ${left.length - maxLeftOut} more` : "";
+  terminal.err(`left out: ${left.slice(0, maxLeftOut).join(", ")}${more}`);
+  terminal.err(`  ${verb} knows Istio's kinds; \`portolan push FOLDER\` takes Kubernetes' own too`);
 }
 
 /** Everything in the files, valid or not. */

@@ -1,20 +1,19 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { createRecompiler, type Recompiled } from "../compile/recompile.ts";
 import { writeShard } from "../compile/source-shard.ts";
 import { objectSigner } from "../compile/webhook/object-signature.ts";
-import { PortolanError } from "../config/diagnostic.ts";
 import { ledgerFiles } from "../config-store/ledger-files.ts";
 import { createLedgerStore, type LedgerConfigStore } from "../config-store/ledger-store.ts";
 import { httpStore } from "../storage/http.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
 import { actorName } from "./actor.ts";
 import { keyringOption, trustOf } from "./keyring.ts";
+import { namedStore, openThere, openToWrite, storeOption } from "./named-store.ts";
 import { postSigned, webhookSecret } from "./post-signed.ts";
-import { openStore } from "./snapshots/open-store.ts";
 
 /** Where `apply` and its like write to. */
 export interface PlaceOptions {
-  readonly store?: string;
+  readonly store?: string | undefined;
   readonly source: string;
   /** File with the keys that sign what is published; absent where nothing is. */
   readonly keyring?: string;
@@ -22,29 +21,38 @@ export interface PlaceOptions {
 
 /** A source's configuration, with history. */
 export interface ConfigPlace {
+  readonly objects: ObjectStore;
+  readonly source: string;
+  /** Behind a compile function, which shows what was applied to this source and nothing else. */
+  readonly isRemote: boolean;
   readonly configs: LedgerConfigStore;
   /** Hands what was written to the compiler, and compiles: what it reads is the newest version. */
   publish(): Promise<Recompiled>;
 }
 
-export function addPlaceOptions(command: Command): Command {
+/** @param anySource whether all sources are meant where none is named */
+export function addPlaceOptions(command: Command, { anySource = false } = {}): Command {
+  const source = anySource
+    ? new Option("--source <name>", "of this source only")
+    : new Option("--source <name>", "the source to write to").default("operators");
   return command
-    .option(
-      "--store <place>",
-      "a folder, s3://bucket/prefix, or the URL of a compile function (default: $PORTOLAN_STORE)",
-    )
-    .option("--source <name>", "the source to write to", "operators")
+    .addOption(storeOption(", or the URL of a compile function"))
+    .addOption(source)
     .addOption(keyringOption());
 }
 
-/** @throws PortolanError when no store is named, or an endpoint without its secret */
-export async function openPlace(options: PlaceOptions): Promise<ConfigPlace> {
-  const place = options.store ?? process.env.PORTOLAN_STORE ?? "";
-  if (place === "") throw new PortolanError("no store: give --store, or set PORTOLAN_STORE");
-  const { objects, isRemote, compile } = await openObjects(place, options.keyring);
+/**
+ * @param options.isNew whether a store that is not there yet is made by what is written
+ * @throws PortolanError when the store is not there, and for an endpoint without its secret
+ */
+export async function openPlace(options: PlaceOptions & { readonly isNew?: boolean }): Promise<ConfigPlace> {
+  const { objects, isRemote, compile } = await openObjects(options);
   const prefix = `sources/${encodeKeyPart(options.source)}/ledger`;
   const configs = createLedgerStore(objects, { prefix, author: actorName(), now: Date.now });
   return {
+    objects,
+    source: options.source,
+    isRemote,
     configs,
     async publish() {
       // Somebody may write in between; whoever comes last sees the newest head, and hands that on.
@@ -68,9 +76,14 @@ interface OpenedObjects {
   compile(): Promise<Recompiled>;
 }
 
-async function openObjects(place: string, keyring: string | undefined): Promise<OpenedObjects> {
-  if (/^https?:\/\//.test(place)) return openEndpoint(place.replace(/\/$/, ""), webhookSecret());
-  const store = await openStore(place);
+async function openObjects({
+  store: option,
+  keyring,
+  isNew = false,
+}: Parameters<typeof openPlace>[0]): Promise<OpenedObjects> {
+  const place = await namedStore(option);
+  if (place !== undefined && /^https?:\/\//.test(place)) return openEndpoint(place.replace(/\/$/, ""), webhookSecret());
+  const store = isNew ? await openToWrite(option) : await openThere(option);
   return {
     objects: store,
     isRemote: false,

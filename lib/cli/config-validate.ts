@@ -1,23 +1,28 @@
 import { PortolanError } from "../config/diagnostic.ts";
-import { addInputOptions, type InputOptions, inputFiles, read } from "./config-input.ts";
+import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
 import { printDiagnostics, type Register } from "./terminal.ts";
 
 /** `portolan validate -f …`: says everything that is wrong, without any store. */
 export const registerValidate: Register = (program, terminal) => {
-  addInputOptions(program.command("validate").description("check files; exit code 1 when something is refused")).action(
-    async (options: InputOptions) => {
-      const loaded = read(await inputFiles(options.filename), options.namespace);
+  const command = program.command("validate").description("Checks files; exit code 1 when something is refused.");
+  addInputArguments(command)
+    .option("--json", "the diagnostics as JSON")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  portolan validate samples/bookshop\n  portolan validate -f mesh/ -f more.yaml --json",
+    )
+    .action(async (paths: readonly string[], options: InputOptions & { readonly json?: boolean }) => {
+      const loaded = read(await inputFiles([...paths, ...(options.filename ?? [])]), options.namespace);
       const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
       const remote = loaded.clusters.flatMap(({ objects }) => objects);
       const count = loaded.configs.length + loaded.objects.length + loaded.others.length + remote.length;
+      if (options.json === true) terminal.out(JSON.stringify({ valid: count, diagnostics: loaded.diagnostics }));
+      else printDiagnostics(terminal, loaded.diagnostics, Number.POSITIVE_INFINITY);
       if (errors.length > 0) {
-        printDiagnostics(terminal, loaded.diagnostics, Number.POSITIVE_INFINITY);
         throw new PortolanError(
           `${errors.length} ${errors.length === 1 ? "error" : "errors"}; ${count} objects are valid`,
         );
       }
-      printDiagnostics(terminal, loaded.diagnostics, Number.POSITIVE_INFINITY);
-      terminal.out(`${count} objects are valid`);
-    },
-  );
+      if (options.json !== true) terminal.out(`${count} objects are valid`);
+    });
 };

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { sha256 } from "../config/canonical-json.ts";
 import type { Config } from "../config/config.ts";
 import { keyOf } from "../config/config.ts";
@@ -7,14 +7,15 @@ import { storedText } from "../config/object-json.ts";
 import type { WriteResult } from "../config-store/config-store.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
-import { nameOf, outputFormat, outputFormats, printConfigs } from "./config-print.ts";
+import { nameOf, type OutputFormat, outputFormats, printObjects, shownConfig } from "./config-print.ts";
+import { examplesText } from "./examples.ts";
 import { bigInput, inSteps } from "./progress.ts";
 import { tellIfPinned } from "./recompiled-text.ts";
 import type { Register, Terminal } from "./terminal.ts";
 
 interface WriteOptions extends InputOptions, PlaceOptions {
   readonly dryRun?: boolean;
-  readonly output?: string;
+  readonly output?: OutputFormat;
 }
 
 /** What a verb asks of the objects that are there already. */
@@ -26,29 +27,36 @@ interface WriteVerb {
 
 /** `portolan apply -f …`: creates what is not there, and replaces what is. */
 export const registerApply: Register = (program, terminal) =>
-  registerWrite(program, terminal, { name: "apply", about: "create or replace the objects of files" });
+  registerWrite(program, terminal, {
+    name: "apply",
+    about: "Creates or replaces the objects of files, in one commit.",
+  });
 
 /** `portolan create -f …`: fails on what exists. */
 export const registerCreate: Register = (program, terminal) => {
-  const about = "create the objects of files; none may exist";
+  const about = "Creates the objects of files; none may exist.";
   registerWrite(program, terminal, { name: "create", about, if: "absent" });
 };
 
 /** `portolan replace -f …`: fails on what does not exist. */
 export const registerReplace: Register = (program, terminal) => {
-  const about = "replace objects by those of files; all must exist";
+  const about = "Replaces objects by those of files; all must exist.";
   registerWrite(program, terminal, { name: "replace", about, if: "present" });
 };
 
 /** Adds one of the commands that write the objects of files: all of them in one commit, or none. */
 function registerWrite(program: Command, terminal: Terminal, verb: WriteVerb): void {
   const command = program.command(verb.name).description(verb.about);
+  command.addHelpText(
+    "after",
+    examplesText([`${verb.name} -f mesh/`, `${verb.name} -f a.yaml --dry-run`, `${verb.name} -f - -o json < a.yaml`]),
+  );
   addPlaceOptions(addInputOptions(command))
     .option("--dry-run", "check everything, and write nothing")
-    .option("-o, --output <format>", `print the objects: ${outputFormats.join(", ")}`)
+    .addOption(new Option("-o, --output <format>", "print the objects").choices(outputFormats))
     .action(async (options: WriteOptions) => {
       const configs = await configInput(options, terminal, verb.name);
-      const place = await openPlace(options);
+      const place = await openPlace({ ...options, isNew: verb.if !== "present" });
       await write(place, configs, options, verb, terminal);
     });
 }
@@ -66,8 +74,8 @@ async function write(
   if (options.dryRun === true) {
     for (const config of configs) {
       const there = before.has(keyText(keyOf(config)));
-      if (verb.if === "absent" && there) throw new PortolanError(`${nameOf(config)} already exists`);
-      if (verb.if === "present" && !there) throw new PortolanError(`${nameOf(config)} does not exist`);
+      if (verb.if === "absent" && there) throw new PortolanError(`${nameOf(config.meta)} already exists`);
+      if (verb.if === "present" && !there) throw new PortolanError(`${nameOf(config.meta)} does not exist`);
     }
   } else {
     const changes = configs.map((config) => ({ kind: "put", config, ...condition }) as const);
@@ -84,7 +92,11 @@ async function write(
   }
   const { revision } = await ledger.head();
   if (options.output !== undefined) {
-    printConfigs(terminal, configs, outputFormat(options.output));
+    printObjects(
+      terminal,
+      configs.map((config) => shownConfig(options.source, config)),
+      options.output,
+    );
     return;
   }
   for (const config of configs) terminal.out(doneText(config, before, revision, options.dryRun === true));
@@ -93,9 +105,9 @@ async function write(
 function doneText(config: Config, before: ReadonlyMap<string, string>, revision: number, dryRun: boolean): string {
   const old = before.get(keyText(keyOf(config)));
   const end = dryRun ? " (dry run)" : "";
-  if (old === undefined) return `Created config ${nameOf(config)} at revision ${revision}${end}`;
-  if (old === sha256(storedText(config))) return `Unchanged config ${nameOf(config)}${end}`;
-  return `Updated config ${nameOf(config)} to revision ${revision}${end}`;
+  if (old === undefined) return `Created config ${nameOf(config.meta)} at revision ${revision}${end}`;
+  if (old === sha256(storedText(config))) return `Unchanged config ${nameOf(config.meta)}${end}`;
+  return `Updated config ${nameOf(config.meta)} to revision ${revision}${end}`;
 }
 
 export function refusalText(result: WriteResult): string {

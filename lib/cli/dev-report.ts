@@ -1,10 +1,13 @@
 import type { FilesCompiled } from "../compile/compile-files.ts";
 import type { Diagnostic } from "../config/diagnostic.ts";
-import type { Refusal } from "../front/refusals.ts";
-import type { CompiledClass } from "../snapshot/compiled.ts";
+import type { ExplainedRefusal } from "../front/explain-refusal.ts";
+import { strangerRemedy } from "../front/stranger-remedy.ts";
+import type { Stranger } from "../front/strangers.ts";
+import type { CompiledClass, CompiledNode } from "../snapshot/compiled.ts";
 import type { PublishResult } from "../snapshot/publish.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
 import { analysisReport } from "./analysis-report.ts";
+import { refusalLines, strangerLines } from "./node-trouble.ts";
 import { printDiagnostics, type Terminal } from "./terminal.ts";
 
 /** One round of `portolan dev`. */
@@ -29,8 +32,13 @@ export interface DevReport {
     authentication: string,
     example: { readonly proxy: string; readonly bootstrap: string } | undefined,
   ): void;
-  refused(refusal: Refusal): void;
+  /** @param places where objects stand, `catalog.yaml:97` */
+  refused(refusal: ExplainedRefusal, places: ReadonlyMap<string, string>): void;
+  /** A node that no class was compiled for has asked. */
+  stranger(stranger: Stranger): void;
   failed(cause: unknown): void;
+  /** Somebody has deleted the store. */
+  gone(): void;
 }
 
 const maxClasses = 12;
@@ -38,10 +46,12 @@ const maxClasses = 12;
 /** Tells what `portolan dev` does: for people on standard error, or as JSON lines on standard output. */
 export function devReport(
   terminal: Terminal,
-  { folder, json }: { readonly folder: string; readonly json: boolean },
+  { folder, store, json }: { readonly folder: string; readonly store: string; readonly json: boolean },
 ): DevReport {
   const { colours } = terminal;
   const label = (text: string) => colours.green(text.padEnd(10));
+  /** The store is named once. */
+  let isTold = false;
   const tellAnalysis = analysisReport(terminal, folder, label("analyzed"));
   const emit = (event: object) => terminal.out(JSON.stringify(event));
 
@@ -54,20 +64,28 @@ export function devReport(
       const { classes } = compiled.value;
       terminal.err(`${label("read")}${folder}: ${compiled.objects} objects in ${publication.files} files`);
       terminal.err(`${label("compiled")}${classes.length} classes of proxies, ${ms(publication.compileMs)}`);
-      for (const one of classes.slice(0, maxClasses)) terminal.err(`${" ".repeat(10)}${classLine(one)}`);
+      const members = membersByClass(compiled.value.nodes);
+      for (const one of classes.slice(0, maxClasses)) {
+        terminal.err(`${" ".repeat(10)}${classLine(one)}`);
+        terminal.err(`${" ".repeat(12)}${membersText(members.get(one.id) ?? [])}`);
+      }
       if (classes.length > maxClasses) terminal.err(`${" ".repeat(10)}… and ${classes.length - maxClasses} more`);
       const version = `version ${colours.bold(result.root.slice(0, 12))}, generation ${result.head.generation}`;
       terminal.err(`${label(result.kind)}${version}${resultText(publication)}`);
+      if (!isTold) terminal.err(`${label("store")}${store}`);
+      isTold = true;
     },
     serving(url, authentication, example) {
       if (json)
         return emit({
           event: "serving",
           url,
+          store,
           authentication,
           ...(example === undefined ? {} : { proxy: example.proxy }),
         });
       terminal.err(`${label("serving")}${colours.bold(url)}, watching ${folder}`);
+
       terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
       if (example === undefined) {
         terminal.err("no pod here has a proxy: label it security.istio.io/tlsMode: istio, and it gets a class");
@@ -80,14 +98,26 @@ export function devReport(
       terminal.err(`  npx portolan bootstrap ${proxy} --dir ${folder} --server ${url} > envoy.yaml`);
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
     },
-    refused(refusal) {
+    refused(refusal, places) {
       if (json) return emit({ event: "refused", ...refusal });
-      terminal.err(`${colours.red("refused".padEnd(10))}${JSON.stringify(refusal)}`);
+      const [first = "", ...others] = refusalLines(refusal, places);
+      terminal.err(`${colours.red("refused".padEnd(10))}${first}`);
+      for (const line of others) terminal.err(`${" ".repeat(10)}${line}`);
+    },
+    stranger(stranger) {
+      if (json) return emit({ event: "stranger", ...stranger, remedy: strangerRemedy(stranger) });
+      const [first = "", ...others] = strangerLines(stranger);
+      terminal.err(`${colours.yellow(stranger.kind.padEnd(10))}${first}`);
+      for (const line of others) terminal.err(`${" ".repeat(10)}${line}`);
     },
     failed(cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       if (json) return emit({ event: "failed", reason });
       terminal.err(`${colours.red("failed".padEnd(10))}${reason}; what was published goes on being served`);
+    },
+    gone() {
+      if (json) return emit({ event: "gone", store });
+      terminal.err(`${colours.yellow("gone".padEnd(10))}${store} was deleted; it is made anew`);
     },
   };
 }
@@ -104,17 +134,43 @@ function resultText({ result, publishMs }: Publication): string {
   }
 }
 
-function classLine({ id, poll }: CompiledClass): string {
-  return `${id}  ${resourceTypes.map((type) => `${type} ${poll[type].length}`).join(", ")}`;
+function classLine(one: CompiledClass): string {
+  const counts = Object.entries(countsOf(one)).map(([type, count]) => `${type} ${count}`);
+  return `${one.id}  ${counts.join(", ")}`;
+}
+
+/** Of what a node of the class is served; endpoints one by one, wherever they lie: a poller's are in its clusters. */
+function countsOf({ poll, stream }: CompiledClass): Readonly<Record<string, number>> {
+  const endpoints = stream.endpoints.reduce((sum, { text }) => sum + text.split('"endpoint":{').length - 1, 0);
+  return { ...Object.fromEntries(resourceTypes.map((type) => [type, poll[type].length])), endpoints };
+}
+
+/** Nodes by class. */
+function membersByClass(nodes: readonly CompiledNode[]): ReadonlyMap<string, readonly CompiledNode[]> {
+  return Map.groupBy(nodes, ({ classId }) => classId);
+}
+
+/** The first of them, by `pod.namespace`. */
+const namesOf = (members: readonly CompiledNode[]): readonly string[] =>
+  members.slice(0, maxMembers).map(({ keys }) => keys[0] ?? "");
+
+const maxMembers = 5;
+
+function membersText(members: readonly CompiledNode[]): string {
+  if (members.length === 0) return "no node by itself: the default of what is not known";
+  const more = members.length > maxMembers ? ` and ${members.length - maxMembers} more` : "";
+  return namesOf(members).join(", ") + more;
 }
 
 function summaryOf({ files, compiled, analysis, result, compileMs, publishMs }: Publication): object {
+  const members = membersByClass(compiled.value.nodes);
   return {
     files,
     objects: compiled.objects,
-    classes: compiled.value.classes.map(({ id, poll }) => ({
-      id,
-      ...Object.fromEntries(resourceTypes.map((type) => [type, poll[type].length])),
+    classes: compiled.value.classes.map((one) => ({
+      id: one.id,
+      ...countsOf(one),
+      members: namesOf(members.get(one.id) ?? []),
     })),
     version: result.root,
     generation: result.head.generation,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
+import { placesOf } from "../compile/places.ts";
 import { createWorldRecompiler } from "../compile/recompile.ts";
 import { writeShard } from "../compile/source-shard.ts";
 import { coalesce } from "../compile/webhook/coalesce.ts";
@@ -9,24 +10,29 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { SourceFile } from "../config/directory.ts";
 import { readFolder, watchFolder } from "../config/folder.ts";
 import { frontApp } from "../front/app.ts";
+import type { Authentication } from "../front/auth/authentication.ts";
 import { authenticationFor } from "../front/auth/open-to.ts";
 import { settingText } from "../front/auth/setting-file.ts";
 import { createFront } from "../front/front.ts";
 import { type RunningServer, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
+import type { Refusal } from "../front/refusals.ts";
 import type { LegacyRelease } from "../mesh/world.ts";
+import type { Trust } from "../snapshot/signatures.ts";
 import { heldPace } from "../snapshot/steps.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { analysisOf } from "./analysis-report.ts";
 import { bootstrapFor, bootstrapText, proxiesIn, sampleFolder } from "./bootstrap.ts";
-import { devReport, type Publication } from "./dev-report.ts";
-import { openStore } from "./snapshots/open-store.ts";
+import { type DevReport, devReport, type Publication } from "./dev-report.ts";
+import { keyringOption, trustOf } from "./keyring.ts";
+import { devStorePrefix, holdsSomething, isFolder, namedStore, openToWrite, storeOption } from "./named-store.ts";
 import type { Register, Terminal } from "./terminal.ts";
 
 interface Options {
   readonly port: number;
   readonly host: string;
   readonly store?: string;
+  readonly keyring: string;
   readonly legacyApi?: boolean;
   readonly legacyRelease: LegacyRelease;
   readonly certificates: "sds" | "files";
@@ -40,9 +46,12 @@ export const registerDev: Register = (program, terminal) => {
   program
     .command("dev [dir]")
     .description("Compiles a folder, publishes it to a file store, serves it to Envoys and follows every saved file.")
-    .option("--port <port>", "port of the front, 0 takes any (default: $PORT, else 8080)", portNumber, defaultPort())
+    .addOption(
+      new Option("--port <port>", "port of the front, 0 takes any").env("PORT").argParser(portNumber).default(8080),
+    )
     .option("--host <address>", "address that the front listens on", "127.0.0.1")
-    .option("--store <folder>", "file store (default: .portolan/dev-…, one for each folder)")
+    .addOption(storeOption("; without any, .portolan/dev-…, one for each folder"))
+    .addOption(keyringOption())
     .option("--legacy-api", "compile the answers of the REST v1 API too")
     .addOption(
       new Option("--legacy-release <release>", "the same, as this release gave them; 0.7 served VirtualServices too")
@@ -69,35 +78,117 @@ export const registerDev: Register = (program, terminal) => {
 
 async function dev(folder: string, options: Options, terminal: Terminal): Promise<void> {
   const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), options.host);
-  const storeFolder =
-    options.store ?? `.portolan/dev-${createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8)}`;
-  const store = await openStore(storeFolder);
-  const report = devReport(terminal, { folder, json: options.json === true });
-  const publishFolder = folderPublisher(folder, store, options);
-  const first = await publishFolder();
-  report.published(first.publication);
-  if (options.once === true) return;
+  const where = (await namedStore(options.store)) ?? ownStore(folder);
+  const trust = await trustOf(options.keyring);
+  const report = devReport(terminal, { folder, store: where, json: options.json === true });
+  if (options.once === true) {
+    const { publication } = await folderPublisher(folder, await openToWrite(where), options, trust)();
+    report.published(publication);
+    const errors = publication.compiled.diagnostics.filter(({ severity }) => severity === "error").length;
+    if (errors > 0) throw new PortolanError(errors === 1 ? "1 error" : `${errors} errors`);
+    return;
+  }
+  const stopped = untilStopped();
+  for (let port = options.port, isAgain = false; ; isAgain = true) {
+    const round = await openRound(folder, where, { ...options, port, authentication, trust, report, isAgain });
+    // The port that was found stays: Envoys know it.
+    port = Number(new URL(round.url).port);
+    const end = await Promise.race([stopped, untilGone(where)]);
+    await round.close();
+    if (end === "stopped") return;
+    report.gone();
+  }
+}
 
+/** A store of its own for each folder. */
+const ownStore = (folder: string): string =>
+  devStorePrefix + createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8);
+
+function untilStopped(): Promise<"stopped"> {
+  return new Promise((stop) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop("stopped"));
+  });
+}
+
+/** How often to look whether a store's folder is still there. */
+const lookMs = 500;
+
+/** Resolves when somebody has deleted the folder that a store lies in; never for a bucket. */
+function untilGone(where: string): Promise<"gone"> {
+  return new Promise((gone) => {
+    if (!isFolder(where)) return;
+    const timer = setInterval(async () => {
+      if (await holdsSomething(where)) return;
+      clearInterval(timer);
+      gone("gone");
+    }, lookMs);
+    timer.unref();
+  });
+}
+
+interface RoundOptions extends Options {
+  readonly authentication: Authentication;
+  readonly trust: Trust;
+  readonly report: DevReport;
+  /** Not the first: its bootstrap was printed. */
+  readonly isAgain: boolean;
+}
+
+/** Serves, publishes and watches, for as long as the store is there. @throws PortolanError with nothing left open */
+async function openRound(
+  folder: string,
+  where: string,
+  { authentication, trust, report, isAgain, ...options }: RoundOptions,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const store = await openToWrite(where);
   const front = createFront({
     authentication,
     store,
+    ...(trust.trusted === undefined ? {} : { trusted: trust.trusted }),
     maxHoldMs: 25_000,
     metrics: prometheusMetrics(),
-    onRefusal: report.refused,
+    onRefusal: (refusal) => {
+      tellRefusal(refusal).catch(report.failed);
+    },
+    onStranger: report.stranger,
     onError: report.failed,
   });
-  const server = await serve(frontApp(front), options);
-  report.serving(server.url, authentication.description, exampleIn(first.files, server.url));
-  const again = coalesce(async () => report.published((await publishFolder()).publication));
-  const stopWatching = await watchFolder(folder, () => {
-    again().catch(report.failed);
-  });
-  await new Promise<void>((stop) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop());
-  });
-  await stopWatching();
-  front.close();
-  await server.close();
+  /** What was compiled last: where objects stand. */
+  let sources: Publication["compiled"]["value"]["sources"] = [];
+  async function tellRefusal({ nodeId, type, name }: Refusal): Promise<void> {
+    const explained = (await front.explainRefusals()).find(
+      (one) => one.nodeId === nodeId && one.type === type && one.name === name,
+    );
+    if (explained !== undefined) report.refused(explained, await placesOf(store, sources));
+  }
+  const closing: (() => unknown)[] = [front.close];
+  const close = async () => {
+    for (const one of closing.splice(0).toReversed()) await one();
+  };
+  try {
+    // Before anything is published: a port that is taken ends it.
+    const server = await serve(frontApp(front), options);
+    closing.unshift(server.close);
+    const publishFolder = folderPublisher(folder, store, options, trust);
+    const publish = async () => {
+      const done = await publishFolder();
+      ({ sources } = done.publication.compiled.value);
+      report.published(done.publication);
+      return done;
+    };
+    const first = await publish();
+    if (!isAgain) report.serving(server.url, authentication.description, exampleIn(first.files, server.url));
+    const again = coalesce(publish);
+    closing.push(
+      await watchFolder(folder, () => {
+        again().catch(report.failed);
+      }),
+    );
+    return { url: server.url, close };
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
 }
 
 /** The bootstrap of one proxy of the folder: a gateway if there is one, since it can be asked from outside. */
@@ -112,13 +203,19 @@ function exampleIn(files: readonly SourceFile[], url: string) {
 function folderPublisher(
   folder: string,
   store: ObjectStore,
-  { legacyApi = false, legacyRelease, certificates, allowEmpty = false }: Options,
+  {
+    legacyApi = false,
+    legacyRelease,
+    certificates,
+    allowEmpty = false,
+  }: Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "allowEmpty">,
+  trust: Trust,
 ): () => Promise<{ readonly publication: Publication; readonly files: readonly SourceFile[] }> {
   let compiledMs = 0;
   const recompile = createWorldRecompiler({
     store,
     world: { ...defaultWorldOptions, ...(legacyApi ? { legacyApi: legacyRelease } : {}), certificates },
-    publisher: { pace: heldPace },
+    publisher: { pace: heldPace, ...trust },
     onCompiled: () => {
       compiledMs = performance.now();
     },
@@ -141,7 +238,10 @@ function folderPublisher(
   };
 }
 
-async function serve(app: ReturnType<typeof frontApp>, { port, host }: Options): Promise<RunningServer> {
+async function serve(
+  app: ReturnType<typeof frontApp>,
+  { port, host }: Pick<Options, "port" | "host">,
+): Promise<RunningServer> {
   try {
     return await serveHttp(app, port, host);
   } catch (cause) {
@@ -150,13 +250,9 @@ async function serve(app: ReturnType<typeof frontApp>, { port, host }: Options):
   }
 }
 
-function defaultPort(): number {
-  const port = process.env.PORT;
-  return port === undefined || port === "" ? 8080 : portNumber(port);
-}
-
 function portNumber(text: string): number {
-  const port = Number(text);
+  // An empty PORT is none.
+  const port = text === "" ? 8080 : Number(text);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new InvalidArgumentError("a port is a number from 0 to 65535");
   return port;

@@ -1,7 +1,7 @@
-import { InvalidArgumentError } from "commander";
 import { showWrites, type WritesOptions } from "./config-history.ts";
+import { storeOption } from "./named-store.ts";
+import { wholeNumber } from "./numbers.ts";
 import { showPublications } from "./snapshots/history.ts";
-import { defaultStore, storeDescription, storeOption } from "./snapshots/open-store.ts";
 import type { Register } from "./terminal.ts";
 
 interface Options extends Omit<WritesOptions, "store" | "source"> {
@@ -15,26 +15,20 @@ export const registerHistory: Register = (program, terminal) => {
   program
     .command("history [type] [name]")
     .description("Lists what was published, newest first, or with --source or an object who wrote what.")
-    .option(storeOption, `${storeDescription}; ${defaultStore} if neither this nor PORTOLAN_STORE says`)
+    .addOption(storeOption(", with --source the URL of a compile function too"))
     .option("--source <name>", "writes to this source's configuration instead of publications")
     .option("-n, --namespace <name>", "namespace of the object", "default")
-    .option("--limit <number>", "how many are looked at", wholeNumber, 20)
+    .option("--limit <number>", "how many are looked at", wholeNumber(1), 20)
     .option("--diff <from..to>", "what differs between two writes")
-    .option("--json", "publications as one JSON object a line")
+    .option("--json", "one JSON object a line")
     .addHelpText(
       "after",
       "\nExamples:\n  portolan history\n  portolan history --source operators\n  portolan history virtualservice reviews -n bookshop",
     )
     .action(async (type: string | undefined, name: string | undefined, options: Options) => {
-      const { store = process.env.PORTOLAN_STORE ?? defaultStore, source, ...rest } = options;
+      const { store, source, ...rest } = options;
       if (source === undefined && type === undefined && options.diff === undefined) {
         await showPublications(terminal, { store, ...rest });
       } else await showWrites(terminal, type, name, { store, source: source ?? "operators", ...rest });
     });
 };
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("a whole number from 1");
-  return value;
-}

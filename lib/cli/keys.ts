@@ -1,12 +1,19 @@
 import { Option } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import { type KeyUse, makeSigningKey, publicPart } from "../snapshot/signing-keys.ts";
+import { examplesText } from "./examples.ts";
 import { keyringOption, keysFor, readKeyring, writeKeyring } from "./keyring.ts";
 import type { Register } from "./terminal.ts";
 
 interface Options {
   readonly keyring: string;
   readonly use: KeyUse;
+}
+
+interface ListOptions extends Partial<Options> {
+  readonly keyring: string;
+  readonly public?: boolean;
+  readonly json?: boolean;
 }
 
 /** `portolan keys`: what tokens and roots are signed with. */
@@ -23,6 +30,7 @@ export const registerKeys: Register = (program, terminal) => {
   keys
     .command("create")
     .description("Adds a key. The first of a use signs at once, a later one after `rotate`.")
+    .addHelpText("after", examplesText(["keys create --use tokens", "keys create --use roots --keyring keys.json"]))
     .addOption(use())
     .addOption(keyringOption())
     .action(async ({ keyring: file, use }: Options) => {
@@ -37,28 +45,33 @@ export const registerKeys: Register = (program, terminal) => {
   keys
     .command("list")
     .description("Lists the keys; with --public prints what those who trust them are told.")
+    .option("--json", "one JSON object a line")
+    .addHelpText("after", examplesText(["keys list", "keys list --use roots --public"]))
     .addOption(new Option("--use <use>", "of this use only").choices(["tokens", "roots"]))
     .addOption(keyringOption())
     .option("--public", "the public keys as a JSON Web Key Set")
-    .action(
-      async ({ keyring: file, use, public: isPublic }: Partial<Options> & { keyring: string; public?: boolean }) => {
-        const keyring = await readKeyring(file);
-        if (isPublic === true) {
-          if (use === undefined) throw new PortolanError("say which: --use tokens or --use roots");
-          terminal.out(JSON.stringify({ keys: keysFor(keyring, use).map(publicPart) }));
-          return;
-        }
-        for (const one of ["tokens", "roots"] as const) {
-          if (use !== undefined && use !== one) continue;
-          for (const [index, { kid }] of keysFor(keyring, one).entries())
-            terminal.out(`${kid}\t${one}\t${index === 0 ? "signs" : "trusted"}`);
-        }
-      },
-    );
+    .action(async ({ keyring: file, use, public: isPublic, json }: ListOptions) => {
+      const keyring = await readKeyring(file);
+      if (isPublic === true) {
+        if (use === undefined) throw new PortolanError("say which: --use tokens or --use roots");
+        terminal.out(JSON.stringify({ keys: keysFor(keyring, use).map(publicPart) }));
+        return;
+      }
+      for (const one of ["tokens", "roots"] as const) {
+        if (use !== undefined && use !== one) continue;
+        for (const [index, { kid }] of keysFor(keyring, one).entries())
+          terminal.out(
+            json === true
+              ? JSON.stringify({ kid, use: one, signs: index === 0 })
+              : `${kid}\t${one}\t${index === 0 ? "signs" : "trusted"}`,
+          );
+      }
+    });
 
   keys
     .command("rotate")
     .description("Lets the newest key sign from now on; the others go on being trusted.")
+    .addHelpText("after", examplesText(["keys rotate --use tokens"]))
     .addOption(use())
     .addOption(keyringOption())
     .action(async ({ keyring: file, use }: Options) => {
@@ -74,6 +87,10 @@ export const registerKeys: Register = (program, terminal) => {
   keys
     .command("remove <id>")
     .description("Forgets a key that does not sign.")
+    .addHelpText(
+      "after",
+      examplesText(["keys remove $(portolan keys list --use tokens | awk '/trusted/ { print $1 }')"]),
+    )
     .addOption(keyringOption())
     .action(async (id: string, { keyring: file }: Pick<Options, "keyring">) => {
       const keyring = await readKeyring(file);

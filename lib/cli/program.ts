@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import { registerBootstrap } from "./bootstrap.ts";
 import { registerBootstrapV1 } from "./bootstrap-v1.ts";
@@ -39,12 +39,13 @@ const commands: readonly Register[] = [
   registerSecret,
 ];
 
-function createProgram(terminal: Terminal): Command {
+/** Every command, with its options. */
+export function createProgram(terminal: Terminal): Command {
   const program = new Command("portolan")
     .description(
       "Compiles Istio's configuration once per change into immutable xDS snapshots, and serves them to Envoy.",
     )
-    .version("0.1.0")
+    .version("0.1.0", "-v, --version")
     .showHelpAfterError("(add --help for the options and examples)")
     .configureOutput({
       writeOut: (text) => terminal.out(text.replace(/\n$/, "")),
@@ -66,6 +67,11 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     await createProgram(terminal).parseAsync([...argv]);
     return exitCodes.ok;
   } catch (error) {
+    // Of an action's own; what commander finds itself, it has told.
+    if (error instanceof InvalidArgumentError) {
+      terminal.err(`${terminal.colours.red("portolan:")} ${error.message}`);
+      return exitCodes.usage;
+    }
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (!(error instanceof PortolanError)) throw error;
     printDiagnostics(terminal, error.diagnostics);

@@ -21,9 +21,12 @@ export function tellIfPinned(terminal: Terminal, recompiled: Recompiled): void {
  *
  * @throws PortolanError when something of this source is refused, after all is told
  */
-export function tellFilled(terminal: Terminal, source: string, recompiled: Recompiled): void {
-  printDiagnostics(terminal, recompiled.diagnostics);
-  terminal.out(recompiledText(recompiled));
+export function tellFilled(terminal: Terminal, source: string, recompiled: Recompiled, isJson: boolean): void {
+  if (isJson) terminal.out(JSON.stringify(recompiled));
+  else {
+    printDiagnostics(terminal, recompiled.diagnostics);
+    terminal.out(recompiledText(recompiled));
+  }
   const { mended = 0, unread = [] } = recompiled;
   if (mended > 0) terminal.err(`${mended} blobs were missing or damaged, and are written anew`);
   for (const root of unread)

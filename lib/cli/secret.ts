@@ -5,13 +5,15 @@ import { isSecret } from "../config/secret-objects.ts";
 import { makeWrappingKey } from "../secrets/key-wrapper.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import { secretsFromSetting } from "../secrets/secrets-from-setting.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
 import { inputFiles } from "./config-input.ts";
+import { examplesText } from "./examples.ts";
+import { openThere, openToWrite, storeOption } from "./named-store.ts";
 import { readSecret, refuseErrors } from "./secret-input.ts";
-import { defaultStore, openStore, storeDescription, storeOption } from "./snapshots/open-store.ts";
 import { printDiagnostics, type Register } from "./terminal.ts";
 
 interface Options {
-  readonly store: string;
+  readonly store?: string;
   readonly namespace: string;
   readonly filename?: readonly string[];
   readonly serviceAccount?: readonly string[];
@@ -24,17 +26,19 @@ export const registerSecret: Register = (program, terminal) => {
     .description(
       "Keeps certificates and keys of gateways, encrypted with PORTOLAN_SECRETS_KEY, apart from everything else.",
     );
-  const inStore = (command: Command) => command.option(storeOption, storeDescription, defaultStore);
+  const inStore = (command: Command) => command.addOption(storeOption());
   const inNamespace = (command: Command) => inStore(command).option("-n, --namespace <name>", "namespace", "default");
 
   secret
     .command("key")
     .description("Prints a new key for PORTOLAN_SECRETS_KEY.")
+    .addHelpText("after", examplesText(["secret key"]))
     .action(() => terminal.out(makeWrappingKey()));
 
   inNamespace(secret.command("apply").description("Encrypts and stores the Kubernetes Secrets of files."))
     .option("-f, --filename <path...>", "a file, a folder, or - for standard input")
     .option("--service-account <names...>", "only proxies that run as one of these may have them")
+    .addHelpText("after", examplesText(["secret apply -f shop-cert.yaml -n shop --service-account gateway"]))
     .action(async (options: Options) => {
       const files = await inputFiles(options.filename);
       const found = files.flatMap(({ file, text, under = "" }) =>
@@ -47,7 +51,7 @@ export const registerSecret: Register = (program, terminal) => {
         terminal,
         read.flatMap(({ diagnostics }) => diagnostics),
       );
-      const secrets = await openSecrets(options.store);
+      const secrets = secretsIn(await openToWrite(options.store));
       for (const { namespace, name, secret: value } of read) {
         const { serviceAccount } = options;
         await secrets.put(
@@ -58,26 +62,33 @@ export const registerSecret: Register = (program, terminal) => {
       }
     });
 
-  inStore(secret.command("list").description("Lists names.")).action(async ({ store }: Options) => {
-    for await (const { namespace, name } of (await openSecrets(store)).list()) terminal.out(`${namespace}/${name}`);
-  });
+  inStore(secret.command("list").description("Lists names."))
+    .option("--json", "one JSON object a line")
+    .addHelpText("after", examplesText(["secret list"]))
+    .action(async ({ store, json }: Options & { readonly json?: boolean }) => {
+      for await (const { namespace, name } of secretsIn(await openThere(store)).list())
+        terminal.out(json === true ? JSON.stringify({ namespace, name }) : `${namespace}/${name}`);
+    });
 
   inNamespace(
     secret.command("delete <name>").description("Forgets one. Proxies that have it keep it until they start anew."),
-  ).action(async (name: string, { store, namespace }: Options) => {
-    await (await openSecrets(store)).delete({ namespace, name });
-    terminal.out(`${namespace}/${name}`);
-  });
+  )
+    .addHelpText("after", examplesText(["secret delete shop-cert -n shop"]))
+    .action(async (name: string, { store, namespace }: Options) => {
+      await secretsIn(await openThere(store)).delete({ namespace, name });
+      terminal.out(`${namespace}/${name}`);
+    });
 
   inStore(
     secret.command("rewrap").description("Encrypts everything with the first of two keys, so that the second can go."),
-  ).action(async ({ store }: Options) => {
-    terminal.out(`${await (await openSecrets(store)).rewrap()} secrets`);
-  });
+  )
+    .addHelpText("after", examplesText(['secret rewrap   # with PORTOLAN_SECRETS_KEY="new old"']))
+    .action(async ({ store }: Options) => {
+      terminal.out(`${await secretsIn(await openThere(store)).rewrap()} secrets`);
+    });
 };
 
-async function openSecrets(where: string): Promise<SecretStore> {
-  const store = await openStore(where);
+function secretsIn(store: ObjectStore): SecretStore {
   const { secrets } = secretsFromSetting(store, process.env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY");
   if (secrets === undefined)
     throw new PortolanError("no key: set PORTOLAN_SECRETS_KEY; `portolan secret key` prints a new one");

@@ -12,6 +12,12 @@ export interface Terminal {
 }
 
 export function processTerminal(): Terminal {
+  // Whoever reads has read enough, as `head` does: what comes after is for nobody.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (cause: NodeJS.ErrnoException) => {
+      if (cause.code !== "EPIPE") throw cause;
+    });
+  }
   return {
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),

@@ -1,5 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Stage } from "../config/diagnostic.ts";
+import { at, info } from "../config/finding.ts";
+import { isIpAddress } from "../config/ip-address.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ProxyConfigResource } from "../config/kinds/proxy-config.ts";
 import type { WorkloadGroup } from "../config/kinds/workload-group.ts";
@@ -12,6 +14,7 @@ import { proxyOfWorkload, type WorkloadProxy } from "../mesh/proxy/proxy-of-work
 import { layersFor, type ProxyConfigObjects, proxyConfigObjects } from "../mesh/proxy/proxy-settings.ts";
 import { type GatewaySelection, type ProxyTypes, proxyTypes } from "../mesh/proxy/proxy-type.ts";
 import type { World } from "../mesh/world.ts";
+import { tlsModeLabel } from "../registry/labels.ts";
 import type { Workload } from "../registry/service.ts";
 import { groupAnnotation } from "../registry/service-entry/workload.ts";
 
@@ -81,7 +84,7 @@ const eachWorkload = pass(
   (workload: Workload, _nothing: undefined, context: CensusContext, memo: Memo): Found => {
     const { types, objects, groups, meshConfig, domain } = context;
     const type = types(workload);
-    if (type === undefined) return undefined;
+    if (type === undefined) return withoutProxy(workload);
     const { namespace, labels, annotations } = workload;
     const layers = layersFor(objects, meshConfig.rootNamespace, namespace, labels);
     return proxyOfWorkload(memo, {
@@ -96,6 +99,15 @@ const eachWorkload = pass(
     });
   },
 );
+
+/** A machine that nobody says has a proxy is served as plain as it is, which may not be what was meant. */
+function withoutProxy({ kind, labels, addresses, origin }: Workload): Found {
+  if (kind !== "WorkloadEntry" || labels[tlsModeLabel] !== undefined || !addresses.some(isIpAddress)) return undefined;
+  const message = "has no proxy: nothing says that one runs beside it";
+  const hint =
+    "if one does, set spec.serviceAccount; `portolan bootstrap NAME.NAMESPACE` then prints what it is started with";
+  return { value: undefined, diagnostics: [at(origin, info([], message, hint, "workload-entry-without-proxy"))] };
+}
 
 interface Parts {
   readonly found: readonly Found[];

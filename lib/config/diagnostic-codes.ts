@@ -70,6 +70,7 @@ export const diagnosticCodes = {
     "proxy-environment-invalid",
     "sidecar-shadowed",
     "telemetry-shadowed",
+    "workload-entry-without-proxy",
   ],
   /** What is written for Envoy. */
   xds: [

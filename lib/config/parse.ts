@@ -31,6 +31,15 @@ export interface ObjectSource {
 
 export interface ParsedStream extends Stage<readonly ParsedObject[]> {
   readonly sourceOf: SourceOf;
+  /** What holds no object: settings, items of lists that are none, and documents that could not be read. */
+  readonly others: readonly OtherText[];
+}
+
+export interface OtherText extends ObjectSource {
+  /** 1-based line on which it begins. */
+  readonly line: number;
+  /** Absent where the document could not be read. */
+  readonly read?: { readonly value: unknown };
 }
 
 export interface ParseOptions {
@@ -59,6 +68,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   const sources = new Map<ParsedObject, ObjectSource>();
   const objects: ParsedObject[] = [];
   const diagnostics: Diagnostic[] = [];
+  const others: OtherText[] = [];
   const tell = (line: number, about: ForeignDocument) => {
     if (about.code === "helm-template" && diagnostics.some(({ code }) => code === about.code)) return;
     diagnostics.push({ ...about, origin: fileOrigin(options.file, line), path: [] });
@@ -67,7 +77,8 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
   const maxSize = options.maxSize ?? defaultMaxSize;
   if (text.length > maxSize) {
     tell(1, unreadableDocument(`the stream is longer than ${maxSize}`, "split it into several files"));
-    return { value: objects, diagnostics, sourceOf };
+    others.push({ document: { text, line: 1 }, line: 1, path: [] });
+    return { value: objects, diagnostics, sourceOf, others };
   }
 
   const add = (value: unknown, document: TextDocument, line: number, path: ObjectSource["path"]) => {
@@ -76,6 +87,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
       const foreign = helmTemplate(document.text) ?? foreignDocument(value, options.file);
       if (foreign !== undefined || typeof object === "string") {
         tell(line, foreign ?? notAnObject(typeof object === "string" ? object : ""));
+        others.push({ document, line, path, read: { value } });
         return;
       }
     }
@@ -100,6 +112,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     if (reading.kind === "unreadable") {
       const broken = unreadableDocument(reading.message, "nothing of this document was read");
       tell(reading.line, helmTemplate(document.text) ?? broken);
+      others.push({ document, line: reading.line, path: [] });
       return;
     }
     const { value } = reading;
@@ -109,7 +122,7 @@ export function parseStream(text: string, options: ParseOptions): ParsedStream {
     else add(value, document, line, []);
   };
   for (const document of splitDocuments(text)) read(document);
-  return { value: objects, diagnostics, sourceOf };
+  return { value: objects, diagnostics, sourceOf, others };
 }
 
 function unreadableDocument(message: string, hint: string): ForeignDocument {

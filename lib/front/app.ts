@@ -62,6 +62,8 @@ export function frontApp(front: Front): Hono {
 
   app.get("/refusals", async (c) => c.json({ refusals: await front.explainRefusals() }));
 
+  app.get("/strangers", (c) => c.json({ strangers: front.strangers.standing() }));
+
   const legacy = legacyRoutes(front);
   for (const path of ["/v1/*", "/cache_stats", "/cache_stats/", "/cache_stats_delete", "/cache_stats_delete/"]) {
     app.all(path, (c) => legacy.fetch(c.req.raw));

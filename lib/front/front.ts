@@ -19,6 +19,7 @@ import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type Placement, placeNode } from "./place-node.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets.ts";
+import { createStrangerWatch, type Stranger, type StrangerWatch } from "./strangers.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -37,6 +38,8 @@ export interface FrontOptions {
   /** Secrets for nodes that prove who they are; absent: none are served. */
   readonly secrets?: SecretStore | undefined;
   readonly onRefusal?: (refusal: Refusal) => void;
+  /** Told once of each node that no class was compiled for. */
+  readonly onStranger?: (stranger: Stranger) => void;
   readonly onError?: (cause: unknown) => void;
 }
 
@@ -46,6 +49,7 @@ export interface Front {
   readonly heads: Heads;
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
+  readonly strangers: StrangerWatch;
   readonly maxHoldMs: number;
   readonly authentication: Authentication;
   readonly secrets: SecretFeed | undefined;
@@ -99,6 +103,7 @@ export function createFront(options: FrontOptions): Front {
     options.onRefusal?.(refusal);
   };
   const refusals = createRefusalWatch(now, onRefusal, limits);
+  const strangers = createStrangerWatch(now, options.onStranger ?? (() => {}), limits.refusalMs);
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];
 
@@ -107,6 +112,7 @@ export function createFront(options: FrontOptions): Front {
     heads,
     metrics,
     refusals,
+    strangers,
     maxHoldMs: options.maxHoldMs ?? 0,
     authentication: options.authentication ?? noAuthentication,
     secrets: options.secrets && createSecretFeed(options.secrets, now),
@@ -125,7 +131,11 @@ export function createFront(options: FrontOptions): Front {
       }
       return { loaded: await reader.root(root), state: stateOf(head, nowMs) };
     },
-    place: (loaded, claims, caller) => placeNode(reader, loaded, claims, caller),
+    async place(loaded, claims, caller) {
+      const placement = await placeNode(reader, loaded, claims, caller);
+      strangers.placed(claims.id, placement);
+      return placement;
+    },
     async explainRefusals() {
       const explained: ExplainedRefusal[] = [];
       for (const refusal of refusals.standing().slice(0, limits.refusals)) {

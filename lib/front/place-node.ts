@@ -4,7 +4,12 @@ import { type Caller, completed, indexKeys, misfit } from "./auth/caller.ts";
 import { shown } from "./excess.ts";
 
 export type Placement =
-  | { readonly kind: "placed"; readonly classId: string }
+  | {
+      readonly kind: "placed";
+      readonly classId: string;
+      /** Type and namespace whose default class it is; absent for a class that is the node's own. */
+      readonly byDefault?: string;
+    }
   /** No class is meant for this node; the reason is for its operator. */
   | { readonly kind: "unplaced"; readonly reason: string }
   /** The caller may not be this node, or not of its class. */
@@ -23,10 +28,11 @@ export async function placeNode(
 ): Promise<Placement> {
   const reason = misfit(caller, claims);
   if (reason !== undefined) return { kind: "forbidden", reason };
+  const defaultWay = () => byDefault(loaded.classifier, claims);
   const ways = [
     () => byProjection(loaded.classifier, completed(caller, claims)),
     () => byIndex(reader, loaded, indexKeys(caller, claims)),
-    () => byDefault(loaded.classifier, claims),
+    defaultWay,
   ];
   const proven = caller.kind === "node" && caller.pod !== undefined ? ways.splice(1, 1) : [];
   for (const way of [...proven, ...ways]) {
@@ -34,7 +40,8 @@ export async function placeNode(
     if (classId === undefined || !loaded.classes.has(classId)) continue;
     if (caller.kind === "node" && caller.classes?.includes(classId) === false)
       return { kind: "forbidden", reason: `${caller.subject} may not be of class "${classId}"` };
-    return { kind: "placed", classId };
+    const type = way === defaultWay ? defaultKey(claims) : undefined;
+    return { kind: "placed", classId, ...(type === undefined ? {} : { byDefault: type }) };
   }
   return { kind: "unplaced", reason: reasonFor(claims) };
 }

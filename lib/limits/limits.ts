@@ -23,8 +23,6 @@ export const limits = {
   objectBytes: 8 * MiB,
   /** All bodies being read at a time. */
   bodiesBytes: 128 * MiB,
-  /** All messages being unpacked at a time, with what it takes to do so. */
-  unpackedBytes: 32 * MiB,
   /** Lists and objects in each other in a body. Protobuf's own readers stop here too. */
   depth: 100,
 

@@ -35,7 +35,10 @@ export function published(aims: Aims, root: string): Aims {
 
 /** A publish for a part of the nodes. The sources lead there now, so everybody else has to be held where he is. */
 export function triedOut(aims: Aims, root: string, share: Share, pin: Pin): Aims {
-  return { ...aims, newest: root, canary: { root, ...share }, pin: aims.pin ?? pin };
+  // What is published for nobody takes no node from a canary that runs.
+  const isForNobody = share.percent === 0 && Object.keys(share.labels).length === 0;
+  const canary = isForNobody && aims.canary !== undefined ? aims.canary : { root, ...share };
+  return { ...aims, newest: root, canary, pin: aims.pin ?? pin };
 }
 
 /** A canary of a root that was published before. */

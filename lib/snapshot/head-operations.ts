@@ -28,8 +28,8 @@ export interface Moved {
   readonly head: Head;
   /** What everybody is led to. */
   readonly root: string;
-  /** What everybody was led to before; empty for nobody. */
-  readonly left: string;
+  /** What everybody was led to before, where an operator led them. */
+  readonly left?: string;
   /** The canary that this was the end of. */
   readonly ended?: Canary;
 }
@@ -51,13 +51,18 @@ export type OperatorOptions = PublisherOptions & Word;
  * Leads HEAD back to the root of an earlier publication, in the same steps as any other publish, and pins it there: what is
  * published meanwhile is recorded and served to nobody until somebody lets go. A canary that is running ends with it.
  *
- * @param back how many roots to go back among those that were served, 1 for the one before; what a rollback left is none of them
+ * @param back how many roots to go back among those that were served, 1 for the one before; what a rollback left is none of them. Or the
+ *   root itself
  * @throws PortolanError when the history does not go back so far, or another operator came in between
  */
-export async function rollback(store: ObjectStore, back: number, options: OperatorOptions = {}): Promise<Moved> {
+export async function rollback(
+  store: ObjectStore,
+  back: number | string,
+  options: OperatorOptions = {},
+): Promise<Moved> {
   const base = await needHead(store, options);
   await mendHistory(store);
-  const root = await rootServedBefore(store, base.head, back);
+  const root = typeof back === "string" ? back : await rootServedBefore(store, base.head, back);
   return act(store, base, "rollback", options, (aims, pin) => rolledBack(aims, root, pin));
 }
 
@@ -70,7 +75,7 @@ async function rootServedBefore(store: ObjectStore, head: Head, back: number): P
   }
   throw new PortolanError(
     `the history does not go back ${back} publications that were served; \`portolan history\` lists what is left of it, ` +
-      "and `portolan fsck` says whether an entry is damaged",
+      "`portolan fsck` says whether an entry is damaged, and `rollback --to` names a root",
   );
 }
 
@@ -111,7 +116,7 @@ export async function exportSnapshot(
   const steps = [{ root, at: new Date(now()).toISOString() }];
   const moved = await moveHead(to, undefined, { steps, reason: "import" }, now(), trust.signer);
   if (moved === undefined) throw new PortolanError("there is a snapshot already");
-  return { head: moved.head, root, left: "" };
+  return { head: moved.head, root };
 }
 
 /** Publishes the root that another store's HEAD leads to. */
@@ -137,7 +142,7 @@ export async function signHeadAsIs(store: ObjectStore, signer: SigningJwk, now =
   const head = onClock(base, nowMs, defaultPace);
   const moved = await moveHead(store, base, { ...head, reason: "sign" }, nowMs, signer);
   if (moved === undefined) throw lost();
-  return { head: moved.head, root: lastRoot(moved.head.steps), left: lastRoot(base.head.steps) };
+  return { head: moved.head, root: lastRoot(moved.head.steps) };
 }
 
 async function act(

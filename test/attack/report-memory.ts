@@ -23,3 +23,5 @@ process.on("message", async () => {
   process.send?.({ rss, held: heapUsed + arrayBuffers } satisfies Memory);
 });
 process.channel?.unref();
+// Nobody is left to stop it.
+process.on("disconnect", () => process.exit());

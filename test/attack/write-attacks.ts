@@ -18,6 +18,9 @@ interface Write {
 const deep = bytesOf("[".repeat(1_000_000));
 const large = new Uint8Array(9_000_000);
 
+/** Whoever does not stop sending when he is answered may lose his connection. */
+const lastOfConnection = { connection: "close" };
+
 /** What somebody may want to be done. */
 function writeOf(random: Random): Write {
   const key = `/objects/sources/main/${word(random)}`;
@@ -67,8 +70,10 @@ export const writeAttacks: readonly AttackClass[] = [
     transport: "webhook",
     share: 1,
     ends: ["401", "closed"],
-    send: (clients, random) =>
-      send(clients, { method: "POST", path: pick(random, ["/sources/main", "/hooks/recompile"]), body: large }),
+    send: (clients, random) => {
+      const path = pick(random, ["/sources/main", "/hooks/recompile"]);
+      return send(clients, { method: "POST", path, body: large }, lastOfConnection);
+    },
   },
   {
     name: "forges that are none, or send what they like",
@@ -152,7 +157,8 @@ export const writeAttacks: readonly AttackClass[] = [
     send: async (clients) => {
       const write = { method: "PUT", path: "/objects/sources/main/large", body: large };
       // Nobody reads as far as its hash.
-      return send(clients, write, await signed({ ...write, body: bytesOf("") }, randomUUID()));
+      const headers = await signed({ ...write, body: bytesOf("") }, randomUUID());
+      return send(clients, write, { ...headers, ...lastOfConnection });
     },
   },
 ];

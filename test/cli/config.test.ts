@@ -125,12 +125,14 @@ describe("the commands that write configuration", () => {
   });
 
   it("replace fails on what does not exist", async () => {
+    expect(await store("replace", "-f", file("a.yaml", "a"))).toContain("there is no store at");
+    await store("apply", "-f", file("b.yaml", "b"));
     expect(await store("replace", "-f", file("a.yaml", "a"))).toBe("failed: DestinationRule/default/a: does not exist");
   });
 
   it("writes nothing in a dry run", async () => {
     expect(await store("create", "-f", file("a.yaml", "a"), "--dry-run")).toContain("(dry run)");
-    expect(await store("get", "destinationrules")).toBe("No resources found.");
+    expect(await store("get", "destinationrules")).toContain("there is no store at");
   });
 
   it("refuses invalid input whole", async () => {
@@ -142,7 +144,7 @@ describe("the commands that write configuration", () => {
     expect(await store("apply", "-f", file("good.yaml", "b"), "-f", path)).toBe(
       "failed: configuration is invalid: nothing to apply",
     );
-    expect(await store("get", "destinationrules")).toBe("No resources found.");
+    expect(await store("get", "destinationrules")).toContain("there is no store at");
   });
 
   it("takes the namespace of -n, and refuses objects that name another", async () => {
@@ -206,6 +208,54 @@ describe("the commands that read and delete configuration", () => {
     expect(await store("get", "destinationrules", "-o", "name", "--at", "1")).toBe(
       "DestinationRule/default/a\nDestinationRule/default/b",
     );
+  });
+
+  it("get takes what kubectl's users write", async () => {
+    await store("apply", "-f", file("c.yaml", "c"), "-n", "shop");
+    const names = async (...args: readonly string[]) => (await store("get", ...args, "-o", "name")).split("\n");
+    expect(await names("dr")).toEqual([
+      "DestinationRule/default/a",
+      "DestinationRule/default/b",
+      "DestinationRule/shop/c",
+    ]);
+    expect(await names("dr", "-A")).toHaveLength(3);
+    expect(await names("dr", "-n", "shop")).toEqual(["DestinationRule/shop/c"]);
+    expect(await names("dr/a", "destinationrule/b")).toEqual([
+      "DestinationRule/default/a",
+      "DestinationRule/default/b",
+    ]);
+    expect(await names("vs,dr.networking.istio.io", "-n", "shop")).toEqual(["DestinationRule/shop/c"]);
+    expect(await store("get", "vs")).toBe("No resources found.");
+    expect(await store("get", "dr", "c")).toBe(
+      "failed: there is no DestinationRule default/c; there is one in shop: -n shop",
+    );
+    expect(await store("get", "dr", "-o", "wide")).toMatch(
+      /NAME +KIND +NAMESPACE +SOURCE +REVISION +CREATED\na .* operators +\w{12}/,
+    );
+    expect(await store("get", "dr", "-o", "xml")).toContain("Allowed choices are short, wide, name, yaml, json");
+  });
+
+  it("get and describe show what came with a folder, Kubernetes' own kinds too", async () => {
+    const service =
+      "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
+    await writeShard(fileStore(join(folder, "state")), "main", [{ file: "web.yaml", text: service }]);
+    expect(await store("get", "svc", "-o", "name")).toBe("Service/shop/web");
+    expect(await store("get", "svc/web", "-n", "shop", "-o", "json")).not.toContain("origin");
+    expect(await store("get", "svc,dr", "--source", "main", "-o", "name")).toContain("Service/shop/web");
+    expect(await store("describe", "svc", "web", "-n", "shop")).toContain("comes with the folder of source main");
+    expect(await store("delete", "svc", "web", "-n", "shop")).toContain("comes with a folder");
+  });
+
+  it("apply names what it leaves out", async () => {
+    const path = join(folder, "mixed.yaml");
+    const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n";
+    writeFileSync(path, `${readFileSync(file("m.yaml", "m"), "utf8")}---\n${service}`);
+    expect(await store("apply", "-f", path)).toContain(`left out: Service web (${path}:6)`);
+  });
+
+  it("delete takes away in one commit what is there, and fails for what is not", async () => {
+    await store("delete", "-f", file("ab.yaml", "a", "b"));
+    expect((await store("history", "--source", "operators")).split("\n")[1]).toMatch(/^2 .* 2 +delete 2 objects$/);
   });
 
   it("delete goes on after what fails, and fails at the end", async () => {

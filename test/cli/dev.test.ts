@@ -28,6 +28,9 @@ interface Event {
   readonly diagnostics: readonly { readonly code: string }[];
 }
 
+/** Of the last `devOnce`. */
+let exitCode = 0;
+
 /** `portolan dev --once`, as after each start of it. */
 async function devOnce(...more: readonly string[]): Promise<Event | string> {
   const lines: string[] = [];
@@ -39,7 +42,9 @@ async function devOnce(...more: readonly string[]): Promise<Event | string> {
   };
   const args = ["dev", folder, "--once", "--json", "--store", join(folder, ".store"), ...more];
   const code = await runCli(["node", "portolan", ...args], terminal);
-  return code === 0 ? JSON.parse(lines.at(-1) ?? "") : errors.join("\n");
+  const last = lines.at(-1);
+  exitCode = code;
+  return last === undefined ? errors.join("\n") : JSON.parse(last);
 }
 
 /** `portolan push` of the folder into the same store: its exit code and all that it says. */
@@ -56,7 +61,9 @@ describe("portolan dev", () => {
     await writeFile(join(folder, "a.yaml"), rule("host"));
     const first = await devOnce();
     await writeFile(join(folder, "a.yaml"), rule("hots"));
+    expect(exitCode).toBe(0);
     const broken = await devOnce();
+    expect(exitCode).toBe(1);
     expect(broken).toMatchObject({
       objects: 1,
       diagnostics: [{ code: "last-valid-served" }, { code: "unknown-field" }],

@@ -160,7 +160,9 @@ describe("a workload template without pods", () => {
   });
 
   it("is found by its name and not by its address, which no pod has", () => {
-    expect(compiled(filesOf([injected, deployment("web")])).nodes.map(({ keys }) => keys)).toEqual([["web.shop"]]);
+    expect(compiled(filesOf([injected, deployment("web")])).nodes.map(({ keys }) => keys)).toEqual([
+      ["web.shop", "web/web.shop"],
+    ]);
   });
 });
 

@@ -33,6 +33,16 @@ describe("a source shard", () => {
     }
   });
 
+  it.each([
+    ["a key in JSON in JSON", JSON.stringify({ a: JSON.stringify({ kty: "oct", k: "s3cret" }) })],
+    ["a document that cannot be searched", "kind: EnvoyFilter\nprivate_key: {inline_string: s3cret}\nx: ["],
+    ["a comment", "# kind: Secret\n# stringData: {a: s3cret}\nkind: A\n"],
+  ])("stores nothing of %s", async (_what, text) => {
+    const store = memoryStore();
+    await expect(writeShard(store, "main", [...files, { file: "c.yaml", text }])).rejects.toThrow("there are secrets");
+    for await (const { key } of store.list("")) expect.unreachable(key);
+  });
+
   it("is undefined before it was filled", async () => {
     expect(await readShard(memoryStore(), "main")).toBeUndefined();
   });

@@ -25,7 +25,8 @@ function worldNaming(...names: readonly string[]) {
   const classes = world.classes.map((one) =>
     one.id === "web" ? { ...one, poll: { ...one.poll, listeners }, stream: { ...one.stream, listeners } } : one,
   );
-  return { ...world, classes };
+  const keys = ["web", "pay", "gateway"].map((account) => `${account}/web.default`);
+  return { ...world, classes, nodes: [...world.nodes, { keys, classId: "web" }] };
 }
 
 async function secretFront(authentication: Authentication = by(web), options = {}) {

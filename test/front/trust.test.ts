@@ -7,6 +7,7 @@ import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { signHead, type Trust } from "../../lib/snapshot/signatures.ts";
 import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/signing-keys.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
+import { allOf } from "../all-of.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";
 
@@ -53,7 +54,7 @@ describe("a front that follows signed HEADs only", () => {
     const { store, ask, errors } = trustingFront();
     await publish(store, "unsigned", {});
     expect(await ask()).toBe(503);
-    await store.delete(headKey);
+    for (const { key } of await allOf(store.list(""))) await store.delete(key);
     await publish(store, "first", { signer });
     expect(await ask()).toBe("first");
     expect((await fsck(store, { trusted })).problems).toEqual([]);

@@ -116,6 +116,16 @@ function poll(url: string, agent: Agent, version: string, holdMs: number): Promi
   });
 }
 
+/** `dev` listens before it has published. */
+async function isPublished(url: string): Promise<void> {
+  const agent = new Agent();
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    if ((await poll(url, agent, "", 1_000)).status === 200) return;
+    await sleep(50);
+  }
+  throw new Error(`${url} has nothing to serve`);
+}
+
 /** Polls again and again on a connection of its own until there is nobody to ask. @returns what went otherwise */
 async function pollOn(url: string, version: string, isEnding: () => boolean): Promise<readonly string[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -148,6 +158,7 @@ async function callOn(grpcUrl: string | undefined, isEnding: () => boolean): Pro
 describe.each(programs)("%s under traffic", (_name, startProgram) => {
   it("answers every request that it has taken before it ends, and ends in time", async () => {
     const { url, grpcUrl, end } = await startProgram();
+    await isPublished(url);
     const holding = Array.from({ length: 10 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     const [first] = await Promise.all(holding.map((agent) => poll(url, agent, "", 1_000)));
     const { version_info: version } = JSON.parse(first?.body ?? "{}");

@@ -2,24 +2,21 @@ import type { Command } from "commander";
 import { type Places, placesOf } from "../../compile/places.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/source-shard.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { readFolder } from "../../config/folder.ts";
-import { headTimeNow } from "../../snapshot/clock.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { diffWorlds, type WorldDiff } from "../../snapshot/diff-worlds.ts";
-import { newestRoot, readHead, rootAt } from "../../snapshot/head.ts";
-import { readHistory } from "../../snapshot/history.ts";
 import { loadWorldLike } from "../../snapshot/load-world.ts";
 import { restoreWorld } from "../../snapshot/restore-world.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { overlayStore } from "../../storage/overlay.ts";
+import { openThere, storeOption } from "../named-store.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { diffLines, diffMarkdown } from "./diff-text.ts";
-import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
+import { rootNamed, rootNames } from "./root-named.ts";
 
 interface Options {
-  readonly store: string;
+  readonly store?: string;
   readonly dir?: string;
   readonly source: string;
   readonly json?: boolean;
@@ -30,22 +27,22 @@ export function registerDiff(program: Command, terminal: Terminal): void {
   program
     .command("diff [before] [after]")
     .description("Shows what differs between two publications, or between what is served and a folder.")
-    .option(storeOption, storeDescription, defaultStore)
+    .addOption(storeOption())
     .option("--dir <folder>", "compile this folder and compare it with what is served, without publishing")
     .option("--source <name>", "with --dir: the source that the folder would fill", "main")
     .option("--json", "as JSON")
     .option("--markdown", "as a comment for a code review")
     .addHelpText(
       "after",
-      "\nA publication is a generation, a root, HEAD or HEAD~2, SERVED, or NEWEST (past a pin); before and after default to the last two.",
+      `\n${rootNames}\nbefore and after default to the last two.\n\nExamples:\n  portolan diff\n  portolan diff 12 HEAD --json\n  portolan diff SERVED NEWEST\n  portolan diff --dir my-mesh/ --markdown`,
     )
     .action(async (before: string | undefined, after: string | undefined, options: Options) => {
-      const store = await openStore(options.store);
+      const store = await openThere(options.store);
       const reader = createSnapshotReader(store);
       const { dir, source } = options;
       const later =
         dir === undefined ? await published(store, reader, after ?? "HEAD") : await dryRun(store, dir, source);
-      const root = await rootOf(store, reader, before ?? (options.dir === undefined ? "HEAD~1" : "HEAD"));
+      const root = await rootNamed(store, before ?? (options.dir === undefined ? "HEAD~1" : "HEAD"), reader);
       const earlier = await loadWorldLike(reader, root, later.world);
       const diff = diffWorlds(earlier, later.world);
       const places = new Map([...(await placesOf(store, earlier.sources)), ...later.places]);
@@ -72,7 +69,7 @@ interface Side {
 }
 
 async function published(store: ObjectStore, reader: SnapshotReader, name: string): Promise<Side> {
-  const { world } = await restoreWorld(reader, await rootOf(store, reader, name));
+  const { world } = await restoreWorld(reader, await rootNamed(store, name, reader));
   return { world, places: await placesOf(store, world.sources) };
 }
 
@@ -80,23 +77,4 @@ async function published(store: ObjectStore, reader: SnapshotReader, name: strin
 function placesNamed(diff: WorldDiff, places: Places): Readonly<Record<string, string>> {
   const named = new Set(diff.resources.flatMap(({ from }) => from));
   return Object.fromEntries([...places].filter(([key]) => named.has(key)));
-}
-
-/** The root that a person names: `SERVED`, `NEWEST`, `HEAD`, `HEAD~2`, a generation, or a root or the beginning of one. */
-async function rootOf(store: ObjectStore, reader: SnapshotReader, name: string): Promise<string> {
-  const read = await readHead(store);
-  if (read === undefined) throw new PortolanError("nothing was published yet");
-  if (name === "SERVED") return rootAt(read.head, await headTimeNow(store, read, Date.now));
-  if (name === "NEWEST") return newestRoot(read.head);
-  const back = /^HEAD(?:~(\d+))?$/.exec(name);
-  let seen = 0;
-  for await (const { generation, root } of readHistory(reader, read.head.publication)) {
-    const isIt =
-      back === null
-        ? name === String(generation) || (name.length >= 6 && root.startsWith(name))
-        : seen === Number(back[1] ?? 0);
-    if (isIt) return root;
-    seen += 1;
-  }
-  throw new PortolanError(`there is no publication ${name}; \`portolan history\` lists them`);
 }

@@ -1,24 +1,22 @@
+import { PortolanError } from "../../config/diagnostic.ts";
 import { headTimeNow } from "../../snapshot/clock.ts";
 import { readHead, rootAt } from "../../snapshot/head.ts";
 import { type HistoryEntry, readHistory } from "../../snapshot/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { openThere } from "../named-store.ts";
 import type { Terminal } from "../terminal.ts";
-import { openStore } from "./open-store.ts";
 
 export interface PublicationsOptions {
-  readonly store: string;
+  readonly store?: string | undefined;
   readonly limit: number;
   readonly json?: boolean;
 }
 
 /** What was published, newest first; `>` marks what is served now. */
 export async function showPublications(terminal: Terminal, options: PublicationsOptions): Promise<void> {
-  const store = await openStore(options.store);
+  const store = await openThere(options.store);
   const read = await readHead(store);
-  if (read === undefined) {
-    terminal.err("nothing was published yet");
-    return;
-  }
+  if (read === undefined) throw new PortolanError("nothing was published yet");
   const served = rootAt(read.head, await headTimeNow(store, read, Date.now));
   let left = options.limit;
   let isMarked = false;

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import {
   abortCanary,
@@ -11,104 +11,152 @@ import {
   signHeadAsIs,
   unpin,
 } from "../../snapshot/head-operations.ts";
+import { examplesText } from "../examples.ts";
 import { keyringOption, readKeyring, signerFor, trustOf } from "../keyring.ts";
+import { openThere, openToWrite, storeOption } from "../named-store.ts";
 import type { Terminal } from "../terminal.ts";
-import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
+import { rootNamed, rootNames } from "./root-named.ts";
 import { addShareOptions, type ShareOptions, shareOf } from "./share-options.ts";
 import { addPinOptions, addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
-interface StoreOptions {
+interface MoveOptions {
   readonly keyring: string;
-  readonly store: string;
+  readonly store?: string;
+  readonly json?: boolean;
 }
 
 /** The commands that move HEAD. */
 export function registerMoves(program: Command, terminal: Terminal): void {
-  const command = (name: string, description: string) =>
+  const command = (name: string, description: string, ...examples: readonly string[]) =>
     program
       .command(name)
       .description(description)
-      .option(storeOption, storeDescription, defaultStore)
-      .addOption(keyringOption());
-  const tell = ({ head, root, left }: Moved) => {
-    const { canary, pin } = head;
-    const last = head.steps.at(-1)?.at ?? "now";
-    const tried = canary === undefined ? "" : `, canary ${canary.root.slice(0, 12)} for ${canary.percent} %`;
-    const from = left === root || left === "" ? "" : `, and leaves ${left.slice(0, 12)}`;
-    terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)} by ${last}${tried}${from}`);
-    if (pin === undefined) return;
-    terminal.out(
-      `pinned ${pin.until === undefined ? "until somebody lets go" : `until ${pin.until}`}: what is published is`,
-    );
-    terminal.out("recorded and served to nobody; `portolan status` shows it, `portolan unpin` lets go");
+      .addOption(storeOption())
+      .addOption(keyringOption())
+      .option("--json", "what HEAD is now, as JSON")
+      .addHelpText("after", examplesText(examples));
+  const tell = (moved: Moved, { json = false }: MoveOptions) => {
+    if (json) terminal.out(JSON.stringify(movedJson(moved)));
+    else for (const line of movedLines(moved)) terminal.out(line);
   };
+  const act = async ({ keyring, ...options }: MoveOptions & WordOptions) => ({
+    ...wordOf(options),
+    ...(await trustOf(keyring)),
+  });
 
   addPinOptions(
     command(
       "rollback [back]",
       "Leads back to what was served before, and pins it: 1, the root before, unless told otherwise.",
+      "rollback",
+      'rollback 2 --why "checkout is down" --until 12h',
+      "rollback --to 41",
     ),
-  ).action(async (back: string | undefined, { store, keyring, ...word }: StoreOptions & WordOptions) => {
-    const count = wholeNumber(back ?? "1", "the number of roots to go back");
-    const moved = await rollback(await openStore(store), count, { ...wordOf(word), ...(await trustOf(keyring)) });
-    if (moved.ended !== undefined) terminal.out(`the canary of ${moved.ended.root.slice(0, 12)} is over`);
-    tell(moved);
+  )
+    .option("--to <root>", `to this one. ${rootNames}`)
+    .action(
+      async (back: string | undefined, options: MoveOptions & WordOptions & { readonly to?: string | undefined }) => {
+        if (back !== undefined && options.to !== undefined)
+          throw new InvalidArgumentError("say how many roots back, or --to which one, and not both");
+        const count = wholeNumber(back ?? "1", "the number of roots to go back");
+        const store = await openThere(options.store);
+        const root = options.to === undefined ? count : await rootNamed(store, options.to);
+        tell(await rollback(store, root, await act(options)), options);
+      },
+    );
+
+  addWordOptions(
+    command("unpin", "Lets go of what is pinned, and leads to the newest publish.", "unpin --why mended"),
+  ).action(async (options: MoveOptions & WordOptions) => {
+    tell(await unpin(await openThere(options.store), await act(options)), options);
   });
 
-  addWordOptions(command("unpin", "Lets go of what is pinned, and leads to the newest publish.")).action(
-    async ({ store, keyring, ...word }: StoreOptions & WordOptions) => {
-      tell(await unpin(await openStore(store), { ...wordOf(word), ...(await trustOf(keyring)) }));
-    },
-  );
+  addWordOptions(
+    addShareOptions(
+      command(
+        "canary <root>",
+        `Tries a root on a part of the nodes. ${rootNames}`,
+        "canary NEWEST --percent 10",
+        "canary 42 --label track=canary",
+      ),
+    ),
+  ).action(async (name: string, options: MoveOptions & ShareOptions & WordOptions) => {
+    const store = await openThere(options.store);
+    const root = await rootNamed(store, name);
+    tell(await setCanary(store, { root, ...shareOf(options) }, await act(options)), options);
+  });
 
-  addWordOptions(addShareOptions(command("canary <root>", "Tries a root on a part of the nodes."))).action(
-    async (root: string, { store, keyring, percent, label, ...word }: StoreOptions & ShareOptions & WordOptions) => {
-      tell(
-        await setCanary(
-          await openStore(store),
-          { root, ...shareOf({ percent, label }) },
-          { ...wordOf(word), ...(await trustOf(keyring)) },
-        ),
-      );
-    },
-  );
+  addPinOptions(
+    command("promote", "Gives the canary's root to everybody.", "promote --why 'no errors in an hour'"),
+  ).action(async (options: MoveOptions & WordOptions) => {
+    tell(await promoteCanary(await openThere(options.store), await act(options)), options);
+  });
 
-  addPinOptions(command("promote", "Gives the canary's root to everybody.")).action(
-    async ({ store, keyring, ...word }: StoreOptions & WordOptions) => {
-      tell(await promoteCanary(await openStore(store), { ...wordOf(word), ...(await trustOf(keyring)) }));
-    },
-  );
-
-  addPinOptions(command("abort", "Ends the canary.")).action(
-    async ({ store, keyring, ...word }: StoreOptions & WordOptions) => {
-      tell(await abortCanary(await openStore(store), { ...wordOf(word), ...(await trustOf(keyring)) }));
+  addPinOptions(command("abort", "Ends the canary.", "abort --why 'too many 503'")).action(
+    async (options: MoveOptions & WordOptions) => {
+      tell(await abortCanary(await openThere(options.store), await act(options)), options);
     },
   );
 
   command(
     "sign",
     "Vouches for HEAD as it is: one that was never signed, or with a key that is trusted no more.",
-  ).action(async ({ store, keyring }: StoreOptions) => {
-    tell(await signHeadAsIs(await openStore(store), signerFor(await readKeyring(keyring), "roots")));
+    "sign --keyring keys.json",
+  ).action(async (options: MoveOptions) => {
+    const store = await openThere(options.store);
+    tell(await signHeadAsIs(store, signerFor(await readKeyring(options.keyring), "roots")), options);
   });
 
-  command("export <dir>", "Copies what is served, with all that it reaches, into an empty folder.").action(
-    async (dir: string, { store, keyring }: StoreOptions) => {
-      const { root } = await exportSnapshot(await openStore(store), await openStore(dir), await trustOf(keyring));
-      terminal.out(`exported ${root.slice(0, 12)} to ${dir}`);
-    },
-  );
+  command(
+    "export <dir>",
+    "Copies what is served, with all that it reaches, into an empty folder.",
+    "export carried/",
+  ).action(async (dir: string, options: MoveOptions) => {
+    const from = await openThere(options.store);
+    const moved = await exportSnapshot(from, await openToWrite(dir), await trustOf(options.keyring));
+    if (options.json === true) tell(moved, options);
+    else terminal.out(`exported ${shortRoot(moved.root)} to ${dir}`);
+  });
 
-  command("import <dir>", "Publishes what was exported into a folder.").action(
-    async (dir: string, { store, keyring }: StoreOptions) => {
-      const result = await importSnapshot(await openStore(dir), await openStore(store), await trustOf(keyring));
-      if (result.kind === "lost") throw new PortolanError("somebody else published at the same moment; try again");
-      terminal.out(`${result.kind}: generation ${result.head.generation} leads to ${result.root.slice(0, 12)}`);
-    },
-  );
+  command(
+    "import <dir>",
+    "Publishes what was exported into a folder.",
+    "import carried/ --store s3://mesh/prod",
+  ).action(async (dir: string, options: MoveOptions) => {
+    const to = await openToWrite(options.store);
+    const result = await importSnapshot(await openThere(dir), to, await trustOf(options.keyring));
+    if (result.kind === "lost") throw new PortolanError("somebody else published at the same moment; try again");
+    if (options.json === true) tell(result, options);
+    else terminal.out(`${result.kind}: generation ${result.head.generation} leads to ${shortRoot(result.root)}`);
+  });
+}
+
+const shortRoot = (root: string): string => root.slice(0, 12);
+
+/** What a program may want to know of a move. */
+function movedJson({ head, root, left, ended }: Moved): object {
+  const { generation, canary, pin, steps } = head;
+  return { generation, root, left, by: steps.at(-1)?.at, canary, pin, ended };
+}
+
+function movedLines({ head, root, left, ended }: Moved): readonly string[] {
+  const { canary, pin } = head;
+  const last = head.steps.at(-1)?.at ?? "now";
+  const tried = canary === undefined ? "" : `, canary ${shortRoot(canary.root)} for ${canary.percent} %`;
+  const from = left === undefined || left === root ? "" : `, and leaves ${shortRoot(left)}`;
+  return [
+    ...(ended === undefined ? [] : [`the canary of ${shortRoot(ended.root)} is over`]),
+    `generation ${head.generation} leads to ${shortRoot(root)} by ${last}${tried}${from}`,
+    ...(pin === undefined
+      ? []
+      : [
+          `pinned ${pin.until === undefined ? "until somebody lets go" : `until ${pin.until}`}: what is published is`,
+          "recorded and served to nobody; `portolan status` shows it, `portolan unpin` lets go",
+        ]),
+  ];
 }
 
 function wholeNumber(text: string, what: string): number {
-  if (!/^\d+$/.test(text)) throw new PortolanError(`${what} is not a whole number: ${text}`);
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`${what} is not a whole number: ${text}`);
   return Number(text);
 }

@@ -1,27 +1,30 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/source-shard.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/directory.ts";
 import { readFolder } from "../../config/folder.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { analysisOf, analysisReport } from "../analysis-report.ts";
+import { examplesText } from "../examples.ts";
 import { keyringOption, trustOf } from "../keyring.ts";
+import { openToWrite, storeOption } from "../named-store.ts";
 import { postSigned, webhookSecret } from "../post-signed.ts";
 import { tellFilled } from "../recompiled-text.ts";
 import type { Terminal } from "../terminal.ts";
-import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
 import { addLabel, percentOf } from "./share-options.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 interface Options extends WordOptions {
   readonly keyring: string;
-  readonly store: string;
+  readonly store?: string;
   readonly source: string;
   readonly url?: string;
   readonly binaryForms?: boolean;
   readonly allowEmpty?: boolean;
   readonly canary?: number;
+  /** False for `--no-serve`. */
+  readonly serve: boolean;
+  readonly json?: boolean;
   readonly label: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +34,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
     .description(
       "Fills a source with a folder's files and compiles all sources: in a store, or through a compile function.",
     )
-    .option(storeOption, storeDescription, defaultStore)
+    .addOption(storeOption())
     .option("--source <name>", "name of the source", "main")
     .option("--url <url>", "compile function to push to; PORTOLAN_WEBHOOK_SECRET signs the request")
     .option("--canary <percent>", "only for this share of the nodes, until `promote` or `abort`", percentOf)
@@ -41,10 +44,21 @@ export function registerPush(program: Command, terminal: Terminal): void {
       addLabel,
       {},
     )
+    .option("--no-serve", "record it and move nobody, until `promote`, or `canary NEWEST` for a part of the nodes")
+    .option("--json", "what came of it, with all diagnostics, as JSON")
     .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC, from now on")
     .option("--no-binary-forms", "store none from now on")
     .option("--allow-empty", "fill the source although the folder holds no object")
-    .addOption(keyringOption());
+    .addOption(keyringOption())
+    .addHelpText(
+      "after",
+      examplesText([
+        "push my-mesh/",
+        "push my-mesh/ --source shop --store s3://mesh/prod",
+        "push my-mesh/ --canary 10 --why 'new routes'",
+        "push my-mesh/ --no-serve && portolan diff SERVED NEWEST && portolan promote",
+      ]),
+    );
   addWordOptions(command).action(async (folder: string, options: Options) => {
     const files = await readFolder(folder);
     const publishing = publishingOf(options);
@@ -52,13 +66,18 @@ export function registerPush(program: Command, terminal: Terminal): void {
       options.url === undefined
         ? await pushToStore(files, options, publishing)
         : { pushed: await pushToUrl(files, options.url, options, publishing), loaded: readFiles(files) };
-    analysisReport(terminal, folder, "analyzed: ")(analysisOf(loaded, pushed.diagnostics));
-    tellFilled(terminal, options.source, pushed);
+    if (options.json !== true) analysisReport(terminal, folder, "analyzed: ")(analysisOf(loaded, pushed.diagnostics));
+    tellFilled(terminal, options.source, pushed, options.json === true);
+    if (!options.serve && options.json !== true)
+      terminal.err("it is served to nobody: `portolan promote` gives it to everybody, `portolan abort` to none");
   });
 }
 
-function publishingOf({ canary, label, ...word }: Options): Publishing {
-  if (canary === undefined && Object.keys(label).length > 0) throw new PortolanError("--label goes with --canary");
+function publishingOf({ canary, label, serve, ...word }: Options): Publishing {
+  if (canary === undefined && Object.keys(label).length > 0)
+    throw new InvalidArgumentError("--label goes with --canary");
+  if (canary !== undefined && !serve) throw new InvalidArgumentError("--canary serves, and --no-serve does not");
+  if (!serve) return { ...wordOf(word), share: { percent: 0, labels: {} } };
   return { ...wordOf(word), ...(canary === undefined ? {} : { share: { percent: canary, labels: label } }) };
 }
 
@@ -73,7 +92,7 @@ async function pushToStore(
   { store: where, source, binaryForms, allowEmpty = false, keyring }: Options,
   publishing: Publishing,
 ): Promise<Pushed> {
-  const store = await openStore(where);
+  const store = await openToWrite(where);
   const publisher = await trustOf(keyring);
   await writeShard(store, source, files, { allowEmpty });
   const recompile = createWorldRecompiler({

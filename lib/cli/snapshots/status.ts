@@ -1,31 +1,51 @@
+import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { ExplainedRefusal } from "../../front/explain-refusal.ts";
+import type { Stranger } from "../../front/strangers.ts";
 import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../snapshot/clock.ts";
 import { readHead } from "../../snapshot/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head-status.ts";
 import type { HistoryEntry } from "../../snapshot/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { examplesText } from "../examples.ts";
+import { openThere, storeOption } from "../named-store.ts";
+import { refusalLines, strangerLines } from "../node-trouble.ts";
 import type { Terminal } from "../terminal.ts";
-import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
 
-/** `portolan status`: what is served, what is newest, and what lies between. */
+interface Options {
+  readonly store?: string;
+  readonly server?: string;
+  readonly tokenFile?: string;
+  readonly json?: boolean;
+}
+
+/** `portolan status`: what is served, what is newest, and what lies between; and which Envoys are in trouble. */
 export function registerStatus(program: Command, terminal: Terminal): void {
   program
     .command("status")
-    .description("Shows what is served, what holds it, and what was published since then.")
-    .option(storeOption, storeDescription, defaultStore)
+    .description(
+      "Shows what is served, what holds it, and what was published since then; with --server, which Envoys are in trouble.",
+    )
+    .addOption(storeOption())
+    .option("--server <url>", "ask this front, too: nodes without a class, and nodes that refuse what they are served")
+    .option("--token-file <path>", "an operator's token for it")
     .option("--json", "as JSON")
-    .action(async ({ store: where, json }: { readonly store: string; readonly json?: boolean }) => {
-      const store = await openStore(where);
+    .addHelpText(
+      "after",
+      examplesText(["status", "status --server http://127.0.0.1:8080", "status --store s3://mesh/prod --json"]),
+    )
+    .action(async ({ store: where, server, tokenFile, json }: Options) => {
+      const store = await openThere(where);
       const read = await readHead(store);
-      if (read === undefined) {
-        terminal.err("nothing was published yet");
-        return;
-      }
+      if (read === undefined) throw new PortolanError("nothing was published yet");
       const nowMs = await headTimeNow(store, read, Date.now);
       const status = await statusOf(createSnapshotReader(store), read.head, nowMs);
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
-      if (json === true) return terminal.out(JSON.stringify({ ...status, warnings }, undefined, 2));
+      const trouble = server === undefined ? undefined : await troubleAt(server, tokenFile);
+      if (json === true) return terminal.out(JSON.stringify({ ...status, warnings, ...trouble }, undefined, 2));
       for (const line of statusLines(status)) terminal.out(line);
+      for (const line of trouble === undefined ? [] : troubleLines(trouble)) terminal.out(line);
       for (const warning of warnings) terminal.err(warning);
     });
 }
@@ -41,7 +61,9 @@ function statusLines(status: HeadStatus): readonly string[] {
   if (canary !== undefined) {
     const { percent, labels, root } = canary;
     const chosen = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-    lines.push(row("canary", `${short(root)}  for ${[`${percent} %`, ...chosen].join(", ")}`));
+    const isForNobody = percent === 0 && chosen.length === 0;
+    const who = isForNobody ? "nobody until `portolan promote`" : [`${percent} %`, ...chosen].join(", ");
+    lines.push(row("canary", `${short(root)}  for ${who}`));
   }
   const said = pin ?? expired;
   if (said === undefined) return lines;
@@ -64,4 +86,37 @@ const row = (name: string, text: string) => `${name.padEnd(8)}${text}`;
 function entryText({ at, generation, reason, by, why }: HistoryEntry): string {
   const who = by === undefined ? "" : ` by ${by}`;
   return `${at}  generation ${generation}, ${reason}${who}${why === undefined ? "" : `: ${why}`}`;
+}
+
+/** What a front knows of Envoys that do not get, or do not take, what they should have. */
+interface Trouble {
+  readonly strangers: readonly Stranger[];
+  readonly refusals: readonly ExplainedRefusal[];
+}
+
+async function troubleAt(server: string, tokenFile: string | undefined): Promise<Trouble> {
+  const token = tokenFile === undefined ? undefined : (await readFile(tokenFile, "utf8")).trim();
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const ask = async (path: string): Promise<string> => {
+    const url = server.replace(/\/$/, "") + path;
+    const response = await fetch(url, { headers }).catch((cause: unknown) => {
+      throw new PortolanError(`${url} cannot be reached`, [], cause);
+    });
+    if (!response.ok)
+      throw new PortolanError(`${url} answers ${response.status}: ${(await response.text()).slice(0, 500)}`);
+    return response.text();
+  };
+  const { strangers }: Pick<Trouble, "strangers"> = JSON.parse(await ask("/strangers"));
+  const { refusals }: Pick<Trouble, "refusals"> = JSON.parse(await ask("/refusals"));
+  return { strangers, refusals };
+}
+
+function troubleLines({ strangers, refusals }: Trouble): readonly string[] {
+  if (strangers.length + refusals.length === 0)
+    return [row("nodes", "all that ask have a class, and take what they get")];
+  const told = [
+    ...strangers.map((one) => ({ title: one.kind, lines: strangerLines(one) })),
+    ...refusals.map((one) => ({ title: "refused", lines: refusalLines(one, new Map()) })),
+  ];
+  return told.flatMap(({ title, lines }) => lines.map((line, i) => row(i === 0 ? title : "", line)));
 }

@@ -7,18 +7,24 @@ import { collectables } from "../../snapshot/collectables.ts";
 import { fsck } from "../../snapshot/fsck.ts";
 import { recoverHead } from "../../snapshot/recover-head.ts";
 import { repair } from "../../snapshot/repair.ts";
+import { examplesText } from "../examples.ts";
 import { keyringOption, trustOf } from "../keyring.ts";
+import { openThere, storeOption } from "../named-store.ts";
+import { wholeNumber } from "../numbers.ts";
 import type { Terminal } from "../terminal.ts";
-import { defaultStore, openStore, storeDescription, storeOption } from "./open-store.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 const source = { copy: "the newest copy of HEAD", history: "the newest entry of the history" } as const;
 
-interface FsckOptions {
-  readonly store: string;
-  readonly keep?: string;
-  readonly repair?: boolean;
+interface RecoverOptions {
+  readonly store?: string;
   readonly keyring: string;
+  readonly json?: boolean;
+}
+
+interface FsckOptions extends RecoverOptions {
+  readonly keep?: number;
+  readonly repair?: boolean;
 }
 
 /** `gc`, `fsck` and `recover`. */
@@ -26,37 +32,57 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
   program
     .command("gc")
     .description("Deletes what nothing names any more: one run names it, a run an hour later deletes it.")
-    .option(storeOption, storeDescription, defaultStore)
-    .option("--keep <publications>", "how many roots that were served can still be rolled back to", "50")
+    .addOption(storeOption())
+    .option("--keep <publications>", "how many roots that were served can still be rolled back to", wholeNumber(1), 50)
+    .option("--json", "as JSON")
+    .addHelpText("after", examplesText(["gc", "gc --keep 200 --store s3://mesh/prod"]))
     .addOption(keyringOption())
-    .action(async ({ store, keep, keyring }: { store: string; keep: string; keyring: string }) => {
-      const trust = await trustOf(keyring);
-      const others = [...collectables, collectedSources];
-      const options = { keepPublications: Number(keep), graceMs: 3_600_000, now: Date.now, others, ...trust };
-      const { done, deleted, doomed, kept } = await collectGarbage(await openStore(store), options);
-      if (!done) throw new PortolanError("somebody else is publishing or collecting; try again later");
-      terminal.out(`${deleted} deleted, ${doomed} to be deleted in an hour or later, ${kept} kept`);
-    });
+    .action(
+      async ({
+        store,
+        keep,
+        keyring,
+        json = false,
+      }: {
+        store?: string;
+        keep: number;
+        keyring: string;
+        json?: boolean;
+      }) => {
+        const trust = await trustOf(keyring);
+        const others = [...collectables, collectedSources];
+        const options = { keepPublications: keep, graceMs: 3_600_000, now: Date.now, others, ...trust };
+        const { done, deleted, doomed, kept } = await collectGarbage(await openThere(store), options);
+        if (!done) throw new PortolanError("somebody else is publishing or collecting; try again later");
+        if (json) return terminal.out(JSON.stringify({ deleted, doomed, kept }));
+        terminal.out(`${deleted} deleted, ${doomed} to be deleted in an hour or later, ${kept} kept`);
+      },
+    );
 
   program
     .command("fsck")
     .description("Proves that everything that can be asked for is there and unharmed.")
-    .option(storeOption, storeDescription, defaultStore)
-    .option("--keep <publications>", "how far back the history is kept")
+    .addOption(storeOption())
+    .option("--keep <publications>", "how far back the history is kept", wholeNumber(1))
     .option("--repair", "write anew what is missing or damaged and can be made from the sources, or has a copy")
     .addOption(keyringOption())
-    .action(async ({ store: where, keep, repair: mends, keyring }: FsckOptions) => {
-      const store = await openStore(where);
+    .option("--json", "as JSON")
+    .addHelpText("after", examplesText(["fsck", "fsck --repair", "fsck --store s3://mesh/prod --json"]))
+    .action(async ({ store: where, keep, repair: mends, keyring, json = false }: FsckOptions) => {
+      const store = await openThere(where);
       const { trusted } = await trustOf(keyring);
       const options = {
-        ...(keep === undefined ? {} : { keepPublications: Number(keep) }),
+        ...(keep === undefined ? {} : { keepPublications: keep }),
         ...(trusted === undefined ? {} : { trusted }),
       };
       const result = mends === true ? await repair(store, remakeWorlds(store), options) : await fsck(store, options);
       const problems = [...result.problems, ...(await sourceProblems(store))];
-      for (const problem of problems) terminal.out(problem);
-      if ("mended" in result) terminal.out(`${result.mended} objects written anew`);
-      terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
+      if (json) terminal.out(JSON.stringify({ ...result, problems }));
+      else {
+        for (const problem of problems) terminal.out(problem);
+        if ("mended" in result) terminal.out(`${result.mended} objects written anew`);
+        terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
+      }
       if (problems.length === 0) return;
       const remedy = mends === true ? "`portolan rollback` leads to what is whole" : "`--repair` mends what can be";
       throw new PortolanError(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}; ${remedy}`);
@@ -66,11 +92,15 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     program
       .command("recover")
       .description("Rebuilds a HEAD that is gone or cannot be read, from its copies or from the history.")
-      .option(storeOption, storeDescription, defaultStore)
-      .addOption(keyringOption()),
-  ).action(async ({ store, keyring, ...word }: { store: string; keyring: string } & WordOptions) => {
+      .addOption(storeOption())
+      .addOption(keyringOption())
+      .option("--json", "as JSON")
+      .addHelpText("after", examplesText(["recover --why 'HEAD was lost'"])),
+  ).action(async ({ store, keyring, json = false, ...word }: RecoverOptions & WordOptions) => {
     const trust = await trustOf(keyring);
-    const { head, root, from, unproven } = await recoverHead(await openStore(store), { ...wordOf(word), ...trust });
+    const recovered = await recoverHead(await openThere(store), { ...wordOf(word), ...trust });
+    const { head, root, from, unproven } = recovered;
+    if (json) return terminal.out(JSON.stringify(recovered));
     terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);
     if (head.pin !== undefined) terminal.out(`pinned: ${head.pin.why}; \`portolan unpin\` lets go`);
     for (const { generation, at, reason, root: other } of unproven) {

@@ -1,5 +1,6 @@
 import { error, type Finding, type Path } from "../finding.ts";
 import { camelFieldName } from "../read-spec.ts";
+import { isPrivateJwk, keyIn } from "./private-keys.ts";
 
 /**
  * Fields of Envoy's API that hold a secret as a DataSource: in a file or a variable of the proxy's it is safe, inline it would be
@@ -33,7 +34,7 @@ export const secretTexts: ReadonlySet<string> = new Set([
 
 const hint = "name it through SDS, or a file or an environment variable of the proxy";
 
-/** Private keys in PEM, and JSON Web Keys that are not public, in any text of a value. */
+/** Private keys in PEM, and JSON Web Keys that are not public, anywhere in a value. */
 export function* privateKeyRules(value: unknown, path: Path): Generator<Finding> {
   yield* textRules(value, path, () => []);
 }
@@ -47,8 +48,8 @@ type FieldRules = (name: string, value: unknown, path: Path) => Iterable<Finding
 
 function* textRules(value: unknown, path: Path, rules: FieldRules): Generator<Finding> {
   if (typeof value === "string") {
-    if (holdsPrivateKey(value)) yield inlineSecret(path, "holds a private key");
-    else if (holdsPrivateJwk(value)) yield inlineSecret(path, "holds a JSON Web Key that is not public");
+    const key = keyIn(value);
+    if (key !== undefined) yield inlineSecret(path, `holds ${key}`);
     return;
   }
   if (Array.isArray(value)) {
@@ -56,7 +57,16 @@ function* textRules(value: unknown, path: Path, rules: FieldRules): Generator<Fi
     return;
   }
   if (typeof value !== "object" || value === null) return;
+  if (isPrivateJwk(value)) {
+    yield inlineSecret(path, "is a JSON Web Key that is not public");
+    return;
+  }
   for (const [name, member] of Object.entries(value)) {
+    // A path with the key in it would print it.
+    if (keyIn(name) !== undefined) {
+      yield inlineSecret(path, "holds a private key as the name of a field");
+      continue;
+    }
     const at = [...path, name];
     const found = [...rules(camelFieldName(name), member, at)];
     // A field that is a secret by its name is told of once.
@@ -89,34 +99,3 @@ const inlineSecret = (path: Path, what: string): Finding =>
     hint,
     "inline-secret",
   );
-
-/** Whether a text holds a private key in PEM, as it is or in base64. */
-function holdsPrivateKey(text: string): boolean {
-  if (/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(text)) return true;
-  return /^LS0tLS1CRUdJTi/.test(text) && /PRIVATE KEY-----/.test(fromBase64(text));
-}
-
-/** Whether a text is a JSON Web Key Set with a key that one can sign with. */
-function holdsPrivateJwk(text: string): boolean {
-  if (!text.includes('"keys"')) return false;
-  try {
-    const json: unknown = JSON.parse(text);
-    const keys = typeof json === "object" && json !== null && "keys" in json ? json.keys : undefined;
-    return Array.isArray(keys) && keys.some(isPrivateJwk);
-  } catch {
-    return false;
-  }
-}
-
-/** A symmetric key is `oct`, and `d` is the private part of every other. @see https://www.rfc-editor.org/rfc/rfc7518#section-6 */
-function isPrivateJwk(key: unknown): boolean {
-  return typeof key === "object" && key !== null && ("d" in key || ("kty" in key && key.kty === "oct"));
-}
-
-function fromBase64(text: string): string {
-  try {
-    return atob(text.replace(/\s/g, ""));
-  } catch {
-    return "";
-  }
-}

@@ -16,7 +16,7 @@ import type { Front } from "../front.ts";
 import { lastAnswersMs, type RunningServer } from "../node-server.ts";
 import { problem } from "../responses.ts";
 import { discoveryCalls } from "./calls.ts";
-import { gzipWithin } from "./gzip.ts";
+import { gzip } from "./gzip.ts";
 import { mountConnect } from "./mount.ts";
 import { rpcHandlers } from "./rpc-handlers.ts";
 
@@ -60,7 +60,7 @@ type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => 
 
 /** gRPC and gRPC-Web by the library, Connect as over HTTP/1.1. */
 function callListener(front: Front): Listener {
-  const acceptCompression = [gzipWithin(front)];
+  const acceptCompression = [gzip];
   const handlers = new Map(
     rpcHandlers(front, discoveryCalls(front), { acceptCompression }).map((handler) => [handler.requestPath, handler]),
   );

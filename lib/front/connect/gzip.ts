@@ -1,35 +1,28 @@
+import { gunzipSync } from "node:zlib";
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
-import { createGate } from "../../limits/gate.ts";
-import { noRoom } from "../../limits/read-body.ts";
-import type { Front } from "../front.ts";
-import { connectErrorOf } from "./connect-error.ts";
-
-/** Its parts, and what they make when they are put together. */
-const copies = 2;
 
 /**
  * The only compression of gRPC here: every client knows it. To unpack brotli takes up to 16 MiB besides the message, and to pack
  * an answer seconds.
  *
- * Messages are unpacked one after another where there is not room for all; those that wait are bodies still.
+ * A message is unpacked in one go, in about ten milliseconds at the most. In the background each 16 KiB would wait for a turn of
+ * the event loop, and what is half unpacked would lie in memory for as many messages as come.
  */
-export function gzipWithin({ bodies, limits }: Front): Compression {
-  const unpacking = createGate(limits.unpackedBytes);
-  return {
-    ...compressionGzip,
-    async decompress(bytes, maxBytes) {
-      let leave = () => {};
-      const needed = new AbortController();
-      const share = bodies.open(() => needed.abort(connectErrorOf(noRoom)));
-      try {
-        if (!share.take(bytes.length)) throw connectErrorOf(noRoom);
-        leave = await unpacking.enter(copies * maxBytes, needed.signal);
-        return await compressionGzip.decompress(bytes, maxBytes);
-      } finally {
-        leave();
-        share.close();
-      }
-    },
-  };
-}
+export const gzip: Compression = {
+  ...compressionGzip,
+  async decompress(bytes, maxBytes) {
+    if (bytes.length === 0) return new Uint8Array();
+    try {
+      return gunzipSync(bytes, { maxOutputLength: maxBytes });
+    } catch (cause) {
+      if (cause instanceof RangeError)
+        throw new ConnectError(
+          `the message is larger than ${maxBytes} bytes when it is unpacked`,
+          Code.ResourceExhausted,
+        );
+      throw new ConnectError("the message cannot be unpacked", Code.InvalidArgument);
+    }
+  },
+};

@@ -136,10 +136,52 @@ describe("portolan", () => {
     const [first] = (await onStore("history", "--json")).split("\n").slice(-1);
     const { root }: { readonly root: string } = JSON.parse(first ?? "{}");
     expect(await onStore("canary", root, "--percent", "10", "--label", "track=canary")).toContain("for 10 %");
-    expect(await onStore("abort")).not.toContain("canary");
+    expect(await onStore("abort")).toMatch(/^the canary of \w{12} is over\ngeneration 4 leads to \w{12} by \S+$/);
     await expect(onStore("promote")).rejects.toThrow("no canary");
     await expect(onStore("canary", root, "--percent", "101")).rejects.toThrow("at most 100");
     await expect(onStore("canary", root, "--label", "x")).rejects.toThrow("key=value");
+  });
+
+  it("a root is named by generation, by its digits or by its place, wherever one is named", async () => {
+    await publish("1", "2", "3");
+    const [, second = "", first = ""] = (await onStore("history", "--json"))
+      .split("\n")
+      .map((line): string => JSON.parse(line).root);
+    for (const name of ["1", first, first.slice(0, 12), first.slice(0, 6).toUpperCase(), "HEAD~2"]) {
+      expect(await onStore("canary", name, "--percent", "1")).toContain(`canary ${first.slice(0, 12)}`);
+      expect(await onStore("rollback", "--to", second)).toContain(`leads to ${second.slice(0, 12)}`);
+      expect(await onStore("rollback", "--to", name === "HEAD~2" ? "1" : name)).toContain(first.slice(0, 12));
+      expect(await onStore("diff", name === "HEAD~2" ? "1" : name, "1")).toContain("0 changed");
+      await onStore("unpin");
+      if (name === "HEAD~2") break;
+      // HEAD~2 is meant from a history of three, so it comes last, in a store of its own.
+      await rm(storePath(), { recursive: true });
+      await publish("1", "2", "3");
+    }
+    await expect(onStore("rollback", "1", "--to", first)).rejects.toThrow("and not both");
+    await expect(onStore("canary", "abcdef")).rejects.toThrow("no publication abcdef");
+    expect(JSON.parse(await onStore("rollback", "--to", second, "--json"))).toMatchObject({ root: second, pin: {} });
+  });
+
+  it("push --no-serve records and moves nobody, until somebody promotes it", async () => {
+    const shop = await folderOf({ "a.yaml": rule("a", "host") });
+    await onStore("push", shop);
+    const served = async (): Promise<unknown> => JSON.parse(await onStore("status", "--json")).served;
+    const before = await served();
+    await writeFile(join(shop, "b.yaml"), rule("b", "host"));
+    const told = onStoreTelling("push", shop, "--no-serve");
+    await told.done;
+    expect(told.lines.join("\n")).toContain("it is served to nobody: `portolan promote` gives it to everybody");
+    expect(await served()).toBe(before);
+    expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for nobody until `portolan promote`$/m);
+    await onStore("canary", "NEWEST", "--percent", "10");
+    await writeFile(join(shop, "c.yaml"), rule("c", "host"));
+    await onStore("push", shop, "--no-serve");
+    // A canary that runs keeps its nodes.
+    expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
+    await onStore("promote");
+    expect(await served()).not.toBe(before);
+    await expect(onStore("push", shop, "--no-serve", "--canary", "1")).rejects.toThrow("--canary serves");
   });
 
   it("export and import carry a snapshot, fsck and gc look after the store", async () => {

@@ -1,0 +1,45 @@
+import { createSourcesReader } from "../compile/read-sources.ts";
+import { PortolanError } from "../config/diagnostic.ts";
+import { readFiles } from "../config/directory.ts";
+import { groupVersion } from "../config/group-version.ts";
+import type { ParsedObject } from "../config/parse.ts";
+import type { ConfigPlace } from "./config-place.ts";
+import { type ShownObject, shownConfig } from "./config-print.ts";
+
+/**
+ * What the sources of a store hold: what was applied, and what folders brought with `push` or `dev`.
+ *
+ * @param source this one only; absent: all
+ */
+export async function objectsOf(place: ConfigPlace, source: string | undefined): Promise<readonly ShownObject[]> {
+  const applied = (await place.configs.listAtVersion(await place.configs.version())).map((config) =>
+    shownConfig(place.source, config),
+  );
+  if (place.isRemote) return applied;
+  const shards = await createSourcesReader(place.objects)([]);
+  const folders = shards
+    .filter(({ name }) => source === undefined || name === source)
+    .flatMap(({ name, files }) => {
+      // What was applied to this source is listed above, with its revision.
+      const read = readFiles(files.filter((file) => file.applied !== true || name !== place.source));
+      return [
+        ...read.configs.map((config) => shownConfig(name, config)),
+        ...[...read.objects, ...read.others].map((object) => shownParsed(name, object)),
+      ];
+    });
+  return [...applied, ...folders];
+}
+
+/** What was applied, as it was at a revision. @throws PortolanError when the store has no such one */
+export async function objectsAt(place: ConfigPlace, revision: number): Promise<readonly ShownObject[]> {
+  const commits = await place.configs.ledger.history(Number.POSITIVE_INFINITY);
+  const commit = commits.find((one) => one.revision === revision);
+  if (commit === undefined) throw new PortolanError(`the store has no revision ${revision}`);
+  return (await place.configs.listAtVersion(commit.root)).map((config) => shownConfig(place.source, config));
+}
+
+function shownParsed(source: string, { origin: _origin, ...object }: ParsedObject): ShownObject {
+  const { group, version } = groupVersion(object.apiVersion);
+  const { name, namespace = "" } = object.metadata;
+  return { source, group, version, kind: object.kind, namespace, name, revision: "", object };
+}

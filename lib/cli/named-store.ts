@@ -1,0 +1,117 @@
+import { readdir, readFile } from "node:fs/promises";
+import { Option } from "commander";
+import { PortolanError } from "../config/diagnostic.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { openStore } from "../storage/open-store.ts";
+
+/** Folder of this working directory's own settings and stores. */
+const ownFolder = ".portolan";
+const settingsFile = `${ownFolder}/settings.json`;
+
+/** The store of whoever names none. */
+const defaultStore = `${ownFolder}/store`;
+
+/** Begins the name of a store that `portolan dev` made for a folder. */
+export const devStorePrefix = `${ownFolder}/dev-`;
+
+/** The option that names a store, the same for every command; `namedStore` says what counts when it is not given. */
+export function storeOption(more = ""): Option {
+  const text = `a folder, or s3://bucket/prefix${more} (default: ${settingsFile}, else ${defaultStore})`;
+  return new Option("--store <where>", text).env("PORTOLAN_STORE");
+}
+
+/**
+ * The store that a person means: `--store`, else `PORTOLAN_STORE` (commander has put either into the option), else what
+ * `.portolan/settings.json` says.
+ *
+ * @returns undefined when nobody has said
+ * @throws PortolanError for settings that cannot be read
+ */
+export async function namedStore(option: string | undefined): Promise<string | undefined> {
+  if (option !== undefined && option !== "") return option;
+  const text = await readFile(settingsFile, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const store = storeOfSettings(text);
+  if (store === undefined)
+    throw new PortolanError(`${settingsFile} cannot be read: it holds {"store": "a folder, or s3://bucket/prefix"}`);
+  return store;
+}
+
+function storeOfSettings(text: string): string | undefined {
+  try {
+    const { store, ...others }: Readonly<Record<string, unknown>> = JSON.parse(text);
+    return typeof store === "string" && store !== "" && Object.keys(others).length === 0 ? store : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A store that is written to; a folder is made by the first write.
+ *
+ * @throws PortolanError for a place that can hold none
+ */
+export async function openToWrite(option: string | undefined): Promise<ObjectStore> {
+  return openPlace((await namedStore(option)) ?? defaultStore);
+}
+
+/**
+ * A store that is there already. Where nobody has said which and there is no default one, a single store of `portolan dev` is it.
+ *
+ * @throws PortolanError when it is not there, with those that are
+ */
+export async function openThere(option: string | undefined): Promise<ObjectStore> {
+  return openPlace(await placeThere(option));
+}
+
+/** The same, as a name. */
+async function placeThere(option: string | undefined): Promise<string> {
+  const named = await namedStore(option);
+  const where = named ?? defaultStore;
+  checkPlace(where);
+  if (!isFolder(where) || (await holdsSomething(where))) return where;
+  const found = await devStores();
+  const [only] = found;
+  if (named === undefined && only !== undefined && found.length === 1) return only;
+  const hint =
+    found.length === 0
+      ? "`portolan push FOLDER` and `portolan dev` make one"
+      : `there are: ${found.join(", ")}; name one with --store`;
+  throw new PortolanError(`there is no store at ${where}; ${hint}`);
+}
+
+async function openPlace(where: string): Promise<ObjectStore> {
+  checkPlace(where);
+  return openStore(where, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
+}
+
+/** Two letters and a colon are the scheme of an address, as somebody may have meant it; one is a drive of Windows. */
+function checkPlace(where: string): void {
+  const [, scheme] = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(where) ?? [];
+  if (scheme === undefined || /^s3:\/\/[^/]/.test(where)) return;
+  const hint =
+    scheme.toLowerCase() === "s3"
+      ? "a bucket is written s3://bucket/prefix"
+      : /^https?$/i.test(scheme)
+        ? "apply, get and their like take the URL of a compile function, push takes it as --url; here a store is a folder or s3://bucket/prefix"
+        : "a store is a folder, or s3://bucket/prefix";
+  throw new PortolanError(`${where} is no store: ${hint}. For a folder of that name write ./${where}`);
+}
+
+/** Whether a store lies in a folder, and not in a bucket. */
+export const isFolder = (where: string): boolean => !where.startsWith("s3://");
+
+/** Whether a folder is there and holds anything but hidden files. */
+export async function holdsSomething(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch(() => []);
+  return names.some((name) => !name.startsWith("."));
+}
+
+async function devStores(): Promise<readonly string[]> {
+  const names = await readdir(ownFolder).catch(() => []);
+  const prefix = devStorePrefix.slice(ownFolder.length + 1);
+  return names
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => `${ownFolder}/${name}`)
+    .sort();
+}

@@ -1,0 +1,34 @@
+/** `npm run sample -- NAME`: a sample's servers, Portolan and an Envoy together, until Ctrl-C. */
+import { existsSync, readdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { commandsOf, startSample } from "../test/e2e/sample.ts";
+
+const [name = "bookshop"] = process.argv.slice(2);
+const folder = join(import.meta.dirname, name);
+
+async function run(): Promise<void> {
+  const sample = await startSample(folder);
+  console.log(`servers   ${sample.servers.map((one) => `${one.name} ${one.address}:${one.port}`).join(", ")}`);
+  console.log(`portolan  ${sample.url}, watching ${relative(process.cwd(), folder)}: edit a file there`);
+  console.log(`envoy     ${sample.gateways.join(", ")}`);
+  console.log(`\nTry it, in another terminal (what comes back stands behind #):\n`);
+  for (const command of await commandsOf(folder)) console.log(`  ${command}`);
+  console.log("\nCtrl-C stops all of it.");
+  await new Promise<void>((stop) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop());
+  });
+  await sample.close();
+}
+
+if (existsSync(join(folder, "README.md"))) {
+  await run().catch((cause: unknown) => {
+    console.error(`sample: ${cause instanceof Error ? cause.message : String(cause)}`);
+    process.exitCode = 1;
+  });
+} else {
+  const known = readdirSync(import.meta.dirname).filter((entry) =>
+    existsSync(join(import.meta.dirname, entry, "README.md")),
+  );
+  console.error(`there is no sample ${name}; there are: ${known.join(", ")}`);
+  process.exitCode = 2;
+}

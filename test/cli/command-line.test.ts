@@ -1,0 +1,145 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import picocolors from "picocolors";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { runCli } from "../../lib/cli/program.ts";
+
+const cli = fileURLToPath(new URL("../../functions/cli.ts", import.meta.url));
+
+let folder = "";
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "portolan-line-"));
+  await writeFile(join(folder, "a.yaml"), rule("host"));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const rule = (field: string) =>
+  `apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: { name: a, namespace: shop }\nspec: { ${field}: a }\n`;
+
+/** One command line in a folder of its own, as a person types it. */
+function run(line: string, env: Readonly<Record<string, string>> = {}) {
+  const { PORTOLAN_STORE: _store, PORT: _port, ...rest } = process.env;
+  const options = { cwd: folder, env: { ...rest, ...env }, encoding: "utf8", timeout: 60_000 } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...line.split(" ")], options);
+  return { code: status, out: stdout.trim(), err: stderr.trim() };
+}
+
+/** The same in this process, where neither its folder nor its environment counts. */
+async function called(line: string) {
+  const errors: string[] = [];
+  const terminal = { out: () => {}, err: (text: string) => errors.push(text), colours: picocolors.createColors(false) };
+  const words = line.split(" ").map((word) => (word === "HERE" ? folder : word));
+  const code = await runCli(["node", "portolan", ...words], terminal);
+  return { code, err: errors.join("\n") };
+}
+
+describe("a store", () => {
+  it("is named by --store, else PORTOLAN_STORE, else the settings, else .portolan/store", async () => {
+    const made = async () => (await readdir(folder)).filter((name) => /^\d$/.test(name));
+    run("push . --store 1", { PORTOLAN_STORE: "2" });
+    expect(await made()).toEqual(["1"]);
+    run("push .", { PORTOLAN_STORE: "2" });
+    expect(await made()).toEqual(["1", "2"]);
+    run("push .");
+    expect(run("history").out).toContain("publish");
+    await writeFile(join(folder, ".portolan/settings.json"), '{"store": "3"}');
+    run("push .");
+    expect(await made()).toEqual(["1", "2", "3"]);
+    await writeFile(join(folder, ".portolan/settings.json"), '{"sotre": "3"}');
+    expect(run("history")).toMatchObject({ code: 1, err: expect.stringContaining("settings.json cannot be read") });
+  }, 90_000);
+
+  it("is refused where it can be none, and no folder of that name is made", async () => {
+    expect(run("push . --store http://mesh.example").err).toContain("http://mesh.example is no store");
+    expect(run("push . --store s3:/mesh").err).toContain("a bucket is written s3://bucket/prefix");
+    expect(run("apply -f a.yaml --store htp://x").err).toContain("a store is a folder, or s3://bucket/prefix");
+    expect(await readdir(folder)).toEqual(["a.yaml"]);
+  }, 60_000);
+
+  it.each(["get vs", "fsck", "gc", "history", "status", "diff", "rollback", "recover", "secret list"])(
+    "that is not there fails %s",
+    async (line) => {
+      vi.stubEnv("PORTOLAN_SECRETS_KEY", Buffer.alloc(32, 1).toString("base64"));
+      const nowhere = join(folder, "nowhere");
+      const { code, err } = await called(`${line} --store ${nowhere}`);
+      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`there is no store at ${nowhere}`) });
+      expect(await readdir(folder)).toEqual(["a.yaml"]);
+    },
+  );
+
+  it("of portolan dev is printed, and found by history", async () => {
+    expect(run("dev . --once").err).toMatch(/^store +\.portolan\/dev-\w{8}$/m);
+    expect(run("history").out).toContain("publish");
+    expect(run("history --store .portolan/other").err).toMatch(
+      /there are: \.portolan\/dev-\w{8}; name one with --store/,
+    );
+  }, 60_000);
+});
+
+describe("exit codes", () => {
+  it.each([
+    ["validate", "no input"],
+    ["analyze", "no input"],
+    ["get vs -o xml", "Allowed choices"],
+    ["get virtualservise", "did you mean virtualservice?"],
+    ["gc --keep many", "a whole number from 1"],
+    ["rollback x", "not a whole number"],
+    ["bootstrap --admin-port 99999", "a whole number from 0 to 65535"],
+    ["analyze HERE --failure-threshold Fatal", "known are Error, Warning and Info"],
+    ["push HERE --label a=b", "--label goes with --canary"],
+    ["dev --port abc", "a port is a number"],
+    ["nothing", "unknown command"],
+  ])("are 2 for what cannot be meant: %s", async (line, says) => {
+    expect(await called(line)).toMatchObject({ code: 2, err: expect.stringContaining(says) });
+  });
+
+  it("are 0 for a version, by either name", () => {
+    expect(run("--version")).toEqual(run("-v"));
+    expect(run("-v")).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+  });
+
+  it("do not depend on a PORT that another command reads", () => {
+    expect(run("validate a.yaml", { PORT: "abc" })).toMatchObject({ code: 0, out: "1 objects are valid" });
+    expect(run("dev --once", { PORT: "abc" })).toMatchObject({ code: 2 });
+  });
+
+  it("are 1 for dev --once with an error, after all is told", async () => {
+    await writeFile(join(folder, "b.yaml"), rule("hots").replace("name: a", "name: b"));
+    expect(run("dev . --once")).toMatchObject({ code: 1, err: expect.stringMatching(/unknown-field.*\n.*1 error$/s) });
+  });
+
+  it("are 1 for dev on a port that is taken, which ends at once", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    expect(run(`dev . --port ${port}`)).toMatchObject({ code: 1, err: expect.stringContaining("set PORT or --port") });
+    await new Promise((resolve) => server.close(resolve));
+  }, 60_000);
+
+  it("are 0, and nothing is told, where whoever reads has read enough", async () => {
+    const child = spawn(process.execPath, [cli, "get", "--help"], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.destroy();
+    let told = "";
+    child.stderr.on("data", (data) => {
+      told += data;
+    });
+    expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);
+    expect(told).toBe("");
+  });
+});
+
+describe("files and folders", () => {
+  it("are named as arguments as well as with -f", () => {
+    expect(run("analyze .").out).toContain("IST0174");
+    expect(run("validate a.yaml -f .").err).toContain("duplicate-object");
+    expect(JSON.parse(run("validate a.yaml --json").out)).toEqual({ valid: 1, diagnostics: [] });
+  });
+});

@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import picocolors from "picocolors";
+import { describe, expect, it } from "vitest";
+import { createProgram, runCli } from "../../lib/cli/program.ts";
+
+const lines: string[] = [];
+const terminal = {
+  out: (line: string) => lines.push(line),
+  err: (line: string) => lines.push(line),
+  colours: picocolors.createColors(false),
+};
+
+/** Commands that do something, `token create` among them, by their words. */
+function leaves(command: Command, words = ""): readonly (readonly [string, Command])[] {
+  const all = command.commands.map((child) => [`${words} ${child.name()}`.trim(), child] as const);
+  return all.flatMap(([name, child]) => (child.commands.length === 0 ? [[name, child] as const] : leaves(child, name)));
+}
+
+const commands = leaves(createProgram(terminal));
+
+async function told(...args: readonly string[]): Promise<string> {
+  lines.length = 0;
+  await runCli(["node", "portolan", ...args], terminal);
+  return lines.join("\n");
+}
+
+describe("the help", () => {
+  it.each(commands.map(([name]) => name))("of %s has an example of it", async (name) => {
+    const help = await told(...name.split(" "), "--help");
+    const [, examples = ""] = help.split(/\nExamples?:\n/);
+    expect(examples).toMatch(new RegExp(`^ {2}(?:[A-Z_]+=\\S+ )?portolan ${name}\\b`, "m"));
+  });
+
+  it("begins with what the command does, as a sentence", () => {
+    const others = commands.filter(([, command]) => !/^[A-Z].*[.)]$/s.test(command.description()));
+    expect(others.map(([name]) => name)).toEqual([]);
+  });
+
+  it("offers JSON wherever something is printed", () => {
+    // These print one word, or nothing, or JSON anyhow.
+    const plain = ["bootstrap-v1", "token create", "keys create", "keys rotate", "keys remove", "secret key"];
+    const silent = ["secret apply", "secret delete", "secret rewrap"];
+    const without = commands.filter(([name, command]) => {
+      const hasJson = command.options.some(({ long, argChoices }) => long === "--json" || argChoices?.includes("json"));
+      return !hasJson && ![...plain, ...silent].includes(name);
+    });
+    expect(without.map(([name]) => name)).toEqual([]);
+  });
+
+  it("names stores in the same way for all", () => {
+    const stores = commands.flatMap(([, command]) => command.options.filter(({ long }) => long === "--store"));
+    expect(stores.length).toBeGreaterThan(20);
+    expect(new Set(stores.map(({ flags, envVar }) => `${flags} ${envVar}`))).toEqual(
+      new Set(["--store <where> PORTOLAN_STORE"]),
+    );
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * Does what the pages say, in a copy of the repository with nothing beside it: every block of commands, from the top of README on.
+ * `npm run newcomer` runs all, `-- PAGE…` some. What takes minutes to fetch and to generate is lent by this tree, and `npm ci` does
+ * nothing, unless `--fresh` is given: CI runs the README's `npm ci && npm test` in a clone of its own.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { blocksOf, type CommandBlock, pages } from "./blocks.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+/** For one block. */
+const patienceMs = 240_000;
+
+const scratch = mkdtempSync(join(tmpdir(), "portolan-newcomer-"));
+const clone = join(scratch, "portolan");
+
+const isFresh = process.argv.includes("--fresh");
+
+/** What git knows of this tree, as it is now. */
+function copyTree(): void {
+  const listed = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
+  for (const file of listed.split("\0").filter((name) => name !== "" && existsSync(join(root, name)))) {
+    mkdirSync(dirname(join(clone, file)), { recursive: true });
+    cpSync(join(root, file), join(clone, file));
+  }
+  // What takes long to fetch is lent: Envoy, the S3 server.
+  mkdirSync(join(clone, ".cache"));
+  for (const lent of [".venv", ".cache/bin", ...(isFresh ? [] : ["node_modules", "gen"])]) {
+    if (existsSync(join(root, lent))) symlinkSync(join(root, lent), join(clone, lent));
+  }
+  // `portolan` by itself is what a global install gives.
+  mkdirSync(join(scratch, "bin"));
+  const shim = `#!/bin/sh\nexec node "${clone}/functions/portolan.mjs" "$@"\n`;
+  writeFileSync(join(scratch, "bin/portolan"), shim, { mode: 0o755 });
+  if (isFresh) return;
+  const npm = execFileSync("bash", ["-c", "command -v npm"], { encoding: "utf8" }).trim();
+  const withoutCi = `#!/bin/sh\n[ "$1" = ci ] && exit 0\nexec "${npm}" "$@"\n`;
+  writeFileSync(join(scratch, "bin/npm"), withoutCi, { mode: 0o755 });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = server.address();
+  await new Promise((closed) => server.close(closed));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** @returns what went wrong; undefined for nothing */
+async function problemOf({ text, mark }: CommandBlock): Promise<string | undefined> {
+  if (mark.kind !== "beside") return ran(text, mark.kind === "until" ? mark.text : undefined);
+  // The other command is up when it says how to stop it; the block is done while it runs.
+  const script = `${mark.command} > beside.log 2>&1 & other=$!
+    for i in $(seq 600); do grep -q Ctrl-C beside.log && break; sleep 0.1; done
+    (${text}\n) || code=$?
+    kill $other; wait $other || true; [ -z "\${code-}" ] || cat beside.log; exit "\${code-0}"`;
+  return ran(script, undefined);
+}
+
+/** @param until what it has to print before it is stopped; undefined: it ends by itself */
+async function ran(text: string, until: string | undefined): Promise<string | undefined> {
+  const env = {
+    ...process.env,
+    PATH: [join(scratch, "bin"), process.env.PATH].join(delimiter),
+    PORT: String(await freePort()),
+  };
+  const child = spawn("bash", ["-euo", "pipefail", "-c", text], {
+    cwd: clone,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const end = (signal: NodeJS.Signals) => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, signal);
+    } catch {
+      // It has ended by itself.
+    }
+  };
+  let told = "";
+  let isDone = false;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (data) => {
+      told = (told + data).slice(-100_000);
+      if (until === undefined || isDone || !told.includes(until)) return;
+      isDone = true;
+      end("SIGTERM");
+    });
+  }
+  const timer = setTimeout(() => end("SIGKILL"), patienceMs);
+  const code = await new Promise<number | null>((ended) => child.once("close", ended));
+  clearTimeout(timer);
+  end("SIGKILL");
+  if (until !== undefined) return isDone ? undefined : `never says "${until}"\n${told}`;
+  return code === 0 ? undefined : `ends with ${code ?? "a signal"}\n${told}`;
+}
+
+copyTree();
+const named = process.argv.slice(2).filter((word) => word !== "--fresh");
+// README first: it says how to begin.
+const order = ["README.md", ...pages(root).filter((page) => page !== "README.md")];
+const wanted = order.filter((page) => named.length === 0 || named.includes(page));
+let failed = 0;
+try {
+  if (isFresh && !wanted.includes("README.md"))
+    execFileSync("npm", ["ci", "--no-progress"], { cwd: clone, stdio: "inherit" });
+  for (const block of wanted.flatMap((page) => blocksOf(root, page))) {
+    const name = `${block.page}:${block.line}`;
+    if (block.mark.kind === "skip") {
+      console.log(`skip  ${name}: ${block.mark.why}`);
+      continue;
+    }
+    const startMs = performance.now();
+    const problem = await problemOf(block);
+    console.log(
+      `${problem === undefined ? "ok  " : "FAIL"}  ${name}  ${((performance.now() - startMs) / 1_000).toFixed(1)} s`,
+    );
+    if (problem === undefined) continue;
+    failed += 1;
+    console.log(`${block.text}\n${problem}`);
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+if (failed > 0) process.exitCode = 1;
