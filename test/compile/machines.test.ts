@@ -81,9 +81,14 @@ describe("a WorkloadEntry", () => {
 
   it.each([
     ["says that it has none", entry({ labels: { "security.istio.io/tlsMode": "disabled" } })],
-    ["has no account", entry({ serviceAccount: "" })],
     ["has no address of its own", entry({ address: "db.example.com" })],
   ])("has no proxy if it %s", (_what, object) => {
     expect(census([object])).toEqual({ value: [], diagnostics: [] });
+  });
+
+  it("has no proxy if it has no account, which may have been forgotten", () => {
+    const { value, diagnostics } = census([entry({ serviceAccount: "" })]);
+    expect(value).toEqual([]);
+    expect(diagnostics).toMatchObject([{ code: "workload-entry-without-proxy", severity: "info" }]);
   });
 });
