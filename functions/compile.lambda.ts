@@ -5,7 +5,7 @@ import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { coalesce } from "../lib/compile/webhook/coalesce.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { worldFromSettings } from "../lib/compile/world-settings.ts";
-import { readTrust } from "../lib/snapshot/signing-keys.ts";
+import { readTrust } from "../lib/snapshot/head/signing-keys.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
 const { PORTOLAN_SOURCES = "main" } = process.env;

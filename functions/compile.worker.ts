@@ -7,7 +7,7 @@ import { problem } from "../lib/compile/webhook/delivery.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
-import { readTrust } from "../lib/snapshot/signing-keys.ts";
+import { readTrust } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 
 export interface Env extends WorldSettings {

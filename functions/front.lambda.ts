@@ -5,7 +5,7 @@ import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront } from "../lib/front/front.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
-import { readTrusted } from "../lib/snapshot/signing-keys.ts";
+import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
 const { PORTOLAN_AUTHENTICATION = "", PORTOLAN_TRUSTED_KEYS: trusted } = process.env;

@@ -10,7 +10,7 @@ import { serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
 import { strangerRemedy } from "../lib/front/stranger-remedy.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
-import { readTrusted } from "../lib/snapshot/signing-keys.ts";
+import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { openStore } from "../lib/storage/open-store.ts";
 
 const log = pino();

@@ -7,7 +7,7 @@ import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront, type Front } from "../lib/front/front.ts";
 import { problem } from "../lib/front/responses.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
-import { readTrusted } from "../lib/snapshot/signing-keys.ts";
+import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 
 /** What wrangler.toml binds. */

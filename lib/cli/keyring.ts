@@ -2,8 +2,8 @@ import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Option } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
-import type { Trust } from "../snapshot/signatures.ts";
-import { isSigningJwk, type KeyUse, type SigningJwk } from "../snapshot/signing-keys.ts";
+import type { Trust } from "../snapshot/head/signatures.ts";
+import { isSigningJwk, type KeyUse, type SigningJwk } from "../snapshot/head/signing-keys.ts";
 
 /** Private keys of an operator, in one file that is nobody else's to read. Of each use the first key signs. */
 export interface Keyring {

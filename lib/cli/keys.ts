@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
-import { type KeyUse, makeSigningKey, publicPart } from "../snapshot/signing-keys.ts";
+import { type KeyUse, makeSigningKey, publicPart } from "../snapshot/head/signing-keys.ts";
 import { examplesText } from "./examples.ts";
 import { keyringOption, keysFor, readKeyring, writeKeyring } from "./keyring.ts";
 import type { Register } from "./terminal.ts";

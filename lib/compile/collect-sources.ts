@@ -1,4 +1,4 @@
-import type { Collectable } from "../snapshot/collect-garbage.ts";
+import type { Collectable } from "../snapshot/upkeep/collect-garbage.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
 import { sourceNames } from "./read-sources.ts";
 import { readList, type ShardList } from "./shard-list.ts";

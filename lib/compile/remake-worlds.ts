@@ -1,6 +1,6 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
-import type { Remake } from "../snapshot/repair.ts";
+import type { Remake } from "../snapshot/upkeep/repair.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createShardCompiler } from "./compile-files.ts";
 import { createSourcesReader, sourceNames } from "./read-sources.ts";

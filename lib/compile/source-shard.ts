@@ -10,7 +10,7 @@ import {
   textsOf,
 } from "../config/last-valid.ts";
 import { secretsInFiles } from "../config/secrets-in-files.ts";
-import { rescue } from "../snapshot/gc-ledger.ts";
+import { rescue } from "../snapshot/upkeep/gc-ledger.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
 import { holdObjects, refuseEmpty } from "./refuse-empty.ts";

@@ -1,5 +1,5 @@
-import { headTimeMs } from "../snapshot/clock.ts";
-import type { ReadHead } from "../snapshot/head.ts";
+import { headTimeMs } from "../snapshot/head/clock.ts";
+import type { ReadHead } from "../snapshot/head/head.ts";
 
 /** The clock that HEAD's steps go by, as one front follows it: it never goes back while HEAD stays. */
 export interface HeadClock {

@@ -1,11 +1,11 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { headKey } from "../snapshot/blob.ts";
-import { clockAheadMs, clockWarnings, writerAheadMs } from "../snapshot/clock.ts";
-import { cohortsOf, nextStepMs, parseHead, type ReadHead, rootAt } from "../snapshot/head.ts";
-import { settledWithin } from "../snapshot/load-cache.ts";
+import { clockAheadMs, clockWarnings, writerAheadMs } from "../snapshot/head/clock.ts";
+import { cohortsOf, nextStepMs, parseHead, type ReadHead, rootAt } from "../snapshot/head/head.ts";
+import { needSigned } from "../snapshot/head/signatures.ts";
+import type { SigningJwk } from "../snapshot/head/signing-keys.ts";
 import type { Head } from "../snapshot/root.ts";
-import { needSigned } from "../snapshot/signatures.ts";
-import type { SigningJwk } from "../snapshot/signing-keys.ts";
+import { settledWithin } from "../snapshot/worlds/load-cache.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createElapsed, createHeadClock } from "./head-clock.ts";
 

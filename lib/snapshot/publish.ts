@@ -1,14 +1,14 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { published, triedOut } from "./aims.ts";
-import { createBlobCheck } from "./blob-check.ts";
-import { createWorldCheck } from "./check-world.ts";
 import type { CompiledWorld } from "./compiled.ts";
-import { createTreeEncoder } from "./encode-tree.ts";
-import { encodeWorld } from "./encode-world.ts";
-import { type ReadHead, readHead } from "./head.ts";
-import { type Act, createLeader, type LeadOptions } from "./lead.ts";
+import { published, triedOut } from "./head/aims.ts";
+import { type ReadHead, readHead } from "./head/head.ts";
+import { type Act, createLeader, type LeadOptions } from "./head/lead.ts";
 import type { Head, Pin, Share } from "./root.ts";
+import { createBlobCheck } from "./upkeep/blob-check.ts";
+import { createWorldCheck } from "./worlds/check-world.ts";
+import { createTreeEncoder } from "./worlds/encode-tree.ts";
+import { encodeWorld } from "./worlds/encode-world.ts";
 import { type Written, writeBlobs } from "./write-blobs.ts";
 
 export type PublishResult =

@@ -3,7 +3,6 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, hashOf } from "./blob.ts";
 import { type Classifier, own } from "./classifier.ts";
 import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
-import { createLoadCache } from "./load-cache.ts";
 import { shardFor } from "./node-index.ts";
 import type { ResourceType } from "./resource-type.ts";
 import type {
@@ -18,6 +17,7 @@ import type {
   TypeTable,
 } from "./root.ts";
 import { type ResourceSpan, readBinarySpans, readSpans } from "./segment.ts";
+import { createLoadCache } from "./worlds/load-cache.ts";
 
 /** A root with what every request needs of it. */
 export interface LoadedRoot {

@@ -2,9 +2,9 @@ import { PortolanError } from "../config/diagnostic.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./blob.ts";
-import type { BlobCheck, BlobMakers } from "./blob-check.ts";
-import type { EncodedWorld } from "./encode-world.ts";
-import { rescue } from "./gc-ledger.ts";
+import type { BlobCheck, BlobMakers } from "./upkeep/blob-check.ts";
+import { rescue } from "./upkeep/gc-ledger.ts";
+import type { EncodedWorld } from "./worlds/encode-world.ts";
 
 /** How much was written. */
 export interface Written {

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import picocolors from "picocolors";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../lib/cli/program.ts";
-import { rollback } from "../../lib/snapshot/head-operations.ts";
+import { rollback } from "../../lib/snapshot/head/head-operations.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 
 let folder = "";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
 import type { SourceFile } from "../../lib/config/directory.ts";
-import { readHead } from "../../lib/snapshot/head.ts";
+import { readHead } from "../../lib/snapshot/head/head.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 
 const service = (name: string) => `apiVersion: v1

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { collectedSources } from "../../lib/compile/collect-sources.ts";
 import { createRecompiler, createSourcesCompiler } from "../../lib/compile/recompile.ts";
 import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
-import { collectGarbage } from "../../lib/snapshot/collect-garbage.ts";
+import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { overlayStore } from "../../lib/storage/overlay.ts";

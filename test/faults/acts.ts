@@ -4,9 +4,7 @@ import { collectedSources } from "../../lib/compile/collect-sources.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/source-shard.ts";
 import { blobKey } from "../../lib/snapshot/blob.ts";
-import { collectGarbage } from "../../lib/snapshot/collect-garbage.ts";
-import { collectables } from "../../lib/snapshot/collectables.ts";
-import { lastRoot, newestRoot, readHead } from "../../lib/snapshot/head.ts";
+import { lastRoot, newestRoot, readHead } from "../../lib/snapshot/head/head.ts";
 import {
   abortCanary,
   type Moved,
@@ -14,10 +12,12 @@ import {
   rollback,
   setCanary,
   unpin,
-} from "../../lib/snapshot/head-operations.ts";
-import { reachableFrom } from "../../lib/snapshot/reachable.ts";
-import { recoverHead } from "../../lib/snapshot/recover-head.ts";
+} from "../../lib/snapshot/head/head-operations.ts";
+import { recoverHead } from "../../lib/snapshot/head/recover-head.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
+import { collectables } from "../../lib/snapshot/upkeep/collectables.ts";
+import { reachableFrom } from "../../lib/snapshot/upkeep/reachable.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import type { Said } from "./invariants.ts";
 import { pace, textOf } from "./mesh.ts";

@@ -1,12 +1,12 @@
 /** What may never happen, whatever is done to a store. */
 import { remakeWorlds, sourceProblems } from "../../lib/compile/remake-worlds.ts";
 import { readShard } from "../../lib/compile/source-shard.ts";
-import { readLedger } from "../../lib/snapshot/gc-ledger.ts";
-import { cohortsOf, lastRoot, readHead } from "../../lib/snapshot/head.ts";
-import { type HistoryEntry, readHistory } from "../../lib/snapshot/history.ts";
-import { repair } from "../../lib/snapshot/repair.ts";
+import { cohortsOf, lastRoot, readHead } from "../../lib/snapshot/head/head.ts";
+import { type HistoryEntry, readHistory } from "../../lib/snapshot/head/history.ts";
 import type { Head } from "../../lib/snapshot/root.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { readLedger } from "../../lib/snapshot/upkeep/gc-ledger.ts";
+import { repair } from "../../lib/snapshot/upkeep/repair.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { allOf } from "../all-of.ts";
 import { numberOf } from "./mesh.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readHead } from "../../lib/snapshot/head.ts";
-import { moveHead } from "../../lib/snapshot/move-head.ts";
+import { readHead } from "../../lib/snapshot/head/head.ts";
+import { moveHead } from "../../lib/snapshot/head/move-head.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";

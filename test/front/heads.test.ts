@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createHeads } from "../../lib/front/heads.ts";
-import { readHead } from "../../lib/snapshot/head.ts";
+import { readHead } from "../../lib/snapshot/head/head.ts";
+import { signHead } from "../../lib/snapshot/head/signatures.ts";
+import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/head/signing-keys.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import type { Head } from "../../lib/snapshot/root.ts";
-import { signHead } from "../../lib/snapshot/signatures.ts";
-import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/signing-keys.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { worldOf } from "../snapshot/worlds.ts";

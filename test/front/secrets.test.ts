@@ -5,7 +5,7 @@ import type { Caller } from "../../lib/front/auth/caller.ts";
 import { environmentKeys, makeWrappingKey } from "../../lib/secrets/key-wrapper.ts";
 import { secretStore } from "../../lib/secrets/secret-store.ts";
 import { secretTypeUrl } from "../../lib/secrets/tls-secret.ts";
-import { diffWorlds } from "../../lib/snapshot/diff-worlds.ts";
+import { diffWorlds } from "../../lib/snapshot/worlds/diff-worlds.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { resource, worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, testFront } from "./fixtures.ts";

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { headKey } from "../../lib/snapshot/blob.ts";
-import { fsck } from "../../lib/snapshot/fsck.ts";
-import { parseHead, readHead } from "../../lib/snapshot/head.ts";
-import { rollback, setCanary, signHeadAsIs } from "../../lib/snapshot/head-operations.ts";
+import { parseHead, readHead } from "../../lib/snapshot/head/head.ts";
+import { rollback, setCanary, signHeadAsIs } from "../../lib/snapshot/head/head-operations.ts";
+import { signHead, type Trust } from "../../lib/snapshot/head/signatures.ts";
+import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/head/signing-keys.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { signHead, type Trust } from "../../lib/snapshot/signatures.ts";
-import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/signing-keys.ts";
+import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { allOf } from "../all-of.ts";
 import { worldOf } from "../snapshot/worlds.ts";

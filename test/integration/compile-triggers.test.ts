@@ -8,7 +8,7 @@ import { createTestHarness, type TestHarness } from "wrangler";
 import { buildFunctions } from "../../infra/build.mjs";
 import { writeShard } from "../../lib/compile/source-shard.ts";
 import { readFolder } from "../../lib/config/folder.ts";
-import { readHead } from "../../lib/snapshot/head.ts";
+import { readHead } from "../../lib/snapshot/head/head.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
 import { s3Store } from "../../lib/storage/s3.ts";

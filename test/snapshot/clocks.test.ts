@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { headKey } from "../../lib/snapshot/blob.ts";
-import { headTimeMs } from "../../lib/snapshot/clock.ts";
-import { readHead, rootAt } from "../../lib/snapshot/head.ts";
-import { rollback } from "../../lib/snapshot/head-operations.ts";
+import { headTimeMs } from "../../lib/snapshot/head/clock.ts";
+import { readHead, rootAt } from "../../lib/snapshot/head/head.ts";
+import { rollback } from "../../lib/snapshot/head/head-operations.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { restoreWorld } from "../../lib/snapshot/restore-world.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { contentsOf, worldOf } from "./worlds.ts";

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { wayOf } from "../../lib/snapshot/cohorts.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
-import { readHead, rootAt } from "../../lib/snapshot/head.ts";
-import { abortCanary, promoteCanary, rollback, setCanary, unpin } from "../../lib/snapshot/head-operations.ts";
+import { wayOf } from "../../lib/snapshot/head/cohorts.ts";
+import { readHead, rootAt } from "../../lib/snapshot/head/head.ts";
+import { abortCanary, promoteCanary, rollback, setCanary, unpin } from "../../lib/snapshot/head/head-operations.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { restoreWorld } from "../../lib/snapshot/restore-world.ts";
 import type { Head, Share } from "../../lib/snapshot/root.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { contentsOf, worldOf } from "./worlds.ts";
 

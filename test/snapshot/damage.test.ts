@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { blobOfKey } from "../../lib/snapshot/blob.ts";
-import { fsck } from "../../lib/snapshot/fsck.ts";
-import { readHead } from "../../lib/snapshot/head.ts";
-import { rollback } from "../../lib/snapshot/head-operations.ts";
+import { readHead } from "../../lib/snapshot/head/head.ts";
+import { rollback } from "../../lib/snapshot/head/head-operations.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
+import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { allOf } from "../all-of.ts";

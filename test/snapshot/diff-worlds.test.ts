@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { diffWorlds } from "../../lib/snapshot/diff-worlds.ts";
-import { loadWorldLike } from "../../lib/snapshot/load-world.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { diffWorlds } from "../../lib/snapshot/worlds/diff-worlds.ts";
+import { loadWorldLike } from "../../lib/snapshot/worlds/load-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { worldOf } from "./worlds.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { collectGarbage } from "../../lib/snapshot/collect-garbage.ts";
-import { fsck } from "../../lib/snapshot/fsck.ts";
-import { readHead } from "../../lib/snapshot/head.ts";
-import { readHistory } from "../../lib/snapshot/history.ts";
+import { readHead } from "../../lib/snapshot/head/head.ts";
+import { readHistory } from "../../lib/snapshot/head/history.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
+import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { allOf } from "../all-of.ts";

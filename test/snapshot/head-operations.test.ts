@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fsck } from "../../lib/snapshot/fsck.ts";
-import { parseHead, readHead } from "../../lib/snapshot/head.ts";
+import { parseHead, readHead } from "../../lib/snapshot/head/head.ts";
 import {
   abortCanary,
   exportSnapshot,
@@ -8,12 +7,13 @@ import {
   promoteCanary,
   rollback,
   setCanary,
-} from "../../lib/snapshot/head-operations.ts";
+} from "../../lib/snapshot/head/head-operations.ts";
+import { isSigned, signHead } from "../../lib/snapshot/head/signatures.ts";
+import { makeSigningKey, publicPart } from "../../lib/snapshot/head/signing-keys.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { restoreWorld } from "../../lib/snapshot/restore-world.ts";
-import { isSigned, signHead } from "../../lib/snapshot/signatures.ts";
-import { makeSigningKey, publicPart } from "../../lib/snapshot/signing-keys.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
+import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { contentsOf, worldOf } from "./worlds.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLoadCache } from "../../lib/snapshot/load-cache.ts";
+import { createLoadCache } from "../../lib/snapshot/worlds/load-cache.ts";
 
 /** A cache of numbers by name; each value weighs itself. */
 function numbers(load: (key: string) => Promise<number>, maxBytes = 10) {

@@ -11,10 +11,10 @@ import {
 } from "../../gen/portolan/v1/root_pb.ts";
 import { blobKey, hashOf, headKey } from "../../lib/snapshot/blob.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
-import { readHead, rootAt } from "../../lib/snapshot/head.ts";
+import { readHead, rootAt } from "../../lib/snapshot/head/head.ts";
 import { createPublisher, type Publisher } from "../../lib/snapshot/publish.ts";
-import { restoreWorld } from "../../lib/snapshot/restore-world.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { contentsOf, worldOf } from "./worlds.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
-import { type PlannedStep, planSteps } from "../../lib/snapshot/steps.ts";
+import { type PlannedStep, planSteps } from "../../lib/snapshot/head/steps.ts";
 import { contentsOf, worldOf } from "./worlds.ts";
 
 const pace = { settleMs: 1_000, retentionMs: 4_000 };

@@ -1,6 +1,6 @@
 import type { Places } from "../../compile/places.ts";
-import type { JsonChange } from "../../snapshot/diff-json.ts";
-import type { ResourceDiff, WorldDiff } from "../../snapshot/diff-worlds.ts";
+import type { JsonChange } from "../../snapshot/worlds/diff-json.ts";
+import type { ResourceDiff, WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";
 
 const signs = { added: "+", removed: "-", changed: "~" } as const;
 const maxPlaces = 8;

@@ -1,7 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
-import { headTimeNow } from "../../snapshot/clock.ts";
-import { readHead, rootAt } from "../../snapshot/head.ts";
-import { type HistoryEntry, readHistory } from "../../snapshot/history.ts";
+import { headTimeNow } from "../../snapshot/head/clock.ts";
+import { readHead, rootAt } from "../../snapshot/head/head.ts";
+import { type HistoryEntry, readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { openThere } from "../named-store.ts";
 import type { Terminal } from "../terminal.ts";

@@ -10,7 +10,7 @@ import {
   setCanary,
   signHeadAsIs,
   unpin,
-} from "../../snapshot/head-operations.ts";
+} from "../../snapshot/head/head-operations.ts";
 import { examplesText } from "../examples.ts";
 import { keyringOption, readKeyring, signerFor, trustOf } from "../keyring.ts";
 import { openThere, openToWrite, storeOption } from "../named-store.ts";

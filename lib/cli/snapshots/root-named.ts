@@ -1,7 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
-import { headTimeNow } from "../../snapshot/clock.ts";
-import { newestRoot, readHead, rootAt } from "../../snapshot/head.ts";
-import { readHistory } from "../../snapshot/history.ts";
+import { headTimeNow } from "../../snapshot/head/clock.ts";
+import { newestRoot, readHead, rootAt } from "../../snapshot/head/head.ts";
+import { readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 

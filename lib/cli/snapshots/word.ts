@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "../../config/duration.ts";
-import type { Until, Word } from "../../snapshot/head-operations.ts";
+import type { Until, Word } from "../../snapshot/head/head-operations.ts";
 import { actorName } from "../actor.ts";
 
 /** Who acts and why, as the command line says it. */

@@ -1,5 +1,5 @@
 import { SignJWT } from "jose";
-import type { SigningJwk } from "../../snapshot/signing-keys.ts";
+import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
 import type { Caller } from "./caller.ts";
 
 /** Issuer and audience of tokens of our own. */

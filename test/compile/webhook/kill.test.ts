@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readShard } from "../../../lib/compile/source-shard.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
-import { fsck } from "../../../lib/snapshot/fsck.ts";
+import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 
 const script = new URL("compile-process.ts", import.meta.url).pathname;

@@ -4,7 +4,7 @@ import { frontApp } from "../../../lib/front/app.ts";
 import { readAuthentication } from "../../../lib/front/auth/settings.ts";
 import type { TokenGrant } from "../../../lib/front/auth/token.ts";
 import { mountConnect } from "../../../lib/front/connect/mount.ts";
-import { makeSigningKey, publicPart, type SigningJwk } from "../../../lib/snapshot/signing-keys.ts";
+import { makeSigningKey, publicPart, type SigningJwk } from "../../../lib/snapshot/head/signing-keys.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "../fixtures.ts";
 import { nowMs, tokenOf } from "./keys.ts";

@@ -1,7 +1,7 @@
 import type { webcrypto } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { createToken, type TokenGrant } from "../../../lib/front/auth/token.ts";
-import type { SigningJwk } from "../../../lib/snapshot/signing-keys.ts";
+import type { SigningJwk } from "../../../lib/snapshot/head/signing-keys.ts";
 
 export const nowMs = Date.UTC(2026, 0, 1);
 

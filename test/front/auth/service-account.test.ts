@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readAuthentication } from "../../../lib/front/auth/settings.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
-import { makeSigningKey, publicPart } from "../../../lib/snapshot/signing-keys.ts";
+import { makeSigningKey, publicPart } from "../../../lib/snapshot/head/signing-keys.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
 import { pollBody, testFront } from "../fixtures.ts";
 import { clusterToken, nowMs, testKey, tokenOf } from "./keys.ts";

@@ -3,9 +3,9 @@ import { createFileCompiler } from "../../../lib/compile/compile-files.ts";
 import type { WorldOptions } from "../../../lib/compile/world-of.ts";
 import type { SourceFile } from "../../../lib/config/directory.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
-import { createTreeEncoder } from "../../../lib/snapshot/encode-tree.ts";
-import { encodeWorld } from "../../../lib/snapshot/encode-world.ts";
 import { resourceTypes } from "../../../lib/snapshot/resource-type.ts";
+import { createTreeEncoder } from "../../../lib/snapshot/worlds/encode-tree.ts";
+import { encodeWorld } from "../../../lib/snapshot/worlds/encode-world.ts";
 import { type Folder, filesOf } from "./folder.ts";
 
 /** Compiles folders one after the other and says where the answers are not those of a compiler that knows nothing. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { hashOf } from "../../../lib/snapshot/blob.ts";
-import { collectGarbage } from "../../../lib/snapshot/collect-garbage.ts";
-import { fsck } from "../../../lib/snapshot/fsck.ts";
-import { readHead, rootAt } from "../../../lib/snapshot/head.ts";
+import { readHead, rootAt } from "../../../lib/snapshot/head/head.ts";
 import type { CompiledLegacy } from "../../../lib/snapshot/legacy/compiled-legacy.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
-import { restoreWorld } from "../../../lib/snapshot/restore-world.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
+import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
+import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
+import { restoreWorld } from "../../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { worldOf } from "../worlds.ts";
 

@@ -1,0 +1,57 @@
+import type { Canary, Head, Pin, Step } from "../root.ts";
+import type { SnapshotReader } from "../snapshot-reader.ts";
+import { lastRoot, newestRoot, pinAt, rootAt, stepsFrom } from "./head.ts";
+import { type HistoryEntry, readHistory } from "./history.ts";
+
+/** What HEAD does at a time, for people. */
+export interface HeadStatus {
+  readonly generation: number;
+  /** The root in force. */
+  readonly served: string;
+  /** Steps that are still to come. */
+  readonly steps: readonly Step[];
+  /** Root of the newest publish; that which the steps lead to unless something is pinned. */
+  readonly newest: string;
+  readonly pin: Pin | undefined;
+  /** A pin whose time is over, until the next compile or `unpin` leads on to the newest. */
+  readonly expired: Pin | undefined;
+  readonly canary: Canary | undefined;
+  /** The publication that led to what is served; undefined where the history was collected. */
+  readonly since: HistoryEntry | undefined;
+  /** What was recorded since then and is served to nobody, newest first. */
+  readonly held: readonly HistoryEntry[];
+}
+
+/** @param maxEntries how far the history is looked back on */
+export async function statusOf(
+  reader: SnapshotReader,
+  head: Head,
+  nowMs: number,
+  maxEntries = 1_000,
+): Promise<HeadStatus> {
+  const everybody = lastRoot(head.steps);
+  const held: HistoryEntry[] = [];
+  const seen: HistoryEntry[] = [];
+  let since: HistoryEntry | undefined;
+  let looked = 0;
+  for await (const entry of readHistory(reader, head.publication)) {
+    looked += 1;
+    if (looked > maxEntries || (entry.held !== true && entry.root !== everybody)) break;
+    seen.push(entry);
+    if (entry.held === true) continue;
+    since = entry;
+    held.push(...seen.splice(0).filter((one) => one.held === true));
+  }
+  const pin = pinAt(head, nowMs);
+  return {
+    generation: head.generation,
+    served: rootAt(head, nowMs),
+    steps: stepsFrom(head.steps, nowMs).slice(1),
+    newest: newestRoot(head),
+    pin,
+    expired: pin === undefined && newestRoot(head) !== everybody ? head.pin : undefined,
+    canary: head.canary,
+    since,
+    held,
+  };
+}

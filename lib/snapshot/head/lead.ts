@@ -1,0 +1,173 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import type { CompiledWorld } from "../compiled.ts";
+import type { Cohort, Head, Step } from "../root.ts";
+import { createBlobCheck } from "../upkeep/blob-check.ts";
+import type { TreeEncoder } from "../worlds/encode-tree.ts";
+import { type OpenWorlds, openWorlds } from "../worlds/open-worlds.ts";
+import type { RestoredWorld } from "../worlds/restore-world.ts";
+import { blobsOf, mendBlobs, type Written, writeBlobs } from "../write-blobs.ts";
+import { type Aims, aimsOf, noAims, sameAims } from "./aims.ts";
+import { onClock, storeClock } from "./clock.ts";
+import { maxCohorts, regroup } from "./cohorts.ts";
+import { lastRoot, type ReadHead, rootsOfHead, stepsFrom } from "./head.ts";
+import { refuseLostHead } from "./lost-head.ts";
+import { type HeadChange, moveHead } from "./move-head.ts";
+import type { Trust } from "./signatures.ts";
+import { defaultPace, type Pace, planSteps } from "./steps.ts";
+
+export interface LeadOptions extends Trust {
+  readonly pace?: Pace;
+  readonly now?: () => number;
+}
+
+/** What the history is to say of a move. */
+export type Note = Pick<HeadChange, "reason" | "by" | "why">;
+
+/** Where HEAD is to lead, from where it leads now. */
+export type Act = (aims: Aims, at: ActingAt) => Aims;
+
+export interface ActingAt {
+  readonly nowMs: number;
+  /** Root of the world that was handed in with the act, if one was. */
+  readonly compiled?: string;
+}
+
+export type Led =
+  | {
+      readonly kind: "led";
+      readonly head: Head;
+      readonly aims: Aims;
+      readonly written: Written;
+      /** Roots on the way that could not be read: nodes went from them without steps. */
+      readonly unread: readonly string[];
+    }
+  /** HEAD says all of it already; what it leads to was mended where it had to be. */
+  | { readonly kind: "as-is"; readonly head: Head; readonly aims: Aims; readonly written: Written }
+  /** Somebody else moved HEAD since `base` was read. */
+  | { readonly kind: "lost" };
+
+/**
+ * Moves HEAD from act to act: in steps for everybody whose root changes, blobs first, then roots, then HEAD, so that a reader
+ * sees all of it or nothing.
+ *
+ * @param compiled a world whose root the aims may name although the store does not have it yet
+ * @throws PortolanError when the act cannot be done, or a root that it needs is not in the store
+ */
+export type Leader = (base: ReadHead | undefined, act: Act, note: Note, compiled?: CompiledWorld) => Promise<Led>;
+
+/** A leader keeps in memory the worlds that HEAD named last: the next move compares with them. */
+export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, options: LeadOptions = {}): Leader {
+  const now = options.now ?? Date.now;
+  const pace = options.pace ?? defaultPace;
+  const check = createBlobCheck(store);
+  let remembered: ReadonlyMap<string, RestoredWorld> = new Map();
+
+  return async (base, act, note, compiled) => {
+    if (base === undefined) await refuseLostHead(store);
+    const clock = await storeClock(store, now);
+    const nowMs = clock();
+    const head = base === undefined ? undefined : onClock(base, nowMs, pace);
+    const before = base === undefined ? noAims : aimsOf(base.head, nowMs);
+    const worlds = openWorlds(store, encodeTree, remembered, compiled);
+    const aims = act(before, { nowMs, ...(compiled === undefined ? {} : { compiled: worlds.rootOf(compiled) }) });
+    if (base !== undefined && base.head.pin === before.pin && sameAims(before, aims)) {
+      const { objects, bytes } = await mendBlobs(store, check, blobsOf(worlds.made.values()));
+      return { kind: "as-is", head: base.head, aims, written: { objects, bytes, mended: objects } };
+    }
+    const unread = new Set<string>();
+    const stepsTo = (root: string, from: readonly Step[]) =>
+      planned(worlds, stepsFrom(from, nowMs), root, nowMs, pace, unread);
+    const steps = await stepsTo(aims.everybody, head?.steps ?? []);
+    const cohorts: Cohort[] = [];
+    for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, aims.canary, nowMs)) {
+      const goal = leaving || aims.canary === undefined ? aims.everybody : aims.canary.root;
+      const own = await stepsTo(goal, from ?? head?.steps ?? []);
+      cohorts.push({ shares, steps: own, ...(leaving ? { leaving } : {}) });
+    }
+    if (cohorts.length > maxCohorts) {
+      throw new PortolanError("the canary was changed too often at a time, and its nodes are still on their way");
+    }
+
+    // What HEAD names cannot be collected while HEAD is what it was; everything else that is relied on might be.
+    const named = new Set(base === undefined ? [] : rootsOfHead(base.head));
+    const blobsBelow = (wanted: (root: string) => boolean) =>
+      new Set([...worlds.stored].flatMap(([root, { blobs }]) => (wanted(root) ? [root, ...blobs] : [])));
+    const written = await writeBlobs(store, check, [...worlds.made.values()], {
+      there: blobsBelow((root) => named.has(root)),
+      found: blobsBelow((root) => !named.has(root)),
+    });
+    const { canary, pin, newest } = aims;
+    const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
+    const moved = await moveHead(store, base, change, clock(), options.signer);
+    if (moved === undefined) {
+      // Whoever tries again at once has read them already.
+      remembered = worlds.stored;
+      return { kind: "lost" };
+    }
+
+    remembered = new Map(
+      rootsOfHead(moved.head).flatMap((root) => {
+        const restored = worlds.restored(root);
+        return restored === undefined ? [] : [[root, restored] as const];
+      }),
+    );
+    return {
+      kind: "led",
+      head: moved.head,
+      aims,
+      written: { ...written, objects: written.objects + 2, bytes: written.bytes + moved.bytes },
+      unread: [...unread],
+    };
+  };
+}
+
+/** The steps from those that nodes are on to a root; those themselves where they lead there. */
+async function planned(
+  worlds: OpenWorlds,
+  current: readonly Step[],
+  root: string,
+  nowMs: number,
+  pace: Pace,
+  unread: Set<string>,
+): Promise<readonly Step[]> {
+  if (lastRoot(current) === root) return current;
+  const target = await worldToLeadTo(worlds, root);
+  const way = [];
+  for (const step of current) {
+    const lackingBefore = worlds.lacking.size;
+    try {
+      way.push({ world: await worlds.get(step.root), atMs: Date.parse(step.at) });
+    } catch (cause) {
+      // What cannot be read is served to nobody: better no steps than no way out of it. A store that fails is another matter.
+      if (worlds.lacking.size === lackingBefore) throw cause;
+      unread.add(step.root);
+    }
+  }
+  const [served, ...pending] = way;
+  const plan =
+    served === undefined ? [{ world: target, atMs: nowMs }] : planSteps(served.world, pending, target, nowMs, pace);
+  return plan.map(({ world, atMs }) => ({ root: worlds.rootOf(world), at: new Date(atMs).toISOString() }));
+}
+
+/** @throws PortolanError that says what to do where the root's blobs are missing or damaged */
+async function worldToLeadTo(worlds: OpenWorlds, root: string): Promise<CompiledWorld> {
+  const lackingBefore = worlds.lacking.size;
+  try {
+    return await worlds.get(root);
+  } catch (cause) {
+    if (worlds.lacking.size === lackingBefore || !(cause instanceof Error)) throw cause;
+    throw new PortolanError(
+      `root ${root.slice(0, 12)} is not whole (${cause.message}), and nobody is led there; ` +
+        "`portolan fsck --repair` writes anew what the sources still say, and a higher number rolls farther back",
+      [],
+      cause,
+    );
+  }
+}
+
+/** The history's root: that which everybody is led to, or one that is only recorded. */
+function entryOf(before: Aims, aims: Aims): Pick<HeadChange, "root" | "held"> {
+  const held = before.everybody === aims.everybody && before.newest !== aims.newest;
+  return held ? { root: aims.newest, held } : { root: aims.everybody };
+}

@@ -1,0 +1,183 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { blobKey } from "../blob.ts";
+import { onClock, storeClock } from "../head/clock.ts";
+import { type ReadHead, readHead } from "../head/head.ts";
+import { mendHistory } from "../head/head-copy.ts";
+import { type KeptHistory, keptHistory } from "../head/kept-history.ts";
+import { refuseLostHead } from "../head/lost-head.ts";
+import { moveHead } from "../head/move-head.ts";
+import type { Trust } from "../head/signatures.ts";
+import type { SigningJwk } from "../head/signing-keys.ts";
+import { defaultPace } from "../head/steps.ts";
+import { finishDeletion, type GcLedger, type ReadLedger, settledLedger, writeLedger } from "./gc-ledger.ts";
+
+export interface GcOptions extends Trust {
+  /** Roots that were served and stay, so that they can be rolled back to, besides what HEAD names. */
+  readonly keepPublications: number;
+  /**
+   * How long an object is named before it goes, and how old it is before it is named: readers of an older root have time to move
+   * on. Writers are safe whatever it is.
+   */
+  readonly graceMs: number;
+  readonly now: () => number;
+  /** How long one run may go on deleting; a minute by default. Publishers wait twice as long for one that never ends. */
+  readonly budgetMs?: number;
+  /** What else is collected besides blobs. */
+  readonly others?: readonly Collectable[];
+}
+
+/** Objects below a prefix that are of use only as long as something names them. */
+export interface Collectable {
+  readonly prefix: string;
+  /** How old an object is before it is named, at least. */
+  readonly minAgeMs?: number;
+  /** Whether an object stays. @param kept what of the history stays */
+  stays(kept: KeptHistory, store: ObjectStore): Promise<(key: string) => boolean>;
+}
+
+export interface GcResult {
+  /** False when a publisher or another collector came in between: nothing was deleted, try again later. */
+  readonly done: boolean;
+  readonly deleted: number;
+  /** Objects that nothing names and that will go after the grace time. */
+  readonly doomed: number;
+  /** Blobs that are named. */
+  readonly kept: number;
+}
+
+const nothing = { deleted: 0, doomed: 0, kept: 0 };
+
+/** So many names are written into the ledger at a time; the rest waits for the next run. */
+const maxNames = 100_000;
+/** The same on a disk that is full, whose reserve is small. */
+const maxNamesWhenFull = 400;
+
+/**
+ * Deletes what nothing names, in two runs at least a grace time apart: the first names it, the second deletes what still is named.
+ * Safe beside publishers and readers.
+ */
+export async function collectGarbage(store: ObjectStore, options: GcOptions): Promise<GcResult> {
+  const nowMs = (await storeClock(store, options.now))();
+  const read = await settledLedger(store);
+  const before = read?.ledger;
+  const base = await readHead(store, options);
+  if (base === undefined) await refuseLostHead(store);
+  await mendHistory(store);
+  const history = await keptHistory(store, base?.head, options.keepPublications);
+  const kept = history.blobs.size;
+  if (before !== undefined && nowMs - Date.parse(before.since) < options.graceMs) {
+    return { done: true, deleted: 0, doomed: before.doomed.length, kept };
+  }
+
+  const stays = await staying(store, history, options.others ?? []);
+  const victims = before?.doomed.filter((name) => !stays(keyOfName(name))) ?? [];
+  const budgetMs = options.budgetMs ?? 60_000;
+  const startMs = performance.now();
+  const claim: GcLedger = {
+    since: new Date(nowMs).toISOString(),
+    doomed: await unnamed(store, stays, new Set(victims), nowMs, options),
+    deleted: victims,
+    finished: victims.length === 0,
+    budgetMs,
+    oldest: Math.max(before?.oldest ?? 0, history.oldest),
+  };
+  const claimed = await announce(store, read, claim);
+  if (claimed === undefined) return { done: false, ...nothing };
+  if (claimed.deleted.length === 0) return { done: true, deleted: 0, doomed: claimed.doomed.length, kept };
+
+  // Somebody who has published since the marking may name a victim: then they stay doomed for another time.
+  const mayDelete = await fence(store, base, nowMs, options.signer);
+  let deleted = 0;
+  for (const name of mayDelete ? claimed.deleted : []) {
+    // By a clock that does not jump: past the announced time, writers write the rest anew.
+    if (performance.now() - startMs >= budgetMs) break;
+    await store.delete(keyOfName(name));
+    deleted += 1;
+  }
+  const left = claimed.deleted.slice(deleted);
+  await finishDeletion(store, claimed.deleted.slice(0, deleted), left);
+  return { done: mayDelete, deleted, doomed: claimed.doomed.length + left.length, kept };
+}
+
+/** Blobs are named by their hashes, everything else by its key. */
+const keyOfName = (name: string): string => (name.includes("/") ? name : blobKey(name));
+const nameOfKey = (key: string): string => (key.startsWith(blobPrefix) ? key.slice(key.lastIndexOf("/") + 1) : key);
+const blobPrefix = "blobs/";
+
+/** Whether what lies under a key stays. */
+async function staying(
+  store: ObjectStore,
+  history: KeptHistory,
+  others: readonly Collectable[],
+): Promise<(key: string) => boolean> {
+  const parts = await Promise.all(
+    others.map(async (one) => ({ prefix: one.prefix, stays: await one.stays(history, store) })),
+  );
+  return (key) => {
+    if (key.startsWith(blobPrefix)) return history.blobs.has(nameOfKey(key));
+    // What nobody collects here, nobody deletes here.
+    return parts.find(({ prefix }) => key.startsWith(prefix))?.stays(key) ?? true;
+  };
+}
+
+/** Names of what does not stay and was written before the grace time. */
+async function unnamed(
+  store: ObjectStore,
+  stays: (key: string) => boolean,
+  victims: ReadonlySet<string>,
+  nowMs: number,
+  { graceMs, others = [] }: GcOptions,
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (const { prefix, minAgeMs = 0 } of [{ prefix: blobPrefix }, ...others]) {
+    const beforeMs = nowMs - Math.max(graceMs, minAgeMs);
+    for await (const { key, modifiedMs } of store.list(prefix)) {
+      const name = nameOfKey(key);
+      if (modifiedMs <= beforeMs && !victims.has(name) && !stays(key)) names.push(name);
+      if (names.length >= maxNames) return names;
+    }
+  }
+  return names;
+}
+
+/**
+ * Writes the claim into the ledger. A disk that is full has something laid by for this, enough for a small claim.
+ *
+ * @returns the claim as it was written; undefined when somebody else wrote first
+ */
+async function announce(
+  store: ObjectStore,
+  read: ReadLedger | undefined,
+  claim: GcLedger,
+): Promise<GcLedger | undefined> {
+  try {
+    return (await writeLedger(store, read, claim)) ? claim : undefined;
+  } catch (cause) {
+    if (store.makeRoom === undefined || !(cause instanceof PortolanError)) throw cause;
+    await store.makeRoom();
+    // What is not deleted now is found unnamed again by a later run.
+    const small = {
+      ...claim,
+      doomed: claim.doomed.slice(0, maxNamesWhenFull),
+      deleted: claim.deleted.slice(0, maxNamesWhenFull),
+    };
+    return (await writeLedger(store, read, small)) ? small : undefined;
+  }
+}
+
+/**
+ * Moves HEAD on without changing what it says. A publisher that started before, and may have found a victim in place, now loses;
+ * one that starts after sees in the ledger what is deleted. So nothing depends on how long a publish takes.
+ */
+async function fence(
+  store: ObjectStore,
+  base: ReadHead | undefined,
+  nowMs: number,
+  signer: SigningJwk | undefined,
+): Promise<boolean> {
+  // Whoever publishes first depends on no HEAD, so nothing can make it lose.
+  if (base === undefined) return false;
+  const head = onClock(base, nowMs, defaultPace);
+  return (await moveHead(store, base, { ...head, reason: "collect" }, nowMs, signer)) !== undefined;
+}

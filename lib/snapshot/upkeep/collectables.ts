@@ -1,0 +1,19 @@
+import { headCopyKeys, headCopyPrefix, keptCopies } from "../head/head-copy.ts";
+import type { Collectable } from "./collect-garbage.ts";
+
+/** What lies beside the blobs of a snapshot, and is collected with them. */
+export const collectables: readonly Collectable[] = [
+  {
+    // Deliveries that were seen: longer than any forge delivers one again.
+    prefix: "hooks/",
+    minAgeMs: 7 * 24 * 3_600_000,
+    stays: async () => () => false,
+  },
+  {
+    prefix: headCopyPrefix,
+    async stays(_kept, store) {
+      const newest = new Set((await headCopyKeys(store)).slice(0, keptCopies));
+      return (key) => newest.has(key);
+    },
+  },
+];

@@ -1,0 +1,116 @@
+import { inParallel } from "../../storage/in-parallel.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { blobKey, hashOf } from "../blob.ts";
+import { headTimeNow } from "../head/clock.ts";
+import { cohortsOf, type ReadHead, readHead, stepsFrom } from "../head/head.ts";
+import { readHistory } from "../head/history.ts";
+import { refuseLostHead } from "../head/lost-head.ts";
+import { isSigned, type Trust } from "../head/signatures.ts";
+import { type BlobSource, createSnapshotReader } from "../snapshot-reader.ts";
+import { createWorldCheck } from "../worlds/check-world.ts";
+import { restoreWorld } from "../worlds/restore-world.ts";
+import { readLedger } from "./gc-ledger.ts";
+import { reachableFrom } from "./reachable.ts";
+
+export interface FsckResult {
+  readonly publications: number;
+  readonly roots: number;
+  readonly blobs: number;
+  /** What is wrong, in words; empty when all is well. */
+  readonly problems: readonly string[];
+  /** Blobs that are missing or damaged, as far as they are known: what a missing one names is not. */
+  readonly broken: readonly string[];
+}
+
+export interface FsckOptions extends Pick<Trust, "trusted"> {
+  readonly keepPublications?: number;
+  readonly now?: () => number;
+}
+
+/**
+ * Proves that everything that can be asked for is there: every blob that HEAD and its history reach exists and hashes to its
+ * name, generations fall by one along the chain, and every root that HEAD still leads to is whole. What was collected, and what
+ * was only recorded, is asked for by nobody.
+ *
+ * @param options.keepPublications how far back the history is looked at
+ * @param options.trusted keys of which one must have signed HEAD; none are asked for when it is absent
+ */
+export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promise<FsckResult> {
+  const { keepPublications = Number.POSITIVE_INFINITY, trusted, now = Date.now } = options;
+  const problems: string[] = [];
+  const attempt = async (what: string, check: () => Promise<void>) =>
+    check().catch((cause: unknown) => {
+      problems.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
+    });
+  const broken = new Set<string>();
+  const reader = createSnapshotReader(watching(store, broken));
+  const roots = new Set<string>();
+  const blobs = new Set<string>();
+  const isWhole = createWorldCheck();
+  let publications = 0;
+
+  await attempt("HEAD", async () => {
+    const read = await readHead(store);
+    if (read === undefined) return refuseLostHead(store);
+    const { head } = read;
+    if (trusted !== undefined && !(await isSigned(trusted, head)))
+      problems.push("HEAD is signed with none of the trusted keys");
+    for (const root of rootsToCome(read, await headTimeNow(store, read, now))) roots.add(root);
+    for (const root of roots) {
+      await attempt(`root ${root}`, async () => {
+        const { world } = await restoreWorld(reader, root);
+        for (const problem of isWhole(world)) problems.push(`root ${root}: ${problem}`);
+      });
+    }
+    const { oldest = 0 } = (await readLedger(store))?.ledger ?? {};
+    let expected = head.generation;
+    // A HEAD that was rebuilt passes over generations that may never have been in force.
+    let mayJump = false;
+    for await (const { hash, generation, root, held, reason } of readHistory(reader, head.publication)) {
+      if (mayJump ? generation > expected : generation !== expected) {
+        problems.push(`publication ${hash} has generation ${generation}, not ${expected}`);
+      }
+      expected = generation - 1;
+      mayJump = reason === "recover";
+      blobs.add(hash);
+      if (held !== true) roots.add(root);
+      publications += 1;
+      if (publications >= keepPublications || generation <= oldest) return;
+    }
+    if (expected !== 0) problems.push(`the history lacks generation ${expected}`);
+  });
+  for (const root of roots) {
+    await attempt(`root ${root}`, async () => {
+      for (const hash of await reachableFrom(reader, root)) blobs.add(hash);
+    });
+  }
+  await inParallel(blobs, (hash) =>
+    attempt(`blob ${hash}`, async () => {
+      const found = await store.get(blobKey(hash));
+      const isBroken = found.kind !== "found" || hashOf(found.bytes) !== hash;
+      if (isBroken) broken.add(hash);
+      if (found.kind !== "found") problems.push(`blob ${hash} is missing`);
+      else if (isBroken) problems.push(`blob ${hash} holds other bytes than its name says`);
+    }),
+  );
+  return { publications, roots: roots.size, blobs: blobs.size, problems: problems.sort(), broken: [...broken].sort() };
+}
+
+/** Roots that are served, or will be without anybody's doing. */
+function rootsToCome({ head }: ReadHead, nowMs: number): readonly string[] {
+  const ways = [head, ...cohortsOf(head)];
+  const steps = ways.flatMap((way) => stepsFrom(way.steps, nowMs).map(({ root }) => root));
+  return [...steps, head.canary?.root, head.newest].filter((root) => root !== undefined);
+}
+
+/** A store that takes note of blobs that are not as they should be. */
+function watching(store: BlobSource, broken: Set<string>): BlobSource {
+  return {
+    async get(key, condition) {
+      const found = await store.get(key, condition);
+      const hash = key.slice(key.lastIndexOf("/") + 1);
+      if (key === blobKey(hash) && (found.kind !== "found" || hashOf(found.bytes) !== hash)) broken.add(hash);
+      return found;
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { byCodePoint } from "../../config/diagnostic.ts";
+import { type Blob, jsonBlob } from "../blob.ts";
+import type { CompiledClass, CompiledWorld } from "../compiled.ts";
+import { encodeNodeIndex } from "../node-index.ts";
+import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
+import type { ClassTable, Root, Shape } from "../root.ts";
+import { encodeSegment } from "../segment.ts";
+import { buildTable, type EncodedTable } from "./encode-table.ts";
+import type { TreeEncoder } from "./encode-tree.ts";
+
+/** A root and all blobs that it reaches; the big ones are made when they are asked for. */
+export interface EncodedWorld {
+  readonly root: Root;
+  readonly rootBlob: Blob;
+  readonly tables: Readonly<Record<ResourceType, EncodedTable>>;
+  /** Every blob but the root's own, each once. */
+  blobs(): Iterable<{ readonly hash: string; make(): Uint8Array<ArrayBuffer> }>;
+}
+
+/** Puts a compiled world into its stored form. Equal worlds give equal bytes. */
+export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): EncodedWorld {
+  const builders = {
+    clusters: buildTable(encodeTree),
+    endpoints: buildTable(encodeTree),
+    listeners: buildTable(encodeTree),
+    routes: buildTable(encodeTree),
+  };
+  const shapeOf = (compiled: CompiledWorld["classes"][number], shape: ShapeName): Shape => {
+    const lists = compiled[shape];
+    return {
+      clusters: builders.clusters.indexOf(lists.clusters),
+      endpoints: builders.endpoints.indexOf(lists.endpoints),
+      listeners: builders.listeners.indexOf(lists.listeners),
+      routes: builders.routes.indexOf(lists.routes),
+    };
+  };
+
+  const table: ClassTable = {
+    classes: world.classes.map((compiled) => {
+      const secrets = secretsOf(compiled, encodeTree);
+      return {
+        id: compiled.id,
+        stream: shapeOf(compiled, "stream"),
+        poll: shapeOf(compiled, "poll"),
+        ...(secrets.length === 0 ? {} : { secrets }),
+      };
+    }),
+  };
+  const classes = jsonBlob(table);
+  const classifier = jsonBlob(world.classifier);
+  const nodes = encodeNodeIndex(world.nodes);
+  const diagnostics = jsonBlob(world.diagnostics);
+  const legacy = world.legacy === undefined ? undefined : jsonBlob(world.legacy.index);
+  const tables = {
+    clusters: builders.clusters.finish(),
+    endpoints: builders.endpoints.finish(),
+    listeners: builders.listeners.finish(),
+    routes: builders.routes.finish(),
+  };
+  const root: Root = {
+    compiler: world.compiler,
+    sources: world.sources.map(({ name, version }) => ({ name, version })),
+    tables: {
+      clusters: tables.clusters.blob.hash,
+      endpoints: tables.endpoints.blob.hash,
+      listeners: tables.listeners.blob.hash,
+      routes: tables.routes.blob.hash,
+    },
+    classes: classes.hash,
+    classifier: classifier.hash,
+    nodes: nodes.refs,
+    diagnostics: diagnostics.hash,
+    ...(legacy === undefined ? {} : { legacy: legacy.hash }),
+  };
+
+  return {
+    root,
+    rootBlob: jsonBlob(root),
+    tables,
+    *blobs() {
+      const seen = new Set<string>();
+      const parts = Object.values(tables).flatMap((table) => table.parts);
+      const lists = [...Object.values(tables), ...parts].map(({ blob }) => blob);
+      const all = [classes, classifier, diagnostics, ...nodes.blobs, legacy, ...lists];
+      const small = all.filter((blob) => blob !== undefined);
+      for (const [hash, text] of Object.entries(world.legacy?.texts ?? {})) {
+        if (!seen.has(hash)) yield { hash, make: () => new TextEncoder().encode(text) };
+        seen.add(hash);
+      }
+      for (const { hash, bytes } of small) {
+        if (!seen.has(hash)) yield { hash, make: () => bytes };
+        seen.add(hash);
+      }
+      for (const { ref, resources } of parts.flatMap(({ segments }) => segments)) {
+        const hashes = ref.binary === undefined ? [ref.hash] : [ref.hash, ref.binary.hash];
+        for (const [i, hash] of hashes.entries()) {
+          if (!seen.has(hash)) yield { hash, make: () => encodeSegment(resources).blobs[i]?.bytes ?? new Uint8Array() };
+          seen.add(hash);
+        }
+      }
+    },
+  };
+}
+
+/** Names of the secrets that a class's listeners and clusters name, in either shape; sorted. */
+function secretsOf(compiled: CompiledClass, encodeTree: TreeEncoder): readonly string[] {
+  const lists = shapes.flatMap((shape) => [compiled[shape].listeners, compiled[shape].clusters]);
+  const names = lists.flatMap((list) => encodeTree(list).secrets);
+  return names.length === 0 ? names : [...new Set(names)].sort(byCodePoint);
+}

@@ -1,0 +1,131 @@
+import type { CompiledResource, CompiledShape, CompiledWorld } from "../compiled.ts";
+import { type CompiledLegacy, textsOf } from "../legacy/compiled-legacy.ts";
+import type { ResourceType } from "../resource-type.ts";
+import type { SegmentRef, Shape } from "../root.ts";
+import { decodeSegment } from "../segment.ts";
+import type { LoadedRoot, SnapshotReader } from "../snapshot-reader.ts";
+import type { EncodedWorld } from "./encode-world.ts";
+
+/** A stored world as the compiler once handed it in, and the names of all blobs that its root reaches. */
+export interface RestoredWorld {
+  readonly world: CompiledWorld;
+  readonly blobs: ReadonlySet<string>;
+}
+
+/**
+ * Reads a stored world. What it shares with `like` is taken from there, objects and all, so that only what differs is read.
+ *
+ * @throws PortolanError when a blob is missing
+ */
+export async function restoreWorld(
+  reader: SnapshotReader,
+  rootHash: string,
+  like?: { readonly world: CompiledWorld; readonly encoded: EncodedWorld },
+): Promise<RestoredWorld> {
+  const loaded = await reader.root(rootHash);
+  const { root } = loaded;
+  const blobs = new Set<string>([
+    root.classes,
+    root.classifier,
+    root.diagnostics,
+    ...root.nodes.map(({ hash }) => hash),
+  ]);
+
+  const loadList = createListLoader(reader, like?.encoded);
+  async function listsOf(type: ResourceType): Promise<ListOf> {
+    for (const hash of await reader.blobsOfType(root, type)) blobs.add(hash);
+    const indexes = new Set([...loaded.classes.values()].flatMap(({ stream, poll }) => [stream[type], poll[type]]));
+    const lists = await Promise.all(
+      [...indexes].map(
+        async (index) => [index, await loadList((await reader.tree(root, type, index)).segments)] as const,
+      ),
+    );
+    const byIndex = new Map(lists);
+    return (shape) => byIndex.get(shape[type]) ?? [];
+  }
+
+  const legacy = root.legacy === undefined ? undefined : await restoreLegacy(reader, root.legacy);
+  if (root.legacy !== undefined) blobs.add(root.legacy);
+  for (const hash of Object.keys(legacy?.texts ?? {})) blobs.add(hash);
+  const [clusters, endpoints, listeners, routes] = [
+    await listsOf("clusters"),
+    await listsOf("endpoints"),
+    await listsOf("listeners"),
+    await listsOf("routes"),
+  ];
+  const shapeOf = (shape: Shape): CompiledShape => ({
+    clusters: clusters(shape),
+    endpoints: endpoints(shape),
+    listeners: listeners(shape),
+    routes: routes(shape),
+  });
+  const world: CompiledWorld = {
+    classes: [...loaded.classes.values()].map(({ id, stream, poll }) => ({
+      id,
+      stream: shapeOf(stream),
+      poll: shapeOf(poll),
+    })),
+    classifier: loaded.classifier,
+    nodes: await restoreNodes(reader, loaded, like),
+    diagnostics: JSON.parse(await reader.text(root.diagnostics)),
+    ...(legacy === undefined ? {} : { legacy }),
+    sources: root.sources,
+    compiler: root.compiler,
+  };
+  return { world, blobs };
+}
+
+type ResourceList = readonly CompiledResource[];
+
+/** Loads lists by their segments; each segment is read once, so that lists share its resources as objects. */
+function createListLoader(
+  reader: SnapshotReader,
+  like: EncodedWorld | undefined,
+): (refs: readonly SegmentRef[]) => Promise<ResourceList> {
+  const tables = Object.values(like?.tables ?? {});
+  const lists = new Map<string, ResourceList>();
+  const segments = new Map<string, ResourceList | Promise<ResourceList>>();
+  for (const { parts, resources } of tables.flatMap((table) => table.trees)) {
+    const run = parts.flatMap((part) => part.segments);
+    lists.set(segmentsKey(run.map(({ ref }) => ref)), resources);
+    for (const segment of run) segments.set(segment.ref.hash, segment.resources);
+  }
+  const load = (ref: SegmentRef): ResourceList | Promise<ResourceList> => {
+    const known = segments.get(ref.hash) ?? readSegment(reader, ref);
+    segments.set(ref.hash, known);
+    return known;
+  };
+  return async (refs) => lists.get(segmentsKey(refs)) ?? (await Promise.all(refs.map(load))).flat();
+}
+
+async function restoreLegacy(reader: SnapshotReader, hash: string): Promise<CompiledLegacy> {
+  const index = await reader.legacy(hash);
+  const texts = await Promise.all(
+    [...textsOf(index)].map(async (name) => [name, await reader.legacyText(name)] as const),
+  );
+  return { index, texts: Object.fromEntries(texts) };
+}
+
+async function readSegment(reader: SnapshotReader, ref: SegmentRef): Promise<ResourceList> {
+  const binary = ref.binary === undefined ? undefined : (await reader.binarySegment(ref.binary)).bytes;
+  return decodeSegment(ref, (await reader.segment(ref)).bytes, binary);
+}
+
+type ListOf = (shape: Shape) => ResourceList;
+
+const segmentsKey = (refs: readonly SegmentRef[]): string => refs.map(({ hash }) => hash).join();
+
+/** The node index as nodes with one key each, which encode to the same shards. */
+async function restoreNodes(
+  reader: SnapshotReader,
+  { root }: LoadedRoot,
+  like: { readonly world: CompiledWorld; readonly encoded: EncodedWorld } | undefined,
+): Promise<CompiledWorld["nodes"]> {
+  if (like !== undefined && JSON.stringify(root.nodes) === JSON.stringify(like.encoded.root.nodes))
+    return like.world.nodes;
+  const shards = await Promise.all(root.nodes.map(({ hash }) => reader.text(hash)));
+  return shards.flatMap((text) => {
+    const { classes }: { readonly classes: Readonly<Record<string, string>> } = JSON.parse(text);
+    return Object.entries(classes).map(([key, classId]) => ({ keys: [key], classId }));
+  });
+}
