@@ -102,9 +102,9 @@ export function mergeGateways(
   };
   for (const gateway of gateways) {
     const source = { gateway, key: keyOf(gateway), gatewayName: `${gateway.meta.namespace}/${gateway.meta.name}` };
-    gateway.spec.servers.forEach((written, at) => {
-      addServer(merge, source, serverOf(memo, { gateway, written }), at, translations);
-    });
+    for (const [at, server] of serversOf(memo, { gateway }).entries()) {
+      addServer(merge, source, server, at, translations);
+    }
   }
   const entries = [...merge.entries.values()];
   return {
@@ -120,19 +120,15 @@ export function mergeGateways(
   };
 }
 
-interface WrittenServer {
-  readonly gateway: Config<Gateway>;
-  readonly written: Server;
-}
-
-/** A server with its hosts as the whole mesh calls them. */
-const serverOf = step(
-  "server of a gateway",
-  { gateway: "identity", written: "identity" },
-  ({ gateway, written }: WrittenServer): Server => {
-    const hosts = sanitisedHosts(written.hosts, gateway.meta.namespace);
-    return hosts === written.hosts ? written : { ...written, hosts };
-  },
+/** The servers of a gateway, with their hosts as the whole mesh calls them. */
+const serversOf = step(
+  "servers of a gateway",
+  { gateway: "identity" },
+  ({ gateway: { spec, meta } }: { readonly gateway: Config<Gateway> }): readonly Server[] =>
+    spec.servers.map((written) => {
+      const hosts = sanitisedHosts(written.hosts, meta.namespace);
+      return hosts === written.hosts ? written : { ...written, hosts };
+    }),
 );
 
 function addServer(

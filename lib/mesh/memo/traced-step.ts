@@ -144,14 +144,29 @@ function behindArgument(asked: Asked, argument: unknown): Asked {
   return next;
 }
 
+/** A field is a function or is none, as long as its source is the same. */
+function entryOf(asked: Map<PropertyKey, Asked>, field: PropertyKey, args: readonly unknown[] | undefined): Asked {
+  let entry = asked.get(field);
+  if (entry === undefined) {
+    entry = nothingAsked();
+    asked.set(field, entry);
+  }
+  if (args !== undefined) for (const argument of args) entry = behindArgument(entry, argument);
+  return entry;
+}
+
+/** So many questions are looked through one after the other. */
+const fewQuestions = 8;
+
 /** One run of a step, as the handler of what `make` sees: notes every question, and puts the result behind them. */
 class Recorder<S extends object, T> implements ProxyHandler<S> {
   readonly #name: string;
   readonly #source: S;
   #trace: Trace<T>;
   readonly #questions: Question[] = [];
-  /** A field is a function or is none, as long as its source is the same. */
-  readonly #asked = new Map<PropertyKey, Asked>();
+  readonly #answers: unknown[] = [];
+  /** Undefined as long as there are few: collections are costly, as in the memo. */
+  #asked: Map<PropertyKey, Asked> | undefined;
 
   constructor(name: string, start: Trace<T>, source: S) {
     this.#name = name;
@@ -193,17 +208,33 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
   }
 
   #answerTo(field: PropertyKey, args: readonly unknown[] | undefined): unknown {
-    let asked = this.#asked.get(field);
-    if (asked === undefined) {
-      asked = nothingAsked();
-      this.#asked.set(field, asked);
+    if (this.#asked !== undefined) return this.#answerOf(this.#asked, field, args);
+    for (let at = 0; at < this.#questions.length; at++) {
+      if (asksFor(this.#questions[at], field, args)) return this.#answers[at];
     }
-    if (args !== undefined) for (const argument of args) asked = behindArgument(asked, argument);
-    if (!asked.isAnswered) {
-      asked.answer = this.#ask({ field, args });
-      asked.isAnswered = true;
+    const answer = this.#ask({ field, args });
+    this.#answers.push(answer);
+    if (this.#questions.length === fewQuestions) this.#asked = this.#indexed();
+    return answer;
+  }
+
+  #indexed(): Map<PropertyKey, Asked> {
+    const asked = new Map<PropertyKey, Asked>();
+    for (const [at, { field, args }] of this.#questions.entries()) {
+      const entry = entryOf(asked, field, args);
+      entry.isAnswered = true;
+      entry.answer = this.#answers[at];
     }
-    return asked.answer;
+    return asked;
+  }
+
+  #answerOf(asked: Map<PropertyKey, Asked>, field: PropertyKey, args: readonly unknown[] | undefined): unknown {
+    const entry = entryOf(asked, field, args);
+    if (!entry.isAnswered) {
+      entry.answer = this.#ask({ field, args });
+      entry.isAnswered = true;
+    }
+    return entry.answer;
   }
 
   #ask(question: Question): unknown {
@@ -224,8 +255,12 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
 }
 
 /** Whether a question is the one that stands there, or the first one. */
-function isSame(known: Question | undefined, question: Question): boolean {
-  if (known === undefined) return true;
-  if (known.field !== question.field || known.args?.length !== question.args?.length) return false;
-  return (known.args ?? []).every((argument, at) => Object.is(argument, question.args?.[at]));
+function isSame(known: Question | undefined, { field, args }: Question): boolean {
+  return known === undefined || asksFor(known, field, args);
+}
+
+function asksFor(known: Question | undefined, field: PropertyKey, args: readonly unknown[] | undefined): boolean {
+  if (known?.field !== field || known.args?.length !== args?.length) return false;
+  for (let at = 0; at < (args?.length ?? 0); at++) if (!Object.is(known.args?.[at], args?.[at])) return false;
+  return true;
 }
