@@ -115,10 +115,10 @@ function guardsIn(listeners: string) {
 
 const activeGuards = async () => guardsIn(await envoy.admin("/config_dump?resource=dynamic_listeners"));
 
-/** A poll in the victim's name, with other labels. */
+/** A poll in the victim's name, with the labels and the account of another workload. */
 async function impersonate(type: "clusters" | "listeners", version?: string): Promise<string> {
   const labels = { app: "open", "security.istio.io/tlsMode": "istio" };
-  const claimed = { ...node, metadata: { ...node.metadata, LABELS: labels } };
+  const claimed = { ...node, metadata: { ...node.metadata, LABELS: labels, SERVICE_ACCOUNT: "open" } };
   const body = JSON.stringify({ node: claimed, ...(version === undefined ? {} : { version_info: version }) });
   const answer = await fetch(`${server.url}/v3/discovery:${type}`, { method: "POST", body });
   return answer.text();

@@ -32,10 +32,14 @@ function within(prefix: string, store: ObjectStore): ObjectStore {
   };
 }
 
-storeContract("HTTP", async () => {
-  const server = await serve();
-  return { store: within("sources/main/", open(server.url)), close: () => server.close() };
-});
+storeContract(
+  "HTTP",
+  async () => {
+    const server = await serve();
+    return { store: within("sources/main/", open(server.url)), close: () => server.close() };
+  },
+  new Uint8Array([255, 13, 10, 128]),
+);
 
 describe("a store over HTTP", () => {
   let server: RunningServer;
