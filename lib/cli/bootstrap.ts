@@ -13,6 +13,7 @@ import { buildRegistry } from "../registry/build-registry.ts";
 import { standInAddress } from "../registry/kubernetes/stand-in.ts";
 import { wholeNumber } from "./numbers.ts";
 import { proxyServices } from "./proxy-services.ts";
+import { serverUrl } from "./server-url.ts";
 import type { Register } from "./terminal.ts";
 
 /** Folder that `npm start` serves, and the commands beside it read, when none is named. */
@@ -36,7 +37,7 @@ export const registerBootstrap: Register = (program, terminal) => {
       "Prints the Envoy bootstrap of one proxy, `pod.namespace`; without a name lists the proxies of the folder.",
     )
     .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder)
-    .option("--server <url>", "where the front answers", "http://127.0.0.1:8080")
+    .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
     .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)
     .option("--json", "as JSON instead of YAML")
     .option("--token-file <path>", "where the proxy's token lies on its machine; wants --out")
@@ -108,7 +109,7 @@ export function proxiesIn(files: readonly SourceFile[]): readonly WorkloadProxy[
 /**
  * What a proxy's Envoy is started with. Its node is the one that the proxy was compiled for.
  *
- * @param server URL of the front
+ * @param server URL of the front, of http or https
  */
 export function bootstrapFor(
   { node, settings, proxy }: WorkloadProxy,
@@ -116,8 +117,7 @@ export function bootstrapFor(
   adminPort: number,
   access: Pick<ControlPlane, "tokenSecretFile"> = {},
 ): ReturnType<typeof bootstrapOf> {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (url === undefined) throw new PortolanError(`--server wants a URL such as http://127.0.0.1:8080, not ${server}`);
+  const url = new URL(server);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   return bootstrapOf({
     nodeId: node.id,
