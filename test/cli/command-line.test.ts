@@ -97,6 +97,7 @@ describe("exit codes", () => {
     ["bootstrap-v1 --server localhost:8080", "write http://localhost:8080"],
     ["status --server nonsense", "write http://nonsense"],
     ["status --server http://", "write http://localhost:8080"],
+    ["canary 1", "canary 1 --percent 10"],
     ["analyze HERE --failure-threshold Fatal", "known are Error, Warning and Info"],
     ["push HERE --label a=b", "--label goes with --canary"],
     ["dev --port abc", "a port is a number"],
