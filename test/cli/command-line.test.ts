@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -73,6 +73,12 @@ describe("a store", () => {
       expect(await readdir(folder)).toEqual(["a.yaml"]);
     },
   );
+
+  it("that is not there is told of beside those that are", async () => {
+    run("push .");
+    await mkdir(join(folder, ".portolan/dev-empty"));
+    expect(run("history --store other").err).toContain("there are: .portolan/store; name one with --store");
+  }, 60_000);
 
   it("of portolan dev is printed, and found by history", async () => {
     expect(run("dev . --once").err).toMatch(/^store +\.portolan\/dev-\w{8}$/m);
