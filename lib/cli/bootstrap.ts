@@ -4,8 +4,8 @@ import { dump } from "js-yaml";
 import { bootstrapOf, type ControlPlane, tokenSecret } from "../agent/bootstrap.ts";
 import { censusOf } from "../compile/census.ts";
 import { clustersOf, defaultWorldOptions } from "../compile/world-of.ts";
-import { PortolanError } from "../config/diagnostic.ts";
-import { readFiles, type SourceFile } from "../config/directory.ts";
+import { type Diagnostic, PortolanError, type Stage } from "../config/diagnostic.ts";
+import { type LoadedDirectory, readFiles, type SourceFile } from "../config/directory.ts";
 import { readFolder } from "../config/folder.ts";
 import { createMemo } from "../mesh/memo/memo.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
@@ -14,7 +14,7 @@ import { standInAddress } from "../registry/kubernetes/stand-in.ts";
 import { wholeNumber } from "./numbers.ts";
 import { proxyServices } from "./proxy-services.ts";
 import { serverUrl } from "./server-url.ts";
-import type { Register } from "./terminal.ts";
+import { printDiagnostics, type Register } from "./terminal.ts";
 
 /** Folder that `npm start` serves, and the commands beside it read, when none is named. */
 export const sampleFolder = "samples/bookshop";
@@ -48,7 +48,8 @@ export const registerBootstrap: Register = (program, terminal) => {
       "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields",
     )
     .action(async (node: string | undefined, options: Options) => {
-      const proxies = proxiesIn(await readFolder(options.dir));
+      const { value: proxies, diagnostics } = proxiesOf(readFiles(await readFolder(options.dir)));
+      printDiagnostics(terminal, diagnostics.filter(isTrouble));
       if (node === undefined) {
         const nodes = proxies.map((proxy) => proxy.node);
         if (options.json === true) terminal.out(JSON.stringify(nodes));
@@ -91,8 +92,13 @@ export function bootstrapText(bootstrap: ReturnType<typeof bootstrapOf>): string
 }
 
 /** The proxies that a folder is compiled for. */
-export function proxiesIn(files: readonly SourceFile[]): readonly WorkloadProxy[] {
-  const loaded = readFiles(files);
+export const proxiesIn = (files: readonly SourceFile[]): readonly WorkloadProxy[] => proxiesOf(readFiles(files)).value;
+
+/** What is wrong, as against what has no effect. */
+export const isTrouble = ({ severity }: Diagnostic): boolean => severity !== "info";
+
+/** The same, with what annotations, WorkloadGroups and ProxyConfigs say that a proxy cannot be told. */
+export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy[]> {
   const { configs, meshConfig, meshNetworks } = loaded;
   const { domain, clusterId } = defaultWorldOptions;
   const memo = createMemo();
@@ -103,7 +109,7 @@ export function proxiesIn(files: readonly SourceFile[]): readonly WorkloadProxy[
     meshNetworks,
     domain,
   });
-  return censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo).value;
+  return censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo);
 }
 
 /**

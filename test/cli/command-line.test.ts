@@ -148,6 +148,29 @@ describe("exit codes", () => {
   });
 });
 
+describe("an annotation of a pod that no proxy can be told", () => {
+  const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: web-1
+  labels: { security.istio.io/tlsMode: istio }
+  annotations: { proxy.istio.io/config: "concurrency: NUMBER" }
+status: { podIP: 10.0.0.1 }
+`;
+  const says = expect.stringContaining("[pod-annotation-invalid]");
+
+  it("is an error of validate, and told by bootstrap", async () => {
+    await writeFile(join(folder, "pod.yaml"), pod.replace("NUMBER", "many"));
+    const refused = await called("validate HERE");
+    expect(refused).toEqual({ code: 1, err: says });
+    expect(refused.err).toMatch(/portolan: 1 error; 1 objects are valid$/);
+    expect(await called("bootstrap --dir HERE")).toEqual({ code: 0, err: says });
+    await writeFile(join(folder, "pod.yaml"), pod.replace("NUMBER", "2"));
+    expect(await called("validate HERE")).toEqual({ code: 0, err: "" });
+    expect(await called("bootstrap --dir HERE")).toEqual({ code: 0, err: "" });
+  });
+});
+
 describe("files and folders", () => {
   it("are named as arguments as well as with -f", () => {
     expect(run("analyze .").out).toContain("IST0174");
