@@ -1,6 +1,7 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { InvalidArgumentError } from "commander";
 import { bootstrapDocument, defaultBootstrapSettings } from "../v1/bootstrap.ts";
 import { wholeNumber } from "./numbers.ts";
+import { serverUrl } from "./server-url.ts";
 import type { Register } from "./terminal.ts";
 
 interface Options {
@@ -15,7 +16,7 @@ export const registerBootstrapV1: Register = (program, terminal) => {
   program
     .command("bootstrap-v1")
     .description("Prints the start-up file of an Envoy that speaks the REST v1 API (up to Envoy 1.6), as JSON.")
-    .option("--server <url>", "where the front answers; it needs --legacy-api", "http://127.0.0.1:8080")
+    .option("--server <url>", "where the front answers; it needs --legacy-api", plainUrl, "http://127.0.0.1:8080")
     .option(
       "--admin-port <port>",
       "port of Envoy's admin interface",
@@ -33,7 +34,7 @@ export const registerBootstrapV1: Register = (program, terminal) => {
     .action(({ server, adminPort, zipkin, statsd }: Options) => {
       const document = bootstrapDocument({
         ...defaultBootstrapSettings,
-        discoveryAddress: addressOf(server),
+        discoveryAddress: addressOf(new URL(server)),
         proxyAdminPort: adminPort,
         zipkinAddress: zipkin,
         statsdUdpAddress: statsd,
@@ -42,10 +43,11 @@ export const registerBootstrapV1: Register = (program, terminal) => {
     });
 };
 
-/** `host:port` of the front; that release's Envoys ask for documents in plain text only. */
-function addressOf(server: string): string {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (url?.protocol !== "http:")
-    throw new PortolanError(`--server wants a URL such as http://127.0.0.1:8080, not ${server}`);
-  return `${url.hostname}:${url.port || "80"}`;
+/** That release's Envoys ask for documents in plain text only. @throws InvalidArgumentError, which is exit code 2 */
+function plainUrl(text: string): string {
+  const url = serverUrl(text);
+  if (new URL(url).protocol === "http:") return url;
+  throw new InvalidArgumentError(`--server wants a URL such as http://127.0.0.1:8080, not ${text}`);
 }
+
+const addressOf = ({ hostname, port }: URL): string => `${hostname}:${port || "80"}`;

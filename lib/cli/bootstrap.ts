@@ -4,8 +4,8 @@ import { dump } from "js-yaml";
 import { bootstrapOf, type ControlPlane, tokenSecret } from "../agent/bootstrap.ts";
 import { censusOf } from "../compile/census.ts";
 import { clustersOf, defaultWorldOptions } from "../compile/world-of.ts";
-import { PortolanError } from "../config/diagnostic.ts";
-import { readFiles, type SourceFile } from "../config/directory.ts";
+import { type Diagnostic, PortolanError, type Stage } from "../config/diagnostic.ts";
+import { type LoadedDirectory, readFiles, type SourceFile } from "../config/directory.ts";
 import { readFolder } from "../config/folder.ts";
 import { createMemo } from "../mesh/memo/memo.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
@@ -13,7 +13,8 @@ import { buildRegistry } from "../registry/build-registry.ts";
 import { standInAddress } from "../registry/kubernetes/stand-in.ts";
 import { wholeNumber } from "./numbers.ts";
 import { proxyServices } from "./proxy-services.ts";
-import type { Register } from "./terminal.ts";
+import { serverUrl } from "./server-url.ts";
+import { printDiagnostics, type Register } from "./terminal.ts";
 
 /** Folder that `npm start` serves, and the commands beside it read, when none is named. */
 export const sampleFolder = "samples/bookshop";
@@ -36,7 +37,7 @@ export const registerBootstrap: Register = (program, terminal) => {
       "Prints the Envoy bootstrap of one proxy, `pod.namespace`; without a name lists the proxies of the folder.",
     )
     .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder)
-    .option("--server <url>", "where the front answers", "http://127.0.0.1:8080")
+    .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
     .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)
     .option("--json", "as JSON instead of YAML")
     .option("--token-file <path>", "where the proxy's token lies on its machine; wants --out")
@@ -47,7 +48,8 @@ export const registerBootstrap: Register = (program, terminal) => {
       "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields",
     )
     .action(async (node: string | undefined, options: Options) => {
-      const proxies = proxiesIn(await readFolder(options.dir));
+      const { value: proxies, diagnostics } = proxiesOf(readFiles(await readFolder(options.dir)));
+      printDiagnostics(terminal, diagnostics.filter(isTrouble));
       if (node === undefined) {
         const nodes = proxies.map((proxy) => proxy.node);
         if (options.json === true) terminal.out(JSON.stringify(nodes));
@@ -90,8 +92,13 @@ export function bootstrapText(bootstrap: ReturnType<typeof bootstrapOf>): string
 }
 
 /** The proxies that a folder is compiled for. */
-export function proxiesIn(files: readonly SourceFile[]): readonly WorkloadProxy[] {
-  const loaded = readFiles(files);
+export const proxiesIn = (files: readonly SourceFile[]): readonly WorkloadProxy[] => proxiesOf(readFiles(files)).value;
+
+/** What is wrong, as against what has no effect. */
+export const isTrouble = ({ severity }: Diagnostic): boolean => severity !== "info";
+
+/** The same, with what annotations, WorkloadGroups and ProxyConfigs say that a proxy cannot be told. */
+export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy[]> {
   const { configs, meshConfig, meshNetworks } = loaded;
   const { domain, clusterId } = defaultWorldOptions;
   const memo = createMemo();
@@ -102,13 +109,13 @@ export function proxiesIn(files: readonly SourceFile[]): readonly WorkloadProxy[
     meshNetworks,
     domain,
   });
-  return censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo).value;
+  return censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo);
 }
 
 /**
  * What a proxy's Envoy is started with. Its node is the one that the proxy was compiled for.
  *
- * @param server URL of the front
+ * @param server URL of the front, of http or https
  */
 export function bootstrapFor(
   { node, settings, proxy }: WorkloadProxy,
@@ -116,8 +123,7 @@ export function bootstrapFor(
   adminPort: number,
   access: Pick<ControlPlane, "tokenSecretFile"> = {},
 ): ReturnType<typeof bootstrapOf> {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (url === undefined) throw new PortolanError(`--server wants a URL such as http://127.0.0.1:8080, not ${server}`);
+  const url = new URL(server);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   return bootstrapOf({
     nodeId: node.id,

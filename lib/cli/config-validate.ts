@@ -1,4 +1,5 @@
-import { PortolanError } from "../config/diagnostic.ts";
+import { type Diagnostic, keyText, PortolanError } from "../config/diagnostic.ts";
+import { isTrouble, proxiesOf } from "./bootstrap.ts";
 import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
 import { printDiagnostics, type Register } from "./terminal.ts";
 
@@ -13,11 +14,14 @@ export const registerValidate: Register = (program, terminal) => {
     )
     .action(async (paths: readonly string[], options: InputOptions & { readonly json?: boolean }) => {
       const loaded = read(await inputFiles([...paths, ...(options.filename ?? [])]), options.namespace);
-      const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
+      const ofProxies = proxiesOf(loaded).diagnostics.filter(isTrouble);
+      const diagnostics = [...loaded.diagnostics, ...ofProxies];
+      const errors = diagnostics.filter(isError);
       const remote = loaded.clusters.flatMap(({ objects }) => objects);
-      const count = loaded.configs.length + loaded.objects.length + loaded.others.length + remote.length;
-      if (options.json === true) terminal.out(JSON.stringify({ valid: count, diagnostics: loaded.diagnostics }));
-      else printDiagnostics(terminal, loaded.diagnostics, Number.POSITIVE_INFINITY);
+      const refused = new Set(ofProxies.filter(isError).map(({ origin }) => keyText(origin.key))).size;
+      const count = loaded.configs.length + loaded.objects.length + loaded.others.length + remote.length - refused;
+      if (options.json === true) terminal.out(JSON.stringify({ valid: count, diagnostics }));
+      else printDiagnostics(terminal, diagnostics, Number.POSITIVE_INFINITY);
       if (errors.length > 0) {
         throw new PortolanError(
           `${errors.length} ${errors.length === 1 ? "error" : "errors"}; ${count} objects are valid`,
@@ -26,3 +30,5 @@ export const registerValidate: Register = (program, terminal) => {
       if (options.json !== true) terminal.out(`${count} objects are valid`);
     });
 };
+
+const isError = ({ severity }: Diagnostic): boolean => severity === "error";

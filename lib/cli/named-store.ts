@@ -70,8 +70,9 @@ async function placeThere(option: string | undefined): Promise<string> {
   const where = named ?? defaultStore;
   checkPlace(where);
   if (!isFolder(where) || (await holdsSomething(where))) return where;
-  const found = await devStores();
+  const found = await storesHere();
   const [only] = found;
+  // The default one is not among them, or it would have been it.
   if (named === undefined && only !== undefined && found.length === 1) return only;
   const hint =
     found.length === 0
@@ -107,11 +108,14 @@ export async function holdsSomething(folder: string): Promise<boolean> {
   return names.some((name) => !name.startsWith("."));
 }
 
-async function devStores(): Promise<readonly string[]> {
+/** The stores of this working directory that hold something, the default one and those of `portolan dev`. */
+async function storesHere(): Promise<readonly string[]> {
   const names = await readdir(ownFolder).catch(() => []);
-  const prefix = devStorePrefix.slice(ownFolder.length + 1);
-  return names
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => `${ownFolder}/${name}`)
-    .sort();
+  const paths = names.map((name) => `${ownFolder}/${name}`).sort();
+  const found: string[] = [];
+  for (const path of paths) {
+    const isStore = path === defaultStore || path.startsWith(devStorePrefix);
+    if (isStore && (await holdsSomething(path))) found.push(path);
+  }
+  return found;
 }

@@ -1,9 +1,9 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import { parseStream } from "../config/parse.ts";
 import { isSecret } from "../config/secret-objects.ts";
 import { makeWrappingKey } from "../secrets/key-wrapper.ts";
-import type { SecretStore } from "../secrets/secret-store.ts";
+import type { SecretKey, SecretStore } from "../secrets/secret-store.ts";
 import { secretsFromSetting } from "../secrets/secrets-from-setting.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { inputFiles } from "./config-input.ts";
@@ -70,13 +70,19 @@ export const registerSecret: Register = (program, terminal) => {
         terminal.out(json === true ? JSON.stringify({ namespace, name }) : `${namespace}/${name}`);
     });
 
-  inNamespace(
-    secret.command("delete <name>").description("Forgets one. Proxies that have it keep it until they start anew."),
+  inStore(
+    secret
+      .command("delete <name>")
+      .description("Forgets one, named as `list` prints it. Proxies that have it keep it until they start anew."),
   )
-    .addHelpText("after", examplesText(["secret delete shop-cert -n shop"]))
-    .action(async (name: string, { store, namespace }: Options) => {
-      await secretsIn(await openThere(store)).delete({ namespace, name });
-      terminal.out(`${namespace}/${name}`);
+    .option("-n, --namespace <name>", "namespace of a name that has none (default: default)")
+    .addHelpText("after", examplesText(["secret delete shop/shop-cert", "secret delete shop-cert -n shop"]))
+    .action(async (text: string, { store, namespace }: Partial<Options>) => {
+      const key = secretNamed(text, namespace);
+      const secrets = secretsIn(await openThere(store));
+      await needSecret(secrets, key);
+      await secrets.delete(key);
+      terminal.out(`${key.namespace}/${key.name}`);
     });
 
   inStore(
@@ -87,6 +93,36 @@ export const registerSecret: Register = (program, terminal) => {
       terminal.out(`${await secretsIn(await openThere(store)).rewrap()} secrets`);
     });
 };
+
+/** `shop/shop-cert`, or a name and its namespace apart. @throws InvalidArgumentError, which is exit code 2 */
+function secretNamed(text: string, namespace: string | undefined): SecretKey {
+  const [first = "", name, ...more] = text.split("/");
+  if (name === undefined) return { namespace: namespace ?? "default", name: first };
+  if (first === "" || name === "" || more.length > 0)
+    throw new InvalidArgumentError(`a secret is named NAME or NAMESPACE/NAME, not ${text}`);
+  if (namespace !== undefined && namespace !== first)
+    throw new InvalidArgumentError(`${text} is of the namespace ${first}, and -n says ${namespace}`);
+  return { namespace: first, name };
+}
+
+/** @throws PortolanError when it is not there, with the namespaces that have one of its name */
+async function needSecret(secrets: SecretStore, { namespace, name }: SecretKey): Promise<void> {
+  const having: string[] = [];
+  for await (const found of secrets.list()) {
+    if (found.name !== name) continue;
+    if (found.namespace === namespace) return;
+    if (having.length < maxNamed) having.push(found.namespace);
+  }
+  const [first] = having;
+  const hint =
+    first === undefined
+      ? "`portolan secret list` lists those that are"
+      : `there is one in ${having.join(", ")}: -n ${first}`;
+  throw new PortolanError(`there is no secret ${namespace}/${name}; ${hint}`);
+}
+
+/** Namespaces that a message names, of however many. */
+const maxNamed = 5;
 
 function secretsIn(store: ObjectStore): SecretStore {
   const { secrets } = secretsFromSetting(store, process.env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY");

@@ -34,7 +34,7 @@ describe("portolan bootstrap-v1", () => {
 
   it("refuses a front that speaks TLS, which that release cannot ask", async () => {
     const { code, err } = await run("--server", "https://front.example");
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(err).toContain("--server wants a URL such as http://127.0.0.1:8080, not https://front.example");
   });
 });

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,6 +74,12 @@ describe("a store", () => {
     },
   );
 
+  it("that is not there is told of beside those that are", async () => {
+    run("push .");
+    await mkdir(join(folder, ".portolan/dev-empty"));
+    expect(run("history --store other").err).toContain("there are: .portolan/store; name one with --store");
+  }, 60_000);
+
   it("of portolan dev is printed, and found by history", async () => {
     expect(run("dev . --once").err).toMatch(/^store +\.portolan\/dev-\w{8}$/m);
     expect(run("history").out).toContain("publish");
@@ -92,6 +98,12 @@ describe("exit codes", () => {
     ["gc --keep many", "a whole number from 1"],
     ["rollback x", "not a whole number"],
     ["bootstrap --admin-port 99999", "a whole number from 0 to 65535"],
+    ["bootstrap --server localhost:8080", "write http://localhost:8080"],
+    ["bootstrap --server ftp://x", "write http://x"],
+    ["bootstrap-v1 --server localhost:8080", "write http://localhost:8080"],
+    ["status --server nonsense", "write http://nonsense"],
+    ["status --server http://", "write http://localhost:8080"],
+    ["canary 1", "canary 1 --percent 10"],
     ["analyze HERE --failure-threshold Fatal", "known are Error, Warning and Info"],
     ["push HERE --label a=b", "--label goes with --canary"],
     ["dev --port abc", "a port is a number"],
@@ -133,6 +145,29 @@ describe("exit codes", () => {
     });
     expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);
     expect(told).toBe("");
+  });
+});
+
+describe("an annotation of a pod that no proxy can be told", () => {
+  const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: web-1
+  labels: { security.istio.io/tlsMode: istio }
+  annotations: { proxy.istio.io/config: "concurrency: NUMBER" }
+status: { podIP: 10.0.0.1 }
+`;
+  const says = expect.stringContaining("[pod-annotation-invalid]");
+
+  it("is an error of validate, and told by bootstrap", async () => {
+    await writeFile(join(folder, "pod.yaml"), pod.replace("NUMBER", "many"));
+    const refused = await called("validate HERE");
+    expect(refused).toEqual({ code: 1, err: says });
+    expect(refused.err).toMatch(/portolan: 1 error; 1 objects are valid$/);
+    expect(await called("bootstrap --dir HERE")).toEqual({ code: 0, err: says });
+    await writeFile(join(folder, "pod.yaml"), pod.replace("NUMBER", "2"));
+    expect(await called("validate HERE")).toEqual({ code: 0, err: "" });
+    expect(await called("bootstrap --dir HERE")).toEqual({ code: 0, err: "" });
   });
 });
 

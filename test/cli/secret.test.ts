@@ -20,13 +20,15 @@ afterAll(() => rmSync(folder, { recursive: true }));
 beforeEach(() => vi.stubEnv("PORTOLAN_SECRETS_KEY", makeWrappingKey()));
 afterEach(() => vi.unstubAllEnvs());
 
-async function run(...args: readonly string[]): Promise<string> {
+const run = async (...args: readonly string[]): Promise<string> => (await ran(...args)).told;
+
+async function ran(...args: readonly string[]): Promise<{ readonly code: number; readonly told: string }> {
   const lines: string[] = [];
   const say = (line: string) => lines.push(line);
   const terminal = { out: say, err: say, colours: picocolors.createColors(false) };
   const store = args[1] === "key" ? [] : ["--store", join(folder, "store")];
-  await runCli(["node", "portolan", ...args, ...store], terminal);
-  return lines.join("\n");
+  const code = await runCli(["node", "portolan", ...args, ...store], terminal);
+  return { code, told: lines.join("\n") };
 }
 
 const base64 = (file: string) => readFileSync(join(folder, file)).toString("base64");
@@ -46,6 +48,21 @@ describe("portolan secret", () => {
     expect(await run("secret", "rewrap")).toBe("1 secrets");
     expect(await run("secret", "delete", "shop", "-n", "bookshop")).toBe("bookshop/shop");
     expect(await run("secret", "list")).toBe("");
+  });
+
+  it("forgets one by the name that list prints, and says so where there is none", async () => {
+    await run("secret", "apply", "-f", secretFile({ "tls.crt": base64("a.crt"), "tls.key": base64("a.key") }));
+    expect(await ran("secret", "delete", "shop")).toEqual({
+      code: 1,
+      told: "portolan: there is no secret default/shop; there is one in bookshop: -n bookshop",
+    });
+    expect(await ran("secret", "delete", "bookshop/shop", "-n", "other")).toMatchObject({ code: 2 });
+    expect(await ran("secret", "delete", "bookshop/shop/cert")).toMatchObject({ code: 2 });
+    expect(await ran("secret", "delete", "bookshop/shop")).toEqual({ code: 0, told: "bookshop/shop" });
+    expect(await ran("secret", "delete", "bookshop/shop")).toMatchObject({
+      code: 1,
+      told: expect.stringContaining("there is no secret bookshop/shop; `portolan secret list`"),
+    });
   });
 
   it.each<[string, () => Readonly<Record<string, string>>, string]>([

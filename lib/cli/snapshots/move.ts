@@ -81,9 +81,10 @@ export function registerMoves(program: Command, terminal: Terminal): void {
       ),
     ),
   ).action(async (name: string, options: MoveOptions & ShareOptions & WordOptions) => {
+    const share = shareOf(options, `canary ${name} --percent 10`);
     const store = await openThere(options.store);
     const root = await rootNamed(store, name);
-    tell(await setCanary(store, { root, ...shareOf(options) }, await act(options)), options);
+    tell(await setCanary(store, { root, ...share }, await act(options)), options);
   });
 
   addPinOptions(

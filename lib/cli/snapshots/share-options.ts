@@ -3,17 +3,27 @@ import type { Share } from "../../snapshot/root.ts";
 
 /** Which nodes, as the command line says it. */
 export interface ShareOptions {
-  readonly percent: number;
+  readonly percent?: number;
   readonly label: Readonly<Record<string, string>>;
 }
 
 export function addShareOptions(command: Command): Command {
   return command
-    .option("--percent <percent>", "share of the nodes, by a hash of their ids", percentOf, 0)
+    .option("--percent <percent>", "share of the nodes, by a hash of their ids", percentOf)
     .option("--label <key=value...>", "nodes that have all of these labels take part as well", addLabel, {});
 }
 
-export const shareOf = ({ percent, label }: ShareOptions): Share => ({ percent, labels: label });
+/**
+ * The share that the options say.
+ *
+ * @param example command line without `portolan`, for whoever has said none
+ * @throws InvalidArgumentError without any: a canary for nobody would take the place of one that runs
+ */
+export function shareOf({ percent, label }: ShareOptions, example: string): Share {
+  if (percent === undefined && Object.keys(label).length === 0)
+    throw new InvalidArgumentError(`say for which nodes, with --percent or --label: portolan ${example}`);
+  return { percent: percent ?? 0, labels: label };
+}
 
 /** @throws InvalidArgumentError, which commander tells */
 export function percentOf(text: string): number {

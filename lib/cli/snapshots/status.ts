@@ -11,6 +11,7 @@ import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { refusalLines, strangerLines } from "../node-trouble.ts";
+import { serverUrl } from "../server-url.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface Options {
@@ -28,7 +29,11 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       "Shows what is served, what holds it, and what was published since then; with --server, which Envoys are in trouble.",
     )
     .addOption(storeOption())
-    .option("--server <url>", "ask this front, too: nodes without a class, and nodes that refuse what they are served")
+    .option(
+      "--server <url>",
+      "ask this front, too: nodes without a class, and nodes that refuse what they are served",
+      serverUrl,
+    )
     .option("--token-file <path>", "an operator's token for it")
     .option("--json", "as JSON")
     .addHelpText(

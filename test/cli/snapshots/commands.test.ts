@@ -159,7 +159,7 @@ describe("portolan", () => {
       await publish("1", "2", "3");
     }
     await expect(onStore("rollback", "1", "--to", first)).rejects.toThrow("and not both");
-    await expect(onStore("canary", "abcdef")).rejects.toThrow("no publication abcdef");
+    await expect(onStore("canary", "abcdef", "--percent", "1")).rejects.toThrow("no publication abcdef");
     expect(JSON.parse(await onStore("rollback", "--to", second, "--json"))).toMatchObject({ root: second, pin: {} });
   });
 

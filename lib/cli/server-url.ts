@@ -1,0 +1,15 @@
+import { InvalidArgumentError } from "commander";
+
+/**
+ * The URL of a front as the command line names it, left as it is written.
+ *
+ * @throws InvalidArgumentError with what may have been meant: `localhost:8080` reads as a URL with the scheme `localhost`
+ */
+export function serverUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return text;
+  const meant = `http://${text.replace(/^[^/]*:\/\//, "")}`;
+  throw new InvalidArgumentError(
+    `--server wants a URL of http or https: write ${URL.canParse(meant) ? meant : "http://localhost:8080"}, not ${text}`,
+  );
+}
