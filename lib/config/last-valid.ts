@@ -4,6 +4,7 @@ import { defaultMeshConfig } from "./kinds/mesh-config.ts";
 import { noMeshNetworks } from "./kinds/mesh-networks.ts";
 import { noFolderSettings } from "./kinds/stated-endpoints.ts";
 import { duplicateObject } from "./sort-objects.ts";
+import { meantKeys } from "./unknown-kind.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
 export interface FolderTexts {
@@ -158,6 +159,11 @@ const keysIn = ({ configs, objects }: LoadedDirectory): readonly string[] => [
 const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity === "error");
 
+/** The keys of what an error refuses: an object whose kind or group is misspelt stands for the one that it is meant to be. */
+function refusedKeys({ code, origin }: Diagnostic): readonly string[] {
+  return [origin.key, ...(code === "unknown-kind" ? meantKeys(origin.key) : [])].map(keyText);
+}
+
 /** Files that mean something as a whole; their errors keep the whole file. */
 const isWhole = (file: string): boolean =>
   file === meshFile || file === networksFile || file === settingsFile || /^clusters\/[^/]+\.(?:ya?ml|json)$/.test(file);
@@ -175,9 +181,9 @@ function keptAfter(previous: FolderState, now: ReadonlyMap<string, FileState>): 
   const refused = new Set<string>();
   const unreadable = new Set<string>();
   for (const [file, { read }] of now) {
-    for (const { origin } of errorsIn(read())) {
-      if (origin.key.kind === "" || isWhole(file)) unreadable.add(file);
-      else refused.add(keyText(origin.key));
+    for (const error of errorsIn(read())) {
+      if (error.origin.key.kind === "" || isWhole(file)) unreadable.add(file);
+      else for (const key of refusedKeys(error)) refused.add(key);
     }
   }
   return earlierForms(previous, now)
@@ -242,7 +248,8 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
   const objects = latest(reads.flatMap(([, read]) => read.objects));
   const keptConfigs = pick(kept, configs.list, ({ configs: list }) => list);
   const keptObjects = pick(kept, objects.list, ({ objects: list }) => list);
-  const refusals = new Map(reads.flatMap(([, read]) => errorsIn(read)).map((error) => [keyOf(error), error.origin]));
+  const errors = reads.flatMap(([, read]) => errorsIn(read));
+  const refusals = new Map(errors.flatMap((error) => refusedKeys(error).map((key) => [key, error.origin] as const)));
   return {
     configs: [...configs.list, ...keptConfigs],
     objects: [...objects.list, ...keptObjects],

@@ -17,7 +17,7 @@ export interface SortedObjects {
   readonly configs: readonly Config[];
   /** Kubernetes objects, valid and as written but for the values of Secrets, which go no further; one per key. */
   readonly objects: readonly ParsedObject[];
-  /** Kinds that nothing here knows, kept as written. */
+  /** Kinds that nothing here knows, kept as written; not what nearly is a known one, which is refused. */
   readonly others: readonly ParsedObject[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -57,8 +57,9 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
         objects.set(key, value);
       }
     } else {
-      others.push(object);
-      diagnostics.push(unknownKind(object));
+      const found = unknownKind(object);
+      diagnostics.push(found);
+      if (found.severity !== "error") others.push(object);
     }
   }
   return { configs: [...configs.values()], objects: [...objects.values()], others, diagnostics };

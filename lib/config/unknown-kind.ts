@@ -1,7 +1,7 @@
-import type { Diagnostic } from "./diagnostic.ts";
+import type { ConfigKey, Diagnostic, GroupKind } from "./diagnostic.ts";
 import { at, type Finding } from "./finding.ts";
 import { groupVersion } from "./group-version.ts";
-import { kindSchemas } from "./kind-registry.ts";
+import { kindSchemas, schemaOf } from "./kind-registry.ts";
 import { kubernetesKindNames } from "./kubernetes/kinds.ts";
 import { distance, nearestName } from "./nearest-name.ts";
 import type { ParsedObject } from "./parse.ts";
@@ -23,7 +23,6 @@ const kindsOf: ReadonlyMap<string, readonly string[]> = new Map(
   ]),
 );
 const groups = [...kindsOf.keys()];
-const allKinds = [...new Set(groups.flatMap((group) => kindsOf.get(group) ?? []))];
 
 /** Groups whose kinds are all known: another kind in one of them is a slip. Istio's older groups had many more. */
 const completeGroups: ReadonlySet<string> = new Set([
@@ -42,29 +41,56 @@ export function unknownKind(object: ParsedObject): Diagnostic {
   return at(object.origin, { ...finding, code: "unknown-kind" });
 }
 
+/**
+ * What an object of an unknown kind may be meant to be, as the keys of valid objects are. Where several groups have the kind
+ * that is written, there is one key for each.
+ *
+ * @returns nothing for another system's kind, and for one that comes near none
+ */
+export function meantKeys(written: ConfigKey): readonly ConfigKey[] {
+  return meantKinds(written).map(({ group, kind }) => {
+    const schema = schemaOf(group, kind);
+    if (schema === undefined) return { ...written, group, kind };
+    const namespace = schema.clusterScoped ? "" : written.namespace || "default";
+    return { group: schema.group, kind, name: written.name, namespace };
+  });
+}
+
+/** The known kinds that are nearly what is written; the first one is suggested. */
+function meantKinds({ group, kind }: GroupKind): readonly GroupKind[] {
+  const here = kindsOf.get(group);
+  const elsewhere = groups.filter((known) => kindsOf.get(known)?.includes(kind));
+  if (here === undefined) {
+    const near = elsewhere.filter((known) => known !== "" && isNearly(group, known));
+    return near.map((known) => ({ group: known, kind }));
+  }
+  if (elsewhere.length > 0) return elsewhere.map((known) => ({ group: known, kind }));
+  const meant = nearestName(kind, here);
+  return meant === undefined ? [] : [{ group, kind: meant }];
+}
+
 type Slip = Pick<Finding, "severity" | "path" | "message" | "hint">;
 
 function slip({ apiVersion, kind }: ParsedObject): Slip | undefined {
   const { group } = groupVersion(apiVersion);
-  const here = kindsOf.get(group);
-  const isElsewhere = allKinds.includes(kind);
-  if (here !== undefined) {
-    const right = isElsewhere ? groups.find((known) => kindsOf.get(known)?.includes(kind)) : undefined;
-    const meant = nearestName(kind, here);
-    if (right === undefined && meant === undefined && !completeGroups.has(group)) return undefined;
-    const name = group === "" ? "v1" : group;
-    const hint =
-      right !== undefined
-        ? `${kind} is a kind of ${right || "v1"}`
-        : meant === undefined
-          ? ""
-          : `did you mean ${meant}?`;
-    return { severity: "error", path: ["kind"], message: `${kind} is no kind of ${name}`, hint };
+  const [meant] = meantKinds({ group, kind });
+  if (kindsOf.has(group)) {
+    if (meant === undefined && !completeGroups.has(group)) return undefined;
+    return {
+      severity: "error",
+      path: ["kind"],
+      message: `${kind} is no kind of ${group || "v1"}`,
+      hint: hintOf(kind, meant),
+    };
   }
-  const near = isElsewhere ? groups.find((known) => known !== "" && isNearly(group, known)) : undefined;
-  if (near === undefined) return undefined;
+  if (meant === undefined) return undefined;
   const message = `${group} is no group of ${kind}`;
-  return { severity: "error", path: ["apiVersion"], message, hint: `did you mean ${near}?` };
+  return { severity: "error", path: ["apiVersion"], message, hint: `did you mean ${meant.group}?` };
+}
+
+function hintOf(kind: string, meant: GroupKind | undefined): string {
+  if (meant === undefined) return "";
+  return meant.kind === kind ? `${kind} is a kind of ${meant.group || "v1"}` : `did you mean ${meant.kind}?`;
 }
 
 /** At most two letters apart: groups of different makers share much of their names. */

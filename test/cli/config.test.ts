@@ -372,6 +372,9 @@ describe("the commands without a store", () => {
     expect(text).toContain(`${path}:5`);
     expect(text).toContain('did you mean "host"?');
     expect(text).toContain("failed: 1 error");
+    const kind = "kind: DestinationRules\nmetadata: {name: b}\nspec: {host: b}\n";
+    writeFileSync(path, `apiVersion: networking.istio.io/v1\n${kind}`);
+    expect(await run("validate", "-f", path)).toContain("failed: 1 error; 0 objects are valid");
   });
 
   it("analyze prints messages in each form, and fails by its threshold", async () => {

@@ -73,6 +73,20 @@ describe("portolan dev", () => {
     expect(await devOnce()).toMatchObject({ event: "published", version: (first as Event).version });
   });
 
+  it("does so too for a kind that is misspelt, and takes the object out when it is deleted", async () => {
+    await writeFile(join(folder, "a.yaml"), rule("host"));
+    await writeFile(join(folder, "b.yaml"), rule("host").replace("name: a", "name: b"));
+    await devOnce();
+    await writeFile(join(folder, "a.yaml"), rule("host").replace("DestinationRule", "DestinationRules"));
+    const [code, text] = await push();
+    expect(code).toBe(1);
+    expect(text).toContain("did you mean DestinationRule?");
+    expect(text).toContain("of 1 refused the form before goes on being served");
+    expect(await devOnce()).toMatchObject({ event: "unchanged", objects: 2 });
+    await rm(join(folder, "a.yaml"));
+    expect(await devOnce()).toMatchObject({ objects: 1, diagnostics: [] });
+  });
+
   it("takes a file that was half saved when it is started anew for what it was", async () => {
     await writeFile(join(folder, "a.yaml"), rule("host"));
     await devOnce();

@@ -3,6 +3,7 @@ import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
 import type { SourceFile } from "../../lib/config/directory.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
+import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 
 const service = (name: string) => `apiVersion: v1
@@ -49,6 +50,28 @@ describe("the last valid form of an object", () => {
     expect(codesOf(first)).toEqual(expect.arrayContaining(["unknown-field", "last-valid-served"]));
     expect(await cold()).toMatchObject({ kind: "unchanged", version: first.version });
     expect(await warm()).toMatchObject({ kind: "unchanged" });
+  });
+
+  it("is served for a misspelt kind or group too, in the same bytes as before, whoever compiles", async () => {
+    const { store, warm, cold, fill, kept } = scene();
+    const tables = async ({ version }: { readonly version: string }) =>
+      (await createSnapshotReader(store).root(version)).root.tables;
+    await fill(rules(rule("a"), rule("b")));
+    const whole = await tables(await warm());
+    for (const [written, slip] of [
+      ["DestinationRule", "DestinationRules"],
+      ["networking.istio.io", "networking.istoi.io"],
+    ] as const) {
+      await fill(rules(rule("a"), rule("b").replace(written, slip)));
+      expect(await kept()).toEqual(["DestinationRule/shop/b"]);
+      const broken = await warm();
+      expect(codesOf(broken)).toEqual(expect.arrayContaining(["unknown-kind", "last-valid-served"]));
+      expect(await tables(broken)).toEqual(whole);
+      expect(await cold()).toMatchObject({ kind: "unchanged", version: broken.version });
+    }
+    await fill(rules(rule("a")));
+    expect(await kept()).toEqual([]);
+    expect(await tables(await warm())).not.toEqual(whole);
   });
 
   it("outlives any number of further broken forms, and goes when the object is mended or taken out", async () => {

@@ -32,6 +32,45 @@ describe("a folder that is read again", () => {
     expect(codes(broken)).toEqual(expect.arrayContaining(["unknown-field", "last-valid-served"]));
   });
 
+  it.each([
+    { written: "kind: DestinationRule", slip: "kind: DestinationRules" },
+    { written: "kind: DestinationRule", slip: "kind: destinationrule" },
+    { written: "networking.istio.io/v1", slip: "networking.istoi.io/v1" },
+    { written: "networking.istio.io/v1", slip: "security.istio.io/v1" },
+  ])("serves the last valid form of an object whose kind or group is nearly right: $slip", ({ written, slip }) => {
+    const other = rule("b", "b.example").replace("  namespace: shop\n", "");
+    const whole = read(noFolder, `${rule("a", "a.example")}---\n${other}`);
+    const broken = read(whole, `${rule("a", "a.example")}---\n${other.replace(written, slip)}`);
+    expect(hosts(broken)).toEqual(hosts(whole));
+    expect(wholeFolder(broken).diagnostics).toMatchObject([
+      { code: "unknown-kind", severity: "error", origin: { line: 9 } },
+      { code: "last-valid-served", origin: { line: 9 } },
+    ]);
+    expect(hosts(read(broken, rule("a", "a.example")))).toHaveLength(1);
+    expect(codes(read(broken, both))).toEqual([]);
+  });
+
+  it("serves a Kubernetes object on whose kind is misspelt, and either of two kinds with the name that is written", () => {
+    const service = "apiVersion: v1\nkind: Service\nmetadata: { name: web }\nspec: { ports: [{ port: 80 }] }\n";
+    const broken = read(read(noFolder, service), service.replace("Service", "Servce"));
+    expect(wholeFolder(broken).objects).toMatchObject([{ kind: "Service", metadata: { name: "web" } }]);
+    const old = "apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: { name: web }\n";
+    const state = read(read(noFolder, old), old.replace("extensions/v1beta1", "v1"));
+    expect(wholeFolder(state).objects).toMatchObject([{ apiVersion: "extensions/v1beta1", kind: "Deployment" }]);
+  });
+
+  it("serves nothing in place of a kind that comes near none, or of another system's", () => {
+    const text = rule("a", "a.example");
+    for (const other of [
+      text.replace("DestinationRule", "Egress"),
+      text.replace("networking.istio.io", "rules.example"),
+    ]) {
+      const state = read(read(noFolder, text), other);
+      expect(hosts(state)).toEqual([]);
+      expect(codes(state)).toEqual(["unknown-kind"]);
+    }
+  });
+
   it("serves all objects of a file that cannot be parsed", () => {
     expect(hosts(read(first, `${both}\n: [half`)).sort()).toEqual([...hosts(first)].sort());
   });
