@@ -94,9 +94,6 @@ export function bootstrapText(bootstrap: ReturnType<typeof bootstrapOf>): string
 /** The proxies that a folder is compiled for. */
 export const proxiesIn = (files: readonly SourceFile[]): readonly WorkloadProxy[] => proxiesOf(readFiles(files)).value;
 
-/** What is wrong, as against what has no effect. */
-export const isTrouble = ({ severity }: Diagnostic): boolean => severity !== "info";
-
 /** The same, with what annotations, WorkloadGroups and ProxyConfigs say that a proxy cannot be told. */
 export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy[]> {
   const { configs, meshConfig, meshNetworks } = loaded;
@@ -111,6 +108,9 @@ export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy
   });
   return censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo);
 }
+
+/** What is wrong, as against what has no effect. */
+export const isTrouble = ({ severity }: Diagnostic): boolean => severity !== "info";
 
 /**
  * What a proxy's Envoy is started with. Its node is the one that the proxy was compiled for.
