@@ -26,9 +26,7 @@ const rule = (field: string) =>
 /** One command line in a folder of its own, as a person types it. */
 function run(line: string, env: Readonly<Record<string, string>> = {}) {
   const { PORTOLAN_STORE: _store, PORT: _port, ...rest } = process.env;
-  // Where CI is set there are colours, whatever the output is.
-  const colourless = { ...rest, NO_COLOR: "1" };
-  const options = { cwd: folder, env: { ...colourless, ...env }, encoding: "utf8", timeout: 60_000 } as const;
+  const options = { cwd: folder, env: { ...rest, ...env }, encoding: "utf8", timeout: 60_000 } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...line.split(" ")], options);
   return { code: status, out: stdout.trim(), err: stderr.trim() };
 }
