@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../config/diagnostic.ts";
+import { isFields } from "../config/untyped.ts";
 
 /** What a source consists of: names and hashes of texts. */
 export interface ShardList {
@@ -50,7 +51,7 @@ export function listText({ files, kept, isMeantEmpty }: Omit<ShardList, "hasPart
 /** @returns undefined for what is no such list */
 export function readList(text: string): ShardList | undefined {
   const json = parse(text);
-  if (!isRecord(json)) return undefined;
+  if (!isFields(json)) return undefined;
   const files = entriesOf(json.files, readEntry);
   const kept = entriesOf(json.kept ?? [], readKept);
   if (files === undefined || kept === undefined) return undefined;
@@ -64,7 +65,7 @@ function entriesOf<T>(value: unknown, read: (value: unknown) => T | undefined): 
 }
 
 function readEntry(value: unknown): ShardEntry | undefined {
-  if (!isRecord(value) || typeof value.file !== "string" || !isHash(value.hash)) return undefined;
+  if (!isFields(value) || typeof value.file !== "string" || !isHash(value.hash)) return undefined;
   const { file, hash, applied, halfSaved, problem } = value;
   return {
     file,
@@ -76,15 +77,12 @@ function readEntry(value: unknown): ShardEntry | undefined {
 }
 
 function readKept(value: unknown): KeptEntry | undefined {
-  if (!isRecord(value) || typeof value.key !== "string") return undefined;
+  if (!isFields(value) || typeof value.key !== "string") return undefined;
   const { key, file, hash } = value;
   return typeof file === "string" && isHash(hash) ? { key, file, hash } : undefined;
 }
 
 const isHash = (value: unknown): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function parse(text: string): unknown {
   try {

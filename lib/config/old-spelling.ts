@@ -1,11 +1,6 @@
 import { groupVersion } from "./group-version.ts";
 import type { ParsedObject } from "./parse.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import { type Fields, isFields } from "./untyped.ts";
 
 /**
  * Translates `networking.istio.io/v1alpha3` objects as releases 0.7 and 0.8 spelled them into today's form: ExternalService

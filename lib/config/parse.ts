@@ -4,6 +4,7 @@ import { type ForeignDocument, foreignDocument, helmTemplate } from "./foreign-d
 import { groupVersion } from "./group-version.ts";
 import { itemLines } from "./list-lines.ts";
 import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
+import { type Fields, isFields } from "./untyped.ts";
 
 /** An object of a stream, as written: only its envelope has been read. */
 export interface ParsedObject {
@@ -55,8 +56,6 @@ const maxDepth = 100;
 const maxValues = 5_000_000;
 
 const schema = CORE_SCHEMA.withTags(mergeTag);
-
-type Fields = Record<string, unknown>;
 
 /**
  * Reads a stream of YAML and JSON documents; lists are opened. A document that cannot be read costs only itself.
@@ -204,10 +203,6 @@ function isWithin(value: unknown, depth: number, budget: { values: number }): bo
     if (budget.values < 0 || !isWithin(value[name], depth - 1, budget)) return false;
   }
   return true;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** `kind: List`, or a typed one; without items a server writes `null`. */

@@ -1,12 +1,13 @@
 /**
  * Readers of values that nobody has validated: what is not of the type that is asked for counts as absent.
  */
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 const noFields: Fields = Object.freeze({});
 const noStrings: Readonly<Record<string, string>> = Object.freeze({});
 
-function isFields(value: unknown): value is Fields {
+/** Whether it is an object with members, and no list. */
+export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

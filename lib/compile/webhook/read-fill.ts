@@ -1,4 +1,5 @@
 import type { SourceFile } from "../../config/directory.ts";
+import { isFields } from "../../config/untyped.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { Share } from "../../snapshot/root.ts";
 
@@ -20,7 +21,7 @@ export function readFill(body: string): Fill | undefined {
   } catch {
     return undefined;
   }
-  if (!isRecord(json) || !Array.isArray(json.files)) return undefined;
+  if (!isFields(json) || !Array.isArray(json.files)) return undefined;
   const { allowEmpty = false, by = "", why = "" } = json;
   const files = json.files.filter(isFile);
   const share = json.share === undefined ? undefined : readShare(json.share);
@@ -30,20 +31,17 @@ export function readFill(body: string): Fill | undefined {
 }
 
 function readShare(value: unknown): Share | undefined {
-  if (!isRecord(value)) return undefined;
+  if (!isFields(value)) return undefined;
   const { percent, labels = {} } = value;
   const isPercent = typeof percent === "number" && Number.isInteger(percent) && percent >= 0 && percent <= 100;
   return isPercent && isLabels(labels) ? { percent, labels } : undefined;
 }
 
 const isLabels = (value: unknown): value is Readonly<Record<string, string>> =>
-  isRecord(value) && Object.values(value).every((label) => typeof label === "string");
+  isFields(value) && Object.values(value).every((label) => typeof label === "string");
 
 const isFile = (value: unknown): value is SourceFile =>
-  isRecord(value) &&
+  isFields(value) &&
   typeof value.file === "string" &&
   typeof value.text === "string" &&
   (value.problem === undefined || typeof value.problem === "string");
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,5 +1,6 @@
 import { error, type Finding, type Path } from "../finding.ts";
 import { nearestName } from "../nearest-name.ts";
+import { isFields } from "../untyped.ts";
 import { kubernetesFields } from "./fields.ts";
 
 type Scalar = "text" | "int" | "number" | "flag" | "any" | "intOrText" | "quantity";
@@ -133,8 +134,4 @@ function unknownField(name: string, fields: ReadonlyMap<string, Type>, path: Pat
   const list = known.length > 12 ? "see Kubernetes' reference for its fields" : `known here: ${known.join(", ")}`;
   const hint = meant === undefined ? list : `did you mean "${meant}"?`;
   return error([...path], `unknown field "${name}"`, hint, "unknown-field");
-}
-
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
