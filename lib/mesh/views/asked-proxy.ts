@@ -5,7 +5,7 @@ import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Mesh } from "../mesh.ts";
 import { metadataOf, type ProxyAnswers } from "./proxy-answers.ts";
 
-/** The workload as policies see it; what they do not read is not asked for. A class: as `Answers` of `proxy-answers.ts`. */
+/** The workload as policies see it; what they do not read is not asked for. A class: as `ProxyAnswers`. */
 export class AskedWorkload implements ServedWorkload {
   readonly namespace: string;
   readonly labels: Labels;

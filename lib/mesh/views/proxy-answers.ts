@@ -11,8 +11,11 @@ import type { Proxy as MeshProxy, ServedSettings } from "../proxy/proxy.ts";
  * A proxy as questions: selecting what applies to it may ask these and nothing else, and every answer that it got is
  * recorded. So which attributes of nodes matter follows from what was asked (`classes/class-reads.ts`), and proxies with the
  * same answers are of one class. Answers are plain values, or objects that are the same as long as they say the same.
+ *
+ * A class, for what is worked out when it is asked for: an accessor written into a literal costs V8 a hidden class for each
+ * object, and that keeps the object alive until the next full collection.
  */
-export interface ProxyAnswers {
+export class ProxyAnswers {
   readonly type: MeshProxy["type"];
   readonly namespace: string;
   readonly dnsDomain: string;
@@ -26,44 +29,11 @@ export interface ProxyAnswers {
   readonly nodeCluster: string;
   readonly serviceAccount: string;
   readonly interceptionMode: MeshProxy["metadata"]["interceptionMode"];
-  /** `4`, `6`, or both in the order in which they come first: `46`, `64`. */
-  readonly families: string;
-  readonly addresses: readonly string[];
-  /** What the registries say that the workload serves. */
-  readonly targets: readonly ServiceTarget[];
-  label(key: string): string | undefined;
-  annotation(key: string): string | undefined;
-  /** Node metadata as sent. */
-  metadata(key: string): unknown;
-  /** One setting of its ProxyConfig. */
-  proxyConfig<K extends keyof ServedSettings>(setting: K): ServedSettings[K];
-}
-
-/** @param memo gives equal answers one object */
-export function answersOf(proxy: MeshProxy, registry: Pick<RegistryState, "serviceTargets">, memo: Memo): ProxyAnswers {
-  return new Answers(proxy, registry, memo);
-}
-
-/**
- * A class, for what is worked out when it is asked for: an accessor written into a literal costs V8 a hidden class for each
- * object, and that keeps the object alive until the next full collection.
- */
-class Answers implements ProxyAnswers {
-  readonly type: MeshProxy["type"];
-  readonly namespace: string;
-  readonly dnsDomain: string;
-  readonly clusterId: string;
-  readonly network: string;
-  readonly locality: string;
-  readonly nodeName: string;
-  readonly name: string;
-  readonly nodeCluster: string;
-  readonly serviceAccount: string;
-  readonly interceptionMode: MeshProxy["metadata"]["interceptionMode"];
   readonly #proxy: MeshProxy;
   readonly #registry: Pick<RegistryState, "serviceTargets">;
   readonly #memo: Memo;
 
+  /** @param memo gives equal answers one object */
   constructor(proxy: MeshProxy, registry: Pick<RegistryState, "serviceTargets">, memo: Memo) {
     this.type = proxy.type;
     this.namespace = proxy.namespace;
@@ -81,6 +51,7 @@ class Answers implements ProxyAnswers {
     this.#memo = memo;
   }
 
+  /** `4`, `6`, or both in the order in which they come first: `46`, `64`. */
   get families(): string {
     return [...new Set(this.#proxy.addresses.map((address) => (address.includes(":") ? "6" : "4")))].join("");
   }
@@ -89,6 +60,7 @@ class Answers implements ProxyAnswers {
     return oneValue(this.#memo, this.#proxy.addresses);
   }
 
+  /** What the registries say that the workload serves. */
   get targets(): readonly ServiceTarget[] {
     const targets = this.#registry.serviceTargets(this.#proxy);
     return oneList(
@@ -105,11 +77,13 @@ class Answers implements ProxyAnswers {
     return textMap(this.#proxy.metadata.raw.ANNOTATIONS)[key];
   }
 
+  /** Node metadata as sent. */
   metadata(key: string): unknown {
     const { raw } = this.#proxy.metadata;
     return plain(this.#memo, Object.hasOwn(raw, key) ? raw[key] : undefined);
   }
 
+  /** One setting of its ProxyConfig. */
   proxyConfig<K extends keyof ServedSettings>(setting: K): ServedSettings[K] {
     return plain(this.#memo, this.#proxy.metadata.proxyConfig[setting]);
   }
