@@ -1,7 +1,7 @@
+import { sha256 } from "../config/canonical-json.ts";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { hashOfText } from "./shard-list.ts";
 import { readShard, type SourceShard } from "./source-shard.ts";
 
 /** The source that comes first where nobody says otherwise. */
@@ -32,7 +32,7 @@ export function createSourcesReader(store: ObjectStore): SourcesReader {
     const shards = found.filter((shard) => shard !== undefined);
     if (shards.length < wanted.size) throw new PortolanError("what the sources held then is kept no more");
     const all = shards.flatMap(({ files, kept = [] }) => [...files, ...kept]);
-    texts = new Map(all.map(({ text }) => [hashOfText(text), text] as const));
+    texts = new Map(all.map(({ text }) => [sha256(text), text] as const));
     return shards;
   };
 }

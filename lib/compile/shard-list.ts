@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { byCodePoint } from "../config/diagnostic.ts";
 import { isFields } from "../config/untyped.ts";
 
@@ -28,8 +27,6 @@ export interface KeptEntry {
   readonly file: string;
   readonly hash: string;
 }
-
-export const hashOfText = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** A list as it is stored: the same for equal lists in any order. What is not so is not mentioned. */
 export function listText({ files, kept, isMeantEmpty }: Omit<ShardList, "hasParts">): string {

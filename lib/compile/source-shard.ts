@@ -1,3 +1,4 @@
+import { sha256 } from "../config/canonical-json.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { SourceFile } from "../config/directory.ts";
 import {
@@ -14,7 +15,7 @@ import { rescue } from "../snapshot/upkeep/gc-ledger.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
 import { holdObjects, refuseEmpty } from "./refuse-empty.ts";
-import { hashOfText, listText, readList, type ShardEntry, type ShardList } from "./shard-list.ts";
+import { listText, readList, type ShardEntry, type ShardList } from "./shard-list.ts";
 
 /** One source of input as it lies in the store: its texts, each under its own hash, and their list, which changes at once. */
 export interface SourceShard {
@@ -73,8 +74,8 @@ export async function writeShard(
     const next = await nextList(store, name, before ?? emptyList, files, options);
     if (options.allowEmpty === false) refuseEmpty(files, next);
     const list = listText(next);
-    const version = hashOfText(list);
-    const texts = new Map(files.map(({ text }) => [fileKey(name, hashOfText(text)), text]));
+    const version = sha256(list);
+    const texts = new Map(files.map(({ text }) => [fileKey(name, sha256(text)), text]));
     const settle = await writeTexts(store, texts.set(versionKey(name, version), list), options.storeRescues === true);
     const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
     if ((await store.put(listKey(name), utf8(list), condition)).kind === "lost") continue;
@@ -100,7 +101,7 @@ async function nextList(
   );
   const ours = files.map(({ file, text, problem }) => ({
     file,
-    hash: hashOfText(text),
+    hash: sha256(text),
     applied,
     halfSaved: false,
     ...(problem === undefined ? {} : { problem }),
@@ -123,9 +124,9 @@ async function nextList(
   return {
     files: [...ours, ...others].map((entry) => {
       const { text, halfSaved = false } = read.get(nameOf(entry)) ?? { text: "" };
-      return { ...entry, hash: hashOfText(text), halfSaved };
+      return { ...entry, hash: sha256(text), halfSaved };
     }),
-    kept: texts.kept.map(({ key, file, text }) => ({ key, file, hash: hashOfText(text) })),
+    kept: texts.kept.map(({ key, file, text }) => ({ key, file, hash: sha256(text) })),
     isMeantEmpty,
   };
 }
@@ -150,7 +151,7 @@ async function loadTexts(store: ObjectStore, name: string, list: ShardList): Pro
 async function readText(store: ObjectStore, name: string, hash: string): Promise<string | undefined> {
   const found = await store.get(fileKey(name, hash));
   const text = found.kind === "found" ? new TextDecoder().decode(found.bytes) : undefined;
-  return text !== undefined && hashOfText(text) === hash ? text : undefined;
+  return text !== undefined && sha256(text) === hash ? text : undefined;
 }
 
 /**
@@ -224,7 +225,7 @@ export async function readShard(
   }));
   return {
     name,
-    version: hashOfText(text),
+    version: sha256(text),
     files,
     ...(kept.length === 0 ? {} : { kept }),
     ...(list.isMeantEmpty ? { isMeantEmpty: true } : {}),

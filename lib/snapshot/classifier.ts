@@ -163,7 +163,8 @@ function familiesOf(addresses: readonly string[]): string {
   return [...new Set(addresses.map((address) => (address.includes(":") ? "6" : "4")))].join("");
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+/** A text; "" for anything else that a node may have sent. */
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** A member that the object itself has: names come from requests, and `constructor` is one too. */
 export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {

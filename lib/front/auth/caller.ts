@@ -1,4 +1,11 @@
-import { accountKey, accountMember, type NodeClaims, namespaceOf, parseNodeId } from "../../snapshot/classifier.ts";
+import {
+  accountKey,
+  accountMember,
+  type NodeClaims,
+  namespaceOf,
+  parseNodeId,
+  textOf,
+} from "../../snapshot/classifier.ts";
 
 /** Who asks, as far as it was proven. */
 export type Caller =
@@ -89,5 +96,3 @@ export function indexKeys(caller: Caller, claims: NodeClaims): readonly string[]
   }
   return nodeId === undefined ? [claims.id, claims.cluster] : [nodeId.name, nodeId.address];
 }
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

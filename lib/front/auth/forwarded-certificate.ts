@@ -1,3 +1,4 @@
+import { hashOf } from "../../snapshot/blob.ts";
 import { type Identified, type Method, refused } from "./authentication.ts";
 import type { NodeCaller } from "./caller.ts";
 import { callerOf, type Subjects } from "./subjects.ts";
@@ -16,7 +17,7 @@ const proxyHeader = "x-portolan-proxy";
 /** The client certificate that a trusted proxy has checked, by Envoy's `x-forwarded-client-cert`. */
 export function forwardedCertificates({ secretHashes, trustDomains }: TrustedProxy, subjects: Subjects): Method {
   const identify = async (certificates: string, secret: string | undefined): Promise<Identified> => {
-    if (secret === undefined || !secretHashes.has(await sha256Hex(secret)))
+    if (secret === undefined || !secretHashes.has(hashOf(secret)))
       return refused(401, `${certificateHeader} comes from nobody who may say it`);
     const id = spiffeIdOf(certificates);
     if (id === undefined) return refused(401, "the client's certificate has no one SPIFFE id");
@@ -45,9 +46,4 @@ export function spiffeIdOf(header: string): string | undefined {
     return value === undefined ? [] : [value.replace(/^"(.*)"$/, "$1")];
   });
   return uris.length === 1 && uris[0]?.startsWith("spiffe://") === true ? uris[0] : undefined;
-}
-
-async function sha256Hex(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { hashOf } from "../../snapshot/blob.ts";
 import { isRecord, type JsonRecord } from "../json-request.ts";
 import { type Authentication, authenticateBy, type Method, noAuthentication } from "./authentication.ts";
 import { awsIam } from "./aws-iam.ts";
@@ -80,7 +80,7 @@ function readProxy(value: unknown, wrong: Wrong) {
   const secrets = texts(settings.secrets, "proxy.secrets", wrong);
   if (secrets.length > 2) throw wrong("proxy.secrets", "holds more than two, the new one and the old");
   if (secrets.some((secret) => secret.length < 16)) throw wrong("proxy.secrets", "holds one below 16 characters");
-  const hashes = secrets.map((secret) => createHash("sha256").update(secret).digest("hex"));
+  const hashes = secrets.map((secret) => hashOf(secret));
   return {
     secretHashes: new Set(hashes),
     trustDomains: new Set(texts(settings.trustDomains, "proxy.trustDomains", wrong)),
