@@ -94,24 +94,18 @@ interface AccountInputs {
   readonly aliases: MeshConfig["trustDomainAliases"];
 }
 
+/** For one list of endpoints a service has one answer: made for the first proxy that asks. */
 const accountLookup = step(
   "account lookup",
   { services: "identity", aliases: "identity" },
-  ({ services, aliases }: AccountInputs, memo: Memo): MeshLookups["serviceAccounts"] =>
-    (service, endpoints) =>
-      serviceAccounts(memo, { service: services.youngest(service), endpoints, aliases }),
-);
-
-const serviceAccounts = step(
-  "service accounts",
-  { service: "identity", endpoints: "identity", aliases: "identity" },
-  ({
-    service,
-    endpoints,
-    aliases,
-  }: {
-    readonly service: Service;
-    readonly endpoints: readonly Endpoint[];
-    readonly aliases: MeshConfig["trustDomainAliases"];
-  }) => serviceAccountsOf(service, endpoints, aliases),
+  ({ services, aliases }: AccountInputs): MeshLookups["serviceAccounts"] => {
+    const known = new Map<Service, { readonly endpoints: readonly Endpoint[]; readonly accounts: readonly string[] }>();
+    return (service, endpoints) => {
+      const before = known.get(service);
+      if (before?.endpoints === endpoints) return before.accounts;
+      const accounts = serviceAccountsOf(services.youngest(service), endpoints, aliases);
+      known.set(service, { endpoints, accounts });
+      return accounts;
+    };
+  },
 );

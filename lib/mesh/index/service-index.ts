@@ -121,19 +121,20 @@ export function serviceAccountsOf(
   endpoints: readonly Endpoint[],
   trustDomainAliases: readonly string[],
 ): readonly string[] {
-  const accounts = new Set(service.serviceAccounts);
+  // The endpoints of a service mostly have one account: a list is looked through sooner than a set is made.
+  const accounts = [...service.serviceAccounts];
   let last = "";
   for (const { serviceAccount } of endpoints) {
-    // The endpoints of a service mostly have one account.
-    if (serviceAccount !== last && serviceAccount !== "") accounts.add(serviceAccount);
+    if (serviceAccount !== last && serviceAccount !== "") accounts.push(serviceAccount);
     last = serviceAccount;
   }
-  if (trustDomainAliases.length === 0) return [...accounts].sort();
-  for (const account of [...accounts]) {
+  if (accounts.length === 0 || (accounts.length === 1 && trustDomainAliases.length === 0)) return accounts;
+  const all = new Set(accounts);
+  for (const account of trustDomainAliases.length === 0 ? [] : accounts) {
     const path = /^spiffe:\/\/[^/]*(\/ns\/[^/]+\/sa\/[^/]+)$/.exec(account)?.[1];
-    if (path !== undefined) for (const domain of trustDomainAliases) accounts.add(`spiffe://${domain}${path}`);
+    if (path !== undefined) for (const domain of trustDomainAliases) all.add(`spiffe://${domain}${path}`);
   }
-  return [...accounts].sort();
+  return [...all].sort();
 }
 
 /**

@@ -11,6 +11,9 @@ export interface Memo {
 
 /** The inside of a memo; only the steps look at it. */
 export interface Known {
+  /** What each step remembers: the node before its first input, by its name. */
+  readonly roots: Map<string, KnownNode>;
+  /** The node before lists and values that are made one. */
   readonly root: KnownNode;
   /** Lists, maps and passes as they were last, by name. */
   readonly last: Map<string, LastMade>;
@@ -29,7 +32,7 @@ export interface LastMade {
  * ones most of all.
  */
 export interface KnownNode {
-  /** The step, or its name with the text of its plain inputs. */
+  /** The text of a step's plain inputs. */
   key: unknown;
   value: unknown;
   others: Map<unknown, unknown> | undefined;
@@ -49,16 +52,29 @@ const createNode = (): KnownNode => ({
   next: undefined,
 });
 
-/** A memo that lives as long as its owner: one per compiler process. */
-export function createMemo(): Memo {
+function createRoot(): KnownNode {
   const root = createNode();
   // What comes first is many, and goes: never held.
   root.next = new WeakMap();
-  return { known: { root, last: new Map(), round: 0 } };
+  return root;
+}
+
+/** A memo that lives as long as its owner: one per compiler process. */
+export function createMemo(): Memo {
+  return { known: { roots: new Map(), root: createRoot(), last: new Map(), round: 0 } };
 }
 
 /** Remembers nothing: what every remembered result must equal. */
 export const noMemo: Memo = { known: undefined };
+
+/** The node before the first input of a step. */
+export function rootOf({ roots }: Known, name: string): KnownNode {
+  const known = roots.get(name);
+  if (known !== undefined) return known;
+  const made = createRoot();
+  roots.set(name, made);
+  return made;
+}
 
 /** The node behind an object. */
 export function follow(node: KnownNode, object: object): KnownNode {
@@ -87,7 +103,7 @@ export const unknownYet: unique symbol = Symbol("unknown yet");
 
 /** The value at a node. */
 export function knownAt<T>(node: KnownNode, key: unknown): T | typeof unknownYet {
-  // A key belongs to one step, and a step has one type of result.
+  // A node belongs to one step, and a step has one type of result.
   if (node.key === key) return node.value as T;
   const { others } = node;
   return others?.has(key) ? (others.get(key) as T) : unknownYet;

@@ -1,4 +1,4 @@
-import { follow, type KnownNode, keepAt, knownAt, type Memo, unknownYet } from "./memo.ts";
+import { follow, type Known, type KnownNode, keepAt, knownAt, type Memo, rootOf, unknownYet } from "./memo.ts";
 import { plainText } from "./plain-text.ts";
 
 /**
@@ -32,21 +32,21 @@ export function step<I extends object, T>(
   const inputsOf = inputReader(name, kinds);
   return (memo, inputs) => {
     if (memo.known === undefined) return make(inputsOf.only(inputs), memo);
-    const node = inputsOf.follow(memo.known.root, inputs);
+    const node = inputsOf.follow(memo.known, inputs);
     const key = inputsOf.keyOf(inputs);
     const known = knownAt<T>(node, key);
     return known === unknownYet ? keepAt(node, key, make(inputsOf.only(inputs), memo)) : known;
   };
 }
 
-/** Stands for an object that is not there. */
+/** Stands for an element that is not there. */
 const absent: object = Object.freeze({});
 
 /** How the inputs of one step are found among what is remembered. */
 export interface InputReader<I extends object> {
   /** The node behind the inputs that count by identity, their own or that of their elements. */
-  follow(root: KnownNode, inputs: I): KnownNode;
-  /** The step, with the inputs that count by value. */
+  follow(known: Known, inputs: I): KnownNode;
+  /** The inputs that count by value, and which of the others are not there. */
   keyOf(inputs: I): string;
   /** The inputs without anything else that the caller's object holds. */
   only(inputs: I): I;
@@ -55,34 +55,44 @@ export interface InputReader<I extends object> {
 /** @param name as of `step` */
 export function inputReader<I extends object>(name: string, kinds: InputKinds<I>): InputReader<I> {
   const fields = fieldsOf(kinds);
+  // Without a prototype, so that a name alone says whether a field is an input.
+  const isInput: Readonly<Record<string, unknown>> = Object.setPrototypeOf({ ...kinds }, null);
   const held = fields.filter((field) => kinds[field] !== "value");
   const isList = held.map((field) => kinds[field] === "elements");
   const values = fields.filter((field) => kinds[field] === "value");
   // How long a single list is follows from how far its elements led.
   const lists = held.filter((_, at) => isList[at] === true);
   const measured = lists.length > 1 ? lists : [];
+  const isOnlyValue = values.length === 1 && measured.length === 0;
   return {
-    follow: (root, inputs) => {
-      let node = root;
+    follow: (known, inputs) => {
+      let node = rootOf(known, name);
       for (let at = 0; at < held.length; at++) {
         const input = inputs[held[at] as keyof I];
+        // What is not there leads nowhere, and is named by the key.
+        if (input === undefined) continue;
         if (isList[at] === true) for (const element of elementsOf(input)) node = follow(node, objectOf(element));
         else node = follow(node, objectOf(input));
       }
       return node;
     },
     keyOf: (inputs) => {
-      let key = name;
+      let key = "";
+      for (let at = 0; at < held.length; at++) if (inputs[held[at] as keyof I] === undefined) key += `${at}-`;
+      if (isOnlyValue) return key + lastText(inputs[values[0] as keyof I]);
       for (const field of values) key += `\u0000${plainText(inputs[field])}`;
       for (const field of measured) key += `\u0000${elementsOf(inputs[field]).length}`;
       return key;
     },
     only: (inputs) => {
-      for (const field in inputs) if (!Object.hasOwn(kinds, field)) return ownOf(inputs, kinds);
+      for (const field in inputs) if (isInput[field] === undefined) return ownOf(inputs, kinds);
       return inputs;
     },
   };
 }
+
+/** As `plainText`, for a value that nothing follows: a text needs no length then. */
+const lastText = (value: unknown): string => (typeof value === "string" ? `"${value}` : plainText(value));
 
 function ownOf<I extends object>(inputs: I, kinds: InputKinds<I>): I {
   const own = { ...inputs };
@@ -90,7 +100,7 @@ function ownOf<I extends object>(inputs: I, kinds: InputKinds<I>): I {
   return own;
 }
 
-/** Undefined stands for an object that is not there; what is no object cannot count by identity. */
+/** What is no object cannot count by identity. */
 function objectOf(input: unknown): object {
   if (input === undefined) return absent;
   if ((typeof input === "object" && input !== null) || typeof input === "function") return input;

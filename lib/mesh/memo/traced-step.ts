@@ -22,7 +22,7 @@ export function tracedStep<I extends object, S extends object, T>(
     const trace =
       memo.known === undefined
         ? createTrace<T>()
-        : valueAt(inputsOf.follow(memo.known.root, inputs), inputsOf.keyOf(inputs), createTrace<T>);
+        : valueAt(inputsOf.follow(memo.known, inputs), inputsOf.keyOf(inputs), createTrace<T>);
     const found = findResult(trace, source);
     if (found !== undefined) return found;
     const recorder = new Recorder(name, trace, source);
@@ -158,6 +158,9 @@ function entryOf(asked: Map<PropertyKey, Asked>, field: PropertyKey, args: reado
 /** So many questions are looked through one after the other. */
 const fewQuestions = 8;
 
+/** What every watched source is a proxy of: empty, and not frozen, since a frozen one would not let functions be wrapped. */
+const nothing: object = {};
+
 /** One run of a step, as the handler of what `make` sees: notes every question, and puts the result behind them. */
 class Recorder<S extends object, T> implements ProxyHandler<S> {
   readonly #name: string;
@@ -176,8 +179,8 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
 
   /** The source as `make` sees it. */
   watched(): S {
-    // An empty target: a frozen one would not let its functions be wrapped.
-    return new Proxy<S>(Object.create(null), this);
+    // A proxy's target says only whether it can be called; TypeScript wants it to be a source.
+    return new Proxy<S>(nothing as S, this);
   }
 
   get(_target: S, field: PropertyKey): unknown {
@@ -198,6 +201,22 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
   }
 
   set(): never {
+    return this.#refuse();
+  }
+
+  defineProperty(): never {
+    return this.#refuse();
+  }
+
+  deleteProperty(): never {
+    return this.#refuse();
+  }
+
+  preventExtensions(): never {
+    return this.#refuse();
+  }
+
+  setPrototypeOf(): never {
     return this.#refuse();
   }
 

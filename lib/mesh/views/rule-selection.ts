@@ -51,9 +51,9 @@ const ruleSelection = step(
   { rules: "identity", hosts: "value", chosen: "identity" },
   ({ rules, hosts, chosen }: SelectionInputs): RuleSelection => {
     const selected = new Map(chosen.map((rule, at): [string, MeshDestinationRule] => [hosts[at] ?? "", rule]));
+    const general = ({ hostname }: Service) => rules.get(hostname)?.findLast((rule) => !hasSelector(rule));
     return {
-      destinationRule: ({ hostname }: Service) =>
-        selected.get(hostname) ?? rules.get(hostname)?.findLast((rule) => !hasSelector(rule)),
+      destinationRule: selected.size === 0 ? general : (service) => selected.get(service.hostname) ?? general(service),
       names: [...selected].map(([host, { config }]) => `${host}=${config.meta.namespace}/${config.meta.name}`),
     };
   },

@@ -45,8 +45,10 @@ const questionsOf = step(
 
 function questionOf(cluster: Resource<ClusterJson>, serviceByHostname: Asking["serviceByHostname"]): Question {
   const name = cluster.json.edsClusterConfig?.serviceName ?? cluster.name;
-  const service = serviceByHostname.get(parseClusterName(name)?.host ?? "");
-  return { name, service: service && askedOf(name, service) && service, cluster };
+  const parts = parseClusterName(name);
+  const service = serviceByHostname.get(parts?.host ?? "");
+  const isKnown = parts !== undefined && service !== undefined && streamPort(service, parts.port) !== undefined;
+  return { name, service: isKnown ? service : undefined, cluster };
 }
 
 /** What a name asks of its service; undefined for a port that it does not have. */

@@ -27,38 +27,46 @@ export function isDraining(endpoint: Endpoint): boolean {
   return endpoint.health === "Draining" || (endpoint.labels[drainingLabel] ?? "") !== "";
 }
 
-/**
- * `workload;namespace;canonical name;canonical revision;cluster`, what Istio's proxies report telemetry by. Unknown
- * parts are empty; without a known workload only the cluster is left.
- *
- * @see docs/how-istio-does-it/endpoints.md#fields-of-an-endpoint
- */
-function workloadText(endpoint: Endpoint): string {
-  const { labels, workloadName, namespace } = endpoint;
-  const service =
-    labels["service.istio.io/canonical-name"] ?? labels["app.kubernetes.io/name"] ?? labels.app ?? workloadName;
-  const revision =
-    labels["service.istio.io/canonical-revision"] ?? labels["app.kubernetes.io/version"] ?? labels.version ?? "";
-  const written = revision === "latest" ? "" : revision;
-  // Joined, not concatenated: one flat text for each of very many.
-  return [workloadName, namespace, service, written, endpoint.locality.clusterId].join(";");
+/** What Istio's proxies report telemetry by, and what is written of it. */
+interface Workload {
+  readonly workloadName: string;
+  readonly namespace: string;
+  readonly canonicalName: string;
+  readonly canonicalRevision: string;
+  readonly clusterId: string;
+  readonly mtls: boolean;
+  readonly metadata: MetadataJson;
 }
 
 /** Makes the metadata of endpoints: one object for those of a workload that come one after the other. */
 export type MetadataPool = (endpoint: Endpoint, mtls: boolean) => MetadataJson;
 
+/** @see docs/how-istio-does-it/endpoints.md#fields-of-an-endpoint */
 export function createMetadataPool(): MetadataPool {
-  let lastWorkload = "";
-  let lastMtls = false;
-  let last: MetadataJson | undefined;
+  let last: Workload | undefined;
   return (endpoint, mtls) => {
-    const workload = workloadText(endpoint);
-    if (last !== undefined && workload === lastWorkload && mtls === lastMtls) return last;
-    lastWorkload = workload;
-    lastMtls = mtls;
-    const istio = { workload };
-    last = { filterMetadata: mtls ? { "envoy.transport_socket_match": tlsModeMatch, istio } : { istio } };
-    return last;
+    const { labels, workloadName, namespace } = endpoint;
+    const { clusterId } = endpoint.locality;
+    const canonicalName =
+      labels["service.istio.io/canonical-name"] ?? labels["app.kubernetes.io/name"] ?? labels.app ?? workloadName;
+    const canonicalRevision =
+      labels["service.istio.io/canonical-revision"] ?? labels["app.kubernetes.io/version"] ?? labels.version ?? "";
+    // The parts are compared, and no text made of them: a mesh has more endpoints than anything else.
+    if (
+      last?.workloadName === workloadName &&
+      last.canonicalRevision === canonicalRevision &&
+      last.canonicalName === canonicalName &&
+      last.namespace === namespace &&
+      last.clusterId === clusterId &&
+      last.mtls === mtls
+    )
+      return last.metadata;
+    const revision = canonicalRevision === "latest" ? "" : canonicalRevision;
+    // Unknown parts are empty; without a known workload only the cluster is left.
+    const istio = { workload: [workloadName, namespace, canonicalName, revision, clusterId].join(";") };
+    const metadata = { filterMetadata: mtls ? { "envoy.transport_socket_match": tlsModeMatch, istio } : { istio } };
+    last = { workloadName, namespace, canonicalName, canonicalRevision, clusterId, mtls, metadata };
+    return metadata;
   };
 }
 

@@ -54,7 +54,10 @@ const byLocalityLabel = (a: Endpoint, b: Endpoint): number => byCodePoint(a.loca
 
 /** A pool to live as long as the endpoints do. */
 export function createMemberPool(arrived: readonly Endpoint[]): MemberPool {
-  const endpoints = arrived.toSorted(byLocalityLabel);
+  const label = arrived[0]?.locality.label;
+  const endpoints = arrived.every(({ locality }) => locality.label === label)
+    ? arrived
+    : arrived.toSorted(byLocalityLabel);
   const known = new Array<Member | undefined>(endpoints.length);
   const metadataOf = createMetadataPool();
   return {

@@ -97,7 +97,7 @@ function settle({ claims, services, port: tablePort }: Claims): Settled {
     names.add(name);
     const free = domains.all.filter((domain, index) => {
       const key = domains.keys[index] ?? domain;
-      if (taken.has(key) || (isKnown(domain) && domains.derived[index] === true)) return false;
+      if (taken.has(key) || (domains.derived[index] === true && isKnown(domain))) return false;
       taken.add(key);
       return true;
     });
