@@ -4,6 +4,7 @@ import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront } from "../lib/front/front.ts";
+import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
@@ -15,7 +16,12 @@ const store = s3FromEnvironment();
 // Time spent waiting is billed here, so no poll is held.
 const front = createFront({
   store,
-  ...secretsFromSetting(store, process.env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY"),
+  ...secretsFromSetting(
+    store,
+    process.env.PORTOLAN_SECRETS_KEY,
+    "PORTOLAN_SECRETS_KEY",
+    awsKms({ onWarning: console.warn }),
+  ),
   ...readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS"),
   maxHoldMs: 0,
   // A function URL is open to the world: nobody is served before somebody has decided.

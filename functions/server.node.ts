@@ -9,6 +9,7 @@ import { createFront } from "../lib/front/front.ts";
 import { serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
 import { strangerRemedy } from "../lib/front/stranger-remedy.ts";
+import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { openStore } from "../lib/storage/open-store.ts";
@@ -26,7 +27,12 @@ const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHEN
 const store = await openStore(PORTOLAN_STORE, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
 const front = createFront({
   store,
-  ...secretsFromSetting(store, settingText(process.env.PORTOLAN_SECRETS_KEY), "PORTOLAN_SECRETS_KEY"),
+  ...secretsFromSetting(
+    store,
+    settingText(process.env.PORTOLAN_SECRETS_KEY),
+    "PORTOLAN_SECRETS_KEY",
+    awsKms({ onWarning: (text) => log.warn(text) }),
+  ),
   ...readTrusted(settingText(process.env.PORTOLAN_TRUSTED_KEYS), "PORTOLAN_TRUSTED_KEYS"),
   maxHoldMs: Number(PORTOLAN_MAX_HOLD_MS),
   authentication,

@@ -27,6 +27,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   hono: ["front", "compile"],
   "@hono/node-server": ["front"],
   jose: ["front"],
+  "@aws-sdk/client-kms": ["secrets"],
   "@aws-sdk/client-s3": ["storage"],
   zod: ["config", "registry", "front"],
   yaml: ["config"],

@@ -2,15 +2,17 @@ import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import { parseStream } from "../config/parse.ts";
 import { isSecret } from "../config/secret-objects.ts";
-import { makeWrappingKey } from "../secrets/key-wrapper.ts";
-import type { SecretKey, SecretStore } from "../secrets/secret-store.ts";
+import { awsKms } from "../secrets/aws-kms.ts";
+import { makeWrappingKey } from "../secrets/environment-key.ts";
+import type { SecretKey } from "../secrets/secret-name.ts";
+import type { SecretStore } from "../secrets/secret-store.ts";
 import { secretsFromSetting } from "../secrets/secrets-from-setting.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { inputFiles } from "./config-input.ts";
 import { examplesText } from "./examples.ts";
 import { openThere, openToWrite, storeOption } from "./named-store.ts";
 import { readSecret, refuseErrors } from "./secret-input.ts";
-import { printDiagnostics, type Register } from "./terminal.ts";
+import { printDiagnostics, type Register, type Terminal } from "./terminal.ts";
 
 interface Options {
   readonly store?: string;
@@ -51,7 +53,7 @@ export const registerSecret: Register = (program, terminal) => {
         terminal,
         read.flatMap(({ diagnostics }) => diagnostics),
       );
-      const secrets = secretsIn(await openToWrite(options.store));
+      const secrets = secretsIn(await openToWrite(options.store), terminal);
       for (const { namespace, name, secret: value } of read) {
         const { serviceAccount } = options;
         await secrets.put(
@@ -66,7 +68,7 @@ export const registerSecret: Register = (program, terminal) => {
     .option("--json", "one JSON object a line")
     .addHelpText("after", examplesText(["secret list"]))
     .action(async ({ store, json }: Options & { readonly json?: boolean }) => {
-      for await (const { namespace, name } of secretsIn(await openThere(store)).list())
+      for await (const { namespace, name } of secretsIn(await openThere(store), terminal).list())
         terminal.out(json === true ? JSON.stringify({ namespace, name }) : `${namespace}/${name}`);
     });
 
@@ -79,18 +81,27 @@ export const registerSecret: Register = (program, terminal) => {
     .addHelpText("after", examplesText(["secret delete shop/shop-cert", "secret delete shop-cert -n shop"]))
     .action(async (text: string, { store, namespace }: Partial<Options>) => {
       const key = secretNamed(text, namespace);
-      const secrets = secretsIn(await openThere(store));
+      const secrets = secretsIn(await openThere(store), terminal);
       await needSecret(secrets, key);
       await secrets.delete(key);
       terminal.out(`${key.namespace}/${key.name}`);
     });
 
   inStore(
-    secret.command("rewrap").description("Encrypts everything with the first of two keys, so that the second can go."),
+    secret
+      .command("rewrap")
+      .description("Encrypts with the first of two keys what the second has encrypted, so that the second can go."),
   )
-    .addHelpText("after", examplesText(['secret rewrap   # with PORTOLAN_SECRETS_KEY="new old"']))
+    .addHelpText(
+      "after",
+      examplesText([
+        'secret rewrap   # with PORTOLAN_SECRETS_KEY="new old"',
+        'secret rewrap   # with PORTOLAN_SECRETS_KEY="aws-kms:alias/portolan old", to move to AWS KMS',
+      ]),
+    )
     .action(async ({ store }: Options) => {
-      terminal.out(`${await secretsIn(await openThere(store)).rewrap()} secrets`);
+      const { sealedAnew, leftAlone } = await secretsIn(await openThere(store), terminal).rewrap();
+      terminal.out(`${sealedAnew} secrets encrypted anew, ${leftAlone} were already`);
     });
 };
 
@@ -124,9 +135,11 @@ async function needSecret(secrets: SecretStore, { namespace, name }: SecretKey):
 /** Namespaces that a message names, of however many. */
 const maxNamed = 5;
 
-function secretsIn(store: ObjectStore): SecretStore {
-  const { secrets } = secretsFromSetting(store, process.env.PORTOLAN_SECRETS_KEY, "PORTOLAN_SECRETS_KEY");
+const setting = "PORTOLAN_SECRETS_KEY";
+
+function secretsIn(store: ObjectStore, terminal: Terminal): SecretStore {
+  const { secrets } = secretsFromSetting(store, process.env[setting], setting, awsKms({ onWarning: terminal.err }));
   if (secrets === undefined)
-    throw new PortolanError("no key: set PORTOLAN_SECRETS_KEY; `portolan secret key` prints a new one");
+    throw new PortolanError(`no key: set ${setting}; \`portolan secret key\` prints a new one`);
   return secrets;
 }

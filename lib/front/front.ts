@@ -115,7 +115,7 @@ export function createFront(options: FrontOptions): Front {
     strangers,
     maxHoldMs: options.maxHoldMs ?? 0,
     authentication: options.authentication ?? noAuthentication,
-    secrets: options.secrets && createSecretFeed(options.secrets, now),
+    secrets: options.secrets && createSecretFeed(options.secrets, { now, onError }),
     limits,
     extensionLists: createExtensionLists(limits.extensionBytes),
     bodies: createBodyPool(limits),

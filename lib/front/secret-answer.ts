@@ -1,3 +1,4 @@
+import { PortolanError } from "../config/diagnostic.ts";
 import type { Carrier } from "../limits/read-body.ts";
 import { readSecretName } from "../secrets/secret-name.ts";
 import { secretTypeUrl } from "../secrets/tls-secret.ts";
@@ -11,7 +12,7 @@ import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
 import { type PollRequest, readPoll } from "./poll-request.ts";
 import { readRequest } from "./read-request.ts";
 import { problem } from "./responses.ts";
-import { secretTtlMs } from "./secrets.ts";
+import { type SecretFeed, secretTtlMs } from "./secrets.ts";
 import { wireVersion } from "./select-resources.ts";
 
 /** Timers may be early by so much. */
@@ -81,7 +82,9 @@ async function answerNow(
   const { namespace = caller.namespace } = question;
   if (namespace !== caller.namespace)
     return refuse(403, "forbidden", `${shown(name)} is in another namespace than ${caller.subject}`);
-  const found = await front.secrets.find(namespace, question, name);
+  const found = await findNow(front.secrets, namespace, question, name);
+  if (found === "unreadable")
+    return refuse(503, "unavailable", `the secret ${shown(name)} cannot be opened now; the front's log says why`);
   if (found === undefined) return refuse(404, "unknown-name", `there is no secret ${shown(name)} in ${namespace}`);
   if (found.serviceAccounts?.includes(caller.serviceAccount ?? "") === false)
     return refuse(403, "forbidden", `${shown(name)} is not for ${caller.subject}`);
@@ -92,6 +95,16 @@ async function answerNow(
     kind: "changed",
     body: `{"version_info":"${version}","type_url":"${secretTypeUrl}","resources":${resources}}\n`,
   };
+}
+
+/** Why a secret cannot be read or opened is the operator's to know, and in the log by then. */
+async function findNow(feed: SecretFeed, ...asked: Parameters<SecretFeed["find"]>) {
+  try {
+    return await feed.find(...asked);
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    return "unreadable";
+  }
 }
 
 /** Nobody on the way may keep a secret. */

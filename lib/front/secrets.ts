@@ -1,10 +1,13 @@
-import { caSecretName, type SecretQuestion } from "../secrets/secret-name.ts";
-import type { SecretKey, SecretStore } from "../secrets/secret-store.ts";
-import { sdsResource, type TlsSecret } from "../secrets/tls-secret.ts";
+import { caSecretName, type SecretKey, type SecretQuestion } from "../secrets/secret-name.ts";
+import type { SecretStore, StoredSecret } from "../secrets/secret-store.ts";
+import { sdsResource } from "../secrets/tls-secret.ts";
 
 /** Secrets as nodes ask for them. */
 export interface SecretFeed {
-  /** @returns undefined when there is no such secret, or it lacks what is asked for */
+  /**
+   * @returns undefined when there is no such secret, or it lacks what is asked for
+   * @throws PortolanError when it cannot be read or opened
+   */
   find(namespace: string, question: SecretQuestion, name: string): Promise<FoundSecret | undefined>;
 }
 
@@ -14,8 +17,7 @@ export interface FoundSecret {
 }
 
 interface Kept {
-  readonly secret: TlsSecret | undefined;
-  readonly etag: string | undefined;
+  readonly found: Promise<StoredSecret | undefined>;
   readonly checkedMs: number;
 }
 
@@ -23,30 +25,45 @@ interface Kept {
 export const secretTtlMs = 2_000;
 const maxKept = 1_000;
 
-/** Reads secrets through a cache in memory; what is opened there goes with the process. */
-export function createSecretFeed(secrets: SecretStore, now: () => number): SecretFeed {
+/**
+ * Reads secrets through a cache in memory; what is opened there goes with the process. Whoever asks at a time shares one reading, and
+ * its failure too.
+ *
+ * @param onError hears of each failure once, however many asked
+ */
+export function createSecretFeed(
+  secrets: SecretStore,
+  { now, onError }: { readonly now: () => number; readonly onError: (cause: unknown) => void },
+): SecretFeed {
   const kept = new Map<string, Kept>();
 
-  async function read(key: SecretKey): Promise<TlsSecret | undefined> {
+  function read(key: SecretKey): Promise<StoredSecret | undefined> {
     const id = `${key.namespace}/${key.name}`;
     const before = kept.get(id);
-    if (before !== undefined && now() - before.checkedMs < secretTtlMs) return before.secret;
-    const checkedMs = now();
-    const found = await secrets.get(key, before?.etag);
-    const secret = found === "unchanged" ? before?.secret : found?.secret;
-    const etag = found === "unchanged" ? before?.etag : found?.etag;
+    if (before !== undefined && now() - before.checkedMs < secretTtlMs) return before.found;
+    const found = readAgain(key, before?.found);
     kept.delete(id);
-    kept.set(id, { secret, etag, checkedMs });
+    kept.set(id, { found, checkedMs: now() });
     const [oldest] = kept.keys();
     if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
-    return secret;
+    return found;
+  }
+
+  /** Of what could not be read before, nothing is kept. */
+  async function readAgain(key: SecretKey, before: Kept["found"] | undefined): Kept["found"] {
+    try {
+      return await secrets.get(key, await before?.catch(() => undefined));
+    } catch (cause) {
+      onError(cause);
+      throw cause;
+    }
   }
 
   return {
     async find(namespace, { name, ca }, resourceName) {
       // A secret with nothing but the CA wins over the one that has it besides.
       for (const one of ca ? [caSecretName(name), name] : [name]) {
-        const secret = await read({ namespace, name: one });
+        const secret = (await read({ namespace, name: one }))?.secret;
         const resource = secret && sdsResource(resourceName, secret, ca ? "ca" : "pair");
         if (secret !== undefined && resource !== undefined)
           return { resource, serviceAccounts: secret.serviceAccounts };

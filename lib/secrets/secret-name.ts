@@ -1,3 +1,9 @@
+/** Where a secret lies. */
+export interface SecretKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /** What the SDS name of a credential asks for. */
 export interface SecretQuestion {
   /** undefined: the asking proxy's. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import picocolors from "picocolors";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { runCli } from "../../lib/cli/program.ts";
-import { makeWrappingKey } from "../../lib/secrets/key-wrapper.ts";
+import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -45,7 +45,7 @@ describe("portolan secret", () => {
     const file = secretFile({ "tls.crt": base64("a.crt"), "tls.key": base64("a.key"), "ca.crt": base64("b.crt") });
     expect(await run("secret", "apply", "-f", file)).toBe("bookshop/shop");
     expect(await run("secret", "list")).toBe("bookshop/shop");
-    expect(await run("secret", "rewrap")).toBe("1 secrets");
+    expect(await run("secret", "rewrap")).toBe("0 secrets encrypted anew, 1 were already");
     expect(await run("secret", "delete", "shop", "-n", "bookshop")).toBe("bookshop/shop");
     expect(await run("secret", "list")).toBe("");
   });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { load } from "js-yaml";
-import { makeWrappingKey } from "../../lib/secrets/key-wrapper.ts";
+import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
 import { type Bookshop, openBookshop } from "./bookshop.ts";
 import { eventually, type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { freePort } from "./upstream.ts";

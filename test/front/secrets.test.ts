@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { Authentication } from "../../lib/front/auth/authentication.ts";
 import { authenticateBy, identified, noAuthentication } from "../../lib/front/auth/authentication.ts";
 import type { Caller } from "../../lib/front/auth/caller.ts";
-import { environmentKeys, makeWrappingKey } from "../../lib/secrets/key-wrapper.ts";
+import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
 import { secretStore } from "../../lib/secrets/secret-store.ts";
 import { secretTypeUrl } from "../../lib/secrets/tls-secret.ts";
+import { wrappingKeys } from "../../lib/secrets/wrapping-keys.ts";
 import { diffWorlds } from "../../lib/snapshot/worlds/diff-worlds.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { resource, worldOf } from "../snapshot/worlds.ts";
@@ -31,7 +32,7 @@ function worldNaming(...names: readonly string[]) {
 
 async function secretFront(authentication: Authentication = by(web), options = {}) {
   const store = memoryStore();
-  const secrets = secretStore(store, environmentKeys(makeWrappingKey(), "KEY"));
+  const secrets = secretStore(store, wrappingKeys(makeWrappingKey(), "KEY"));
   const test = testFront({ store, authentication, secrets, ...options });
   await test.publish(
     worldNaming("kubernetes://shop", "kubernetes://shop-cacert", "kubernetes://other/shop", "kubernetes://gone"),
