@@ -1,6 +1,6 @@
-// What each function may do with the bucket, by the keys that it needs and no others.
+// What each function may do with the bucket, by the keys that it needs and no others; and who may use the key to secrets.
 
-import { Effect, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { AccountRootPrincipal, ArnPrincipal, Effect, PolicyDocument, PolicyStatement } from "aws-cdk-lib/aws-iam";
 
 /**
  * @param {import("aws-cdk-lib/aws-s3").IBucket} bucket
@@ -46,4 +46,56 @@ export function compileAccess(bucket) {
     onKeys(bucket, ["DeleteObject"], ["hooks/*", "sources/*"]),
     listing(bucket),
   ];
+}
+
+/** Everything that an account needs to keep a key, and nothing that uses it, or grants its use. */
+const keeping = [
+  "CancelKeyDeletion",
+  "CreateAlias",
+  "Delete*",
+  "Describe*",
+  "Disable*",
+  "Enable*",
+  "Get*",
+  "List*",
+  "Put*",
+  "Revoke*",
+  "RotateKeyOnDemand",
+  "ScheduleKeyDeletion",
+  "TagResource",
+  "UntagResource",
+  "Update*",
+];
+
+/**
+ * The policy of the key to secrets. IAM gives nobody the use of it, since the account may only keep it: the front opens secrets, who
+ * writes them seals them, and neither does anything else with it, as the encryption context says.
+ *
+ * @param {import("aws-cdk-lib/aws-iam").IGrantable} front
+ * @param {readonly string[]} writers ARNs of roles or users
+ */
+export function secretsKeyPolicy(front, writers) {
+  /** @param {readonly string[]} actions */
+  const statement = (actions) => ({
+    effect: Effect.ALLOW,
+    actions: actions.map((action) => `kms:${action}`),
+    // A key's policy is about that key.
+    resources: ["*"],
+  });
+  const forSecrets = { StringEquals: { "kms:EncryptionContext:portolan": "secret" } };
+  return new PolicyDocument({
+    statements: [
+      new PolicyStatement({ ...statement(keeping), principals: [new AccountRootPrincipal()] }),
+      new PolicyStatement({
+        ...statement(["Decrypt"]),
+        principals: [front.grantPrincipal],
+        conditions: forSecrets,
+      }),
+      new PolicyStatement({
+        ...statement(["Encrypt"]),
+        principals: writers.map((arn) => new ArnPrincipal(arn)),
+        conditions: forSecrets,
+      }),
+    ],
+  });
 }

@@ -20,6 +20,7 @@ new PortolanStack(app, "Portolan", {
   code,
   compileSettings: settings(["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "TRUSTED_KEYS"]),
   frontSettings: settings(["AUTHENTICATION", "TRUSTED_KEYS"]),
+  secretsWriters: (process.env.PORTOLAN_SECRETS_WRITERS ?? "").split(/[\s,]+/).filter((arn) => arn !== ""),
   // What must not stand in a template is named by the ARN of its secret.
   secretArns: settings(
     ["AUTHENTICATION", "SECRETS_KEY", "SIGNING_KEY", "SOURCE_SECRETS", "GITHUB_SECRETS", "GITLAB_SECRETS"],

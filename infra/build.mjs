@@ -1,5 +1,7 @@
-// Bundles the Lambda functions, each into a folder of its own.
+// Bundles the Lambda functions, each into a folder of its own: what is loaded at once, and beside it what is loaded when it is needed
+// (ways to find credentials, KMS).
 
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -16,9 +18,13 @@ export async function buildFunctions(outdir) {
   /** @param {string} name */
   const bundle = async (name) => {
     const folder = join(outdir, name);
+    // Pieces of an earlier build have other names.
+    await rm(folder, { recursive: true, force: true });
     await build({
-      entryPoints: [join(root, "functions", `${name}.lambda.ts`)],
-      outfile: join(folder, "index.mjs"),
+      entryPoints: { index: join(root, "functions", `${name}.lambda.ts`) },
+      outdir: folder,
+      outExtension: { ".js": ".mjs" },
+      splitting: true,
       bundle: true,
       minify: true,
       platform: "node",

@@ -5,13 +5,14 @@
 import { CfnOutput, Duration, RemovalPolicy, SecretValue, Stack } from "aws-cdk-lib";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
+import { Key } from "aws-cdk-lib/aws-kms";
 import { Architecture, Code, FunctionUrlAuthType, Function as Lambda, Runtime } from "aws-cdk-lib/aws-lambda";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { BlockPublicAccess, Bucket, BucketEncryption } from "aws-cdk-lib/aws-s3";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
-import { compileAccess, frontAccess } from "./access.mjs";
+import { compileAccess, frontAccess, secretsKeyPolicy } from "./access.mjs";
 import { addAlarms } from "./alarms.mjs";
 
 /** Requests from outside that are answered at a time. */
@@ -22,13 +23,14 @@ export class PortolanStack extends Stack {
    * @param {import("constructs").Construct} scope
    * @param {string} id
    * @param {{ code: { front: string, compile: string }, sources?: string, compileSettings?: Record<string, string>,
-   *   frontSettings?: Record<string, string>, secretArns?: Record<string, string> }} props
+   *   frontSettings?: Record<string, string>, secretArns?: Record<string, string>, secretsWriters?: readonly string[] }} props
    *   folders of the built functions; what the functions are told besides (`PORTOLAN_LEGACY_API`, `PORTOLAN_AUTHENTICATION` and their
-   *   like); and by the name of a setting the ARN of the secret in Secrets Manager that holds it
+   *   like); by the name of a setting the ARN of the secret in Secrets Manager that holds it; and the ARNs of those who write secrets,
+   *   for whom a key is made with KMS
    */
   constructor(scope, id, props) {
     super(scope, id);
-    const { secretArns = {} } = props;
+    const { secretArns = {}, secretsWriters = [] } = props;
 
     const bucket = new Bucket(this, "Snapshots", {
       encryption: BucketEncryption.S3_MANAGED,
@@ -67,11 +69,24 @@ export class PortolanStack extends Stack {
       timeout: Duration.seconds(10),
       environment: {
         ...props.frontSettings,
-        ...secretSettings(["PORTOLAN_AUTHENTICATION", "PORTOLAN_SECRETS_KEY"]),
+        ...secretSettings(["PORTOLAN_AUTHENTICATION"]),
         PORTOLAN_BUCKET: bucket.bucketName,
       },
     });
-    const servesSecrets = secretArns.PORTOLAN_SECRETS_KEY !== undefined;
+    const secretsKeys = Object.values(secretSettings(["PORTOLAN_SECRETS_KEY"]));
+    if (secretsWriters.length > 0) {
+      const key = new Key(this, "SecretsKey", {
+        description: "Wraps the keys of the secrets that Portolan serves",
+        policy: secretsKeyPolicy(front, secretsWriters),
+        enableKeyRotation: true,
+        removalPolicy: RemovalPolicy.RETAIN,
+      });
+      // The first wraps; what another key has wrapped is opened until `portolan secret rewrap`.
+      secretsKeys.unshift(`aws-kms:${key.keyArn}`);
+      new CfnOutput(this, "SecretsKeySetting", { value: `aws-kms:${key.keyArn}` });
+    }
+    const servesSecrets = secretsKeys.length > 0;
+    if (servesSecrets) front.addEnvironment("PORTOLAN_SECRETS_KEY", secretsKeys.join(" "));
     for (const statement of frontAccess(bucket, { secrets: servesSecrets })) front.addToRolePolicy(statement);
 
     /**

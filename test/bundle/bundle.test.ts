@@ -12,31 +12,59 @@ const ceilings = [
   { entry: "server.node.ts", runtime: "node", maxKiB: 1_200 },
 ] as const;
 
-async function bundle(entry: string, runtime: "workerd" | "node") {
+interface Bundle {
+  readonly bytes: Uint8Array;
+  /** Files that it is made of, */
+  readonly inputs: readonly string[];
+  /** and those of them that are loaded when it starts. */
+  readonly atOnce: readonly string[];
+}
+
+/** As wrangler, and `infra/build.mjs`, bundle it; all pieces in one. */
+async function bundle(entry: string, runtime: "workerd" | "node"): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     entryPoints: [new URL(`../../functions/${entry}`, import.meta.url).pathname],
     bundle: true,
     minify: true,
     write: false,
     metafile: true,
+    outdir: "dist",
     format: "esm",
     logLevel: "silent",
     external: ["node:*"],
     mainFields: ["module", "main"],
     ...(runtime === "workerd"
       ? { platform: "neutral" as const, conditions: ["workerd", "worker", "browser"] }
-      : { platform: "node" as const, target: "node22" }),
+      : { platform: "node" as const, target: "node22", splitting: true }),
   });
-  const bytes = outputFiles[0]?.contents ?? new Uint8Array();
-  return { bytes, inputs: Object.keys(metafile.inputs) };
+  const pieces = metafile.outputs;
+  const first = Object.keys(pieces).filter((path) => pieces[path]?.entryPoint?.endsWith(entry));
+  const loaded = new Set(first);
+  // What is added is walked too.
+  for (const path of loaded) {
+    for (const { kind, path: next } of pieces[path]?.imports ?? []) {
+      if (kind === "import-statement" && next in pieces) loaded.add(next);
+    }
+  }
+  return {
+    bytes: Buffer.concat(outputFiles.map(({ contents }) => contents)),
+    inputs: Object.keys(metafile.inputs),
+    atOnce: [...loaded].flatMap((path) => Object.keys(pieces[path]?.inputs ?? {})),
+  };
 }
+
+const kms = /@aws-sdk\/client-kms/;
 
 describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
   it(`weighs at most ${maxKiB} KiB`, async () => {
-    const { bytes, inputs } = await bundle(entry, runtime);
+    const { bytes, inputs, atOnce } = await bundle(entry, runtime);
     const kib = Math.ceil(bytes.length / 1024);
     console.log(`${entry}: ${kib} KiB minified, ${Math.ceil(gzipSync(bytes).length / 1024)} KiB gzip`);
     expect(kib).toBeLessThanOrEqual(maxKiB);
+    expect(atOnce.length).toBeGreaterThan(10);
+    expect(atOnce.filter((input) => kms.test(input))).toEqual([]);
+    const servesKms = entry === "front.lambda.ts" || entry === "server.node.ts";
+    expect(inputs.some((input) => kms.test(input))).toBe(servesKms);
     if (!entry.startsWith("front")) return;
     expect(inputs.filter((input) => /^lib\/(config\/(?!diagnostic)|registry|mesh|xds|v1|compile)/.test(input))).toEqual(
       [],

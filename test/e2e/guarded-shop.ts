@@ -2,6 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { load } from "js-yaml";
 import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
@@ -21,20 +22,32 @@ export interface GuardedShop {
   portolan(...args: readonly string[]): Promise<string>;
   push(): Promise<string>;
   newToken(): Promise<string>;
+  /** Ends the front and starts it again, at the same address. */
+  restartFront(): Promise<void>;
+  /** Lines that fronts have logged, JSON each. */
+  readonly logged: readonly string[];
   /** An Envoy as the shop's gateway, with the bootstrap that the command line wrote. */
   startGateway(): Promise<RunningEnvoy>;
   close(): Promise<void>;
 }
 
+/** What is told to the command line and to the front besides; a key to secrets, if not one in the environment. */
+export interface ShopEnvironment {
+  readonly portolan: Readonly<Record<string, string>>;
+  readonly front: Readonly<Record<string, string>>;
+}
+
 export async function openGuardedShop(
   prepare: (shop: Bookshop) => Promise<void> = async () => {},
+  environment: ShopEnvironment = { portolan: {}, front: {} },
 ): Promise<GuardedShop> {
   const shop = await openBookshop();
   await prepare(shop);
   const folder = await mkdtemp(join(tmpdir(), "portolan-guarded-"));
   const tokenFile = join(folder, "token");
   const secretsKey = makeWrappingKey();
-  const env = { ...process.env, PORTOLAN_KEYRING: join(folder, "keys.json"), PORTOLAN_SECRETS_KEY: secretsKey };
+  const keyring = { PORTOLAN_KEYRING: join(folder, "keys.json"), PORTOLAN_SECRETS_KEY: secretsKey };
+  const env = { ...process.env, ...keyring, ...environment.portolan };
   const portolan = async (...args: readonly string[]) => {
     const { stdout } = await promisify(execFile)(process.execPath, [entry("cli.ts"), ...args], { env });
     return stdout.trim();
@@ -55,20 +68,27 @@ export async function openGuardedShop(
     PORTOLAN_TRUSTED_KEYS: await portolan("keys", "list", "--use", "roots", "--public"),
     PORTOLAN_AUTHENTICATION: `{"tokens": ${await portolan("keys", "list", "--use", "tokens", "--public")}}`,
   };
-  const server = spawn(process.execPath, [entry("server.node.ts")], {
-    env: { ...process.env, ...settings },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const exit = new Promise((resolve) => server.once("exit", resolve));
   const frontUrl = `http://127.0.0.1:${port}`;
-  await eventually(
-    () =>
+  const logged: string[] = [];
+  const startFront = async () => {
+    const server = spawn(process.execPath, [entry("server.node.ts")], {
+      env: { ...process.env, ...settings, ...environment.front },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    createInterface(server.stdout).on("line", (line) => logged.push(line));
+    const exit = new Promise((resolve) => server.once("exit", resolve));
+    const isUp = () =>
       fetch(`${frontUrl}/healthz`).then(
         ({ ok }) => ok,
         () => false,
-      ),
-    (ok) => ok,
-  );
+      );
+    await eventually(isUp, (ok) => ok);
+    return async () => {
+      server.kill("SIGTERM");
+      await exit;
+    };
+  };
+  let stopFront = await startFront();
   return {
     shop,
     folder,
@@ -83,9 +103,13 @@ export async function openGuardedShop(
       await portolan("bootstrap", ...node, "--server", frontUrl, "--token-file", tokenFile, "--out", out);
       return startEnvoy(Object(load(await readFile(join(out, "envoy.yaml"), "utf8"))));
     },
+    logged,
+    async restartFront() {
+      await stopFront();
+      stopFront = await startFront();
+    },
     async close() {
-      server.kill("SIGTERM");
-      await exit;
+      await stopFront();
       await shop.close();
       await rm(folder, { recursive: true, force: true });
     },
