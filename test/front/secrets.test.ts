@@ -8,27 +8,14 @@ import { secretTypeUrl } from "../../lib/secrets/tls-secret.ts";
 import { wrappingKeys } from "../../lib/secrets/wrapping-keys.ts";
 import { diffWorlds } from "../../lib/snapshot/worlds/diff-worlds.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
-import { resource, worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, testFront } from "./fixtures.ts";
+import { worldNaming } from "./naming-world.ts";
 
 const web: Caller = { kind: "node", subject: "web", namespace: "default", serviceAccount: "web" };
 const by = (caller: Caller): Authentication => authenticateBy("test", [async () => identified(caller)]);
 const pair = (key: string) => ({
   values: { "tls.crt": btoa("certificate"), "tls.key": btoa(key), "ca.crt": btoa("ca") },
 });
-
-/** A class whose listener names secrets, and one whose does not. */
-function worldNaming(...names: readonly string[]) {
-  const world = worldOf({ web: {}, plain: { listeners: { l: "1" } } });
-  const configs = names.map((name) => ({ name, sdsConfig: {} }));
-  const text = JSON.stringify({ "@type": "x", name: "l", configs });
-  const listeners = [{ ...resource("listeners", "l", ""), text }];
-  const classes = world.classes.map((one) =>
-    one.id === "web" ? { ...one, poll: { ...one.poll, listeners }, stream: { ...one.stream, listeners } } : one,
-  );
-  const keys = ["web", "pay", "gateway"].map((account) => `${account}/web.default`);
-  return { ...world, classes, nodes: [...world.nodes, { keys, classId: "web" }] };
-}
 
 async function secretFront(authentication: Authentication = by(web), options = {}) {
   const store = memoryStore();
@@ -131,6 +118,34 @@ describe("POST /v3/discovery:secrets", () => {
     const { status, text } = await waiting;
     expect([status, text]).toEqual([200, expect.stringContaining(btoa("rotated"))]);
     expect(performance.now() - startMs).toBeLessThan(10_000);
+  });
+
+  it("gives one that cannot be opened to nobody, and tells the log alone why, once however many ask", async () => {
+    const store = memoryStore();
+    await secretStore(store, wrappingKeys(makeWrappingKey(), "KEY")).put(
+      { namespace: "default", name: "shop" },
+      pair("x"),
+    );
+    const errors: unknown[] = [];
+    const test = testFront({
+      store,
+      authentication: by(web),
+      secrets: secretStore(store, wrappingKeys(makeWrappingKey(), "ANOTHER_KEY")),
+      onError: (cause) => errors.push(String(cause)),
+    });
+    await test.publish(worldNaming("kubernetes://shop"));
+    const body = JSON.stringify({ node: nodeOf("web"), resource_names: ["kubernetes://shop"] });
+    const ask = () => test.request("/v3/discovery:secrets", { method: "POST", body });
+    const answers = await Promise.all(Array.from({ length: 20 }, ask));
+    for (const answer of answers) {
+      expect([answer.status, await answer.json()]).toMatchObject([
+        503,
+        { detail: "the secret kubernetes://shop cannot be opened now; the front's log says why" },
+      ]);
+    }
+    expect(errors).toEqual([
+      expect.stringContaining("the secret default/shop: ANOTHER_KEY does not hold the key env-"),
+    ]);
   });
 
   it("leaves nothing of a secret in the snapshot, the history or a diff", async () => {

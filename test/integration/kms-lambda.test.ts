@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { buildFunctions } from "../../infra/build.mjs";
+import { createToken } from "../../lib/front/auth/token.ts";
+import { awsKms } from "../../lib/secrets/aws-kms.ts";
+import { secretStore } from "../../lib/secrets/secret-store.ts";
+import { secretTypeUrl } from "../../lib/secrets/tls-secret.ts";
+import { wrappingKeys } from "../../lib/secrets/wrapping-keys.ts";
+import { makeSigningKey, publicPart } from "../../lib/snapshot/head/signing-keys.ts";
+import { createPublisher } from "../../lib/snapshot/publish.ts";
+import { s3Store } from "../../lib/storage/s3.ts";
+import { startBridge } from "../e2e/lambda-bridge.ts";
+import { nodeOf } from "../front/fixtures.ts";
+import { worldNaming } from "../front/naming-world.ts";
+import { type KmsServer, startKms } from "../secrets/kms-server.ts";
+import { type S3Server, startS3 } from "../storage/s3-server.ts";
+import { LambdaEnvironments } from "./lambda-environments.ts";
+
+let s3: S3Server;
+let kms: KmsServer;
+let directory: string;
+let front: LambdaEnvironments;
+let bridge: { readonly url: string; close(): Promise<void> };
+let token: string;
+
+beforeAll(async () => {
+  s3 = await startS3();
+  kms = await startKms();
+  directory = await mkdtemp(join(tmpdir(), "portolan-kms-lambda-"));
+  const store = s3Store({ client: s3.client, bucket: s3.bucket });
+  const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
+  await publisher.publish(worldNaming("kubernetes://shop"), await publisher.head());
+
+  const setting = `aws-kms:${await kms.createKey()}`;
+  for (const [name, value] of Object.entries(kms.environment("WRITER"))) vi.stubEnv(name, value);
+  const secrets = secretStore(store, wrappingKeys(setting, "KEY", awsKms({ onWarning: () => {} })));
+  const values = { "tls.crt": btoa("certificate"), "tls.key": btoa("s3cret") };
+  await secrets.put({ namespace: "default", name: "shop" }, { values });
+  vi.unstubAllEnvs();
+
+  const signing = await makeSigningKey("tokens");
+  const grant = { scope: "node", namespace: "default" } as const;
+  token = await createToken(signing, grant, { subject: "web", nowMs: Date.now(), ttlSeconds: 600 });
+  const { front: code } = await buildFunctions(directory);
+  front = new LambdaEnvironments(code, {
+    // One account's credentials are for both services.
+    ...kms.environment(s3.accessKeyId),
+    AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    PORTOLAN_BUCKET: s3.bucket,
+    PORTOLAN_S3_ENDPOINT: s3.endpoint,
+    PORTOLAN_SECRETS_KEY: setting,
+    PORTOLAN_AUTHENTICATION: JSON.stringify({ tokens: { keys: [publicPart(signing)] } }),
+  });
+  bridge = await startBridge(front.handler);
+}, 120_000);
+
+afterAll(async () => {
+  await bridge?.close();
+  await front?.kill();
+  await Promise.all([s3?.close(), kms?.close()]);
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe("the front on Lambda", () => {
+  it("serves what AWS KMS wraps, and asks KMS once for each environment", async () => {
+    const ask = async () => {
+      const response = await fetch(`${bridge.url}/v3/discovery:secrets`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+        body: JSON.stringify({ node: nodeOf("web"), resource_names: ["kubernetes://shop"], type_url: secretTypeUrl }),
+      });
+      return [response.status, await response.text()];
+    };
+    for (let poll = 0; poll < 5; poll += 1) expect(await ask()).toEqual([200, expect.stringContaining(btoa("s3cret"))]);
+    await front.kill();
+    expect(await ask()).toEqual([200, expect.stringContaining(btoa("s3cret"))]);
+    const decrypts = kms.calls.filter((call) => call === `${s3.accessKeyId} Decrypt`);
+    expect([decrypts.length, front.started]).toEqual([2, 2]);
+  });
+});
