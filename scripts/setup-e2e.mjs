@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 const envoyVersion = "1.40.0";
 const versitygwVersion = "v1.8.0";
-/** Of moto's own list for servers only what these two services need: the whole is twice the size. */
+/** Of moto's own list for servers only what these two services need: the whole is more than twice the size. */
 const moto = ["moto[kms,s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
 const root = new URL("..", import.meta.url).pathname;
 const venv = join(root, ".venv");
@@ -67,7 +67,7 @@ const hasMoto = () => existsSync(join(venv, "bin", "moto_server"));
 function setUpKmsServer() {
   if (hasMoto()) return;
   try {
-    console.log(`portolan: fetching ${moto[0]}, which speaks AWS KMS, about 60 MB`);
+    console.log(`portolan: fetching ${moto[0]}, which speaks AWS KMS, about 110 MB`);
     pipInstall(...moto);
   } catch {
     giveUp("KMS server", "install Python 3.10 or newer with venv, then npm run setup:e2e");

@@ -37,7 +37,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-/** Secrets as one process sees them that runs as somebody. */
+/** Secrets as a process sees them that runs as somebody and remembers nothing. */
 function secretsOf(setting: string, identity = "ANYBODY"): SecretStore {
   for (const [name, value] of Object.entries(kms.environment(identity))) vi.stubEnv(name, value);
   const services = awsKms({ onWarning: (text) => warnings.push(text), now: () => nowMs });
@@ -58,7 +58,7 @@ describe("a secret that AWS KMS wraps", () => {
     ["by an alias", () => alias, () => alias],
     ["by an alias, and read by the ARN", () => alias, () => arn],
     ["by an ARN, and read by the alias's", () => arn, () => arn.replace(/key\/.*/, alias)],
-  ])("is opened in another process, %s", async (_what, writes, reads) => {
+  ])("is opened by whoever names its key, %s", async (_what, writes, reads) => {
     await secretsOf(`aws-kms:${writes()}`).put(shop, secret);
     expect(await secretsOf(`aws-kms:${reads()}`).get(shop)).toMatchObject({ secret });
     const stored = await store.get("secrets/bookshop/shop-cert");
