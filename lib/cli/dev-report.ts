@@ -25,12 +25,13 @@ export interface DevReport {
   published(publication: Publication): void;
   /**
    * @param authentication who is let in
-   * @param example bootstrap of the first proxy, as YAML; absent where no pod has a proxy
+   * @param example bootstrap of the first proxy, as YAML, and the options, besides those of each, that `portolan bootstrap` prints it
+   *   with; absent where no pod has a proxy
    */
   serving(
     url: string,
     authentication: string,
-    example: { readonly proxy: string; readonly bootstrap: string } | undefined,
+    example: { readonly proxy: string; readonly bootstrap: string; readonly more: string } | undefined,
   ): void;
   /** @param places where objects stand, `catalog.yaml:97` */
   refused(refusal: ExplainedRefusal, places: ReadonlyMap<string, string>): void;
@@ -91,11 +92,11 @@ export function devReport(
         terminal.err("no pod here has a proxy: label it security.istio.io/tlsMode: istio, and it gets a class");
         return;
       }
-      const { proxy, bootstrap } = example;
+      const { proxy, bootstrap, more } = example;
       terminal.err(`${label("bootstrap")}of ${colours.bold(proxy)}, to copy:\n`);
       terminal.out(bootstrap);
       terminal.err(`\nOr write it to a file, and start an Envoy with it:`);
-      terminal.err(`  npx portolan bootstrap ${proxy} --dir ${folder} --server ${url} > envoy.yaml`);
+      terminal.err(`  npx portolan bootstrap ${proxy} --dir ${folder} --server ${url}${more} > envoy.yaml`);
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
     },
     refused(refusal, places) {
