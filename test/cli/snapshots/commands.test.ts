@@ -277,6 +277,20 @@ describe("portolan", () => {
     expect(await onStore("rollback", "0")).toContain("is over");
   });
 
+  it("diff shows what a changed port changes for the proxies of a class that has another id for it", async () => {
+    const shop = join(folder, "shop");
+    await cp(new URL("../../../samples/bookshop", import.meta.url).pathname, shop, { recursive: true });
+    await onStore("push", shop);
+    const text = await readFile(join(shop, "catalog.yaml"), "utf8");
+    await writeFile(join(shop, "catalog.yaml"), text.replaceAll("port: 9080", "port: 9081"));
+    const told = await onStore("diff", "--dir", shop);
+    expect(told).toMatch(/^~ class (\S+) → \S+ {2}\(.*\)$/m);
+    expect(told).toContain("+ clusters outbound|9081||catalog.bookshop.svc.cluster.local");
+    expect(told).not.toMatch(/come or go/);
+    const heads = told.split("\n").filter((line) => /^[-+~] /.test(line));
+    expect(heads).toEqual([...new Set(heads)]);
+  });
+
   it("diff names the line of each object, in a folder and in what was published from one", async () => {
     const shop = join(folder, "shop");
     await cp(new URL("../../../samples/bookshop", import.meta.url).pathname, shop, { recursive: true });
