@@ -8,6 +8,7 @@ import type { PublishResult } from "../snapshot/publish.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
 import { analysisReport } from "./analysis-report.ts";
 import { refusalLines, strangerLines } from "./node-trouble.ts";
+import { counted } from "./numbers.ts";
 import { printDiagnostics, type Terminal } from "./terminal.ts";
 
 /** One round of `portolan dev`. */
@@ -63,8 +64,12 @@ export function devReport(
       printDiagnostics(terminal, compiled.diagnostics);
       tellAnalysis(publication.analysis);
       const { classes } = compiled.value;
-      terminal.err(`${label("read")}${folder}: ${compiled.objects} objects in ${publication.files} files`);
-      terminal.err(`${label("compiled")}${classes.length} classes of proxies, ${ms(publication.compileMs)}`);
+      terminal.err(
+        `${label("read")}${folder}: ${counted(compiled.objects, "object")} in ${counted(publication.files, "file")}`,
+      );
+      terminal.err(
+        `${label("compiled")}${counted(classes.length, "class of proxies", "classes of proxies")}, ${ms(publication.compileMs)}`,
+      );
       const members = membersByClass(compiled.value.nodes);
       for (const one of classes.slice(0, maxClasses)) {
         terminal.err(`${" ".repeat(10)}${classLine(one)}`);
@@ -131,7 +136,7 @@ function resultText({ result, publishMs }: Publication): string {
       return ": recorded; what is pinned goes on being served until `portolan unpin`";
     case "published":
     case "canary":
-      return `, ${result.written.objects} objects written, ${ms(publishMs)}`;
+      return `, ${counted(result.written.objects, "object")} written, ${ms(publishMs)}`;
   }
 }
 

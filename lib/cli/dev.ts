@@ -26,6 +26,7 @@ import { bootstrapFor, bootstrapText, certificatesOption, proxiesIn, sampleFolde
 import { type DevReport, devReport, type Publication } from "./dev-report.ts";
 import { keyringOption, trustOf } from "./keyring.ts";
 import { devStorePrefix, holdsSomething, isFolder, namedStore, openToWrite, storeOption } from "./named-store.ts";
+import { counted } from "./numbers.ts";
 import type { Register, Terminal } from "./terminal.ts";
 
 interface Options {
@@ -81,7 +82,7 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
     const { publication } = await folderPublisher(folder, await openToWrite(where), options, trust)();
     report.published(publication);
     const errors = publication.compiled.diagnostics.filter(({ severity }) => severity === "error").length;
-    if (errors > 0) throw new PortolanError(errors === 1 ? "1 error" : `${errors} errors`);
+    if (errors > 0) throw new PortolanError(counted(errors, "error"));
     return;
   }
   const stopped = untilStopped();

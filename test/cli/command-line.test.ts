@@ -118,7 +118,7 @@ describe("exit codes", () => {
   });
 
   it("do not depend on a PORT that another command reads", () => {
-    expect(run("validate a.yaml", { PORT: "abc" })).toMatchObject({ code: 0, out: "1 objects are valid" });
+    expect(run("validate a.yaml", { PORT: "abc" })).toMatchObject({ code: 0, out: "1 object is valid" });
     expect(run("dev --once", { PORT: "abc" })).toMatchObject({ code: 2 });
   });
 
@@ -163,7 +163,7 @@ status: { podIP: 10.0.0.1 }
     await writeFile(join(folder, "pod.yaml"), pod.replace("NUMBER", "many"));
     const refused = await called("validate HERE");
     expect(refused).toEqual({ code: 1, err: says });
-    expect(refused.err).toMatch(/portolan: 1 error; 1 objects are valid$/);
+    expect(refused.err).toMatch(/portolan: 1 error; 1 object is valid$/);
     expect(await called("bootstrap --dir HERE")).toEqual({ code: 0, err: says });
     await writeFile(join(folder, "pod.yaml"), pod.replace("NUMBER", "2"));
     expect(await called("validate HERE")).toEqual({ code: 0, err: "" });

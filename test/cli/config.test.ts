@@ -89,7 +89,7 @@ describe("a folder that -f names", () => {
     file("a.yaml", "a");
     symlinkSync(join(folder, "gone"), join(folder, "link.yaml"));
     expect(await run("validate", "-f", folder)).toMatch(
-      /^error .*link\.yaml: cannot be read: it is a link to nothing \[unreadable-file\]\n.*\nfailed: 1 error; 1 objects are valid$/,
+      /^error .*link\.yaml: cannot be read: it is a link to nothing \[unreadable-file\]\n.*\nfailed: 1 error; 1 object is valid$/,
     );
     expect(await run("apply", "-f", folder)).toContain("failed: configuration is invalid: nothing to apply");
   });
@@ -362,7 +362,7 @@ describe("the commands on a compile function", () => {
 
 describe("the commands without a store", () => {
   it("validate counts what is valid, and fails on errors with their places", async () => {
-    expect(await run("validate", "-f", file("a.yaml", "a"))).toBe("1 objects are valid");
+    expect(await run("validate", "-f", file("a.yaml", "a"))).toBe("1 object is valid");
     const path = join(folder, "bad.yaml");
     writeFileSync(
       path,
