@@ -9,6 +9,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { inputFiles } from "./config-input.ts";
 import { examplesText } from "./examples.ts";
 import { openThere, openToWrite, storeOption } from "./named-store.ts";
+import { counted } from "./numbers.ts";
 import { readSecret, refuseErrors } from "./secret-input.ts";
 import { printDiagnostics, type Register } from "./terminal.ts";
 
@@ -66,8 +67,12 @@ export const registerSecret: Register = (program, terminal) => {
     .option("--json", "one JSON object a line")
     .addHelpText("after", examplesText(["secret list"]))
     .action(async ({ store, json }: Options & { readonly json?: boolean }) => {
-      for await (const { namespace, name } of secretsIn(await openThere(store)).list())
+      let count = 0;
+      for await (const { namespace, name } of secretsIn(await openThere(store)).list()) {
+        count += 1;
         terminal.out(json === true ? JSON.stringify({ namespace, name }) : `${namespace}/${name}`);
+      }
+      if (count === 0) terminal.err("the store holds no secret: `portolan secret apply -f secret.yaml` puts one there");
     });
 
   inStore(
@@ -90,7 +95,7 @@ export const registerSecret: Register = (program, terminal) => {
   )
     .addHelpText("after", examplesText(['secret rewrap   # with PORTOLAN_SECRETS_KEY="new old"']))
     .action(async ({ store }: Options) => {
-      terminal.out(`${await secretsIn(await openThere(store)).rewrap()} secrets`);
+      terminal.out(counted(await secretsIn(await openThere(store)).rewrap(), "secret"));
     });
 };
 

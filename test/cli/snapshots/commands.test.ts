@@ -136,6 +136,10 @@ describe("portolan", () => {
     const [first] = (await onStore("history", "--json")).split("\n").slice(-1);
     const { root }: { readonly root: string } = JSON.parse(first ?? "{}");
     expect(await onStore("canary", root, "--percent", "10", "--label", "track=canary")).toContain("for 10 %");
+    // What is tried, and by whom; `>` stays with what everybody else gets.
+    const [tried, served] = (await onStore("history")).split("\n");
+    expect(tried).toMatch(new RegExp(`^ +3 .*canary +${root.slice(0, 12)} +for 10 %, track=canary`));
+    expect(served).toMatch(/^> +2 /);
     expect(await onStore("abort")).toMatch(/^the canary of \w{12} is over\ngeneration 4 leads to \w{12} by \S+$/);
     await expect(onStore("promote")).rejects.toThrow("no canary");
     await expect(onStore("canary", root, "--percent", "101")).rejects.toThrow("at most 100");
