@@ -3,7 +3,7 @@ import { byCodePoint, type Diagnostic, keyText, kindText } from "../config/diagn
 import type { AnalysisCode } from "../config/diagnostic-codes.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";
-import { ineffectiveMatch, unreachableRoute } from "../config/rules/unreachable-routes.ts";
+import { ineffectiveMatch, unreachableRoute } from "../config/rules/routes/unreachable-routes.ts";
 import { type AnalysisInput, analysisOf } from "./analysis-input.ts";
 import { type Analyzer, found, messageTypes } from "./analyzer.ts";
 import { gatewayAnalyzers } from "./gateway-analyzers.ts";
