@@ -49,10 +49,10 @@ interface Import {
 /** Static imports, re-exports, and imports by a literal name. */
 function importsOf(file: string): readonly Import[] {
   const pattern =
-    /(?:^|\n)(?:import|export)\s+(?:type\s+)?(\{[^}]*\}|\*[^"]*|)\s*(?:from\s+)?"(\.[^"]+)"|import\("(\.[^"]+)"\)/g;
+    /(?:^|\n)(?:import|export)\s+(?:type\s+)?(\{[^}]*\}|\*[^"]*|)\s*(?:from\s+)?"(\.[^"]+)"|(?:(\{[^{}]*\}) = await )?import\("(\.[^"]+)"\)/g;
   return [...textOf(file).matchAll(pattern)].map((match) => ({
-    file: relative(root, resolve(root, dirname(file), match[2] ?? match[3] ?? "")),
-    names: match[1]?.startsWith("*") ? ["*"] : ((match[1] ?? "").match(/\w+(?= as |,|\s*\})/g) ?? []),
+    file: relative(root, resolve(root, dirname(file), match[2] ?? match[4] ?? "")),
+    names: match[1]?.startsWith("*") ? ["*"] : ((match[1] ?? match[3] ?? "").match(/\w+(?= as |,|\s*\})/g) ?? []),
   }));
 }
 
