@@ -25,11 +25,11 @@ export function shareOf({ percent, label }: ShareOptions, example: string): Shar
   return { percent: percent ?? 0, labels: label };
 }
 
-/** `10 %, track=canary`. */
+/** `10 %, track=canary`; `nobody`. */
 export function shareText({ percent, labels }: Share): string {
   const chosen = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  const isForNobody = percent === 0 && chosen.length === 0;
-  return isForNobody ? "nobody until `portolan promote`" : [`${percent} %`, ...chosen].join(", ");
+  const parts = [...(percent === 0 && chosen.length > 0 ? [] : [`${percent} %`]), ...chosen];
+  return percent === 0 && chosen.length === 0 ? "nobody" : parts.join(", ");
 }
 
 /** @throws InvalidArgumentError, which commander tells */

@@ -67,7 +67,9 @@ function statusLines(status: HeadStatus): readonly string[] {
   const lines = [row("served", `${short(served)}${since === undefined ? "" : `  since ${entryText(since)}`}`)];
   for (const { root, at } of steps) lines.push(row("then", `${short(root)}  from ${at}`));
   if (canary !== undefined) {
-    lines.push(row("canary", `${short(canary.root)}  for ${shareText(canary)}`));
+    const who = shareText(canary);
+    const until = who === "nobody" ? " until `portolan promote`" : "";
+    lines.push(row("canary", `${short(canary.root)}  for ${who}${until}`));
   }
   const said = pin ?? expired;
   if (said === undefined) return lines;

@@ -295,6 +295,13 @@ describe("portolan", () => {
     expect(heads).toEqual([...new Set(heads)]);
   });
 
+  it("diff of a store with one publication says what it can be compared with", async () => {
+    await publish("1");
+    await expect(onStore("diff")).rejects.toThrow(
+      "there is no publication HEAD~1; there is one only; `portolan diff --dir FOLDER` compares it with a folder",
+    );
+  });
+
   it("diff names the line of each object, in a folder and in what was published from one", async () => {
     const shop = join(folder, "shop");
     await cp(new URL("../../../samples/bookshop", import.meta.url).pathname, shop, { recursive: true });
