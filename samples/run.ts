@@ -10,7 +10,7 @@ async function run(): Promise<void> {
   const sample = await startSample(folder);
   console.log(`servers   ${sample.servers.map((one) => `${one.name} ${one.address}:${one.port}`).join(", ")}`);
   console.log(`portolan  ${sample.url}, watching ${relative(process.cwd(), folder)}: edit a file there`);
-  console.log(`envoy     ${sample.gateways.join(", ")}`);
+  console.log(`envoy     ${sample.proxies.join(", ")}`);
   console.log(`\nTry it, in another terminal (what comes back stands behind #):\n`);
   for (const command of await commandsOf(folder)) console.log(`  ${command}`);
   console.log("\nCtrl-C stops all of it.");

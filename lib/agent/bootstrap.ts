@@ -11,6 +11,8 @@ export interface BootstrapOptions {
   readonly metadata: BootstrapMetadata;
   readonly locality?: { readonly region?: string; readonly zone?: string; readonly subZone?: string };
   readonly server: ControlPlane;
+  /** Whether anything that the proxy is served, or reports to, names the identity agent; absent: it does. */
+  readonly hasIdentity?: boolean;
   /** Port of the admin interface on loopback; 0 takes any. */
   readonly adminPort: number;
   /** What the proxy reports to, beside the control plane and the identity agent. */
@@ -69,7 +71,7 @@ export const restSource = {
 
 /** A bootstrap for a stock Envoy, 1.36 or newer, that polls clusters and listeners over REST. */
 export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
-  const { nodeId, nodeCluster, metadata, locality, server, adminPort, services } = options;
+  const { nodeId, nodeCluster, metadata, locality, server, hasIdentity = true, adminPort, services } = options;
   return {
     node: { id: nodeId, cluster: nodeCluster, metadata, ...(locality === undefined ? {} : { locality }) },
     admin: { address: socketAddress("127.0.0.1", adminPort) },
@@ -85,7 +87,7 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
               },
             ],
           }),
-      clusters: [controlPlane(server), identityAgent, ...(services?.clusters ?? [])],
+      clusters: [controlPlane(server), ...(hasIdentity ? [identityAgent] : []), ...(services?.clusters ?? [])],
     },
     ...(services === undefined || services.statsSinks.length === 0 ? {} : { statsSinks: services.statsSinks }),
     ...(services?.tracing === undefined ? {} : { tracing: services.tracing }),
@@ -99,7 +101,8 @@ const grpcOptions = {
 
 /**
  * The agent that has the workload's identity, at the socket where Istio's and SPIRE's are. Polled resources name it for
- * mesh mTLS, and Envoy refuses a resource that names a cluster which is not there; without an agent only mTLS fails.
+ * mesh mTLS, and Envoy refuses a resource that names a cluster which is not there. Without an agent mTLS fails, and each start
+ * and each new cluster waits for its secrets as long as `initialFetchTimeout` of the resources says, 5 s.
  */
 const identityAgent: ClusterJson = {
   name: identityCluster,

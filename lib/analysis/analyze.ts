@@ -3,7 +3,7 @@ import { byCodePoint, type Diagnostic, keyText, kindText } from "../config/diagn
 import type { AnalysisCode } from "../config/diagnostic-codes.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
 import type { Sidecar } from "../config/kinds/sidecar.ts";
-import { ineffectiveMatch, unreachableRoute } from "../config/rules/unreachable-routes.ts";
+import { ineffectiveMatch, unreachableRoute } from "../config/rules/routes/unreachable-routes.ts";
 import { type AnalysisInput, analysisOf } from "./analysis-input.ts";
 import { type Analyzer, found, messageTypes } from "./analyzer.ts";
 import { gatewayAnalyzers } from "./gateway-analyzers.ts";
@@ -60,6 +60,8 @@ export const analyzers: readonly Analyzer[] = [
   ...kindSchemas.map((schema) => validationAnalyzer(kindText(schema))),
 ].sort((a, b) => byCodePoint(a.name, b.name));
 
+const analyzedKinds: ReadonlySet<string> = new Set(kindSchemas.map(kindText));
+
 export interface AnalyzeOptions {
   /** Names of the analysers to run; all when none of them is known, or none is given. */
   readonly only?: readonly string[];
@@ -74,8 +76,10 @@ export function analyze(input: AnalysisInput, options: AnalyzeOptions = {}): rea
   const analysis = analysisOf(input);
   const chosen = analyzers.filter(({ name }) => options.only?.includes(name));
   const messages = (chosen.length === 0 ? analyzers : chosen).flatMap((analyzer) => [...analyzer.analyze(analysis)]);
-  // What belongs to no object, such as an unreadable document, concerns every analysis.
-  const unreadable = input.diagnostics.filter(({ origin, severity }) => origin.key.kind === "" && severity === "error");
+  // What no analyser of a kind repeats concerns every analysis: unreadable documents, kinds that are misspelt, Kubernetes' own.
+  const unreadable = input.diagnostics.filter(
+    ({ origin, severity }) => severity === "error" && !analyzedKinds.has(kindText(origin.key)),
+  );
   const suppressed = suppressions(options.suppress ?? []);
   const annotated = suppressedByAnnotation(input.configs);
   return [...messages, ...unreadable.map((one): Diagnostic => ({ ...one, code: "IST0106" }))]

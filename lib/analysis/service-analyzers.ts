@@ -3,7 +3,7 @@ import { hostsOverlap } from "../config/host-name.ts";
 import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import { isSubset } from "../config/labels.ts";
 import { isKnownProtocol } from "../config/rules/protocols.ts";
-import { allocatesAddresses } from "../config/rules/service-entry.ts";
+import { allocatesAddresses } from "../config/rules/workloads/service-entry.ts";
 import { fieldsOf, listOf } from "../config/untyped.ts";
 import { type Analyzer, found } from "./analyzer.ts";
 import { fullHost } from "./known-hosts.ts";

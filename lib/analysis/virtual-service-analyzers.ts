@@ -4,7 +4,7 @@ import type { Path } from "../config/finding.ts";
 import { hostsOverlap } from "../config/host-name.ts";
 import type { Destination, HTTPRoute, VirtualService } from "../config/kinds/virtual-service.ts";
 import { isSubset } from "../config/labels.ts";
-import { isJwtClaimKey } from "../config/rules/header-rules.ts";
+import { isJwtClaimKey } from "../config/rules/routes/header-rules.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";
 import { fullHost } from "./known-hosts.ts";
 

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { Option } from "commander";
 import { dump } from "js-yaml";
-import { bootstrapOf, type ControlPlane, tokenSecret } from "../agent/bootstrap.ts";
+import { bootstrapOf, type ControlPlane, identityCluster, tokenSecret } from "../agent/bootstrap.ts";
 import { censusOf } from "../compile/census.ts";
 import { clustersOf, defaultWorldOptions } from "../compile/world-of.ts";
 import { type Diagnostic, PortolanError, type Stage } from "../config/diagnostic.ts";
@@ -9,6 +10,7 @@ import { type LoadedDirectory, readFiles, type SourceFile } from "../config/dire
 import { readFolder } from "../config/folder.ts";
 import { createMemo } from "../mesh/memo/memo.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
+import type { CertificateSource } from "../mesh/world.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
 import { standInAddress } from "../registry/kubernetes/stand-in.ts";
 import { wholeNumber } from "./numbers.ts";
@@ -23,6 +25,7 @@ interface Options {
   readonly dir: string;
   readonly server: string;
   readonly adminPort: number;
+  readonly certificates: CertificateSource;
   readonly json?: boolean;
   readonly tokenFile?: string;
   readonly out?: string;
@@ -39,6 +42,7 @@ export const registerBootstrap: Register = (program, terminal) => {
     .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder)
     .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
     .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)
+    .addOption(certificatesOption())
     .option("--json", "as JSON instead of YAML")
     .option("--token-file <path>", "where the proxy's token lies on its machine; wants --out")
     .option("--out <folder>", "write envoy.yaml and what belongs to it there, instead of printing it")
@@ -70,7 +74,8 @@ export const registerBootstrap: Register = (program, terminal) => {
         throw new PortolanError("--token-file wants --out: the bootstrap comes with a second file");
       const tokenSecretFile = join(options.at ?? resolve(options.out ?? "."), tokenSecretName);
       const access = options.tokenFile === undefined ? {} : { tokenSecretFile };
-      const bootstrap = bootstrapFor(found, options.server, options.adminPort, access);
+      const { server, adminPort, certificates } = options;
+      const bootstrap = bootstrapFor(found, server, adminPort, { certificates, ...access });
       const text = options.json === true ? JSON.stringify(bootstrap, undefined, 2) : bootstrapText(bootstrap);
       if (options.out === undefined) {
         terminal.out(text);
@@ -109,6 +114,12 @@ export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy
   return censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo);
 }
 
+/** The option that says where proxies have certificates from: a bootstrap says what its mesh is compiled with. */
+export function certificatesOption(): Option {
+  const text = "mTLS certificates from an SDS agent, from files in /etc/certs, or none: plain text between workloads";
+  return new Option("--certificates <where>", text).choices(["sds", "files", "none"]).default("sds");
+}
+
 /** What is wrong, as against what has no effect. */
 export const isTrouble = ({ severity }: Diagnostic): boolean => severity !== "info";
 
@@ -121,10 +132,14 @@ export function bootstrapFor(
   { node, settings, proxy }: WorkloadProxy,
   server: string,
   adminPort: number,
-  access: Pick<ControlPlane, "tokenSecretFile"> = {},
+  {
+    certificates = "sds",
+    ...access
+  }: Pick<ControlPlane, "tokenSecretFile"> & { readonly certificates?: CertificateSource } = {},
 ): ReturnType<typeof bootstrapOf> {
   const url = new URL(server);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+  const services = proxyServices(settings, proxy.addresses, node.cluster);
   return bootstrapOf({
     nodeId: node.id,
     nodeCluster: node.cluster,
@@ -137,6 +152,8 @@ export function bootstrapFor(
       ...(url.protocol === "https:" ? { tls: { caFile: "/etc/ssl/certs/ca-certificates.crt" } } : {}),
     },
     adminPort,
-    services: proxyServices(settings, proxy.addresses, node.cluster),
+    services,
+    // What a proxy reports to may want certificates of its own accord.
+    hasIdentity: certificates === "sds" || JSON.stringify(services.clusters).includes(identityCluster),
   });
 }

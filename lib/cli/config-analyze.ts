@@ -5,6 +5,7 @@ import { messageTypes } from "../analysis/analyzer.ts";
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
 import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
 import { printTable } from "./config-print.ts";
+import { counted } from "./numbers.ts";
 import { pathText, type Register, type Terminal } from "./terminal.ts";
 
 interface Options extends InputOptions {
@@ -56,7 +57,7 @@ export const registerAnalyze: Register = (program, terminal) => {
       // The threshold looks at all messages, also those that are not shown.
       const failing = messages.filter(({ severity }) => rank(severity) <= rank(options.failureThreshold));
       if (failing.length > 0)
-        throw new PortolanError(`${failing.length} messages at ${options.failureThreshold} or worse`);
+        throw new PortolanError(`${counted(failing.length, "message")} at ${options.failureThreshold} or worse`);
     });
 };
 

@@ -1,9 +1,11 @@
 import { InvalidArgumentError } from "commander";
 import { keyOf } from "../config/config.ts";
 import { type ConfigKey, keyText, PortolanError } from "../config/diagnostic.ts";
+import { objectsOf } from "./config-find.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
 import { namedObjects, needConfig } from "./config-kind.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
+import type { ShownObject } from "./config-print.ts";
 import { refusalText } from "./config-write.ts";
 import { tellIfPinned } from "./recompiled-text.ts";
 import type { Register } from "./terminal.ts";
@@ -44,8 +46,7 @@ export const registerDelete: Register = (program, terminal) => {
         else for (const { kind, name } of there) terminal.out(`Deleted config: ${kind} ${name}`);
         tellIfPinned(terminal, await place.publish());
       }
-      if (missing.length > 0)
-        throw new PortolanError(missing.map(({ kind, name }) => `${kind} ${name} does not exist`).join("; "));
+      if (missing.length > 0) throw new PortolanError((await missingTexts(place, missing)).join("; "));
     },
   );
 };
@@ -55,6 +56,26 @@ function keysNamed(words: readonly string[], namespace = "default"): readonly Co
     const { group, clusterScoped } = needConfig(kind);
     if (name === undefined) throw new InvalidArgumentError(`name the objects of type ${kind.kind} to delete`);
     return { group, kind: kind.kind, name, namespace: clusterScoped ? "" : namespace };
+  });
+}
+
+/** Why each of them is not deleted, and what to do. */
+async function missingTexts(place: ConfigPlace, missing: readonly ConfigKey[]): Promise<readonly string[]> {
+  const all = await objectsOf(place, undefined);
+  return missing.map((key) => {
+    const { group, kind, namespace, name } = key;
+    const named = `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
+    const alike = all.filter((one) => one.kind === kind && one.group === group && one.name === name);
+    const isSame = (one: ShownObject) => (one.namespace || "default") === (namespace || "default");
+    const brought = alike.find(isSame);
+    if (brought !== undefined)
+      return `${named} was not applied but comes with the folder of source ${brought.source}: take it out there, and \`portolan push\` the folder`;
+    const others = [...new Set(alike.map((one) => one.namespace || "default"))];
+    const hint =
+      others.length === 0
+        ? "`portolan get` lists what is there"
+        : `there is one in ${others.join(", ")}: -n ${others[0]}`;
+    return `${named} does not exist; ${hint}`;
   });
 }
 

@@ -35,7 +35,9 @@ export function addInputOptions(command: Command): Command {
  */
 export async function inputFiles(names: readonly string[] | undefined): Promise<readonly SourceFile[]> {
   if (names === undefined || names.length === 0)
-    throw new InvalidArgumentError("no input: name files or folders with -f");
+    throw new InvalidArgumentError(
+      "no input: name files or folders, with -f or as arguments where a command takes them",
+    );
   const files: SourceFile[] = [];
   for (const name of names) {
     if (name === "") throw new InvalidArgumentError("no input: -f names no file");

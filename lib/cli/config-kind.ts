@@ -83,7 +83,7 @@ function kindNamed(word: string): NamedKind {
   const names = knownKinds.map(({ kind }) => kind.toLowerCase()).sort(byCodePoint);
   const meant = nearestName(plain, names);
   throw new InvalidArgumentError(
-    `there is no type ${word}${meant === undefined ? "" : `; did you mean ${meant}?`} Known: ${names.join(", ")}`,
+    `there is no type ${word}; ${meant === undefined ? "" : `did you mean ${meant}? `}\`portolan get TYPE\` knows ${names.join(", ")}`,
   );
 }
 

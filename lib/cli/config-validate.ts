@@ -1,6 +1,7 @@
 import { type Diagnostic, keyText, PortolanError } from "../config/diagnostic.ts";
 import { isTrouble, proxiesOf } from "./bootstrap.ts";
 import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
+import { counted } from "./numbers.ts";
 import { printDiagnostics, type Register } from "./terminal.ts";
 
 /** `portolan validate -f …`: says everything that is wrong, without any store. */
@@ -24,10 +25,10 @@ export const registerValidate: Register = (program, terminal) => {
       else printDiagnostics(terminal, diagnostics, Number.POSITIVE_INFINITY);
       if (errors.length > 0) {
         throw new PortolanError(
-          `${errors.length} ${errors.length === 1 ? "error" : "errors"}; ${count} objects are valid`,
+          `${counted(errors.length, "error")}; ${counted(count, "object is", "objects are")} valid`,
         );
       }
-      if (options.json !== true) terminal.out(`${count} objects are valid`);
+      if (options.json !== true) terminal.out(`${counted(count, "object is", "objects are")} valid`);
     });
 };
 

@@ -9,7 +9,7 @@ import { addInputOptions, configInput, type InputOptions } from "./config-input.
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, type OutputFormat, outputFormats, printObjects, shownConfig } from "./config-print.ts";
 import { examplesText } from "./examples.ts";
-import { bigInput, inSteps } from "./progress.ts";
+import { counted } from "./numbers.ts";
 import { tellIfPinned } from "./recompiled-text.ts";
 import type { Register, Terminal } from "./terminal.ts";
 
@@ -79,16 +79,9 @@ async function write(
     }
   } else {
     const changes = configs.map((config) => ({ kind: "put", config, ...condition }) as const);
-    const write = async () => {
-      const result = await place.configs.writeAll(changes, `${verb.name} ${configs.length} objects`);
-      if (result.kind === "refused") throw new PortolanError(`${result.key}: ${refusalText(result.result)}`);
-    };
-    const compile = async () => tellIfPinned(terminal, await place.publish());
-    const steps = [
-      { title: `write ${configs.length} objects`, run: write },
-      { title: "compile", run: compile },
-    ];
-    await inSteps(steps, configs.length >= bigInput);
+    const result = await place.configs.writeAll(changes, `${verb.name} ${counted(configs.length, "object")}`);
+    if (result.kind === "refused") throw new PortolanError(`${result.key}: ${refusalText(result.result)}`);
+    tellIfPinned(terminal, await place.publish());
   }
   const { revision } = await ledger.head();
   if (options.output !== undefined) {

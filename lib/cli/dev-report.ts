@@ -8,6 +8,7 @@ import type { PublishResult } from "../snapshot/publish.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
 import { analysisReport } from "./analysis-report.ts";
 import { refusalLines, strangerLines } from "./node-trouble.ts";
+import { counted } from "./numbers.ts";
 import { printDiagnostics, type Terminal } from "./terminal.ts";
 
 /** One round of `portolan dev`. */
@@ -25,12 +26,13 @@ export interface DevReport {
   published(publication: Publication): void;
   /**
    * @param authentication who is let in
-   * @param example bootstrap of the first proxy, as YAML; absent where no pod has a proxy
+   * @param example bootstrap of the first proxy, as YAML, and the options, besides those of each, that `portolan bootstrap` prints it
+   *   with; absent where no pod has a proxy
    */
   serving(
     url: string,
     authentication: string,
-    example: { readonly proxy: string; readonly bootstrap: string } | undefined,
+    example: { readonly proxy: string; readonly bootstrap: string; readonly more: string } | undefined,
   ): void;
   /** @param places where objects stand, `catalog.yaml:97` */
   refused(refusal: ExplainedRefusal, places: ReadonlyMap<string, string>): void;
@@ -62,8 +64,12 @@ export function devReport(
       printDiagnostics(terminal, compiled.diagnostics);
       tellAnalysis(publication.analysis);
       const { classes } = compiled.value;
-      terminal.err(`${label("read")}${folder}: ${compiled.objects} objects in ${publication.files} files`);
-      terminal.err(`${label("compiled")}${classes.length} classes of proxies, ${ms(publication.compileMs)}`);
+      terminal.err(
+        `${label("read")}${folder}: ${counted(compiled.objects, "object")} in ${counted(publication.files, "file")}`,
+      );
+      terminal.err(
+        `${label("compiled")}${counted(classes.length, "class of proxies", "classes of proxies")}, ${ms(publication.compileMs)}`,
+      );
       const members = membersByClass(compiled.value.nodes);
       for (const one of classes.slice(0, maxClasses)) {
         terminal.err(`${" ".repeat(10)}${classLine(one)}`);
@@ -91,11 +97,11 @@ export function devReport(
         terminal.err("no pod here has a proxy: label it security.istio.io/tlsMode: istio, and it gets a class");
         return;
       }
-      const { proxy, bootstrap } = example;
+      const { proxy, bootstrap, more } = example;
       terminal.err(`${label("bootstrap")}of ${colours.bold(proxy)}, to copy:\n`);
       terminal.out(bootstrap);
       terminal.err(`\nOr write it to a file, and start an Envoy with it:`);
-      terminal.err(`  npx portolan bootstrap ${proxy} --dir ${folder} --server ${url} > envoy.yaml`);
+      terminal.err(`  npx portolan bootstrap ${proxy} --dir ${folder} --server ${url}${more} > envoy.yaml`);
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
     },
     refused(refusal, places) {
@@ -130,7 +136,7 @@ function resultText({ result, publishMs }: Publication): string {
       return ": recorded; what is pinned goes on being served until `portolan unpin`";
     case "published":
     case "canary":
-      return `, ${result.written.objects} objects written, ${ms(publishMs)}`;
+      return `, ${counted(result.written.objects, "object")} written, ${ms(publishMs)}`;
   }
 }
 

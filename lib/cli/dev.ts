@@ -17,15 +17,16 @@ import { createFront } from "../front/front.ts";
 import { type RunningServer, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
 import type { Refusal } from "../front/refusals.ts";
-import type { LegacyRelease } from "../mesh/world.ts";
+import type { CertificateSource, LegacyRelease } from "../mesh/world.ts";
 import type { Trust } from "../snapshot/head/signatures.ts";
 import { heldPace } from "../snapshot/head/steps.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { analysisOf } from "./analysis-report.ts";
-import { bootstrapFor, bootstrapText, proxiesIn, sampleFolder } from "./bootstrap.ts";
+import { bootstrapFor, bootstrapText, certificatesOption, proxiesIn, sampleFolder } from "./bootstrap.ts";
 import { type DevReport, devReport, type Publication } from "./dev-report.ts";
 import { keyringOption, trustOf } from "./keyring.ts";
 import { devStorePrefix, holdsSomething, isFolder, namedStore, openToWrite, storeOption } from "./named-store.ts";
+import { counted } from "./numbers.ts";
 import type { Register, Terminal } from "./terminal.ts";
 
 interface Options {
@@ -35,7 +36,7 @@ interface Options {
   readonly keyring: string;
   readonly legacyApi?: boolean;
   readonly legacyRelease: LegacyRelease;
-  readonly certificates: "sds" | "files";
+  readonly certificates: CertificateSource;
   readonly allowEmpty?: boolean;
   readonly once?: boolean;
   readonly json?: boolean;
@@ -59,11 +60,7 @@ export const registerDev: Register = (program, terminal) => {
         .default("0.8")
         .implies({ legacyApi: true }),
     )
-    .addOption(
-      new Option("--certificates <where>", "mTLS certificates from an SDS agent, or from files in /etc/certs")
-        .choices(["sds", "files"])
-        .default("sds"),
-    )
+    .addOption(certificatesOption())
     .option("--allow-empty", "go on although the folder holds no object")
     .option("--once", "publish once and leave: no server, no watching")
     .option("--json", "one JSON object a line instead of text")
@@ -85,7 +82,7 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
     const { publication } = await folderPublisher(folder, await openToWrite(where), options, trust)();
     report.published(publication);
     const errors = publication.compiled.diagnostics.filter(({ severity }) => severity === "error").length;
-    if (errors > 0) throw new PortolanError(errors === 1 ? "1 error" : `${errors} errors`);
+    if (errors > 0) throw new PortolanError(counted(errors, "error"));
     return;
   }
   const stopped = untilStopped();
@@ -177,7 +174,9 @@ async function openRound(
       return done;
     };
     const first = await publish();
-    if (!isAgain) report.serving(server.url, authentication.description, exampleIn(first.files, server.url));
+    const { certificates } = options;
+    if (!isAgain)
+      report.serving(server.url, authentication.description, exampleIn(first.files, server.url, certificates));
     const again = coalesce(publish);
     closing.push(
       await watchFolder(folder, () => {
@@ -192,11 +191,15 @@ async function openRound(
 }
 
 /** The bootstrap of one proxy of the folder: a gateway if there is one, since it can be asked from outside. */
-function exampleIn(files: readonly SourceFile[], url: string) {
+function exampleIn(files: readonly SourceFile[], url: string, certificates: CertificateSource) {
   const proxies = proxiesIn(files);
   const found = proxies.find(({ proxy }) => proxy.type === "router") ?? proxies[0];
   if (found === undefined) return undefined;
-  return { proxy: found.proxy.id, bootstrap: bootstrapText(bootstrapFor(found, url, 15_000)) };
+  return {
+    proxy: found.proxy.id,
+    bootstrap: bootstrapText(bootstrapFor(found, url, 15_000, { certificates })),
+    more: certificates === "sds" ? "" : ` --certificates ${certificates}`,
+  };
 }
 
 /** Fills the store's source with the folder and compiles it with all others; each call costs what changed since the one before. */

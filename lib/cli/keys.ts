@@ -57,8 +57,12 @@ export const registerKeys: Register = (program, terminal) => {
         terminal.out(JSON.stringify({ keys: keysFor(keyring, use).map(publicPart) }));
         return;
       }
-      for (const one of ["tokens", "roots"] as const) {
-        if (use !== undefined && use !== one) continue;
+      const uses = use === undefined ? (["tokens", "roots"] as const) : [use];
+      if (uses.every((one) => keysFor(keyring, one).length === 0)) {
+        const none = use === undefined ? "no key" : `no key for ${use}`;
+        terminal.err(`${file} holds ${none}: \`portolan keys create --use ${use ?? "tokens"}\` makes one`);
+      }
+      for (const one of uses) {
         for (const [index, { kid }] of keysFor(keyring, one).entries())
           terminal.out(
             json === true

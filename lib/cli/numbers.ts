@@ -10,3 +10,6 @@ export const wholeNumber =
       most === Number.MAX_SAFE_INTEGER ? `a whole number from ${least}` : `a whole number from ${least} to ${most}`,
     );
   };
+
+/** `1 object`, `2 objects`. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;

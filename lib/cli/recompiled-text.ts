@@ -1,5 +1,6 @@
 import type { Recompiled } from "../compile/recompile.ts";
 import { PortolanError } from "../config/diagnostic.ts";
+import { counted } from "./numbers.ts";
 import { printDiagnostics, type Terminal } from "./terminal.ts";
 
 const short = (root: string) => root.slice(0, 12);
@@ -39,5 +40,5 @@ export function tellFilled(terminal: Terminal, source: string, recompiled: Recom
   const kept = own.filter(({ code }) => code === "last-valid-served").length;
   const instead =
     kept === 0 ? "what is refused is left out" : `of ${kept} refused the form before goes on being served, named above`;
-  throw new PortolanError(`${errors.length === 1 ? "1 error" : `${errors.length} errors`}; ${instead}`);
+  throw new PortolanError(`${counted(errors.length, "error")}; ${instead}`);
 }

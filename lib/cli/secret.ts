@@ -11,6 +11,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { inputFiles } from "./config-input.ts";
 import { examplesText } from "./examples.ts";
 import { openThere, openToWrite, storeOption } from "./named-store.ts";
+import { counted } from "./numbers.ts";
 import { readSecret, refuseErrors } from "./secret-input.ts";
 import { printDiagnostics, type Register, type Terminal } from "./terminal.ts";
 
@@ -68,8 +69,12 @@ export const registerSecret: Register = (program, terminal) => {
     .option("--json", "one JSON object a line")
     .addHelpText("after", examplesText(["secret list"]))
     .action(async ({ store, json }: Options & { readonly json?: boolean }) => {
-      for await (const { namespace, name } of secretsIn(await openThere(store), terminal).list())
+      let count = 0;
+      for await (const { namespace, name } of secretsIn(await openThere(store), terminal).list()) {
+        count += 1;
         terminal.out(json === true ? JSON.stringify({ namespace, name }) : `${namespace}/${name}`);
+      }
+      if (count === 0) terminal.err("the store holds no secret: `portolan secret apply -f secret.yaml` puts one there");
     });
 
   inStore(
@@ -101,7 +106,7 @@ export const registerSecret: Register = (program, terminal) => {
     )
     .action(async ({ store }: Options) => {
       const { sealedAnew, leftAlone } = await secretsIn(await openThere(store), terminal).rewrap();
-      terminal.out(`${sealedAnew} secrets encrypted anew, ${leftAlone} were already`);
+      terminal.out(`${counted(sealedAnew, "secret")} encrypted anew, ${leftAlone} left as they were`);
     });
 };
 

@@ -11,7 +11,8 @@ export interface Terminal {
   readonly colours: ReturnType<typeof picocolors.createColors>;
 }
 
-export function processTerminal(): Terminal {
+/** @param onLine called before each line */
+export function processTerminal(onLine: () => void): Terminal {
   // Whoever reads has read enough, as `head` does: what comes after is for nobody.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (cause: NodeJS.ErrnoException) => {
@@ -19,8 +20,14 @@ export function processTerminal(): Terminal {
     });
   }
   return {
-    out: (line) => process.stdout.write(`${line}\n`),
-    err: (line) => process.stderr.write(`${line}\n`),
+    out: (line) => {
+      onLine();
+      process.stdout.write(`${line}\n`);
+    },
+    err: (line) => {
+      onLine();
+      process.stderr.write(`${line}\n`);
+    },
     colours: picocolors.createColors(process.stderr.isTTY && picocolors.isColorSupported),
   };
 }

@@ -34,9 +34,9 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
   const classes = census.value.classes.map((proxyClass) => {
     const generated = generate(mesh.value, proxyClass.proxy, memo);
     const stream =
-      world.certificates === "files"
-        ? withCertificateFiles(generated.value, defaultCertificateFiles, memo)
-        : generated.value;
+      (world.certificates ?? "sds") === "sds"
+        ? generated.value
+        : withCertificateFiles(generated.value, defaultCertificateFiles, memo);
     const poll = pollShape(stream, memo);
     diagnostics.push(...generated.diagnostics);
     return {

@@ -1,4 +1,4 @@
-import type { LegacyRelease } from "../mesh/world.ts";
+import type { CertificateSource, LegacyRelease } from "../mesh/world.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { WorldOptions } from "./world-of.ts";
 
@@ -7,7 +7,7 @@ export interface RecordedSettings {
   /** Sources that come first, in their order. */
   readonly sources: readonly string[];
   readonly binaryForms: boolean;
-  readonly certificates: "sds" | "files";
+  readonly certificates: CertificateSource;
   readonly legacyApi: LegacyRelease | "none";
 }
 
@@ -44,7 +44,7 @@ function readSettings(text: string): Partial<RecordedSettings> {
   return {
     ...(isNames(sources) ? { sources } : {}),
     ...(typeof binaryForms === "boolean" ? { binaryForms } : {}),
-    ...(certificates === "sds" || certificates === "files" ? { certificates } : {}),
+    ...(certificates === "sds" || certificates === "files" || certificates === "none" ? { certificates } : {}),
     ...(legacyApi === "0.7" || legacyApi === "0.8" || legacyApi === "none" ? { legacyApi } : {}),
   };
 }

@@ -6,7 +6,7 @@ import { keepLast, lastMade } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
-import type { LegacyRelease, World } from "../mesh/world.ts";
+import type { CertificateSource, LegacyRelease, World } from "../mesh/world.ts";
 import { createRegistryBuilder, type RegistryBuilder } from "../registry/build-registry.ts";
 import type { ClusterInput } from "../registry/registry-input.ts";
 import { censusOf } from "./census.ts";
@@ -22,7 +22,7 @@ export interface WorldOptions {
   /** Store protobuf's binary forms beside the texts, for Connect and gRPC; absent: not. */
   readonly binaryForms?: boolean;
   /** Where proxies get their certificates; absent: from an agent that speaks SDS. */
-  readonly certificates?: "sds" | "files";
+  readonly certificates?: CertificateSource;
   /** Of proxies besides those of the workloads. */
   readonly nodes: readonly EnvoyNode[];
 }

@@ -70,6 +70,7 @@ export const diagnosticCodes = {
     "proxy-environment-invalid",
     "sidecar-shadowed",
     "telemetry-shadowed",
+    "without-certificates",
     "workload-entry-without-proxy",
   ],
   /** What is written for Envoy. */

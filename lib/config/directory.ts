@@ -2,12 +2,11 @@ import { type Diagnostic, fileOrigin } from "./diagnostic.ts";
 import { defaultMeshConfig, type MeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import { type FolderSettings, noFolderSettings } from "./kinds/stated-endpoints.ts";
-import { kubernetesKindOf } from "./kubernetes/kinds.ts";
 import { type ParsedObject, parseStream } from "./parse.ts";
 import type { ReadOptions } from "./read-config.ts";
 import { readFolderSettings } from "./read-folder-settings.ts";
 import { readMeshConfig, readMeshNetworks } from "./read-mesh-config.ts";
-import { type SortedObjects, sortObjects } from "./sort-objects.ts";
+import { isConfig, type SortedObjects, sortObjects } from "./sort-objects.ts";
 
 /** Everything that a folder says. */
 export interface LoadedDirectory extends SortedObjects {
@@ -85,11 +84,9 @@ export function readFiles(
     diagnostics.push(...stream.diagnostics);
     const cluster = clusterFile.exec(file)?.[1];
     if (cluster !== undefined) {
-      // Configuration is the primary cluster's.
-      const own = stream.value.filter(({ origin: { key } }) => kubernetesKindOf(key.group, key.kind) !== undefined);
-      const found = sortObjects(own, { ...options, sourceOf: stream.sourceOf });
+      const found = sortObjects(stream.value.filter(isClusters), { ...options, sourceOf: stream.sourceOf });
       clusters.push({ id: cluster, objects: found.objects });
-      diagnostics.push(...found.diagnostics);
+      diagnostics.push(...found.diagnostics, ...stream.value.filter((object) => !isClusters(object)).map(notHere));
       continue;
     }
     for (const object of stream.value) {
@@ -105,6 +102,20 @@ export function readFiles(
     clusters,
     settings,
     diagnostics: [...diagnostics, ...sorted.diagnostics],
+  };
+}
+
+/** Whether an object is looked at in a further cluster: configuration is the primary's. */
+const isClusters = (object: ParsedObject): boolean => !isConfig(object);
+
+function notHere({ origin }: ParsedObject): Diagnostic {
+  return {
+    code: "no-effect",
+    severity: "warning",
+    origin,
+    path: [],
+    message: "is configuration, which counts in the first cluster only",
+    hint: "move it into a file that is not under clusters/",
   };
 }
 

@@ -4,7 +4,7 @@ import {
   destinationPolicyRules,
   egressRuleRules,
   meshPolicyRules,
-} from "./rules/legacy-policies.ts";
+} from "./rules/legacy/legacy-policies.ts";
 import {
   httpApiSpecBindingRules,
   httpApiSpecRules,
@@ -13,8 +13,8 @@ import {
   rbacConfigRules,
   serviceRoleBindingRules,
   serviceRoleRules,
-} from "./rules/mixer-client.ts";
-import { ingressRuleRules, routeRuleRules } from "./rules/route-rule.ts";
+} from "./rules/legacy/mixer-client.ts";
+import { ingressRuleRules, routeRuleRules } from "./rules/legacy/route-rule.ts";
 import { authenticationPolicy, destinationPolicy, egressRule, ingressRule, routeRule } from "./schema/legacy.ts";
 import {
   endUserPolicySpec,

@@ -8,7 +8,7 @@ import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import type { ProxyHeaders } from "./kinds/mesh-proxy-config.ts";
 import { locateAll } from "./locate.ts";
 import { readSpec } from "./read-spec.ts";
-import { legacyMeshSettingsRules } from "./rules/legacy-mesh-settings.ts";
+import { legacyMeshSettingsRules } from "./rules/legacy/legacy-mesh-settings.ts";
 import { meshConfigRules, meshNetworksRules } from "./rules/mesh-config.ts";
 import { meshConfig, meshNetworks } from "./schema/mesh-config.ts";
 

@@ -1,6 +1,6 @@
 /** Words by which a text is searched for secrets at all, and for which one that cannot be searched is refused. */
-import { secretDataSources, secretTexts } from "./rules/inline-secrets.ts";
-import { keyIn, pemHeading, pemInBase64 } from "./rules/private-keys.ts";
+import { secretDataSources, secretTexts } from "./rules/security/inline-secrets.ts";
+import { keyIn, pemHeading, pemInBase64 } from "./rules/security/private-keys.ts";
 
 /** A field in either spelling. */
 const spelt = (name: string) => name.replace(/[A-Z]/g, (letter) => `_*[${letter}${letter.toLowerCase()}]`);

@@ -5,8 +5,8 @@ import type { SourceFile } from "./directory.ts";
 import { at, error, type Finding } from "./finding.ts";
 import { locateAll } from "./locate.ts";
 import { type ObjectSource, type OtherText, type ParsedObject, parseStream } from "./parse.ts";
-import { inlineSecretRules, privateKeyRules } from "./rules/inline-secrets.ts";
-import { keyIn, pemHeading } from "./rules/private-keys.ts";
+import { inlineSecretRules, privateKeyRules } from "./rules/security/inline-secrets.ts";
+import { keyIn, pemHeading } from "./rules/security/private-keys.ts";
 import { isSecret, secretHint, secretRefused } from "./secret-objects.ts";
 import { mayHoldSecret, suspicionIn } from "./secret-words.ts";
 

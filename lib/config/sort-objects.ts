@@ -66,7 +66,7 @@ export function sortObjects(parsed: readonly ParsedObject[], options: ReadOption
 }
 
 /** Whether an object is configuration, known under today's or an old name of its kind. */
-function isConfig(object: ParsedObject): boolean {
+export function isConfig(object: ParsedObject): boolean {
   const { kind, apiVersion } = fromOldSpelling(object);
   return schemaOf(groupVersion(apiVersion).group, kind) !== undefined;
 }

@@ -20,6 +20,7 @@ import type { Memo } from "./memo/memo.ts";
 import { beginRound, sameList } from "./memo/same.ts";
 import { step } from "./memo/step.ts";
 import type { Mesh } from "./mesh.ts";
+import { plainPeers, withoutCertificates } from "./without-certificates.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -39,26 +40,31 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     exportDefault: meshConfig.defaultServiceExportTo,
   });
   const ingress = ingressesOf(of, meshConfig, domain, services, memo);
-  const gateways = byAgeTogether(memo, { written: of("Gateway"), converted: ingress.value.gateways });
+  const rules = of("DestinationRule");
+  const servers = byAgeTogether(memo, { written: of("Gateway"), converted: ingress.value.gateways });
+  const isPlain = world.certificates === "none";
+  const { value: written, diagnostics: plain } = isPlain
+    ? withoutCertificates(
+        { destinationRules: rules, gateways: servers, peerAuthentications: of("PeerAuthentication") },
+        memo,
+      )
+    : { value: { destinationRules: rules, gateways: servers }, diagnostics: [] };
+  const { gateways } = written;
   const virtualServices = virtualServiceIndex(memo, {
     configs: byAgeTogether(memo, { written: of("VirtualService"), converted: ingress.value.virtualServices }),
     exportDefault: meshConfig.defaultVirtualServiceExportTo,
   });
   const destinationRules = destinationRuleIndex(memo, {
-    configs: of("DestinationRule"),
+    configs: written.destinationRules,
     exportDefault: meshConfig.defaultDestinationRuleExportTo,
     rootNamespace,
   });
   const sidecars = sidecarIndex(memo, { configs: of("Sidecar"), rootNamespace });
   const legacy = indexLegacyPolicies(of, services, meshConfig, domain, memo);
   const writtenPeers = peerAuthenticationIndex(memo, { configs: of("PeerAuthentication"), rootNamespace });
-  const peerAuthentication = withLegacyPeers(
-    writtenPeers.value,
-    legacy.value?.authentication,
-    services.all,
-    registry.endpoints,
-    memo,
-  );
+  const peerAuthentication = isPlain
+    ? plainPeers
+    : withLegacyPeers(writtenPeers.value, legacy.value?.authentication, services.all, registry.endpoints, memo);
   const policies = policyIndex(memo, {
     authorization: of("AuthorizationPolicy"),
     requestAuthentication: of("RequestAuthentication"),
@@ -91,7 +97,7 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     serviceLookups: general,
   };
   const stages = [ingress, virtualServices, destinationRules, sidecars, writtenPeers, legacy, policies];
-  return { value: mesh, diagnostics: stages.flatMap((stage) => stage.diagnostics) };
+  return { value: mesh, diagnostics: [...plain, ...stages.flatMap((stage) => stage.diagnostics)] };
 }
 
 interface IngressInputs {

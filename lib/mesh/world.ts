@@ -8,6 +8,9 @@ import type { Proxy } from "./proxy/proxy.ts";
 /** 0.7 served VirtualServices and the like over v1, 0.8 does not. @see docs/how-istio-does-it/legacy-v1.md#other-releases */
 export type LegacyRelease = "0.7" | "0.8";
 
+/** Where proxies get their certificates: from an agent that speaks SDS, from files beside them, or nowhere: then they speak plain text. */
+export type CertificateSource = "sds" | "files" | "none";
+
 /**
  * The compiler's whole input, as a value: what operators wrote and what runs.
  * Every object in it was validated where it came in; `configs` keep the order of their sources (first = primary).
@@ -28,6 +31,6 @@ export interface World {
   readonly legacyApi?: LegacyRelease;
   /** Resources are stored in protobuf's binary form as well; absent: in JSON only. */
   readonly binaryForms?: boolean;
-  /** Where proxies get their certificates: from an agent that speaks SDS, the default, or from files beside them. */
-  readonly certificates?: "sds" | "files";
+  /** Absent: `sds`. */
+  readonly certificates?: CertificateSource;
 }

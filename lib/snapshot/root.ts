@@ -146,6 +146,7 @@ export interface Publication {
   readonly held?: boolean;
   readonly by?: string;
   readonly why?: string;
+  readonly canary?: Canary;
 }
 
 export type PublicationReason =

@@ -10,7 +10,7 @@ export interface PlaceOptions {
 /**
  * The store that a text names: `s3://bucket/prefix`, or a folder.
  *
- * @throws PortolanError for any other scheme
+ * @throws PortolanError for any other scheme, and for a bucket without region or credentials
  */
 export async function openStore(where: string, options: PlaceOptions = {}): Promise<ObjectStore> {
   const bucket = /^s3:\/\/([^/]+)\/?(.*)$/.exec(where);
@@ -19,7 +19,7 @@ export async function openStore(where: string, options: PlaceOptions = {}): Prom
     return fileStore(where);
   }
   // The SDK is large, and only needed for buckets.
-  const { openBucket } = await import("./open-bucket.ts");
+  const { openBucketChecked } = await import("./open-bucket.ts");
   const [, name = "", prefix = ""] = bucket;
-  return openBucket({ bucket: name, prefix, endpoint: options.s3Endpoint });
+  return openBucketChecked({ bucket: name, prefix, endpoint: options.s3Endpoint });
 }

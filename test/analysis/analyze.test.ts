@@ -60,6 +60,16 @@ const cases: readonly Case[] = [
     text: of("Telemetry", "t", "{tracing: [{providers: [{name: l}]}]}"),
   },
   {
+    code: "IST0106",
+    when: "a kind is misspelt",
+    text: of("VirtualServce", "a", "{hosts: [a]}"),
+  },
+  {
+    code: "IST0106",
+    when: "an object of Kubernetes' own is invalid",
+    text: service("web", "[{name: http, port: 99999}]"),
+  },
+  {
     code: "IST0101",
     when: "a destination is no known host",
     text: of("VirtualService", "a", `{hosts: [a], ${route("host: nowhere")}}`),

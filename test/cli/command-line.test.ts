@@ -74,6 +74,21 @@ describe("a store", () => {
     },
   );
 
+  it("in a bucket says what to set where nothing says its region, or who asks", async () => {
+    const none = { HOME: folder, AWS_EC2_METADATA_DISABLED: "true", AWS_PROFILE: "", AWS_ACCESS_KEY_ID: "" };
+    const off = { ...none, AWS_SECRET_ACCESS_KEY: "", PORTOLAN_S3_ENDPOINT: "" };
+    expect(run("get vs --store s3://mesh/prod", { ...off, AWS_REGION: "" })).toEqual({
+      code: 1,
+      out: "",
+      err: "portolan: no region for the bucket mesh: set AWS_REGION, or a profile that has one with AWS_PROFILE",
+    });
+    expect(run("get vs --store s3://mesh/prod", { ...off, AWS_REGION: "eu-west-1" })).toEqual({
+      code: 1,
+      out: "",
+      err: "portolan: no credentials for the bucket mesh: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile with AWS_PROFILE",
+    });
+  }, 60_000);
+
   it("that is not there is told of beside those that are", async () => {
     run("push .");
     await mkdir(join(folder, ".portolan/dev-empty"));
@@ -118,7 +133,7 @@ describe("exit codes", () => {
   });
 
   it("do not depend on a PORT that another command reads", () => {
-    expect(run("validate a.yaml", { PORT: "abc" })).toMatchObject({ code: 0, out: "1 objects are valid" });
+    expect(run("validate a.yaml", { PORT: "abc" })).toMatchObject({ code: 0, out: "1 object is valid" });
     expect(run("dev --once", { PORT: "abc" })).toMatchObject({ code: 2 });
   });
 
@@ -163,7 +178,7 @@ status: { podIP: 10.0.0.1 }
     await writeFile(join(folder, "pod.yaml"), pod.replace("NUMBER", "many"));
     const refused = await called("validate HERE");
     expect(refused).toEqual({ code: 1, err: says });
-    expect(refused.err).toMatch(/portolan: 1 error; 1 objects are valid$/);
+    expect(refused.err).toMatch(/portolan: 1 error; 1 object is valid$/);
     expect(await called("bootstrap --dir HERE")).toEqual({ code: 0, err: says });
     await writeFile(join(folder, "pod.yaml"), pod.replace("NUMBER", "2"));
     expect(await called("validate HERE")).toEqual({ code: 0, err: "" });

@@ -89,7 +89,7 @@ describe("a folder that -f names", () => {
     file("a.yaml", "a");
     symlinkSync(join(folder, "gone"), join(folder, "link.yaml"));
     expect(await run("validate", "-f", folder)).toMatch(
-      /^error .*link\.yaml: cannot be read: it is a link to nothing \[unreadable-file\]\n.*\nfailed: 1 error; 1 objects are valid$/,
+      /^error .*link\.yaml: cannot be read: it is a link to nothing \[unreadable-file\]\n.*\nfailed: 1 error; 1 object is valid$/,
     );
     expect(await run("apply", "-f", folder)).toContain("failed: configuration is invalid: nothing to apply");
   });
@@ -246,6 +246,21 @@ describe("the commands that read and delete configuration", () => {
     expect(await store("delete", "svc", "web", "-n", "shop")).toContain("comes with a folder");
   });
 
+  it("delete says where an object comes from that was not applied, and in which namespace there is one", async () => {
+    const rule = readFileSync(file("web.yaml", "web"), "utf8").replace("name: web", "name: web, namespace: shop");
+    await writeShard(fileStore(join(folder, "state")), "main", [{ file: "web.yaml", text: rule }]);
+    expect(await store("delete", "dr", "web", "-n", "shop")).toBe(
+      "failed: DestinationRule shop/web was not applied but comes with the folder of source main: take it out there, and `portolan push` the folder",
+    );
+    expect(await store("delete", "dr", "web")).toBe(
+      "failed: DestinationRule default/web does not exist; there is one in shop: -n shop",
+    );
+    expect(await store("get", "foo")).toMatch(/there is no type foo; `portolan get TYPE` knows \w+, /);
+    expect(await store("get", "virtualservce")).toContain(
+      "there is no type virtualservce; did you mean virtualservice?",
+    );
+  });
+
   it("apply names what it leaves out", async () => {
     const path = join(folder, "mixed.yaml");
     const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n";
@@ -260,7 +275,7 @@ describe("the commands that read and delete configuration", () => {
 
   it("delete goes on after what fails, and fails at the end", async () => {
     expect(await store("delete", "destinationrule", "x", "a")).toBe(
-      "Deleted config: DestinationRule a\nfailed: DestinationRule x does not exist",
+      "Deleted config: DestinationRule a\nfailed: DestinationRule default/x does not exist; `portolan get` lists what is there",
     );
     expect(await store("delete", "-f", file("b.yaml", "b"))).toBe("Deleted config: DestinationRule b");
     expect(await store("delete")).toContain("failed: name a type");
@@ -362,7 +377,7 @@ describe("the commands on a compile function", () => {
 
 describe("the commands without a store", () => {
   it("validate counts what is valid, and fails on errors with their places", async () => {
-    expect(await run("validate", "-f", file("a.yaml", "a"))).toBe("1 objects are valid");
+    expect(await run("validate", "-f", file("a.yaml", "a"))).toBe("1 object is valid");
     const path = join(folder, "bad.yaml");
     writeFileSync(
       path,
@@ -383,7 +398,7 @@ describe("the commands without a store", () => {
       `Warning [IST0174] (DestinationRule nowhere.default ${path}:1) spec.host no service is known as "nowhere"`,
     );
     expect(await run("analyze", "-f", path, "--failure-threshold", "Warning")).toContain(
-      "failed: 1 messages at Warning",
+      "failed: 1 message at Warning",
     );
     expect(await run("analyze", "-f", path, "--output-threshold", "Error")).toBe("No issues found.");
     expect(JSON.parse(await run("analyze", "-f", path, "-o", "json"))).toMatchObject([

@@ -55,11 +55,11 @@ const says = (pattern: RegExp) =>
     20_000,
   );
 
-async function status(): Promise<string> {
+async function status(store = join(folder, "store")): Promise<string> {
   const lines: string[] = [];
   const tell = (line: string) => lines.push(line);
   const terminal = { out: tell, err: tell, colours: picocolors.createColors(false) };
-  await runCli(["node", "portolan", "status", "--store", join(folder, "store"), "--server", url], terminal);
+  await runCli(["node", "portolan", "status", "--store", store, "--server", url], terminal);
   return lines.join("\n");
 }
 
@@ -88,6 +88,13 @@ describe("portolan dev", () => {
       /^ {10}suspect: outbound\|9080\|v1\|catalog\.\S+, from .*DestinationRule\/bookshop\/catalog \(catalog\.yaml:\d+\)/m,
     );
     expect(await status()).toMatch(/^refused +router/m);
+  });
+
+  it("has nothing to say to a status of another store than its own", async () => {
+    const other = join(folder, "other");
+    const terminal = { out: () => {}, err: () => {}, colours: picocolors.createColors(false) };
+    await runCli(["node", "portolan", "push", join(folder, "mesh"), "--store", other, "--why", "another"], terminal);
+    expect(await status(other)).toBe(`portolan: ${url} serves another store than this one: name its own with --store`);
   });
 
   it("makes its store anew when somebody deletes it, on the same port", async () => {

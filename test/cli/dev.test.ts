@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import picocolors from "picocolors";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../lib/cli/program.ts";
+import { readHead } from "../../lib/snapshot/head/head.ts";
 import { rollback } from "../../lib/snapshot/head/head-operations.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 
@@ -57,6 +58,24 @@ async function push(): Promise<readonly [number, string]> {
 }
 
 describe("portolan dev", () => {
+  it("signs what it publishes with the keyring's key, and follows no HEAD that is signed otherwise", async () => {
+    const keyring = join(folder, "..", `${basename(folder)}-keys.json`);
+    await writeFile(join(folder, "a.yaml"), rule("host"));
+    const terminal = { out: () => {}, err: () => {}, colours: picocolors.createColors(false) };
+    await runCli(["node", "portolan", "keys", "create", "--use", "roots", "--keyring", keyring], terminal);
+    expect(await devOnce("--keyring", keyring)).toMatchObject({ event: "published" });
+    const signed = await readHead(fileStore(join(folder, ".store")));
+    expect(signed?.head.signatures).toHaveLength(1);
+    await writeFile(join(folder, "b.yaml"), rule("host").replace("name: a", "name: b"));
+    expect(await devOnce("--keyring", `${keyring}.none`)).toContain(
+      "HEAD is signed, and there is no key to sign it with",
+    );
+    await rm(keyring);
+    await runCli(["node", "portolan", "keys", "create", "--use", "roots", "--keyring", keyring], terminal);
+    expect(await devOnce("--keyring", keyring)).toContain("signed with none of the trusted keys");
+    await rm(keyring);
+  });
+
   it("goes on serving an object's last valid form when it is started anew after a broken save", async () => {
     await writeFile(join(folder, "a.yaml"), rule("host"));
     const first = await devOnce();

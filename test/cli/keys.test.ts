@@ -29,6 +29,19 @@ const identify = async (publicKeys: string, token: string) => {
 const publicKeys = () => run("keys", "list", "--use", "tokens", "--public");
 
 describe("portolan keys and token", () => {
+  it("say how to make a key where there is none", async () => {
+    const told: string[] = [];
+    const tell = (line: string) => told.push(line);
+    const terminal = { out: tell, err: tell, colours: picocolors.createColors(false) };
+    const file = join(folder, "none.json");
+    await runCli(["node", "portolan", "keys", "list", "--keyring", file], terminal);
+    await runCli(["node", "portolan", "keys", "list", "--use", "roots", "--keyring", file], terminal);
+    expect(told).toEqual([
+      `${file} holds no key: \`portolan keys create --use tokens\` makes one`,
+      `${file} holds no key for roots: \`portolan keys create --use roots\` makes one`,
+    ]);
+  });
+
   it("make tokens that a front believes which was told the public keys", async () => {
     await run("keys", "create", "--use", "tokens");
     const token = await run(

@@ -45,7 +45,7 @@ describe("portolan secret", () => {
     const file = secretFile({ "tls.crt": base64("a.crt"), "tls.key": base64("a.key"), "ca.crt": base64("b.crt") });
     expect(await run("secret", "apply", "-f", file)).toBe("bookshop/shop");
     expect(await run("secret", "list")).toBe("bookshop/shop");
-    expect(await run("secret", "rewrap")).toBe("0 secrets encrypted anew, 1 were already");
+    expect(await run("secret", "rewrap")).toBe("0 secrets encrypted anew, 1 left as they were");
     expect(await run("secret", "delete", "shop", "-n", "bookshop")).toBe("bookshop/shop");
     expect(await run("secret", "list")).toBe("");
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { hasShared } from "../shared.ts";
 import { isEqual } from "./outcome.ts";
 import { readPassing } from "./passing.ts";
+import { bytesOf, carriedFolders, sizeBound } from "./size.ts";
 import { foldersOf, runCase } from "./suite.ts";
 import { type SuiteName, suiteNames, suiteOf, suitesOf } from "./suites.ts";
 
@@ -22,5 +23,9 @@ describe("conformance", () => {
     const outcomes = await Promise.all(folders.map((folder) => runCase(suite, folder)));
     expect(outcomes.filter((outcome) => !isEqual(outcome)).map((outcome) => outcome.name)).toEqual([]);
     expect(outcomes.length).toBe(hasShared ? listed.length : carried[name]);
+  });
+
+  it("weighs at most 8 MB in a checkout", () => {
+    expect(bytesOf(carriedFolders())).toBeLessThanOrEqual(sizeBound);
   });
 });

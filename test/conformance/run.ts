@@ -7,6 +7,7 @@ import { type CaseOutcome, isEqual, summaryOf } from "./outcome.ts";
 import { writePassing } from "./passing.ts";
 import { report } from "./report.ts";
 import { showCase } from "./show.ts";
+import { bytesOf, carriedFolders, sizeBound, sizeLines } from "./size.ts";
 import { importFolder } from "./store/carried.ts";
 import { type CaseFolder, foldersOf, runCase, type Suite } from "./suite.ts";
 import { outside, type SuiteName, suiteNames, suiteOf } from "./suites.ts";
@@ -19,6 +20,7 @@ interface Options {
   readonly json?: true;
   readonly diff?: true;
   readonly show?: true;
+  readonly size?: true;
   readonly import?: string;
   readonly updatePassing?: true;
 }
@@ -32,6 +34,7 @@ const command = new Command("conformance")
   .option("--json", "print one object: {suite, groups, total, failing}")
   .option("--diff", "print every difference, not only the first ones")
   .option("--show", "print the case that --case names: inputs and every answer in full")
+  .option("--size", "print what the recorded cases weigh in a checkout")
   .option("--import <folder>", "take the cases of a folder into the repository, suite by the folder's name")
   .option("--update-passing", "rewrite passing.txt");
 
@@ -39,6 +42,7 @@ const options: Options = command.parse().opts();
 
 async function main(): Promise<void> {
   if (options.import !== undefined) return importCases(options.import);
+  if (options.size === true) return size();
   if (options.dir === undefined) sayWhatIsLeftOut();
   const chosen: (readonly [Suite, CaseFolder])[] = [];
   for (const name of chosenSuites()) {
@@ -90,6 +94,12 @@ function show(folders: readonly CaseFolder[]): void {
     process.stderr.write(`${what}; --show wants one, named by --case\n`);
     process.exitCode = 1;
   } else process.stdout.write(showCase(folder));
+}
+
+function size(): void {
+  const carried = carriedFolders();
+  process.stdout.write(`${sizeLines(carried).join("\n")}\n`);
+  process.exitCode = bytesOf(carried) <= sizeBound ? 0 : 1;
 }
 
 function importCases(folder: string): void {

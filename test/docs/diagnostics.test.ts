@@ -55,6 +55,7 @@ describe("the reference of messages", () => {
       "service-entry-without-valid-address",
       "gateway-duplicate-port-name",
       "node-id-invalid",
+      "without-certificates",
       "resource-refused",
     ]);
   });

@@ -5,8 +5,11 @@ import { createInterface } from "node:readline";
 const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
 
 /** `portolan dev` on a folder, as a process of its own. @returns when it serves */
-export async function startDev(folder: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
-  const args = [cli, "dev", folder, "--port", "0", "--json", "--store", join(folder, ".store")];
+export async function startDev(
+  folder: string,
+  more: readonly string[] = [],
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const args = [cli, "dev", folder, "--port", "0", "--json", "--store", join(folder, ".store"), ...more];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const exit = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {

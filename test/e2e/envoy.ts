@@ -41,19 +41,25 @@ export interface RunningEnvoy {
   stop(): Promise<void>;
 }
 
+/** How long an Envoy may take until it is live. */
+const timeoutMs = 20_000;
+
 /**
  * Starts an Envoy that refuses unknown fields, and waits until it is live.
  *
  * @param bootstrap with an admin address on port 0
+ * @param workingDirectory from which its paths count
  * @throws with Envoy's log when it exits or is not live in time
  */
-export async function startEnvoy(bootstrap: object, timeoutMs = 20_000): Promise<RunningEnvoy> {
+export async function startEnvoy(bootstrap: object, workingDirectory = process.cwd()): Promise<RunningEnvoy> {
   const directory = await mkdtemp(join(tmpdir(), "portolan-envoy-"));
   const file = join(directory, "bootstrap.json");
   const adminFile = join(directory, "admin");
   await writeFile(file, JSON.stringify(bootstrap));
   const options = ["--admin-address-path", adminFile, "--disable-hot-restart", "--concurrency", "1", "-l", "warning"];
-  const child = spawn(envoyPath(), ["-c", file, ...options, "--reject-unknown-dynamic-fields", "--drain-time-s", "2"]);
+  const child = spawn(envoyPath(), ["-c", file, ...options, "--reject-unknown-dynamic-fields", "--drain-time-s", "2"], {
+    cwd: workingDirectory,
+  });
   let log = "";
   child.stderr.on("data", (data) => {
     log += data;

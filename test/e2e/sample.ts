@@ -1,19 +1,28 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
 import { readFiles, type SourceFile } from "../../lib/config/directory.ts";
 import { readFolder } from "../../lib/config/folder.ts";
+import type { Sidecar } from "../../lib/config/kinds/sidecar.ts";
+import type { WorkloadProxy } from "../../lib/mesh/proxy/proxy-of-workload.ts";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";
+import { createAuthority, issueIdentity } from "./certificates.ts";
 import { startDev } from "./dev-process.ts";
-import { eventually, startEnvoy } from "./envoy.ts";
-import { startUpstream } from "./upstream.ts";
+import { eventually, type RunningEnvoy, startEnvoy } from "./envoy.ts";
+import { startIdentityAgent } from "./identity-agent.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
 
-/** A sample with all that it needs: its servers, Portolan, and an Envoy for each of its gateways. */
+/**
+ * A sample with all that it needs: its servers, Portolan, and an Envoy for each of its gateways and for each sidecar that a Sidecar
+ * gives a listener of its own; with certificates where a PeerAuthentication asks for them, and in plain text elsewhere.
+ */
 export interface RunningSample {
   /** URL of the front. */
   readonly url: string;
   readonly servers: readonly Server[];
-  readonly gateways: readonly string[];
+  /** `pod.namespace` of those with an Envoy. */
+  readonly proxies: readonly string[];
   close(): Promise<void>;
 }
 
@@ -28,36 +37,95 @@ interface Server {
 /**
  * Starts a sample. Its pods have loopback addresses, so that all of it fits one machine.
  *
- * @throws when a port is taken or an Envoy does not start, with nothing left running
+ * @throws when an address is taken or an Envoy does not start, with what to do and nothing left running
  */
 export async function startSample(folder: string): Promise<RunningSample> {
   const files = await readFolder(folder);
-  const gateways = proxiesIn(files).filter(({ proxy }) => proxy.type === "router");
-  const gatewayNames = new Set(gateways.map(({ proxy }) => proxy.id.split(".")[0]));
-  const servers = serversOf(files).filter(({ name }) => !gatewayNames.has(name));
+  const all = proxiesIn(files);
+  const inFront = serversBehind(files, all);
+  const proxies = all.filter(({ proxy }) => proxy.type === "router" || inFront.has(nameOf(proxy.id)));
+  const isProxied = new Set(proxies.map(({ proxy }) => nameOf(proxy.id)));
+  const servers = [...serversOf(files).filter(({ name }) => !isProxied.has(name)), ...inFront.values()];
+  const { configs, meshConfig } = readFiles(files);
+  const isMutual = configs.some(({ meta }) => meta.kind === "PeerAuthentication");
+  const certificates = isMutual ? "sds" : "none";
   const closing: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const one of closing.splice(0).toReversed()) await one();
   };
   try {
-    for (const { name, port, address } of servers) closing.push((await startUpstream(name, port, address)).close);
-    const dev = await startDev(folder);
+    const scratch = await mkdtemp(join(tmpdir(), "portolan-"));
+    closing.push(() => rm(scratch, { recursive: true, force: true }));
+    for (const server of servers) closing.push((await startServer(server)).close);
+    const dev = await startDev(folder, ["--certificates", certificates]);
     closing.push(dev.stop);
-    for (const gateway of gateways) {
-      const envoy = await startEnvoy(bootstrapFor(gateway, dev.url, 0));
+    const authority = isMutual ? createAuthority(join(scratch, "ca")) : undefined;
+    for (const found of proxies) {
+      const directory = join(scratch, found.proxy.id);
+      await mkdir(directory);
+      if (authority !== undefined) {
+        const { namespace, serviceAccount } = found.proxy;
+        const id = `spiffe://${meshConfig.trustDomain}/ns/${namespace}/sa/${serviceAccount}`;
+        const identity = issueIdentity(authority, id);
+        closing.push((await startIdentityAgent(directory, identity)).stop);
+      }
+      const envoy = await startEnvoy(bootstrapFor(found, dev.url, 0, { certificates }), directory);
       closing.push(envoy.stop);
-      await eventually(
-        async () => Number(await envoy.stat("listener_manager.total_listeners_active")),
-        (count) => count > 0,
-        20_000,
-      );
+      await listens(envoy);
     }
-    return { url: dev.url, servers, gateways: gateways.map(({ proxy }) => proxy.id), close };
+    return { url: dev.url, servers, proxies: proxies.map(({ proxy }) => proxy.id), close };
   } catch (cause) {
     await close();
     throw cause;
   }
 }
+
+function startServer({ name, port, address }: Server): Promise<Upstream> {
+  return startUpstream(name, port, address).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "EADDRINUSE") throw new Error(taken(`${address}:${port}`), { cause });
+    if (cause.code !== "EADDRNOTAVAIL") throw cause;
+    const alias =
+      process.platform === "darwin" ? `sudo ifconfig lo0 alias ${address} up` : `ip addr add ${address} dev lo`;
+    throw new Error(`this machine has no address ${address}: \`${alias}\` gives it one`, { cause });
+  });
+}
+
+const taken = (where: string): string =>
+  `${where} is taken, by another sample perhaps: stop what listens there, and try again`;
+
+/** Waits until an Envoy takes connections. @throws at once when another process has its port */
+async function listens(envoy: RunningEnvoy): Promise<void> {
+  const refused = () => /cannot bind '([^']+)': Address already in use/.exec(envoy.log())?.[1];
+  await eventually(
+    async () => Number(await envoy.stat("listener_manager.total_listeners_active")),
+    (count) => count > 0 || refused() !== undefined,
+    20_000,
+  );
+  const where = refused();
+  if (where !== undefined) throw new Error(taken(where));
+}
+
+/** Of pods whose Sidecar has a listener lead to a port of their own address, by pod: what listens there. */
+function serversBehind(files: readonly SourceFile[], proxies: readonly WorkloadProxy[]): ReadonlyMap<string, Server> {
+  const { configs } = readFiles(files);
+  const sidecars = configs.filter(({ meta }) => meta.kind === "Sidecar");
+  const listeners = sidecars.flatMap(({ spec }) => {
+    const { ingress = [] }: Pick<Sidecar, "ingress"> = Object(spec);
+    return ingress;
+  });
+  return new Map(
+    proxies.flatMap(({ proxy }) =>
+      listeners.flatMap(({ bind = "", defaultEndpoint = "" }): readonly (readonly [string, Server])[] => {
+        const [, port] = /^0\.0\.0\.0:(\d+)$/.exec(defaultEndpoint) ?? [];
+        if (port === undefined || !proxy.addresses.includes(bind)) return [];
+        const name = nameOf(proxy.id);
+        return [[name, { name, address: bind, port: Number(port) }]];
+      }),
+    ),
+  );
+}
+
+const nameOf = (id: string): string => id.split(".")[0] ?? "";
 
 /** Every endpoint on loopback, once. */
 function serversOf(files: readonly SourceFile[]): readonly Server[] {

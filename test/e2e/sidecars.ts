@@ -19,8 +19,10 @@ import { createAuthority, issueIdentity } from "./certificates.ts";
 import { startEnvoy } from "./envoy.ts";
 import { freePort, startUpstream } from "./upstream.ts";
 
-const addresses = { server: "127.0.0.11", client: "127.0.0.12", stranger: "127.0.0.13" } as const;
-const host = "server.default.svc.cluster.local";
+/** Of the pods, by name. */
+export const addresses = { server: "127.0.0.11", client: "127.0.0.12", stranger: "127.0.0.13" } as const;
+/** The service's own name. */
+export const host = "server.default.svc.cluster.local";
 
 export interface Answer {
   readonly status: number;
@@ -38,13 +40,14 @@ export interface RunningSidecars {
 }
 
 /** Numbers that the machine had free. */
-interface Ports {
+export interface Ports {
   readonly server: number;
   readonly service: number;
   readonly app: number;
 }
 
-function get(options: object): Promise<Answer> {
+/** One request on a connection of its own. */
+export function get(options: object): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asked = request({ ...options, agent: false }, (response) => {
       let body = "";
@@ -85,7 +88,8 @@ const clientEgress = (ip: string, { service }: Ports) => ({
   ],
 });
 
-function workloads(ports: Ports): readonly object[] {
+/** A service with a sidecar, and two clients with theirs. */
+export function workloads(ports: Ports): readonly object[] {
   return [
     {
       apiVersion: "v1",

@@ -9,7 +9,12 @@ import { worldOf } from "./worlds.ts";
 describe("diffWorlds", () => {
   it("finds nothing between equal worlds", () => {
     const world = () => worldOf({ a: { clusters: { x: "1" } } });
-    expect(diffWorlds(world(), world())).toEqual({ classesAdded: [], classesRemoved: [], resources: [] });
+    expect(diffWorlds(world(), world())).toEqual({
+      classesAdded: [],
+      classesRemoved: [],
+      classesMoved: [],
+      resources: [],
+    });
   });
 
   it("tells what is added, removed and changed, by type and name, with the places and the objects behind them", () => {
@@ -42,7 +47,66 @@ describe("diffWorlds", () => {
 
   it("tells classes that come and go", () => {
     const diff = diffWorlds(worldOf({ a: {}, b: {} }), worldOf({ b: {}, c: { clusters: { x: "1" } } }));
-    expect(diff).toEqual({ classesAdded: ["c"], classesRemoved: ["a"], resources: [] });
+    expect(diff).toEqual({ classesAdded: ["c"], classesRemoved: ["a"], classesMoved: [], resources: [] });
+  });
+
+  describe("of classes whose ids have changed", () => {
+    const nodes = (...pairs: readonly (readonly [string, ...string[]])[]) => ({
+      nodes: pairs.map(([classId, ...keys]) => ({ keys, classId })),
+    });
+    const one = { routes: { "80": "1" } };
+    const two = { routes: { "80": "2" } };
+
+    it("tells what changes for the proxies that had the one and have the other", () => {
+      const before = worldOf({ a: one, x: {} }, nodes(["a", "web-1.shop", "10.0.0.1"], ["x", "y.z"]));
+      const after = worldOf({ b: two, x: {} }, nodes(["b", "web-1.shop", "10.0.0.1"], ["x", "y.z"]));
+      expect(diffWorlds(before, after)).toMatchObject({
+        classesAdded: [],
+        classesRemoved: [],
+        classesMoved: [{ before: "a", after: "b", who: ["web-1.shop"] }],
+        resources: [{ name: "80", change: "changed", classes: ["b"] }],
+      });
+    });
+
+    it("finds a class that parts in two under both", () => {
+      const before = worldOf({ a: one }, nodes(["a", "v1.shop"], ["a", "v2.shop"]));
+      const after = worldOf({ b: one, c: two }, nodes(["b", "v1.shop"], ["c", "v2.shop"]));
+      const { classesMoved, resources } = diffWorlds(before, after);
+      expect(classesMoved.map((move) => move.after)).toEqual(["b", "c"]);
+      expect(resources.map(({ classes }) => classes)).toEqual([["c"]]);
+    });
+
+    it("goes by the namespace of a default class, and not by an address that another pod has now", () => {
+      const defaults = (id: string) => ({
+        classifier: { attributes: [], labels: {}, classes: {}, defaults: { "sidecar/shop": id } },
+      });
+      const before = worldOf({ a: one, k: one }, { ...nodes(["k", "old.shop", "10.0.0.1"]), ...defaults("a") });
+      const after = worldOf({ b: two, n: two }, { ...nodes(["n", "new.shop", "10.0.0.1"]), ...defaults("b") });
+      const { classesAdded, classesRemoved, classesMoved } = diffWorlds(before, after);
+      expect([classesAdded, classesRemoved]).toEqual([["n"], ["k"]]);
+      expect(classesMoved).toEqual([{ before: "a", after: "b", who: ["every sidecar of shop"] }]);
+    });
+
+    it("finds pods that were made anew by what is read of them, and by their account if one class has it", () => {
+      const read = (id: string) => ({ attributes: ["type"], labels: {}, classes: { '["sidecar"]': id }, defaults: {} });
+      const before = worldOf(
+        { a: one, o: one },
+        { ...nodes(["o", "o-1.shop", "orders/o-1.shop"]), classifier: read("a") },
+      );
+      const after = worldOf(
+        { b: two, p: two },
+        { ...nodes(["p", "o-2.shop", "orders/o-2.shop"]), classifier: read("b") },
+      );
+      expect(diffWorlds(before, after).classesMoved).toEqual([
+        { before: "a", after: "b", who: [] },
+        { before: "o", after: "p", who: ["orders in shop"] },
+      ]);
+      const shared = worldOf(
+        { p: two, q: two },
+        nodes(["p", "o-2.shop", "orders/o-2.shop"], ["q", "q.shop", "orders/q.shop"]),
+      );
+      expect(diffWorlds(before, shared).classesMoved).toEqual([]);
+    });
   });
 
   it("reads only what differs of two roots with 10,000 resources", async () => {

@@ -1,6 +1,7 @@
 import type { Places } from "../../compile/places.ts";
 import type { JsonChange } from "../../snapshot/worlds/diff-json.ts";
 import type { ResourceDiff, WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";
+import type { ClassMove } from "../../snapshot/worlds/moved-classes.ts";
 
 const signs = { added: "+", removed: "-", changed: "~" } as const;
 const maxPlaces = 8;
@@ -11,14 +12,18 @@ export function diffLines(diff: WorldDiff, places: Places): readonly string[] {
   return [
     ...diff.classesAdded.map((id) => `+ class ${id}`),
     ...diff.classesRemoved.map((id) => `- class ${id}`),
-    ...diff.resources.flatMap((resource) => resourceLines(resource, places)),
+    ...diff.classesMoved.map(moveLine),
+    ...toldOnce(diff.resources).flatMap((resource) => resourceLines(resource, places)),
     summaryOf(diff),
   ];
 }
 
 /** The same as a comment for a code review, in Markdown. */
 export function diffMarkdown(diff: WorldDiff, places: Places): string {
-  const body = diff.resources.flatMap((resource) => resourceLines(resource, places)).join("\n");
+  const body = [
+    ...diff.classesMoved.map(moveLine),
+    ...toldOnce(diff.resources).flatMap((resource) => resourceLines(resource, places)),
+  ].join("\n");
   const classes = [...new Set(diff.resources.flatMap((resource) => resource.classes))].sort();
   return [
     "### What this changes in the proxies",
@@ -30,6 +35,20 @@ export function diffMarkdown(diff: WorldDiff, places: Places): string {
     ...(body === "" ? [] : ["", "```diff", body, "```"]),
     "",
   ].join("\n");
+}
+
+/** Without what polls are told in the same words as streams. */
+function toldOnce(resources: readonly ResourceDiff[]): readonly ResourceDiff[] {
+  const told = ({ type, name, change, classes, places }: ResourceDiff) =>
+    JSON.stringify([type, name, change, classes, places]);
+  return [...new Map(resources.map((resource) => [told(resource), resource])).values()];
+}
+
+/** `~ class sidecar-1 → sidecar-2  (web-1.shop)`. */
+function moveLine({ before, after, who }: ClassMove): string {
+  const more = who.length > maxClasses ? ` and ${who.length - maxClasses} more` : "";
+  const of = who.length === 0 ? "" : `  (${who.slice(0, maxClasses).join(", ")}${more})`;
+  return `~ class ${before} → ${after}${of}`;
 }
 
 function resourceLines(resource: ResourceDiff, where: Places): readonly string[] {
@@ -56,9 +75,12 @@ function valueText(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
-function summaryOf({ classesAdded, classesRemoved, resources }: WorldDiff): string {
-  const count = (change: ResourceDiff["change"]) => resources.filter((resource) => resource.change === change).length;
+function summaryOf({ classesAdded, classesRemoved, classesMoved, resources }: WorldDiff): string {
+  const count = (change: ResourceDiff["change"]) =>
+    toldOnce(resources).filter((resource) => resource.change === change).length;
   const parts = [`${count("added")} added`, `${count("removed")} removed`, `${count("changed")} changed`];
   const classes = classesAdded.length + classesRemoved.length;
-  return `${parts.join(", ")}${classes === 0 ? "" : `, ${classes} classes come or go`}`;
+  if (classes > 0) parts.push(classes === 1 ? "1 class comes or goes" : `${classes} classes come or go`);
+  if (classesMoved.length > 0) parts.push(`${classesMoved.length} under another id`);
+  return parts.join(", ");
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { type Places, placesOf } from "../../compile/places.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/source-shard.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
 import { readFolder } from "../../config/folder.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
@@ -42,7 +43,16 @@ export function registerDiff(program: Command, terminal: Terminal): void {
       const { dir, source } = options;
       const later =
         dir === undefined ? await published(store, reader, after ?? "HEAD") : await dryRun(store, dir, source);
-      const root = await rootNamed(store, before ?? (options.dir === undefined ? "HEAD~1" : "HEAD"), reader);
+      const root = await rootNamed(store, before ?? (options.dir === undefined ? "HEAD~1" : "HEAD"), reader).catch(
+        (cause: unknown) => {
+          if (before !== undefined || dir !== undefined || !(cause instanceof PortolanError)) throw cause;
+          throw new PortolanError(
+            `${cause.message}; \`portolan diff --dir FOLDER\` compares it with a folder`,
+            [],
+            cause,
+          );
+        },
+      );
       const earlier = await loadWorldLike(reader, root, later.world);
       const diff = diffWorlds(earlier, later.world);
       const places = new Map([...(await placesOf(store, earlier.sources)), ...later.places]);

@@ -5,6 +5,7 @@ import { type HistoryEntry, readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { openThere } from "../named-store.ts";
 import type { Terminal } from "../terminal.ts";
+import { shareText } from "./share-options.ts";
 
 export interface PublicationsOptions {
   readonly store?: string | undefined;
@@ -25,18 +26,19 @@ export async function showPublications(terminal: Terminal, options: Publications
     left -= 1;
     const { hash: _hash, parent: _parent, ...shown } = entry;
     // A rollback leads to a root that stands further down as well: the newest entry is the one in force.
-    const isServed = entry.root === served && entry.held !== true && !isMarked;
+    const isServed = entry.root === served && entry.held !== true && entry.canary === undefined && !isMarked;
     if (isServed) isMarked = true;
     terminal.out(options.json === true ? JSON.stringify(shown) : `${isServed ? ">" : " "} ${lineOf(entry)}`);
   }
 }
 
-function lineOf({ generation, at, reason, root, held, by, why }: HistoryEntry): string {
+/** The row of a canary names what is tried: what everybody else gets stays as it was. */
+function lineOf({ generation, at, reason, root, held, by, why, canary }: HistoryEntry): string {
   const notes = [
-    ...(held === true ? ["served to nobody"] : []),
+    ...(canary !== undefined ? [`for ${shareText(canary)}`] : held === true ? ["served to nobody"] : []),
     ...(by === undefined ? [] : [`by ${by}`]),
     ...(why === undefined ? [] : [why]),
   ].join(", ");
-  const line = `${String(generation).padStart(5)}  ${at}  ${reason.padEnd(8)}  ${root.slice(0, 12)}`;
+  const line = `${String(generation).padStart(5)}  ${at}  ${reason.padEnd(8)}  ${(canary?.root ?? root).slice(0, 12)}`;
   return notes === "" ? line : `${line}  ${notes}`;
 }

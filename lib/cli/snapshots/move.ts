@@ -16,7 +16,7 @@ import { keyringOption, readKeyring, signerFor, trustOf } from "../keyring.ts";
 import { openThere, openToWrite, storeOption } from "../named-store.ts";
 import type { Terminal } from "../terminal.ts";
 import { rootNamed, rootNames } from "./root-named.ts";
-import { addShareOptions, type ShareOptions, shareOf } from "./share-options.ts";
+import { addShareOptions, type ShareOptions, shareOf, shareText } from "./share-options.ts";
 import { addPinOptions, addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 interface MoveOptions {
@@ -143,7 +143,7 @@ function movedJson({ head, root, left, ended }: Moved): object {
 function movedLines({ head, root, left, ended }: Moved): readonly string[] {
   const { canary, pin } = head;
   const last = head.steps.at(-1)?.at ?? "now";
-  const tried = canary === undefined ? "" : `, canary ${shortRoot(canary.root)} for ${canary.percent} %`;
+  const tried = canary === undefined ? "" : `, canary ${shortRoot(canary.root)} for ${shareText(canary)}`;
   const from = left === undefined || left === root ? "" : `, and leaves ${shortRoot(left)}`;
   return [
     ...(ended === undefined ? [] : [`the canary of ${shortRoot(ended.root)} is over`]),

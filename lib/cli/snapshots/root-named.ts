@@ -38,6 +38,9 @@ export async function rootNamed(
   if (other !== undefined) throw new PortolanError(`${alike.size} roots begin with ${name}; give more of its digits`);
   // One that was collected from the history may have its blobs still.
   const found = only ?? (/^[0-9a-f]{64}$/.test(name) ? name : undefined);
-  if (found === undefined) throw new PortolanError(`there is no publication ${name}; \`portolan history\` lists them`);
+  if (found === undefined) {
+    const all = seen === 1 ? "there is one only" : "`portolan history` lists them";
+    throw new PortolanError(`there is no publication ${name}; ${all}`);
+  }
   return found;
 }

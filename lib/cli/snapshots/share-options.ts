@@ -25,6 +25,13 @@ export function shareOf({ percent, label }: ShareOptions, example: string): Shar
   return { percent: percent ?? 0, labels: label };
 }
 
+/** `10 %, track=canary`; `nobody`. */
+export function shareText({ percent, labels }: Share): string {
+  const chosen = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  const parts = [...(percent === 0 && chosen.length > 0 ? [] : [`${percent} %`]), ...chosen];
+  return percent === 0 && chosen.length === 0 ? "nobody" : parts.join(", ");
+}
+
 /** @throws InvalidArgumentError, which commander tells */
 export function percentOf(text: string): number {
   if (!/^\d+$/.test(text) || Number(text) > 100) throw new InvalidArgumentError("a whole number, at most 100");

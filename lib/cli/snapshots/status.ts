@@ -6,13 +6,15 @@ import type { Stranger } from "../../front/strangers.ts";
 import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../snapshot/head/clock.ts";
 import { readHead } from "../../snapshot/head/head.ts";
 import { type HeadStatus, statusOf } from "../../snapshot/head/head-status.ts";
-import type { HistoryEntry } from "../../snapshot/head/history.ts";
+import { type HistoryEntry, readHistory } from "../../snapshot/head/history.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { refusalLines, strangerLines } from "../node-trouble.ts";
 import { serverUrl } from "../server-url.ts";
 import type { Terminal } from "../terminal.ts";
+import { shareText } from "./share-options.ts";
 
 interface Options {
   readonly store?: string;
@@ -44,6 +46,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const store = await openThere(where);
       const read = await readHead(store);
       if (read === undefined) throw new PortolanError("nothing was published yet");
+      if (server !== undefined) await checkFrontOf(server, store, read.head.publication);
       const nowMs = await headTimeNow(store, read, Date.now);
       const status = await statusOf(createSnapshotReader(store), read.head, nowMs);
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
@@ -64,11 +67,9 @@ function statusLines(status: HeadStatus): readonly string[] {
   const lines = [row("served", `${short(served)}${since === undefined ? "" : `  since ${entryText(since)}`}`)];
   for (const { root, at } of steps) lines.push(row("then", `${short(root)}  from ${at}`));
   if (canary !== undefined) {
-    const { percent, labels, root } = canary;
-    const chosen = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-    const isForNobody = percent === 0 && chosen.length === 0;
-    const who = isForNobody ? "nobody until `portolan promote`" : [`${percent} %`, ...chosen].join(", ");
-    lines.push(row("canary", `${short(root)}  for ${who}`));
+    const who = shareText(canary);
+    const until = who === "nobody" ? " until `portolan promote`" : "";
+    lines.push(row("canary", `${short(canary.root)}  for ${who}${until}`));
   }
   const said = pin ?? expired;
   if (said === undefined) return lines;
@@ -93,6 +94,31 @@ function entryText({ at, generation, reason, by, why }: HistoryEntry): string {
   return `${at}  generation ${generation}, ${reason}${who}${why === undefined ? "" : `: ${why}`}`;
 }
 
+/** Publications that are looked through for the one that a front has. */
+const searchedPublications = 1_000;
+
+/**
+ * What a front says of its Envoys belongs to the store that it reads.
+ *
+ * @throws PortolanError when that is another one, or holds nothing
+ */
+async function checkFrontOf(server: string, store: ObjectStore, newest: string): Promise<void> {
+  const url = `${server.replace(/\/$/, "")}/healthz`;
+  const response = await fetch(url).catch((cause: unknown) => {
+    throw new PortolanError(`${url} cannot be reached: is the front up, and is this its address?`, [], cause);
+  });
+  if (!response.ok)
+    throw new PortolanError(`${url} answers ${response.status}: ${(await response.text()).slice(0, 500)}`);
+  const { publication }: { readonly publication?: string } = Object(await response.json());
+  let left = searchedPublications;
+  for await (const { hash } of readHistory(createSnapshotReader(store), newest)) {
+    if (hash === publication) return;
+    left -= 1;
+    if (left === 0) break;
+  }
+  throw new PortolanError(`${server} serves another store than this one: name its own with --store`);
+}
+
 /** What a front knows of Envoys that do not get, or do not take, what they should have. */
 interface Trouble {
   readonly strangers: readonly Stranger[];
@@ -105,7 +131,7 @@ async function troubleAt(server: string, tokenFile: string | undefined): Promise
   const ask = async (path: string): Promise<string> => {
     const url = server.replace(/\/$/, "") + path;
     const response = await fetch(url, { headers }).catch((cause: unknown) => {
-      throw new PortolanError(`${url} cannot be reached`, [], cause);
+      throw new PortolanError(`${url} cannot be reached: is the front up, and is this its address?`, [], cause);
     });
     if (!response.ok)
       throw new PortolanError(`${url} answers ${response.status}: ${(await response.text()).slice(0, 500)}`);

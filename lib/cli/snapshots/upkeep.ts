@@ -10,7 +10,7 @@ import { repair } from "../../snapshot/upkeep/repair.ts";
 import { examplesText } from "../examples.ts";
 import { keyringOption, trustOf } from "../keyring.ts";
 import { openThere, storeOption } from "../named-store.ts";
-import { wholeNumber } from "../numbers.ts";
+import { counted, wholeNumber } from "../numbers.ts";
 import type { Terminal } from "../terminal.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
@@ -80,12 +80,18 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       if (json) terminal.out(JSON.stringify({ ...result, problems }));
       else {
         for (const problem of problems) terminal.out(problem);
-        if ("mended" in result) terminal.out(`${result.mended} objects written anew`);
-        terminal.out(`${result.publications} publications, ${result.roots} roots, ${result.blobs} blobs`);
+        if ("mended" in result) terminal.out(`${counted(Number(result.mended), "object")} written anew`);
+        terminal.out(
+          [
+            counted(result.publications, "publication"),
+            counted(result.roots, "root"),
+            counted(result.blobs, "blob"),
+          ].join(", "),
+        );
       }
       if (problems.length === 0) return;
       const remedy = mends === true ? "`portolan rollback` leads to what is whole" : "`--repair` mends what can be";
-      throw new PortolanError(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}; ${remedy}`);
+      throw new PortolanError(`${counted(problems.length, "problem")}; ${remedy}`);
     });
 
   addWordOptions(

@@ -1,3 +1,4 @@
+import { fromBase64 } from "../../secrets/base64.ts";
 import { hexOf, isHmacSha256, isSameText } from "./hmac.ts";
 import { type HeaderReader, isRecent, type Refusal, refused, windowSeconds } from "./signature.ts";
 
@@ -48,19 +49,13 @@ export async function judgeGitlab(
   const keys = secrets.filter((secret) => secret.startsWith(signingPrefix)).map(signingKey);
   for (const signature of signatures.split(" ").slice(0, 4)) {
     const [version, base64 = ""] = signature.split(",");
-    if (version === "v1" && (await isHmacSha256(keys, message, hexOf(fromBase64(base64)))))
+    if (version === "v1" && (await isHmacSha256(keys, message, hexOf(bytesOf(base64)))))
       return { kind: "genuine", key };
   }
   return refused("the signature is wrong");
 }
 
-const signingKey = (secret: string): Uint8Array<ArrayBuffer> => fromBase64(secret.slice(signingPrefix.length));
+const signingKey = (secret: string): Uint8Array<ArrayBuffer> => bytesOf(secret.slice(signingPrefix.length));
 
 /** Empty when it is no base64. */
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  try {
-    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
-  } catch {
-    return new Uint8Array();
-  }
-}
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array();

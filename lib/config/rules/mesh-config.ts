@@ -3,11 +3,11 @@ import { error, type Finding, type Path, warning } from "../finding.ts";
 import { isIpAddress, isIpOrCidr } from "../ip-address.ts";
 import type { ExtensionProvider, MeshConfig, ProxyConfig } from "../kinds/mesh-config.ts";
 import type { MeshNetworks } from "../kinds/mesh-networks.ts";
-import { clientTlsRules } from "./client-tls.ts";
-import { localityRules } from "./load-balancer.ts";
 import { isDns1123Label, isFqdn, isHostPort } from "./names.ts";
-import { retryRules } from "./retry.ts";
-import { connectionPoolRules, outlierDetectionRules } from "./traffic-policy.ts";
+import { retryRules } from "./routes/retry.ts";
+import { clientTlsRules } from "./tls/client-tls.ts";
+import { localityRules } from "./traffic/load-balancer.ts";
+import { connectionPoolRules, outlierDetectionRules } from "./traffic/traffic-policy.ts";
 import { duplicates, each, portRules, wildcardDomainRules } from "./values.ts";
 
 const required = (path: Path) => error(path, "is required", "", "missing-field");

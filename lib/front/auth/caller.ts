@@ -6,6 +6,7 @@ import {
   parseNodeId,
   textOf,
 } from "../../snapshot/classifier.ts";
+import { shown } from "../excess.ts";
 
 /** Who asks, as far as it was proven. */
 export type Caller =
@@ -60,9 +61,7 @@ export function misfit(caller: Caller, claims: NodeClaims): string | undefined {
     ["cluster", textOf(claims.metadata.CLUSTER_ID) || clusterId, clusterId],
   ] as const;
   const wrong = claimed.find(([, said, proven]) => proven !== undefined && said !== proven);
-  return wrong === undefined
-    ? undefined
-    : `node "${claims.id.slice(0, 200)}" is not of the caller's ${wrong[0]}, ${wrong[2]}`;
+  return wrong === undefined ? undefined : `node "${shown(claims.id)}" is not of the caller's ${wrong[0]}, ${wrong[2]}`;
 }
 
 /** `SERVICE_ACCOUNT` as a node says it; what was proven, if it says none. What is no text, as null is, fits nobody. */

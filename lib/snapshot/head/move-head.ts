@@ -53,6 +53,7 @@ export async function moveHead(
     ...(held === true ? { held } : {}),
     ...(by === undefined || by === "" ? {} : { by }),
     ...(why === undefined || why === "" ? {} : { why }),
+    ...(reason === "canary" && canary !== undefined ? { canary } : {}),
   };
   const blob = jsonBlob(publication);
   await store.put(blobKey(blob.hash), blob.bytes, { ifNoneMatch: "*" });

@@ -1,3 +1,4 @@
+import { fromBase64, toBase64 } from "../../secrets/base64.ts";
 import { insideString } from "./go-json.ts";
 import type { NodeId } from "./node-id.ts";
 
@@ -53,12 +54,5 @@ async function valueOf(name: string, node: NodeId): Promise<string> {
 }
 
 async function innerBytes(inner: string, node: NodeId): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = Uint8Array.from(atob(inner), (character) => character.charCodeAt(0));
-  return new TextEncoder().encode(await fill(new TextDecoder().decode(bytes), node));
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return btoa(text);
+  return new TextEncoder().encode(await fill(new TextDecoder().decode(fromBase64(inner)), node));
 }

@@ -2,10 +2,15 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import type { CompiledClass, CompiledResource, CompiledWorld } from "../compiled.ts";
 import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../resource-type.ts";
 import { diffJson, type JsonChange } from "./diff-json.ts";
+import { type ClassMove, movedClasses } from "./moved-classes.ts";
 
 export interface WorldDiff {
+  /** Classes of proxies that had none before. */
   readonly classesAdded: readonly string[];
+  /** Classes whose proxies have none now. */
   readonly classesRemoved: readonly string[];
+  /** Other classes for the same proxies: what differs between them is among the resources, under the class of now. */
+  readonly classesMoved: readonly ClassMove[];
   /** By type in serving order, then name. A class that comes or goes is not listed resource by resource. */
   readonly resources: readonly ResourceDiff[];
 }
@@ -34,16 +39,23 @@ interface Found {
 /** What differs between two worlds. Lists that are the same object are not looked at. */
 export function diffWorlds(before: CompiledWorld, after: CompiledWorld): WorldDiff {
   const earlier = new Map(before.classes.map((proxyClass) => [proxyClass.id, proxyClass]));
-  const later = new Set(after.classes.map(({ id }) => id));
+  const later = new Map(after.classes.map((proxyClass) => [proxyClass.id, proxyClass]));
+  const moves = movedClasses(before, after);
   const found = new Map<string, Found>();
   const diffLists = createListDiff();
   for (const proxyClass of after.classes) {
     const old = earlier.get(proxyClass.id);
     if (old !== undefined) addClass(found, old, proxyClass, diffLists);
   }
+  for (const move of moves) {
+    const [old, now] = [earlier.get(move.before), later.get(move.after)];
+    if (old !== undefined && now !== undefined) addClass(found, old, now, diffLists);
+  }
+  const [left, entered] = [new Set(moves.map((move) => move.before)), new Set(moves.map((move) => move.after))];
   return {
-    classesAdded: after.classes.map(({ id }) => id).filter((id) => !earlier.has(id)),
-    classesRemoved: before.classes.map(({ id }) => id).filter((id) => !later.has(id)),
+    classesAdded: after.classes.map(({ id }) => id).filter((id) => !earlier.has(id) && !entered.has(id)),
+    classesRemoved: before.classes.map(({ id }) => id).filter((id) => !later.has(id) && !left.has(id)),
+    classesMoved: moves,
     resources: [...found.values()].sort(inOrder).map(toDiff),
   };
 }

@@ -1,7 +1,7 @@
 import type { FaultDelayJson } from "../../../gen/envoy/extensions/filters/common/fault/v3/fault_pb.ts";
 import type { FaultAbortJson, HTTPFaultJson } from "../../../gen/envoy/extensions/filters/http/fault/v3/fault_pb.ts";
 import type { HTTPFaultAbort, HTTPFaultDelay, HTTPFaultInjection } from "../../config/kinds/virtual-service.ts";
-import { grpcStatuses } from "../../config/rules/http-status.ts";
+import { grpcStatuses } from "../../config/rules/routes/http-status.ts";
 import { type PackedJson, packAny } from "../core-messages.ts";
 import { fractionOf, wholeFraction } from "./fraction.ts";
 

@@ -10,7 +10,7 @@ import type {
 } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts";
 import type { ServerTLSSettings, TLSProtocol } from "../../config/kinds/gateway.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import { isCipherSuite } from "../../config/rules/server-tls.ts";
+import { isCipherSuite } from "../../config/rules/tls/server-tls.ts";
 import { caOfCredential, fileCertificateName, fileRootCaName, workloadCertificate, workloadRootCa } from "../names.ts";
 import type { ProviderCluster } from "../telemetry/provider-cluster.ts";
 import { serverCredential } from "./downstream-credential.ts";

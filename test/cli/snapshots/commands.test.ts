@@ -136,6 +136,10 @@ describe("portolan", () => {
     const [first] = (await onStore("history", "--json")).split("\n").slice(-1);
     const { root }: { readonly root: string } = JSON.parse(first ?? "{}");
     expect(await onStore("canary", root, "--percent", "10", "--label", "track=canary")).toContain("for 10 %");
+    // What is tried, and by whom; `>` stays with what everybody else gets.
+    const [tried, served] = (await onStore("history")).split("\n");
+    expect(tried).toMatch(new RegExp(`^ +3 .*canary +${root.slice(0, 12)} +for 10 %, track=canary`));
+    expect(served).toMatch(/^> +2 /);
     expect(await onStore("abort")).toMatch(/^the canary of \w{12} is over\ngeneration 4 leads to \w{12} by \S+$/);
     await expect(onStore("promote")).rejects.toThrow("no canary");
     await expect(onStore("canary", root, "--percent", "101")).rejects.toThrow("at most 100");
@@ -275,6 +279,27 @@ describe("portolan", () => {
     expect(await onStore("status")).toMatch(/^canary {2}\w{12} {2}for 10 %$/m);
     await expect(onStore("push", shop, "--label", "a=b")).rejects.toThrow("--label goes with --canary");
     expect(await onStore("rollback", "0")).toContain("is over");
+  });
+
+  it("diff shows what a changed port changes for the proxies of a class that has another id for it", async () => {
+    const shop = join(folder, "shop");
+    await cp(new URL("../../../samples/bookshop", import.meta.url).pathname, shop, { recursive: true });
+    await onStore("push", shop);
+    const text = await readFile(join(shop, "catalog.yaml"), "utf8");
+    await writeFile(join(shop, "catalog.yaml"), text.replaceAll("port: 9080", "port: 9081"));
+    const told = await onStore("diff", "--dir", shop);
+    expect(told).toMatch(/^~ class (\S+) → \S+ {2}\(.*\)$/m);
+    expect(told).toContain("+ clusters outbound|9081||catalog.bookshop.svc.cluster.local");
+    expect(told).not.toMatch(/come or go/);
+    const heads = told.split("\n").filter((line) => /^[-+~] /.test(line));
+    expect(heads).toEqual([...new Set(heads)]);
+  });
+
+  it("diff of a store with one publication says what it can be compared with", async () => {
+    await publish("1");
+    await expect(onStore("diff")).rejects.toThrow(
+      "there is no publication HEAD~1; there is one only; `portolan diff --dir FOLDER` compares it with a folder",
+    );
   });
 
   it("diff names the line of each object, in a folder and in what was published from one", async () => {

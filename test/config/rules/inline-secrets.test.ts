@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { camelFieldName } from "../../../lib/config/read-spec.ts";
-import { secretDataSources, secretTexts } from "../../../lib/config/rules/inline-secrets.ts";
+import { secretDataSources, secretTexts } from "../../../lib/config/rules/security/inline-secrets.ts";
 import { findingsOf } from "./findings-of.ts";
 
 const pem = (kind = "") => `-----BEGIN ${kind}PRIVATE KEY-----\\nMIIE\\n-----END ${kind}PRIVATE KEY-----\\n`;

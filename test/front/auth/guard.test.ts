@@ -1,4 +1,4 @@
-import { SignJWT } from "jose";
+import { type JWK, type JWTPayload, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { frontApp } from "../../../lib/front/app.ts";
 import { readAuthentication } from "../../../lib/front/auth/settings.ts";
@@ -43,6 +43,31 @@ beforeAll(async () => {
 });
 
 const node = (more: Partial<TokenGrant> = {}): TokenGrant => ({ scope: "node", namespace: "default", ...more });
+
+/** A token of the front's own, but for what is said. */
+function signedOtherwise({
+  claims = { portolan: node() },
+  alg = "EdDSA",
+  issuer = "portolan",
+  audience = "portolan",
+  ends = true,
+  with: signer = { ...key },
+}: {
+  readonly claims?: JWTPayload;
+  readonly alg?: string;
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly ends?: boolean;
+  readonly with?: Uint8Array<ArrayBuffer> | JWK;
+}): Promise<string> {
+  const token = new SignJWT(claims)
+    .setProtectedHeader({ alg, kid: key.kid })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject("system:serviceaccount:default:web");
+  return (ends ? token.setExpirationTime(nowMs / 1000 + 9) : token).sign(signer);
+}
+
 const poll = (token: string | undefined, claims: object = nodeOf("web")) =>
   call("/v3/discovery:clusters", token, { method: "POST", body: pollBody("clusters", claims) });
 const post = { method: "POST", body: "{}", headers: { "content-type": "application/json" } };
@@ -196,58 +221,12 @@ describe("a token that does not hold", () => {
     ],
     [
       "signed with the public key as a shared secret",
-      () =>
-        new SignJWT({ portolan: { scope: "operator" } })
-          .setProtectedHeader({ alg: "HS256", kid: key.kid })
-          .setIssuer("portolan")
-          .setAudience("portolan")
-          .setSubject("a")
-          .setExpirationTime(nowMs / 1000 + 9)
-          .sign(new TextEncoder().encode(JSON.stringify(publicPart(key)))),
+      () => signedOtherwise({ alg: "HS256", with: new TextEncoder().encode(JSON.stringify(publicPart(key))) }),
     ],
-    [
-      "for another audience",
-      () =>
-        new SignJWT({ portolan: node() })
-          .setProtectedHeader({ alg: "EdDSA", kid: key.kid })
-          .setIssuer("portolan")
-          .setAudience("other")
-          .setSubject("a")
-          .setExpirationTime(nowMs / 1000 + 9)
-          .sign({ ...key }),
-    ],
-    [
-      "without an end",
-      () =>
-        new SignJWT({ portolan: node() })
-          .setProtectedHeader({ alg: "EdDSA", kid: key.kid })
-          .setIssuer("portolan")
-          .setAudience("portolan")
-          .setSubject("a")
-          .sign({ ...key }),
-    ],
-    [
-      "that grants what nobody knows",
-      () =>
-        new SignJWT({ portolan: { scope: "root" } })
-          .setProtectedHeader({ alg: "EdDSA", kid: key.kid })
-          .setIssuer("portolan")
-          .setAudience("portolan")
-          .setSubject("a")
-          .setExpirationTime(nowMs / 1000 + 9)
-          .sign({ ...key }),
-    ],
-    [
-      "of another issuer",
-      () =>
-        new SignJWT({})
-          .setProtectedHeader({ alg: "EdDSA", kid: key.kid })
-          .setIssuer("https://elsewhere")
-          .setAudience("portolan")
-          .setSubject("system:serviceaccount:default:web")
-          .setExpirationTime(nowMs / 1000 + 9)
-          .sign({ ...key }),
-    ],
+    ["for another audience", () => signedOtherwise({ audience: "other" })],
+    ["without an end", () => signedOtherwise({ ends: false })],
+    ["that grants what nobody knows", () => signedOtherwise({ claims: { portolan: { scope: "root" } } })],
+    ["of another issuer", () => signedOtherwise({ claims: {}, issuer: "https://elsewhere" })],
     ["that is none", async () => "x.y.z"],
     ["that is very long", async () => "x".repeat(10_000)],
   ])("is refused: %s", async (_what, make) => {

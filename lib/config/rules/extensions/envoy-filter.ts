@@ -1,0 +1,147 @@
+import { error, type Finding, info, type Path, warning } from "../../finding.ts";
+import type { ApplyTo, EnvoyConfigObjectPatch, EnvoyFilter, FilterMatch } from "../../kinds/envoy-filter.ts";
+import { isRegex } from "../regex.ts";
+import { inlineSecretRules } from "../security/inline-secrets.ts";
+import { labelsSelectorRules, targetRefsRules } from "../selectors.ts";
+import { each } from "../values.ts";
+
+const listenerTargets: ReadonlySet<ApplyTo> = new Set(["LISTENER", "FILTER_CHAIN", "NETWORK_FILTER", "HTTP_FILTER"]);
+const routeTargets: ReadonlySet<ApplyTo> = new Set(["ROUTE_CONFIGURATION", "VIRTUAL_HOST", "HTTP_ROUTE"]);
+const connectionManager = "envoy.filters.network.http_connection_manager";
+
+/** Names of filters that Envoy no longer knows → their new names. */
+const renamedFilters: Readonly<Record<string, string>> = {
+  "envoy.buffer": "envoy.filters.http.buffer",
+  "envoy.client_ssl_auth": "envoy.filters.network.client_ssl_auth",
+  "envoy.cors": "envoy.filters.http.cors",
+  "envoy.csrf": "envoy.filters.http.csrf",
+  "envoy.echo": "envoy.filters.network.echo",
+  "envoy.ext_authz": "envoy.filters.http.ext_authz",
+  "envoy.fault": "envoy.filters.http.fault",
+  "envoy.grpc_http1_bridge": "envoy.filters.http.grpc_http1_bridge",
+  "envoy.grpc_json_transcoder": "envoy.filters.http.grpc_json_transcoder",
+  "envoy.grpc_web": "envoy.filters.http.grpc_web",
+  "envoy.gzip": "envoy.filters.http.compressor",
+  "envoy.health_check": "envoy.filters.http.health_check",
+  "envoy.http_connection_manager": connectionManager,
+  "envoy.http_dynamo_filter": "envoy.filters.http.dynamo",
+  "envoy.ip_tagging": "envoy.filters.http.ip_tagging",
+  "envoy.listener.http_inspector": "envoy.filters.listener.http_inspector",
+  "envoy.listener.original_dst": "envoy.filters.listener.original_dst",
+  "envoy.listener.original_src": "envoy.filters.listener.original_src",
+  "envoy.listener.proxy_protocol": "envoy.filters.listener.proxy_protocol",
+  "envoy.listener.tls_inspector": "envoy.filters.listener.tls_inspector",
+  "envoy.lua": "envoy.filters.http.lua",
+  "envoy.mongo_proxy": "envoy.filters.network.mongo_proxy",
+  "envoy.rate_limit": "envoy.filters.http.ratelimit",
+  "envoy.ratelimit": "envoy.filters.network.ratelimit",
+  "envoy.redis_proxy": "envoy.filters.network.redis_proxy",
+  "envoy.router": "envoy.filters.http.router",
+  "envoy.squash": "envoy.filters.http.squash",
+  "envoy.tcp_proxy": "envoy.filters.network.tcp_proxy",
+};
+
+/**
+ * Rules about the patches themselves. Whether a value is Envoy's message is checked where Envoy's types are known.
+ * @see docs/how-istio-does-it/kind-rules.md#envoyfilter
+ */
+export function* envoyFilterRules(spec: EnvoyFilter): Generator<Finding> {
+  if (spec.workloadSelector !== undefined && spec.targetRefs !== undefined) {
+    yield error(["targetRefs"], "targetRefs and workloadSelector exclude each other", "keep one", "conflicting-fields");
+  }
+  yield* labelsSelectorRules(spec.workloadSelector, ["workloadSelector"]);
+  yield* targetRefsRules(spec.targetRefs);
+  yield* each(spec.configPatches, ["configPatches"], patchRules);
+}
+
+function* patchRules(entry: EnvoyConfigObjectPatch, path: Path): Generator<Finding> {
+  const { applyTo, match, patch } = entry;
+  if (applyTo === "INVALID") {
+    yield error([...path, "applyTo"], "is required", "", "missing-field");
+    return;
+  }
+  if (patch.operation === "INVALID") {
+    yield error([...path, "patch", "operation"], "is required", "", "missing-field");
+    return;
+  }
+  if (patch.operation !== "REMOVE" && patch.value === undefined) {
+    yield error([...path, "patch", "value"], `is required for ${patch.operation}`, "", "missing-field");
+    return;
+  }
+  yield* inlineSecretRules(patch.value, [...path, "patch", "value"]);
+  if (applyTo === "BOOTSTRAP") {
+    yield warning(
+      [...path, "applyTo"],
+      "a proxy reads its bootstrap before it asks for anything, so the patch has no effect",
+      "write the change into the file that `portolan bootstrap` prints, or give Envoy both files (--config-yaml)",
+      "envoy-filter-not-served",
+    );
+  }
+  yield* exclusiveMatchRules(match, [...path, "match"]);
+  if (match?.context === "WAYPOINT") {
+    yield info([...path, "match"], "waypoints are not served here, so the patch has no effect");
+    return;
+  }
+  const version = match?.proxy?.proxyVersion;
+  if (version !== undefined) {
+    const at = [...path, "match", "proxy", "proxyVersion"];
+    if (version.length > 1024) yield warning(at, "is longer than 1024 characters");
+    if (!isRegex(version)) yield error(at, `${JSON.stringify(version)} is not a regular expression`);
+  }
+  yield* objectMatchRules(entry, path);
+}
+
+/** The alternatives of a match that are given. */
+function matchKinds(match: EnvoyConfigObjectPatch["match"]) {
+  const kinds = ["listener", "routeConfiguration", "cluster", "waypoint"] as const;
+  return kinds.filter((name) => match?.[name] !== undefined);
+}
+
+function* exclusiveMatchRules(match: EnvoyConfigObjectPatch["match"], path: Path): Generator<Finding> {
+  const kinds = matchKinds(match);
+  if (kinds.length < 2) return;
+  yield error(path, `${kinds.join(" and ")} exclude each other`, "keep one of them", "conflicting-fields");
+}
+
+function* objectMatchRules({ applyTo, match }: EnvoyConfigObjectPatch, path: Path): Generator<Finding> {
+  const at = [...path, "match"];
+  const [kind] = matchKinds(match);
+  if (kind === undefined) return;
+  const wanted = listenerTargets.has(applyTo)
+    ? "listener"
+    : routeTargets.has(applyTo)
+      ? "routeConfiguration"
+      : applyTo === "CLUSTER"
+        ? "cluster"
+        : undefined;
+  if (wanted !== undefined && kind !== wanted) {
+    yield error([...at, kind], `${applyTo} is matched by ${wanted}`, `write match.${wanted}`, "conflicting-fields");
+    return;
+  }
+  const filter = match?.listener?.filterChain?.filter;
+  if (filter !== undefined && listenerTargets.has(applyTo)) {
+    yield* filterMatchRules(filter, applyTo, [...at, "listener", "filterChain", "filter"]);
+  }
+}
+
+function* filterMatchRules(filter: FilterMatch, applyTo: ApplyTo, path: Path): Generator<Finding> {
+  if (applyTo === "LISTENER" || applyTo === "FILTER_CHAIN") yield warning(path, `has no effect on ${applyTo}`);
+  if (filter.name === undefined) {
+    yield error([...path, "name"], "is required", "", "missing-field");
+    return;
+  }
+  yield* filterNameRules(filter.name, [...path, "name"]);
+  if (filter.subFilter === undefined) return;
+  const at = [...path, "subFilter"];
+  if (applyTo !== "HTTP_FILTER") yield error(at, "is for HTTP_FILTER only", "", "conflicting-fields");
+  if (filter.name !== connectionManager && filter.name !== "envoy.http_connection_manager") {
+    yield error(at, `needs the filter ${connectionManager}`);
+  }
+  if (filter.subFilter.name === undefined) yield error([...at, "name"], "is required", "", "missing-field");
+  else yield* filterNameRules(filter.subFilter.name, [...at, "name"]);
+}
+
+function* filterNameRules(name: string, path: Path): Generator<Finding> {
+  const renamed = renamedFilters[name];
+  if (renamed !== undefined) yield warning(path, `${name} is a former name`, `write ${renamed}`);
+}

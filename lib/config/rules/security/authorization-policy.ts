@@ -1,0 +1,129 @@
+import { error, type Finding, type Path, warning } from "../../finding.ts";
+import type { AuthorizationPolicy, Condition, Operation, Rule, Source } from "../../kinds/authorization-policy.ts";
+import { policyTargetRules } from "../selectors.ts";
+import { each, ipOrCidrRules } from "../values.ts";
+import { conditionRules, unsupportedByCustom } from "./authorization-condition.ts";
+import { portTextRules, serviceAccountRules, trustDomainRules } from "./authorization-values.ts";
+import { pathTemplateRules } from "./path-template.ts";
+
+const maxRules = 512;
+
+/** @see docs/how-istio-does-it/kind-rules.md#authorizationpolicy */
+export function* authorizationPolicyRules(spec: AuthorizationPolicy): Generator<Finding> {
+  yield* policyTargetRules(spec);
+  const { action = "ALLOW", provider, rules } = spec;
+  if (action === "CUSTOM") {
+    if (rules === undefined) yield error(["rules"], "is required for CUSTOM", "", "missing-field");
+    if (provider?.name === undefined) yield error(["provider", "name"], "is required for CUSTOM", "", "missing-field");
+  } else if (provider !== undefined) {
+    yield error(["provider"], `has no meaning with action ${action}`, "use action CUSTOM", "conflicting-fields");
+  }
+  if (action === "DENY" && rules === undefined) {
+    yield error(["rules"], "is required for DENY", "a rule {} denies everything", "missing-field");
+  }
+  if ((rules?.length ?? 0) > maxRules) yield error(["rules"], `has more than ${maxRules} entries`);
+  yield* each(rules, ["rules"], (rule, path) => ruleRules(rule, path, action));
+}
+
+function* ruleRules(rule: Rule, path: Path, action: string): Generator<Finding> {
+  const { from, to, when } = rule;
+  for (const name of ["from", "to"] as const) {
+    if (rule[name]?.length === 0)
+      yield error([...path, name], "must not be an empty list", "leave it out", "missing-field");
+  }
+  yield* each(from, [...path, "from"], ({ source }, at) => sourceRules(source, [...at, "source"], action));
+  yield* each(to, [...path, "to"], ({ operation }, at) => operationRules(operation, [...at, "operation"]));
+  yield* each(when, [...path, "when"], function* (condition: Condition, at) {
+    yield* conditionRules(condition, at);
+    if (action === "CUSTOM" && unsupportedByCustom(condition.key)) {
+      yield error([...at, "key"], `${condition.key} is not supported by CUSTOM`);
+    }
+  });
+  if (action === "DENY" && from !== undefined && to !== undefined && isHttpOnly(from, to)) {
+    yield warning(
+      path,
+      "has HTTP conditions only, so it denies all TCP traffic on the ports in its scope",
+      "add ports",
+    );
+  }
+}
+
+const identityFields = ["principals", "requestPrincipals", "namespaces", "serviceAccounts", "trustDomains"] as const;
+const addressFields = ["ipBlocks", "notIpBlocks", "remoteIpBlocks", "notRemoteIpBlocks"] as const;
+
+/** `principals` → `notPrincipals`. */
+type Negated<Name extends string> = `not${Capitalize<Name>}`;
+
+function negated<const Name extends string>(name: Name): Negated<Name> {
+  // TypeScript cannot follow the change of the first letter.
+  return `not${name.charAt(0).toUpperCase()}${name.slice(1)}` as Negated<Name>;
+}
+
+function* sourceRules(source: Source, path: Path, action: string): Generator<Finding> {
+  if (Object.keys(source).length === 0)
+    yield error(path, "says nothing", "leave it out to allow any source", "missing-field");
+  if (action === "CUSTOM") {
+    for (const name of identityFields.flatMap((field) => [field, negated(field)])) {
+      if (source[name] !== undefined) yield error([...path, name], "is not supported by CUSTOM");
+    }
+  }
+  const accounts = source.serviceAccounts ?? source.notServiceAccounts;
+  const others = (["principals", "notPrincipals", "namespaces", "notNamespaces"] as const).filter(
+    (name) => source[name] !== undefined,
+  );
+  if (accounts !== undefined && others.length > 0) {
+    yield error(
+      path,
+      `serviceAccounts and ${others.join(", ")} exclude each other`,
+      "keep one of them",
+      "conflicting-fields",
+    );
+  }
+  yield* emptyTextRules(source, path);
+  for (const name of addressFields) yield* each(source[name], [...path, name], ipOrCidrRules);
+  for (const name of ["serviceAccounts", "notServiceAccounts"] as const) {
+    if ((source[name]?.length ?? 0) > 16) yield error([...path, name], "has more than 16 entries");
+    yield* each(source[name], [...path, name], serviceAccountRules);
+  }
+  for (const name of ["trustDomains", "notTrustDomains"] as const)
+    yield* each(source[name], [...path, name], trustDomainRules);
+}
+
+function* emptyTextRules(lists: Source | Operation, path: Path): Generator<Finding> {
+  for (const [name, list] of Object.entries(lists)) {
+    const texts: readonly string[] = list;
+    for (const [index, text] of texts.entries())
+      if (text === "") yield error([...path, name, index], "must not be empty");
+  }
+}
+
+function* operationRules(operation: Operation, path: Path): Generator<Finding> {
+  if (Object.keys(operation).length === 0) {
+    yield error(path, "says nothing", "leave it out to allow any operation", "missing-field");
+  }
+  yield* emptyTextRules(operation, path);
+  for (const name of ["ports", "notPorts"] as const) yield* each(operation[name], [...path, name], portTextRules);
+  for (const name of ["paths", "notPaths"] as const) yield* each(operation[name], [...path, name], pathTemplateRules);
+}
+
+const tcpSourceFields = [
+  "principals",
+  "namespaces",
+  "ipBlocks",
+  "remoteIpBlocks",
+  "serviceAccounts",
+  "notPrincipals",
+  "notNamespaces",
+  "notIpBlocks",
+  "notRemoteIpBlocks",
+  "notServiceAccounts",
+] as const;
+
+function isHttpOnly(
+  from: readonly { readonly source: Source }[],
+  to: readonly { readonly operation: Operation }[],
+): boolean {
+  const tcpSource = from.some(({ source }) => tcpSourceFields.some((name) => source[name] !== undefined));
+  const tcpOperation = to.some(({ operation }) => operation.ports !== undefined || operation.notPorts !== undefined);
+  return !tcpSource && !tcpOperation;
+}
