@@ -47,7 +47,7 @@ describe("portolan secret", () => {
     expect(await run("secret", "list")).toBe("bookshop/shop");
     expect(await run("secret", "rewrap")).toBe("0 secrets encrypted anew, 1 left as they were");
     expect(await run("secret", "delete", "shop", "-n", "bookshop")).toBe("bookshop/shop");
-    expect(await run("secret", "list")).toBe("");
+    expect(await run("secret", "list")).toContain("holds no secret");
   });
 
   it("forgets one by the name that list prints, and says so where there is none", async () => {
@@ -80,7 +80,7 @@ describe("portolan secret", () => {
     expect(said).toContain(message);
     expect(said).toContain("no secret was stored");
     expect(said).not.toMatch(/czNjcmV0|s3cret|BEGIN/);
-    expect(await run("secret", "list")).toBe("");
+    expect(await run("secret", "list")).toContain("holds no secret");
   });
 
   it("wants a key, and makes one", async () => {
