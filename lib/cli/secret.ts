@@ -4,9 +4,11 @@ import { parseStream } from "../config/parse.ts";
 import { isSecret } from "../config/secret-objects.ts";
 import { awsKms } from "../secrets/aws-kms.ts";
 import { makeWrappingKey } from "../secrets/environment-key.ts";
+import type { KeyWrapper } from "../secrets/key-wrapper.ts";
+import { rewrap } from "../secrets/rewrap.ts";
 import type { SecretKey } from "../secrets/secret-name.ts";
-import type { SecretStore } from "../secrets/secret-store.ts";
-import { secretsFromSetting } from "../secrets/secrets-from-setting.ts";
+import { type SecretStore, secretStore } from "../secrets/secret-store.ts";
+import { wrappingKeys } from "../secrets/wrapping-keys.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { inputFiles } from "./config-input.ts";
 import { examplesText } from "./examples.ts";
@@ -105,7 +107,7 @@ export const registerSecret: Register = (program, terminal) => {
       ]),
     )
     .action(async ({ store }: Options) => {
-      const { sealedAnew, leftAlone } = await secretsIn(await openThere(store), terminal).rewrap();
+      const { sealedAnew, leftAlone } = await rewrap(await openThere(store), keysFor(terminal));
       terminal.out(`${counted(sealedAnew, "secret")} encrypted anew, ${leftAlone} left as they were`);
     });
 };
@@ -140,11 +142,11 @@ async function needSecret(secrets: SecretStore, { namespace, name }: SecretKey):
 /** Namespaces that a message names, of however many. */
 const maxNamed = 5;
 
-const setting = "PORTOLAN_SECRETS_KEY";
-
-function secretsIn(store: ObjectStore, terminal: Terminal): SecretStore {
-  const { secrets } = secretsFromSetting(store, process.env[setting], setting, awsKms({ onWarning: terminal.err }));
-  if (secrets === undefined)
-    throw new PortolanError(`no key: set ${setting}; \`portolan secret key\` prints a new one`);
-  return secrets;
+function keysFor(terminal: Terminal): KeyWrapper {
+  const { PORTOLAN_SECRETS_KEY: setting = "" } = process.env;
+  if (setting.trim() === "")
+    throw new PortolanError("no key: set PORTOLAN_SECRETS_KEY; `portolan secret key` prints a new one");
+  return wrappingKeys(setting, "PORTOLAN_SECRETS_KEY", awsKms({ onWarning: terminal.err }));
 }
+
+const secretsIn = (store: ObjectStore, terminal: Terminal): SecretStore => secretStore(store, keysFor(terminal));

@@ -24,24 +24,18 @@ export interface SecretStore {
   delete(key: SecretKey): Promise<void>;
   /** Names, and nothing of what they hold. */
   list(): AsyncIterable<SecretKey>;
-  /** Seals anew what the first of the keys has not sealed, so that the others can go. */
-  rewrap(): Promise<Rewrapped>;
-}
-
-/** How many secrets. */
-export interface Rewrapped {
-  readonly sealedAnew: number;
-  readonly leftAlone: number;
 }
 
 /** Far above any chain of certificates. */
 const maxBytes = 256 * 1024;
 
 const root = "secrets/";
-const objectKey = ({ namespace, name }: SecretKey) => `${root}${encodeKeyPart(namespace)}/${encodeKeyPart(name)}`;
-/** Others that write a secret while it is sealed anew, as often as can be believed. */
-const maxAttempts = 5;
 
+/** Where a secret lies in its store. */
+export const objectKey = ({ namespace, name }: SecretKey) =>
+  `${root}${encodeKeyPart(namespace)}/${encodeKeyPart(name)}`;
+
+/** Secrets sealed with the keys of a wrapper, in a store. */
 export function secretStore(store: ObjectStore, wrapper: KeyWrapper): SecretStore {
   async function get(key: SecretKey, before?: StoredSecret): Promise<StoredSecret | undefined> {
     const found = await store.get(objectKey(key), before === undefined ? {} : { ifNoneMatch: before.etag });
@@ -70,47 +64,19 @@ export function secretStore(store: ObjectStore, wrapper: KeyWrapper): SecretStor
     }
   }
 
-  /** @returns whether it was sealed by another key, or undefined when it is gone */
-  async function rewrapOne(key: SecretKey): Promise<boolean | undefined> {
-    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-      const found = await store.get(objectKey(key));
-      if (found.kind !== "found") return undefined;
-      const fresh = await naming(key, async () => {
-        const envelope = readEnvelope(found.bytes);
-        const dataKey = await makeDataKey(wrapper, key);
-        // Whoever may wrap with the first key need not be able to open what it has wrapped.
-        if (dataKey.wrapped.id === envelope.key.id) return undefined;
-        return seal(dataKey, key, await open(wrapper, key, envelope));
-      });
-      if (fresh === undefined) return false;
-      const { kind } = await store.put(objectKey(key), bytesOf(fresh), { ifMatch: found.etag });
-      if (kind === "stored") return true;
-    }
-    throw new PortolanError(`the secret ${key.namespace}/${key.name} is written by others all the time`);
-  }
-
   return {
     get,
     put,
     list,
     delete: (key) => store.delete(objectKey(key)),
-    async rewrap() {
-      let sealedAnew = 0;
-      let leftAlone = 0;
-      for await (const key of list()) {
-        const outcome = await rewrapOne(key);
-        if (outcome === true) sealedAnew += 1;
-        if (outcome === false) leftAlone += 1;
-      }
-      return { sealedAnew, leftAlone };
-    },
   };
 }
 
-const bytesOf = (envelope: Envelope) => new TextEncoder().encode(JSON.stringify(envelope));
+/** An envelope as it is stored. */
+export const bytesOf = (envelope: Envelope) => new TextEncoder().encode(JSON.stringify(envelope));
 
-/** Errors say which secret they are about. */
-async function naming<T>({ namespace, name }: SecretKey, work: () => Promise<T>): Promise<T> {
+/** Does something with a secret; errors say with which. */
+export async function naming<T>({ namespace, name }: SecretKey, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {

@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { awsKms } from "../../lib/secrets/aws-kms.ts";
 import { freshMs, graceMs, retryMs } from "../../lib/secrets/data-key-cache.ts";
 import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
+import type { KeyWrapper } from "../../lib/secrets/key-wrapper.ts";
+import { rewrap } from "../../lib/secrets/rewrap.ts";
 import { type SecretStore, secretStore } from "../../lib/secrets/secret-store.ts";
 import { wrappingKeys } from "../../lib/secrets/wrapping-keys.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -37,12 +39,14 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-/** Secrets as a process sees them that runs as somebody and remembers nothing. */
-function secretsOf(setting: string, identity = "ANYBODY"): SecretStore {
+/** Keys as a process has them that runs as somebody and remembers nothing. */
+function keysOf(setting: string, identity = "ANYBODY"): KeyWrapper {
   for (const [name, value] of Object.entries(kms.environment(identity))) vi.stubEnv(name, value);
   const services = awsKms({ onWarning: (text) => warnings.push(text), now: () => nowMs });
-  return secretStore(store, wrappingKeys(setting, "KEY", services));
+  return wrappingKeys(setting, "KEY", services);
 }
+
+const secretsOf = (...keys: Parameters<typeof keysOf>): SecretStore => secretStore(store, keysOf(...keys));
 
 const idOf = (keyArn: string) => keyArn.replace(/.*\//, "");
 
@@ -105,9 +109,9 @@ describe("a secret that AWS KMS wraps", () => {
     await secretsOf(old).put(shop, secret);
     await secretsOf(old).put({ ...shop, name: "other" }, secret);
     kms.allowed.set("WRITER", ["Encrypt"]).set("FRONT", ["Decrypt"]);
-    const writer = secretsOf(`aws-kms:${alias} ${old}`, "WRITER");
-    expect(await writer.rewrap()).toEqual({ sealedAnew: 2, leftAlone: 0 });
-    expect(await writer.rewrap()).toEqual({ sealedAnew: 0, leftAlone: 2 });
+    const writer = keysOf(`aws-kms:${alias} ${old}`, "WRITER");
+    expect(await rewrap(store, writer)).toEqual({ sealedAnew: 2, leftAlone: 0 });
+    expect(await rewrap(store, writer)).toEqual({ sealedAnew: 0, leftAlone: 2 });
     const front = secretsOf(`aws-kms:${arn}`, "FRONT");
     expect(await front.get(shop)).toMatchObject({ secret });
     await expect(front.put(shop, secret)).rejects.toThrow(
@@ -120,9 +124,9 @@ describe("a secret that AWS KMS wraps", () => {
     const next = await kms.createKey();
     await kms.call("UpdateAlias", { AliasName: alias, TargetKeyId: next });
     await expect(secretsOf(`aws-kms:${alias}`).get(shop)).rejects.toThrow(`KEY does not hold the key aws-kms:${arn}`);
-    const both = secretsOf(`aws-kms:${alias} aws-kms:${arn}`);
-    expect(await both.get(shop)).toMatchObject({ secret });
-    expect(await both.rewrap()).toEqual({ sealedAnew: 1, leftAlone: 0 });
+    const both = keysOf(`aws-kms:${alias} aws-kms:${arn}`);
+    expect(await secretStore(store, both).get(shop)).toMatchObject({ secret });
+    expect(await rewrap(store, both)).toEqual({ sealedAnew: 1, leftAlone: 0 });
     expect(await secretsOf(`aws-kms:${next}`).get(shop)).toMatchObject({ secret });
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
+import { rewrap } from "../../lib/secrets/rewrap.ts";
 import { readSecretName } from "../../lib/secrets/secret-name.ts";
 import { secretStore } from "../../lib/secrets/secret-store.ts";
 import { sdsResource } from "../../lib/secrets/tls-secret.ts";
@@ -79,10 +80,10 @@ describe("a secret store", () => {
     await expect(secretStore(store, wrappingKeys(next, "KEY")).get(shop)).rejects.toThrow(
       "KEY does not hold the key env-",
     );
-    const both = secretStore(store, wrappingKeys(`${next} ${wrapping}`, "KEY"));
-    expect(await both.get(shop)).toMatchObject({ secret });
-    expect(await both.rewrap()).toEqual({ sealedAnew: 1, leftAlone: 0 });
-    expect(await both.rewrap()).toEqual({ sealedAnew: 0, leftAlone: 1 });
+    const both = wrappingKeys(`${next} ${wrapping}`, "KEY");
+    expect(await secretStore(store, both).get(shop)).toMatchObject({ secret });
+    expect(await rewrap(store, both)).toEqual({ sealedAnew: 1, leftAlone: 0 });
+    expect(await rewrap(store, both)).toEqual({ sealedAnew: 0, leftAlone: 1 });
     expect(await secretStore(store, wrappingKeys(next, "KEY")).get(shop)).toMatchObject({ secret });
   });
 
@@ -101,9 +102,7 @@ describe("a secret store", () => {
       },
     };
     const next = makeWrappingKey();
-    expect(await secretStore(busy, wrappingKeys(`${next} ${wrapping}`, "KEY")).rewrap()).toMatchObject({
-      sealedAnew: 1,
-    });
+    expect(await rewrap(busy, wrappingKeys(`${next} ${wrapping}`, "KEY"))).toMatchObject({ sealedAnew: 1 });
     expect(await secretStore(store, wrappingKeys(next, "KEY")).get(shop)).toMatchObject({ secret: newer });
   });
 
