@@ -4,6 +4,7 @@ import type { Ingress, IngressClass } from "../config/kinds/ingress.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import { forms } from "./forms.ts";
 import { convertGatewayApi, defaultGatewayApi } from "./gateway-api/convert.ts";
+import { gatewayApiStatuses } from "./gateway-api/statuses.ts";
 import { type ConfigsOf, configsByKind } from "./index/configs-by-kind.ts";
 import { destinationRuleIndex } from "./index/destination-rule-index.ts";
 import { envoyFilterIndex } from "./index/envoy-filter-index.ts";
@@ -41,11 +42,8 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     exportDefault: meshConfig.defaultServiceExportTo,
   });
   const ingress = ingressesOf(of, meshConfig, domain, services, memo);
-  const gatewayApi = convertGatewayApi(
-    of,
-    { api: world.gatewayApi ?? defaultGatewayApi, services, namespaces: registry.namespaces, domain },
-    memo,
-  );
+  const { gatewayApi: api = defaultGatewayApi } = world;
+  const gatewayApi = convertGatewayApi(of, { api, services, namespaces: registry.namespaces, domain }, memo);
   const rules = withConverted(memo, of("DestinationRule"), gatewayApi.destinationRules);
   const servers = byAgeTogether(memo, {
     written: of("Gateway"),
@@ -107,6 +105,7 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     networks,
     lookups: meshLookups(memo, { general, services, endpoints, meshConfig, domain, peerAuthentication, networks }),
     serviceLookups: general,
+    statuses: () => gatewayApiStatuses({ parts: gatewayApi.parts, settings: api.settings, services, endpoints }, memo),
   };
   const stages = [ingress, virtualServices, destinationRules, sidecars, writtenPeers, legacy, policies];
   return { value: mesh, diagnostics: [...plain, ...stages.flatMap((stage) => stage.diagnostics)] };

@@ -6,7 +6,7 @@ import { type GatewayApiSettings, remoteClassName, remoteController } from "./se
 export type ClassOwner = "ours" | "remote" | undefined;
 
 /** Whose a GatewayClass is. */
-function ownerOf(spec: GatewayClass, { controllerName }: GatewayApiSettings): ClassOwner {
+export function ownerOf(spec: GatewayClass, { controllerName }: GatewayApiSettings): ClassOwner {
   if (spec.controllerName === controllerName) return "ours";
   return spec.controllerName === remoteController ? "remote" : undefined;
 }

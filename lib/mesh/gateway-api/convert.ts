@@ -54,10 +54,14 @@ export interface ConvertedGatewayApi {
 
 /** What became of each object, for its status. */
 export interface ConvertedParts {
+  readonly classes: readonly Config<GatewayClass>[];
   readonly gateways: readonly MadeGateway[];
   readonly listenerSets: readonly MadeListenerSet[];
   readonly routes: readonly MadeRoute[];
   readonly policies: readonly MadePolicy[];
+  /** Of Gateways in other clusters nothing is made, but they are told so. */
+  readonly remoteGateways: readonly Config<KubernetesGateway>[];
+  readonly remoteListenerSets: readonly { readonly config: Config<ListenerSet>; readonly className: string }[];
 }
 
 interface Surroundings {
@@ -71,7 +75,15 @@ const nothing: ConvertedGatewayApi = {
   gateways: [],
   virtualServices: [],
   destinationRules: [],
-  parts: { gateways: [], listenerSets: [], routes: [], policies: [] },
+  parts: {
+    classes: [],
+    gateways: [],
+    listenerSets: [],
+    routes: [],
+    policies: [],
+    remoteGateways: [],
+    remoteListenerSets: [],
+  },
 };
 
 interface GatewayApiObjects {
@@ -137,15 +149,21 @@ function madeParts(objects: GatewayApiObjects, around: Surroundings, grants: Gra
     .filter(({ spec }) => ownerOf(spec.gatewayClassName) === "ours")
     .map((config) => madeGateway(memo, { config, settings }, listenerSource).value);
   const byKey = new Map(gateways.map((gateway) => [objectKey(gateway.config), gateway]));
+  const remoteGateways = objects.gateways.filter(({ spec }) => ownerOf(spec.gatewayClassName) === "remote");
+  const remote = new Map(remoteGateways.map((config) => [objectKey(config), config.spec.gatewayClassName]));
   const listenerSets = objects.listenerSets.flatMap((config): readonly MadeListenerSet[] => {
-    const { group, kind, name, namespace = config.meta.namespace } = config.spec.parentRef;
-    if (group !== "gateway.networking.k8s.io" || kind !== "Gateway") return [];
-    const gateway = byKey.get(`${namespace}/${name}`);
+    const gateway = byKey.get(parentKey(config));
     return gateway === undefined ? [] : [madeListenerSet(memo, { config, gateway, settings }, listenerSource).value];
   });
   const source = routeSourceOf(objects, gateways, listenerSets, around, grants, memo);
   const routes = routesIn(objects).map((route) => madeRoute(memo, route, source));
   return {
+    classes: objects.classes,
+    remoteGateways,
+    remoteListenerSets: objects.listenerSets.flatMap((config) => {
+      const className = remote.get(parentKey(config));
+      return className === undefined ? [] : [{ config, className }];
+    }),
     gateways: sameList(memo, "gateways of the Gateway API", gateways),
     listenerSets: sameList(memo, "listener sets of the Gateway API", listenerSets),
     routes: sameList(memo, "routes of the Gateway API", routes),
@@ -178,6 +196,12 @@ function routesIn({ httpRoutes, grpcRoutes, tlsRoutes, tcpRoutes }: GatewayApiOb
 }
 
 const objectKey = ({ meta }: Config): string => `${meta.namespace}/${meta.name}`;
+
+/** The Gateway that a ListenerSet is for; "" for none. */
+function parentKey({ meta, spec }: Config<ListenerSet>): string {
+  const { group, kind, name, namespace = meta.namespace } = spec.parentRef;
+  return group === "gateway.networking.k8s.io" && kind === "Gateway" ? `${namespace}/${name}` : "";
+}
 
 type GrantQuestion = ListenerSource["isGranted"];
 

@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { FrontendTLS, GatewayTLS, Listener, ListenerTLS } from "../../config/gateway-api/gateway.ts";
 import type { ObjectReference, SecretReference } from "../../config/gateway-api/reference.ts";
 import type { ServerTLSSettings } from "../../config/kinds/gateway.ts";
-import { isCipherSuite } from "../../config/rules/server-tls.ts";
+import { isCipherSuite } from "../../config/rules/tls/server-tls.ts";
 import type { ListenerSource } from "./listener-source.ts";
 import { both, type Problem, problem } from "./problem.ts";
 

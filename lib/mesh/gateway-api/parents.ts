@@ -61,7 +61,7 @@ export function attachedParents(route: AttachedRoute, source: ParentSource): rea
 }
 
 /** A reference as a text; those of one parent that differ in how they are written only have one. */
-function parentText(ref: ParentReference, routeNamespace: string): string {
+export function parentText(ref: ParentReference, routeNamespace: string): string {
   const { group, kind, name, sectionName = "", port = 0, namespace = routeNamespace } = ref;
   return `${group}/${kind}/${name}/${sectionName}/${port}.${namespace}`;
 }
