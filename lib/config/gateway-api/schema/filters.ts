@@ -32,12 +32,12 @@ const pathModifier = fields(
   { replaceFullPath: anyText(1024), replacePrefixMatch: anyText(1024) },
 );
 
+const redirectCodes: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
 const requestRedirect = fields(
   {
-    statusCode: z
-      .union([z.literal(301), z.literal(302), z.literal(303), z.literal(307), z.literal(308)], {
-        error: "must be one of 301, 302, 303, 307, 308",
-      })
+    statusCode: wholeNumber(301, 308)
+      .refine((code) => redirectCodes.has(code), { error: "must be one of 301, 302, 303, 307, 308" })
       .default(302),
   },
   { scheme: z.enum(["http", "https"]), hostname: preciseHostname, path: pathModifier, port: portNumber },
