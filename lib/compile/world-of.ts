@@ -1,8 +1,11 @@
 import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/directory.ts";
 import type { FormName } from "../mesh/forms.ts";
+import { type Credentials, credentialsOf, isCredential, noCredentials } from "../mesh/gateway-api/credentials.ts";
+import { defaultGatewayApiSettings, type GatewayApiSettings } from "../mesh/gateway-api/settings.ts";
+import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { keepLast, lastMade } from "../mesh/memo/same.ts";
+import { keepLast, lastMade, sameList } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
@@ -23,6 +26,8 @@ export interface WorldOptions {
   readonly binaryForms?: boolean;
   /** Where proxies get their certificates; absent: from an agent that speaks SDS. */
   readonly certificates?: CertificateSource;
+  /** Switches of the Gateway API; what is absent is as usual. */
+  readonly gatewayApi?: Partial<GatewayApiSettings>;
   /** Of proxies besides those of the workloads. */
   readonly nodes: readonly EnvoyNode[];
 }
@@ -43,7 +48,16 @@ const proxiesIn = step(
 /** The world that a source's objects describe: registries converted, proxies counted. */
 export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Memo): Stage<World> {
   const { meshConfig, meshNetworks, configs } = loaded;
-  const { domain, clusterId, compat, nodes, legacyApi, binaryForms = false, certificates = "sds" } = options;
+  const {
+    domain,
+    clusterId,
+    compat,
+    nodes,
+    legacyApi,
+    binaryForms = false,
+    certificates = "sds",
+    gatewayApi,
+  } = options;
   const clusters = clustersOf(loaded, clusterId);
   const build = lastMade<RegistryBuilder>(memo, "registry") ?? createRegistryBuilder();
   keepLast(memo, "registry", build);
@@ -62,9 +76,21 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
       ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,
       certificates,
+      gatewayApi: {
+        settings: { ...defaultGatewayApiSettings, ...gatewayApi },
+        credentials: credentialsIn(loaded, memo),
+      },
     },
     diagnostics: [registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
   };
+}
+
+/** Looked for only where something may ask for them. */
+function credentialsIn({ objects, configs }: LoadedDirectory, memo: Memo): Credentials {
+  const of = configsByKind(configs, memo);
+  const asking = [of("Gateway.gateway.networking.k8s.io"), of("BackendTLSPolicy.gateway.networking.k8s.io")];
+  if (asking.every(({ length }) => length === 0)) return noCredentials;
+  return credentialsOf(memo, { objects: sameList(memo, "credentials", objects.filter(isCredential)) });
 }
 
 /** The primary one first; files of one cluster together. */

@@ -19,6 +19,10 @@ export interface ConfigMeta {
   readonly resourceVersion: string;
   /** Milliseconds since the epoch; objects that state none get `defaultCreationTime`. */
   readonly creationTimestampMs: number;
+  /** How often its spec was changed, as an API server counts; absent: no server has it. */
+  readonly generation?: number;
+  /** By which a server tells objects apart that have one name at different times; absent: no server has it. */
+  readonly uid?: string;
 }
 
 /** One object: metadata, validated spec with defaults applied, and where it came from. */
@@ -32,6 +36,8 @@ export interface Config<Spec = unknown> {
    * object that `origin` names. Absent: the object is as somebody wrote it.
    */
   readonly madeFrom?: Readonly<Record<string, Diagnostic["path"]>>;
+  /** Further objects that it was made from. */
+  readonly alsoMadeFrom?: readonly ConfigKey[];
 }
 
 /** Where a field is written: the path itself, or for a converted object the path in its origin; empty if there is none. */
@@ -52,6 +58,12 @@ export function keyOf(config: Config): ConfigKey {
   if (config.madeFrom !== undefined) return config.origin.key;
   const { group, kind, name, namespace } = config.meta;
   return { group, kind, name, namespace };
+}
+
+/** Every object that somebody wrote for this one. */
+export function keysOf(config: Config): readonly ConfigKey[] {
+  const { alsoMadeFrom } = config;
+  return alsoMadeFrom === undefined ? [keyOf(config)] : [keyOf(config), ...alsoMadeFrom];
 }
 
 /** Istio's age order: oldest first, ties by name, then namespace. */

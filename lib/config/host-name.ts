@@ -23,6 +23,18 @@ export function isSubsetHost(host: string, of: string): boolean {
   return host.length >= of.length && host.endsWith(of.slice(1));
 }
 
+/** Of each pair of hosts that overlap, the more specific one; in the order of the first list, each once. */
+export function intersectHosts(a: readonly string[], b: readonly string[]): readonly string[] {
+  const result: string[] = [];
+  for (const one of a) {
+    for (const other of b) {
+      const common = isSubsetHost(one, other) ? one : isSubsetHost(other, one) ? other : undefined;
+      if (common !== undefined && !result.includes(common)) result.push(common);
+    }
+  }
+  return result;
+}
+
 /**
  * A host as mentioned by an object, as a full name: a single label is a service of the object's own namespace.
  * @param domain domain suffix of the mesh

@@ -1,3 +1,4 @@
+import { gatewayApiKinds } from "./gateway-api/gateway-api-kinds.ts";
 import { istioKinds } from "./istio-kinds.ts";
 import type { KindSchema } from "./kind-schema.ts";
 import { legacyKinds } from "./legacy-kinds.ts";
@@ -6,7 +7,7 @@ import { legacyKinds } from "./legacy-kinds.ts";
  * Every kind of configuration that Portolan reads, today's before the legacy ones.
  * @see docs/how-istio-does-it/kinds.md#versions
  */
-export const kindSchemas: readonly KindSchema[] = [...istioKinds, ...legacyKinds];
+export const kindSchemas: readonly KindSchema[] = [...istioKinds, ...gatewayApiKinds, ...legacyKinds];
 
 const byGroupKind: ReadonlyMap<string, KindSchema> = new Map(
   kindSchemas.flatMap((schema) =>

@@ -17,6 +17,8 @@ export interface ReadOptions {
   readonly namespace?: string;
   /** `refuse` when absent. */
   readonly unknownFields?: "refuse" | "ignore";
+  /** `free`: names of objects are not checked, as in a program's own memory; only an API server does. `checked` when absent. */
+  readonly names?: "checked" | "free";
   /** Lets diagnostics name the line of the field instead of the line of the object. */
   readonly sourceOf?: SourceOf;
 }
@@ -39,7 +41,7 @@ export function readConfig(parsed: ParsedObject, options: ReadOptions = {}): Sta
   };
   const unknownFields = options.unknownFields ?? "refuse";
   const findings: Finding[] = [
-    ...metadataRules(object, schema),
+    ...metadataRules(object, schema, options.names === "free"),
     ...kubernetesFindings(object, schema, version, unknownFields),
   ];
   const reading = schema.read(object.spec, meta, unknownFields);
@@ -72,7 +74,7 @@ function metaOf(object: ParsedObject, schema: KindSchema, version: string, optio
   const { name, namespace } = object.metadata;
   const created = object.metadata.creationTimestamp;
   const createdMs = typeof created === "string" ? Date.parse(created) : Number.NaN;
-  const { resourceVersion } = object.metadata;
+  const { resourceVersion, generation, uid } = object.metadata;
   return {
     kind: schema.kind,
     group: schema.group,
@@ -84,6 +86,8 @@ function metaOf(object: ParsedObject, schema: KindSchema, version: string, optio
     annotations: texts(object.metadata.annotations),
     resourceVersion: typeof resourceVersion === "string" ? resourceVersion : "",
     creationTimestampMs: Number.isNaN(createdMs) ? defaultCreationTimeMs : createdMs,
+    ...(typeof generation === "number" ? { generation } : {}),
+    ...(typeof uid === "string" ? { uid } : {}),
   };
 }
 

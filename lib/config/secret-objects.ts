@@ -2,12 +2,14 @@ import type { Diagnostic } from "./diagnostic.ts";
 import { at, error, warning } from "./finding.ts";
 import { groupVersion } from "./group-version.ts";
 import type { ParsedObject } from "./parse.ts";
+import { secretFacts } from "./secret-facts.ts";
 
 /** Kubernetes' Secret. */
 export const isSecret = ({ apiVersion, kind }: ParsedObject): boolean =>
   kind === "Secret" && groupVersion(apiVersion).group === "";
 
-/** An object as it may go on: of a Secret the names of its values are left, since others ask whether it is there. */
+/** An object as it may go on: of a Secret the names of its values are left, and whether they can be
+ * used, since others ask for that. */
 export function withoutValues(object: ParsedObject): ParsedObject {
   if (!isSecret(object)) return object;
   const { apiVersion, kind, metadata, origin, type, data, stringData } = object;
@@ -19,7 +21,12 @@ export function withoutValues(object: ParsedObject): ParsedObject {
     apiVersion,
     kind,
     // Annotations may hold the whole object once more, as kubectl last applied it.
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(labels === undefined ? {} : { labels }) },
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labels === undefined ? {} : { labels }),
+      annotations: secretFacts(object),
+    },
     ...(type === undefined ? {} : { type }),
     data: Object.fromEntries(names.map((key) => [key, ""])),
     origin,

@@ -3,6 +3,8 @@ import type { Stage } from "../config/diagnostic.ts";
 import type { Ingress, IngressClass } from "../config/kinds/ingress.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import { forms } from "./forms.ts";
+import { convertGatewayApi, defaultGatewayApi } from "./gateway-api/convert.ts";
+import { gatewayApiStatuses } from "./gateway-api/statuses.ts";
 import { type ConfigsOf, configsByKind } from "./index/configs-by-kind.ts";
 import { destinationRuleIndex } from "./index/destination-rule-index.ts";
 import { envoyFilterIndex } from "./index/envoy-filter-index.ts";
@@ -40,8 +42,13 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     exportDefault: meshConfig.defaultServiceExportTo,
   });
   const ingress = ingressesOf(of, meshConfig, domain, services, memo);
-  const rules = of("DestinationRule");
-  const servers = byAgeTogether(memo, { written: of("Gateway"), converted: ingress.value.gateways });
+  const { gatewayApi: api = defaultGatewayApi } = world;
+  const gatewayApi = convertGatewayApi(of, { api, services, namespaces: registry.namespaces, domain }, memo);
+  const rules = withConverted(memo, of("DestinationRule"), gatewayApi.destinationRules);
+  const servers = byAgeTogether(memo, {
+    written: of("Gateway"),
+    converted: [...ingress.value.gateways, ...gatewayApi.gateways],
+  });
   const isPlain = world.certificates === "none";
   const { value: written, diagnostics: plain } = isPlain
     ? withoutCertificates(
@@ -51,7 +58,10 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     : { value: { destinationRules: rules, gateways: servers }, diagnostics: [] };
   const { gateways } = written;
   const virtualServices = virtualServiceIndex(memo, {
-    configs: byAgeTogether(memo, { written: of("VirtualService"), converted: ingress.value.virtualServices }),
+    configs: byAgeTogether(memo, {
+      written: of("VirtualService"),
+      converted: [...ingress.value.virtualServices, ...gatewayApi.virtualServices],
+    }),
     exportDefault: meshConfig.defaultVirtualServiceExportTo,
   });
   const destinationRules = destinationRuleIndex(memo, {
@@ -95,6 +105,7 @@ export function buildMesh(world: World, memo: Memo): Stage<Mesh> {
     networks,
     lookups: meshLookups(memo, { general, services, endpoints, meshConfig, domain, peerAuthentication, networks }),
     serviceLookups: general,
+    statuses: () => gatewayApiStatuses({ parts: gatewayApi.parts, settings: api.settings, services, endpoints }, memo),
   };
   const stages = [ingress, virtualServices, destinationRules, sidecars, writtenPeers, legacy, policies];
   return { value: mesh, diagnostics: [...plain, ...stages.flatMap((stage) => stage.diagnostics)] };
@@ -128,6 +139,16 @@ function ingressesOf(
   const ingresses = of("Ingress");
   if (ingresses.length === 0) return noIngresses;
   return convertedIngresses(memo, { ingresses, classes: of("IngressClass"), meshConfig, domain, services });
+}
+
+/** Written and converted objects in one list, in any order. */
+function withConverted<Spec>(
+  memo: Memo,
+  written: readonly Config<Spec>[],
+  converted: readonly Config<Spec>[],
+): readonly Config<Spec>[] {
+  if (converted.length === 0) return written;
+  return sameList(memo, `all with converted ${converted[0]?.meta.kind}`, [...written, ...converted]);
 }
 
 /** Written and converted objects in one list, oldest first. */

@@ -3,6 +3,7 @@ import type { Gateway } from "../config/kinds/gateway.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
 import type { Form } from "./forms.ts";
+import type { ObjectStatus } from "./gateway-api/object-status.ts";
 import type { DestinationRuleIndex } from "./index/destination-rule-index.ts";
 import type { EnvoyFilterIndex } from "./index/envoy-filter-index.ts";
 import type { NetworkIndex } from "./index/network-index.ts";
@@ -36,4 +37,6 @@ export interface Mesh {
   readonly lookups: MeshLookups;
   /** Those of them that neither endpoints nor policies can change. */
   readonly serviceLookups: ServiceLookups;
+  /** What is told to the objects of the Gateway API; worked out when it is asked for. */
+  readonly statuses: () => readonly ObjectStatus[];
 }

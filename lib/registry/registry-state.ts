@@ -1,3 +1,4 @@
+import type { Labels } from "../config/labels.ts";
 import type { ProxyQuery } from "./proxy-query.ts";
 import type { Endpoint, Service, ServiceTarget, Workload } from "./service.ts";
 
@@ -32,6 +33,8 @@ export interface RegistryState {
    * (`registryServiceName`). Those that MeshNetworks gives by address are not among them.
    */
   readonly networkGateways: readonly NetworkGateway[];
+  /** The namespaces of the primary cluster that have an object, and its labels. */
+  readonly namespaces: ReadonlyMap<string, Labels>;
 }
 
 /** An address at which another network can be reached (east-west gateway). */

@@ -38,6 +38,7 @@ const nothing: RegistryState = {
   serviceTargets: () => [],
   workloads: [],
   networkGateways: [],
+  namespaces: new Map(),
 };
 
 /** What went, came and changed between two lists, by key. */

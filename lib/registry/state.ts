@@ -116,13 +116,20 @@ function allWorkloads(assembly: Assembly, lists: PodLists): readonly Workload[] 
   return out;
 }
 
-/** The public face of an assembly. Workloads are listed on first use: only a census of proxies needs them. */
+/** The public face of an assembly. What few need is listed on first use. */
 export function createState(assembly: Assembly, podLists: PodLists): RegistryState {
   let workloads: readonly Workload[] | undefined;
+  let namespaces: RegistryState["namespaces"] | undefined;
   return {
     services: assembly.services,
     endpoints: assembly.endpoints,
     networkGateways: assembly.networkGateways,
+    get namespaces() {
+      namespaces ??= new Map(
+        [...(assembly.clusters[0]?.index.namespaces ?? [])].map(([name, { labels }]) => [name, labels]),
+      );
+      return namespaces;
+    },
     get workloads() {
       workloads ??= allWorkloads(assembly, podLists);
       return workloads;

@@ -6,14 +6,17 @@ import { casesOf, suitesOf } from "../conformance/suites.ts";
 import { readV1Case } from "../conformance/v1-cases.ts";
 
 const read = (folder: string, files: readonly string[]) =>
-  readFiles(files.map((file) => ({ file, text: readFileSync(join(folder, file), "utf8") })));
+  readFiles(
+    files.map((file) => ({ file, text: readFileSync(join(folder, file), "utf8") })),
+    { names: "free" },
+  );
 const problems = (loaded: ReturnType<typeof readFiles>) =>
   loaded.diagnostics
     .filter(({ severity }) => severity === "error")
     .map(({ origin, path, message }) => `${origin.file}:${origin.line} ${path.join(".")} ${message}`);
 
 describe("the conformance cases", () => {
-  it.each(suitesOf("v3", "v3-samples"))("have only configuration that is accepted in %s", (suite) => {
+  it.each(suitesOf("v3", "v3-samples", "gateway-api"))("have only configuration that is accepted in %s", (suite) => {
     for (const { name, path } of casesOf(suite)) {
       const files = ["input.yaml", "mesh.yaml", "networks.yaml"].filter((file) => existsSync(join(path, file)));
       expect(problems(read(path, files)), name).toEqual([]);

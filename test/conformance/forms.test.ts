@@ -17,7 +17,7 @@ import { casesOf } from "./suites.ts";
 /** What no suite has a case of is in ours. */
 const formCases = fileURLToPath(new URL("form-cases/", import.meta.url));
 const cases = [
-  ...["v3", "v3-samples"].flatMap((suite) => casesOf(suite).map(({ path }) => path)),
+  ...["v3", "v3-samples", "gateway-api"].flatMap((suite) => casesOf(suite).map(({ path }) => path)),
   ...readdirSync(formCases).map((name) => join(formCases, name)),
 ];
 

@@ -15,6 +15,8 @@ export interface CaseOutcome {
   readonly name: string;
   readonly group: string;
   readonly files: readonly FileOutcome[];
+  /** What is written to objects, where a case says it and it was asked for. */
+  readonly status?: FileOutcome;
   /** Why nothing could be compared, or undefined. */
   readonly error: string | undefined;
 }
@@ -26,11 +28,18 @@ export interface Counts {
   readonly proxiesEqual: number;
   readonly files: number;
   readonly filesEqual: number;
+  /** Cases whose status was compared. */
+  readonly statuses: number;
+  readonly statusEqual: number;
 }
 
 export function isEqual(outcome: CaseOutcome): boolean {
-  return outcome.error === undefined && outcome.files.every((file) => file.differences.length === 0);
+  return outcome.error === undefined && comparedIn(outcome).every((file) => file.differences.length === 0);
 }
+
+/** Everything that was compared in a case. */
+export const comparedIn = ({ files, status }: CaseOutcome): readonly FileOutcome[] =>
+  status === undefined ? files : [...files, status];
 
 export function countsOf(outcomes: readonly CaseOutcome[]): Counts {
   const proxies = outcomes.flatMap((outcome) => {
@@ -40,6 +49,9 @@ export function countsOf(outcomes: readonly CaseOutcome[]): Counts {
   const files = outcomes.flatMap((outcome) =>
     outcome.files.map((file) => outcome.error === undefined && file.differences.length === 0),
   );
+  const statuses = outcomes.flatMap(({ status, error }) =>
+    status === undefined ? [] : [error === undefined && status.differences.length === 0],
+  );
   const count = (flags: readonly boolean[]): number => flags.filter((flag) => flag).length;
   return {
     cases: outcomes.length,
@@ -48,6 +60,8 @@ export function countsOf(outcomes: readonly CaseOutcome[]): Counts {
     proxiesEqual: count(proxies),
     files: files.length,
     filesEqual: count(files),
+    statuses: statuses.length,
+    statusEqual: count(statuses),
   };
 }
 
@@ -67,7 +81,7 @@ export function summaryOf(suite: string, outcomes: readonly CaseOutcome[]): Summ
     groups: [...groups].map(([name, members]) => ({ name, ...countsOf(members) })),
     total: countsOf(outcomes),
     failing: outcomes.flatMap((outcome) =>
-      outcome.files
+      comparedIn(outcome)
         .filter((file) => outcome.error !== undefined || file.differences.length > 0)
         .map((file) => ({ case: outcome.name, proxy: file.proxy, file: file.file })),
     ),

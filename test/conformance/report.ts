@@ -1,7 +1,7 @@
 import Table from "cli-table3";
 import pc from "picocolors";
 import type { Difference } from "./differences.ts";
-import { type CaseOutcome, type Counts, isEqual, type Summary } from "./outcome.ts";
+import { type CaseOutcome, type Counts, comparedIn, isEqual, type Summary } from "./outcome.ts";
 
 /** The table of groups, and the first differences of what fails. */
 export function report(summary: Summary, outcomes: readonly CaseOutcome[], differencesPerFile: number): string {
@@ -11,8 +11,8 @@ export function report(summary: Summary, outcomes: readonly CaseOutcome[], diffe
 
 function table(summary: Summary): string {
   const rows = new Table({
-    head: ["group", "cases", "proxies", "files"],
-    colAligns: ["left", "right", "right", "right"],
+    head: ["group", "cases", "proxies", "files", ...(summary.total.statuses > 0 ? ["status"] : [])],
+    colAligns: ["left", "right", "right", "right", "right"],
     style: { head: [], border: [], compact: true },
   });
   for (const group of summary.groups) rows.push(row(group.name, group));
@@ -26,6 +26,7 @@ function row(name: string, counts: Counts): string[] {
     share(counts.casesEqual, counts.cases),
     share(counts.proxiesEqual, counts.proxies),
     share(counts.filesEqual, counts.files),
+    ...(counts.statuses > 0 ? [share(counts.statusEqual, counts.statuses)] : []),
   ];
 }
 
@@ -37,11 +38,11 @@ function share(equal: number, all: number): string {
 function describe(outcome: CaseOutcome, differencesPerFile: number): string {
   const title = pc.bold(`${outcome.suite}/${outcome.name}`);
   if (outcome.error !== undefined) return `${title}\n  ${pc.red(outcome.error)}`;
-  const files = outcome.files.filter((file) => file.differences.length > 0);
+  const files = comparedIn(outcome).filter((file) => file.differences.length > 0);
   return [
     title,
     ...files.flatMap((file) => [
-      `  ${file.proxy}/${file.file}: ${count(file.differences.length, "difference")}`,
+      `  ${file.proxy === "" ? "" : `${file.proxy}/`}${file.file}: ${count(file.differences.length, "difference")}`,
       ...file.differences.slice(0, differencesPerFile).map((difference) => `    ${describeDifference(difference)}`),
     ]),
   ].join("\n");

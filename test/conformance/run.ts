@@ -23,16 +23,18 @@ interface Options {
   readonly size?: true;
   readonly import?: string;
   readonly updatePassing?: true;
+  readonly status?: true;
 }
 
 const command = new Command("conformance")
   .description("compares generated resources with the expected files of conformance cases")
-  .addOption(new Option("--suite <name>", "which cases; default: v3 and v3-samples").choices([...suiteNames, "all"]))
+  .addOption(new Option("--suite <name>", "which cases; default: all but v1").choices([...suiteNames, "all"]))
   .option("--dir <folder>", "cases in another folder, as they are recorded or as the repository keeps them")
   .option("--group <name>", "only this feature group: its name, a part of it, or the word in about.txt")
   .option("--case <name>", "only this case")
   .option("--json", "print one object: {suite, groups, total, failing}")
   .option("--diff", "print every difference, not only the first ones")
+  .option("--status", "compare also what is written to the objects of the Gateway API")
   .option("--show", "print the case that --case names: inputs and every answer in full")
   .option("--size", "print what the recorded cases weigh in a checkout")
   .option("--import <folder>", "take the cases of a folder into the repository, suite by the folder's name")
@@ -52,7 +54,7 @@ async function main(): Promise<void> {
   }
   if (options.show) return show(chosen.map(([, folder]) => folder));
   const outcomes: CaseOutcome[] = [];
-  for (const [suite, folder] of chosen) outcomes.push(await runCase(suite, folder));
+  for (const [suite, folder] of chosen) outcomes.push(await runCase(suite, folder, options.status));
   const summary = summaryOf(options.suite ?? (options.dir === undefined ? "all" : "v3"), outcomes);
   if (options.updatePassing && options.dir === undefined) writePassing(outcomes);
   const text = options.json
@@ -70,7 +72,7 @@ function chosenSuites(): readonly SuiteName[] {
   if (options.suite !== undefined) return [options.suite];
   if (options.dir !== undefined) return ["v3"];
   // A case to be shown is looked for everywhere.
-  return options.show ? suiteNames : ["v3", "v3-samples"];
+  return options.show ? suiteNames : ["v3", "v3-samples", "gateway-api"];
 }
 
 function isChosen({ group, name }: CaseFolder): boolean {

@@ -16,8 +16,12 @@ export interface SuiteFolders {
 
 /** A kind of conformance cases: how the folders of one layout are run. */
 export interface Suite extends SuiteFolders {
-  /** Runs one case folder. Whatever it throws costs that case only. */
-  run(folder: CaseFolder): CaseOutcome | Promise<CaseOutcome>;
+  /**
+   * Runs one case folder. Whatever it throws costs that case only.
+   *
+   * @param withStatus compare also what is written to objects, where a case says it
+   */
+  run(folder: CaseFolder, withStatus: boolean): CaseOutcome | Promise<CaseOutcome>;
   /** What there is to compare in a case, for one that threw. */
   filesOf(folder: CaseFolder): readonly Pick<FileOutcome, "proxy" | "file">[];
 }
@@ -50,9 +54,9 @@ function caseFolders(suite: string, dir: string): readonly CaseFolder[] {
 }
 
 /** Runs one case; an exception in it becomes its outcome, with every expected file counted as differing. */
-export async function runCase(suite: Suite, folder: CaseFolder): Promise<CaseOutcome> {
+export async function runCase(suite: Suite, folder: CaseFolder, withStatus = false): Promise<CaseOutcome> {
   try {
-    return await suite.run(folder);
+    return await suite.run(folder, withStatus);
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const files = suite.filesOf(folder).map((file) => ({ ...file, differences: [] }));

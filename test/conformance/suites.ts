@@ -6,7 +6,7 @@ import { v1Folders } from "./v1-cases.ts";
 import { xdsSuite } from "./xds-suite.ts";
 
 /** The suites that the runner compares. */
-export const suiteNames = ["v3", "v3-samples", "v1"] as const;
+export const suiteNames = ["v3", "v3-samples", "gateway-api", "v1"] as const;
 export type SuiteName = (typeof suiteNames)[number];
 
 /** The cases that the repository carries, by suite. */
@@ -15,6 +15,7 @@ export const carriedCases = new URL("cases/", import.meta.url);
 /** What is missing of a suite where `../shared` is not there. */
 export const outside: Readonly<Partial<Record<SuiteName, string>>> = {
   "v3-samples": "Istio's sample applications",
+  "gateway-api": "cases around Istio's own inputs of the Gateway API",
   v1: "the golden answers that releases 0.7 and 0.8 ship",
 };
 

@@ -3,6 +3,7 @@ import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ClassResources, type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
+import { compareStatus } from "./compare-status.ts";
 import { type Difference, fileDifferences } from "./differences.ts";
 import { asJson, type Json } from "./json.ts";
 import { loadCase } from "./load-case.ts";
@@ -18,7 +19,7 @@ export function xdsSuite(name: string, dirs: readonly string[]): Suite {
   return {
     name,
     dirs,
-    run: (folder) => {
+    run: (folder, withStatus) => {
       const world = loadCase(folder.path);
       const memo = createMemo();
       const mesh = buildMesh(world, memo).value;
@@ -28,7 +29,8 @@ export function xdsSuite(name: string, dirs: readonly string[]): Suite {
       const files = [...new Set([...Object.keys(expected), ...made.keys()])].flatMap((name) =>
         resourceTypes.map((type) => compareFile(expected[name], name, type, made.get(name))),
       );
-      return { ...folder, files, error: undefined };
+      const status = withStatus ? compareStatus(folder.path, mesh.statuses()) : undefined;
+      return { ...folder, files, ...(status === undefined ? {} : { status }), error: undefined };
     },
     filesOf: ({ path }) =>
       Object.entries(readExpected(path)).flatMap(([proxy, files]) =>

@@ -14,7 +14,7 @@ import { admit, complaint, newCrowd } from "./crowd.ts";
 
 const formCases = fileURLToPath(new URL("../conformance/form-cases/", import.meta.url));
 const suites = [
-  ...suitesOf("v3", "v3-samples").map((suite) => ({ suite, cases: casesOf(suite) })),
+  ...suitesOf("v3", "v3-samples", "gateway-api").map((suite) => ({ suite, cases: casesOf(suite) })),
   { suite: "form-cases", cases: readdirSync(formCases).map((name) => ({ name, path: join(formCases, name) })) },
 ];
 const formNames: readonly FormName[] = ["istio", "shared"];

@@ -36,7 +36,8 @@ export function checkSource(source: RandomSource): CheckedSource {
 
 function checkCompiled(source: RandomSource): CheckedSource {
   const files = filesOf(source);
-  const options = { ...defaultWorldOptions, nodes: source.proxies.map(nodeOfNamed) };
+  const nodes = source.proxies.map(nodeOfNamed);
+  const options = { ...defaultWorldOptions, gatewayApi: { alphaKinds: true }, nodes };
   const memo = createMemo();
   const world = worldOf(readFiles(files), options, memo).value;
   const compiled = compile(world, [], memo).value;

@@ -3,8 +3,11 @@ import { rdsNames } from "../../lib/xds/rds-names.ts";
 import type { ClassResources } from "../../lib/xds/resource.ts";
 import { asJson, isArray, isObject, type Json } from "../conformance/json.ts";
 
-/** Clusters of bootstraps, which no answer holds; the last one where a mesh asks for Envoy's access log service. */
-const bootstrapped: ReadonlySet<string> = new Set(["sds-grpc", "portolan", "envoy_accesslog_service"]);
+/**
+ * Clusters of bootstraps, which no answer holds, the third one where a mesh asks for Envoy's access log service; and the name of a
+ * backend that may not be named, which is nobody's.
+ */
+const notHeld: ReadonlySet<string> = new Set(["sds-grpc", "portolan", "envoy_accesslog_service", "UnknownService"]);
 const clusterFields: ReadonlySet<string> = new Set(["cluster", "clusterName", "collectorCluster"]);
 
 /**
@@ -19,7 +22,7 @@ export function dangling(resources: ClassResources): readonly string[] {
   const tables = new Set(resources.routes.map(({ name }) => name));
   const assignments = new Set(resources.endpoints.map(({ name }) => name));
   const isMissing = (name: string): boolean =>
-    !clusters.has(name) && !bootstrapped.has(name) && parseClusterName(name)?.direction !== "outbound";
+    !clusters.has(name) && !notHeld.has(name) && parseClusterName(name)?.direction !== "outbound";
   return [
     ...[...resources.listeners, ...resources.routes].flatMap(({ name, json }) =>
       clustersNamed(asJson(json))

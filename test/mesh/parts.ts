@@ -105,6 +105,7 @@ export function world(parts: WorldParts): World {
     serviceTargets: (proxy) => parts.targets?.[proxy.id] ?? [],
     workloads: [],
     networkGateways: [],
+    namespaces: new Map(),
   };
   const meshConfig = parts.meshConfig === undefined ? defaultMeshConfig : { ...defaultMeshConfig, ...parts.meshConfig };
   return {

@@ -73,7 +73,7 @@ function behind(state: RegistryState, host: string, port: number): ReadonlySet<s
 /** Endpoints of network gateways have no workload and no health: they stand for others and are no registry's. */
 const isGateway = (text: string): boolean => text.includes(" ;;;;") && !text.endsWith("HEALTHY");
 
-describe.each(suitesOf("v3", "v3-samples"))("the endpoints of the %s cases", (suite) => {
+describe.each(suitesOf("v3", "v3-samples", "gateway-api"))("the endpoints of the %s cases", (suite) => {
   const readExpected = expectedReader();
 
   it.each(casesOf(suite))(

@@ -9,13 +9,13 @@ const booleanText: ReadonlySet<string> = new Set("1 t T TRUE true True 0 f F FAL
 const internalAnnotations = ["internal.istio.io/parent-namespace", "internal.istio.io/parents"] as const;
 
 /** Checks that hold for every kind, before its own. @see docs/how-istio-does-it/validation.md#what-holds-for-every-object */
-export function* metadataRules(object: ParsedObject, schema: KindSchema): Generator<Finding> {
+export function* metadataRules(object: ParsedObject, schema: KindSchema, hasFreeNames: boolean): Generator<Finding> {
   const { version } = groupVersion(object.apiVersion);
   if (!schema.versions.includes(version)) {
     const hint = `known: ${schema.versions.join(", ")}`;
     yield error(["apiVersion"], `"${version}" is no version of ${schema.kind}`, hint, "unknown-version");
   }
-  yield* objectMetaRules(object, { isClusterScoped: schema.clusterScoped, hasFreeNames: false });
+  yield* objectMetaRules(object, { isClusterScoped: schema.clusterScoped, hasFreeNames });
   const annotations = object.metadata.annotations;
   if (typeof annotations !== "object" || annotations === null) return;
   const values: Readonly<Record<string, unknown>> = { ...annotations };

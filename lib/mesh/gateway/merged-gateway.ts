@@ -3,14 +3,15 @@
  * @see docs/how-istio-does-it/gateways.md
  * @see istio 1.30.3 pilot/pkg/model/gateway.go
  */
-import { type Config, keyOf } from "../../config/config.ts";
-import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
+import { type Config, keyOf, writtenPath } from "../../config/config.ts";
+import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { Gateway, Server } from "../../config/kinds/gateway.ts";
 import { isSubset, type Labels } from "../../config/labels.ts";
 import type { ServiceTarget } from "../../registry/service.ts";
 import { lazily } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
+import { boundServices, isBoundTo, noBound } from "./bound-services.ts";
 import {
   gatewayRouteName,
   isHttpProtocol,
@@ -60,9 +61,22 @@ export interface GatewayServer {
   readonly routeName: string;
 }
 
-/** Gateways whose selector is part of the workload's labels, or that have none; in the order given. */
-export function gatewaysFor(gateways: readonly Config<Gateway>[], labels: Labels): readonly Config<Gateway>[] {
-  return gateways.filter((gateway) => isSubset(gateway.spec.selector ?? {}, labels));
+/**
+ * Gateways for one of the services that a workload backs, those whose selector is part of its labels, and those that have
+ * neither; in the order given.
+ *
+ * @param targets of the workload; asked for only where some Gateway is for services
+ */
+export function gatewaysFor(
+  gateways: readonly Config<Gateway>[],
+  labels: Labels,
+  targets: () => readonly ServiceTarget[],
+): readonly Config<Gateway>[] {
+  return gateways.filter((gateway) => {
+    const bound = boundServices(gateway);
+    if (bound === undefined) return isSubset(gateway.spec.selector ?? {}, labels);
+    return targets().some(({ service }) => isBoundTo(bound, service));
+  });
 }
 
 interface Entry {
@@ -103,7 +117,9 @@ export function mergeGateways(
   for (const gateway of gateways) {
     const source = { gateway, key: keyOf(gateway), gatewayName: `${gateway.meta.namespace}/${gateway.meta.name}` };
     for (const [at, server] of serversOf(memo, { gateway }).entries()) {
-      addServer(merge, source, server, at, translations);
+      for (const port of workloadPorts(server.port.number, gateway, translations)) {
+        addServer(merge, source, server, at, port);
+      }
     }
   }
   const entries = [...merge.entries.values()];
@@ -136,11 +152,10 @@ function addServer(
   source: Pick<GatewayServer, "gateway" | "key" | "gatewayName">,
   server: Server,
   at: number,
-  translations: readonly PortTranslation[],
+  number: number,
 ): void {
   const { gateway } = source;
   const { name, namespace } = gateway.meta;
-  const number = workloadPort(server.port.number, translations);
   const added: GatewayServer = {
     ...source,
     server,
@@ -153,7 +168,7 @@ function addServer(
     code: refusal.code,
     severity: "error",
     origin: gateway.origin,
-    path: ["spec", "servers", at, ...refusal.path],
+    path: writtenPath(gateway, ["spec", "servers", at, ...refusal.path]),
     message: `${refusal.message}; the server is left out`,
     hint: refusal.hint,
   });
@@ -165,6 +180,8 @@ type Refusal = Pick<Diagnostic, "code" | "path" | "message" | "hint">;
 export interface PortTranslation {
   readonly port: number;
   readonly targetPort: number;
+  /** Of Gateways for services: `namespace/host` of the one that it holds for. Absent: it holds for all others. */
+  readonly service?: string;
 }
 
 /** The translations of the ports that servers of these Gateways declare; a service may be labelled to have none. */
@@ -172,7 +189,16 @@ export function portTranslations(
   gateways: readonly Config<Gateway>[],
   targets: readonly ServiceTarget[],
 ): readonly PortTranslation[] {
-  const declared = new Set(gateways.flatMap(({ spec }) => spec.servers.map((server) => server.port.number)));
+  const bound = gateways.filter((gateway) => boundServices(gateway) !== undefined);
+  const selecting = bound.length === 0 ? gateways : gateways.filter((gateway) => !bound.includes(gateway));
+  return [...selectedTranslations(selecting, targets), ...boundTranslations(bound, targets)];
+}
+
+function selectedTranslations(
+  gateways: readonly Config<Gateway>[],
+  targets: readonly ServiceTarget[],
+): readonly PortTranslation[] {
+  const declared = declaredBy(gateways);
   const first = new Map<number, number>();
   for (const { service, servicePort, targetPort } of targets) {
     if (!declared.has(servicePort.port) || first.has(servicePort.port)) continue;
@@ -183,9 +209,47 @@ export function portTranslations(
   return [...first].map(([port, targetPort]) => ({ port, targetPort })).sort((a, b) => a.port - b.port);
 }
 
-/** The port that the workload listens on for a port of its service; the number itself where no service has it. */
-function workloadPort(declared: number, translations: readonly PortTranslation[]): number {
-  return translations.find(({ port }) => port === declared)?.targetPort ?? declared;
+/** A port that a service names is meant as it is, so it stands for all that the workload listens on for it. */
+function boundTranslations(
+  gateways: readonly Config<Gateway>[],
+  targets: readonly ServiceTarget[],
+): readonly PortTranslation[] {
+  if (gateways.length === 0) return [];
+  const declared = declaredBy(gateways);
+  const found = targets.filter(({ service, servicePort }) => {
+    return (
+      declared.has(servicePort.port) &&
+      gateways.some((gateway) => isBoundTo(boundServices(gateway) ?? noBound, service))
+    );
+  });
+  return found
+    .map(({ service, servicePort, targetPort }) => ({
+      port: servicePort.port,
+      targetPort,
+      service: `${service.attributes.namespace}/${service.hostname}`,
+    }))
+    .sort((a, b) => byCodePoint(a.service, b.service) || a.port - b.port || a.targetPort - b.targetPort);
+}
+
+const declaredBy = (gateways: readonly Config<Gateway>[]): ReadonlySet<number> =>
+  new Set(gateways.flatMap(({ spec }) => spec.servers.map((server) => server.port.number)));
+
+/**
+ * The ports that the workload listens on for a port of its services. Where no service has it, that is the number itself, but
+ * nothing for a Gateway that is for services.
+ */
+function workloadPorts(
+  declared: number,
+  gateway: Config<Gateway>,
+  translations: readonly PortTranslation[],
+): readonly number[] {
+  const bound = boundServices(gateway);
+  const fitting = translations.filter(({ port, service }) => {
+    if (port !== declared || (service === undefined) !== (bound === undefined)) return false;
+    return bound === undefined || bound.names.has(service ?? "");
+  });
+  if (bound !== undefined) return [...new Set(fitting.map(({ targetPort }) => targetPort))].sort((a, b) => a - b);
+  return [fitting[0]?.targetPort ?? declared];
 }
 
 /** Hosts with TLS become SNI matches, which Envoy wants only once in a listener: one duplicate refuses the whole server. */

@@ -1,5 +1,13 @@
 import { byAge, type Config } from "../../config/config.ts";
 import { kindText } from "../../config/diagnostic.ts";
+import type {
+  BackendTLSPolicy,
+  BackendTrafficPolicy,
+  ReferenceGrant,
+} from "../../config/gateway-api/backend-policy.ts";
+import type { GatewayClass, KubernetesGateway, ListenerSet } from "../../config/gateway-api/gateway.ts";
+import type { KubernetesHTTPRoute } from "../../config/gateway-api/http-route.ts";
+import type { GRPCRoute, KubernetesTCPRoute, KubernetesTLSRoute } from "../../config/gateway-api/other-routes.ts";
 import type { AuthenticationPolicy } from "../../config/kinds/authentication-policy.ts";
 import type { AuthorizationPolicy } from "../../config/kinds/authorization-policy.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
@@ -9,6 +17,7 @@ import type { Ingress, IngressClass } from "../../config/kinds/ingress.ts";
 import type { PeerAuthentication } from "../../config/kinds/peer-authentication.ts";
 import type { ProxyConfigResource } from "../../config/kinds/proxy-config.ts";
 import type { RequestAuthentication } from "../../config/kinds/request-authentication.ts";
+import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
 import type { RbacConfig, ServiceRole, ServiceRoleBinding } from "../../config/kinds/service-role.ts";
 import type { Sidecar } from "../../config/kinds/sidecar.ts";
 import type { Telemetry } from "../../config/kinds/telemetry.ts";
@@ -43,6 +52,17 @@ interface SpecOf {
   readonly VirtualService: VirtualService;
   readonly WasmPlugin: WasmPlugin;
   readonly WorkloadGroup: WorkloadGroup;
+  readonly ServiceEntry: ServiceEntry;
+  readonly "BackendTLSPolicy.gateway.networking.k8s.io": BackendTLSPolicy;
+  readonly "GRPCRoute.gateway.networking.k8s.io": GRPCRoute;
+  readonly "Gateway.gateway.networking.k8s.io": KubernetesGateway;
+  readonly "GatewayClass.gateway.networking.k8s.io": GatewayClass;
+  readonly "HTTPRoute.gateway.networking.k8s.io": KubernetesHTTPRoute;
+  readonly "ListenerSet.gateway.networking.k8s.io": ListenerSet;
+  readonly "ReferenceGrant.gateway.networking.k8s.io": ReferenceGrant;
+  readonly "TCPRoute.gateway.networking.k8s.io": KubernetesTCPRoute;
+  readonly "TLSRoute.gateway.networking.k8s.io": KubernetesTLSRoute;
+  readonly "XBackendTrafficPolicy.gateway.networking.x-k8s.io": BackendTrafficPolicy;
 }
 
 type Kind = keyof SpecOf;

@@ -1,4 +1,4 @@
-import { byAge, type Config, keyOf } from "../../config/config.ts";
+import { byAge, type Config, keysOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
 import { fullHostName } from "../../config/host-name.ts";
@@ -131,7 +131,7 @@ const ruleOfHost = step(
 function withFullName(written: Config<DestinationRule>): MeshDestinationRule {
   const host = fullHostName(written.spec.host, written.meta.namespace, written.meta.domain);
   const config = host === written.spec.host ? written : { ...written, spec: { ...written.spec, host } };
-  return { config, from: [keyOf(written)] };
+  return { config, from: keysOf(written) };
 }
 
 const hasSelector = (config: Config<DestinationRule>): boolean => config.spec.workloadSelector !== undefined;
@@ -212,7 +212,7 @@ function mergeRules(into: MeshDestinationRule, added: Config<DestinationRule>): 
     ...(subsets.length === 0 ? {} : { subsets }),
     ...(trafficPolicy === undefined ? {} : { trafficPolicy }),
   };
-  return { value: { config: { ...into.config, spec: merged }, from: [...into.from, keyOf(added)] }, diagnostics };
+  return { value: { config: { ...into.config, spec: merged }, from: [...into.from, ...keysOf(added)] }, diagnostics };
 }
 
 function ignored(

@@ -1,4 +1,4 @@
-import { byAge, type Config, keyOf } from "../../config/config.ts";
+import { byAge, type Config, keyOf, keysOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { DiagnosticCode } from "../../config/diagnostic-codes.ts";
 import type { HTTPRoute, VirtualService } from "../../config/kinds/virtual-service.ts";
@@ -71,8 +71,10 @@ export function indexVirtualServices(
   const forKey = remembered((key: string): readonly MeshVirtualService[] => {
     const [namespace = "", gateway = ""] = key.split("|");
     const shared = everywhere.get(gateway) ?? [];
-    const consumer = shared.filter((service) => ofGatewayApi(service) && service.config.meta.namespace === namespace);
-    const rest = consumer.length === 0 ? shared : shared.filter((service) => !consumer.includes(service));
+    const isConsumers = ({ config }: MeshVirtualService): boolean =>
+      isOfGatewayApi(config) && config.meta.namespace === namespace;
+    const consumer = shared.filter(isConsumers);
+    const rest = consumer.length === 0 ? shared : shared.filter((service) => !isConsumers(service));
     const first = [...(own.get(key) ?? []), ...(exported.get(key) ?? []), ...consumer];
     const list = first.length === 0 ? rest : [...first, ...rest];
     return sameList(memo, `virtual services|${key}`, list);
@@ -80,8 +82,8 @@ export function indexVirtualServices(
   return { value: { all, forGateway: (namespace, gateway) => forKey(`${namespace}|${gateway}`) }, diagnostics };
 }
 
-const ofGatewayApi = (service: MeshVirtualService): boolean =>
-  service.config.meta.annotations[routeSemanticsAnnotation] === "gateway";
+/** Whether a virtual service was made from routes of the Gateway API, which mean some things otherwise. */
+export const isOfGatewayApi = ({ meta }: Config): boolean => meta.annotations[routeSemanticsAnnotation] === "gateway";
 
 function add(map: Map<string, MeshVirtualService[]>, key: string, service: MeshVirtualService): void {
   const list = map.get(key);
@@ -129,7 +131,8 @@ const plainVirtualService = step(
   "virtual service",
   { config: "identity" },
   ({ config }: { readonly config: Config<VirtualService> }) =>
-    meshVirtualService(withFullNames(config), [keyOf(config)]),
+    // Names of the Gateway API are full ones.
+    meshVirtualService(isOfGatewayApi(config) ? config : withFullNames(config), keysOf(config)),
 );
 
 interface RootInputs {

@@ -2,7 +2,7 @@ import type { Destination, VirtualService } from "../../config/kinds/virtual-ser
 import type { Service } from "../../registry/service.ts";
 import type { HostImports } from "../hosts/host-import.ts";
 import { hostTable, mostSpecific } from "../hosts/host-table.ts";
-import { type MeshVirtualService, routeSemanticsAnnotation } from "../index/virtual-service-index.ts";
+import { isOfGatewayApi, type MeshVirtualService } from "../index/virtual-service-index.ts";
 
 /**
  * The virtual services that an egress listener imports by any of their hosts, in the order given.
@@ -14,7 +14,7 @@ export function importedVirtualServices(
 ): readonly MeshVirtualService[] {
   if (imports.everything) return all;
   return all.filter(({ config, hosts }) => {
-    const covered = config.meta.annotations[routeSemanticsAnnotation] === "gateway";
+    const covered = isOfGatewayApi(config);
     return hosts.some((host) => imports.importsVirtualServiceHost(host, config.meta.namespace, covered));
   });
 }

@@ -35,7 +35,10 @@ export function selectGateways(
   labels: Labels,
   memo: Memo,
 ): GatewaySelection | undefined {
-  const gateways = oneList(memo, gatewaysFor(mesh.gateways, labels));
+  const gateways = oneList(
+    memo,
+    gatewaysFor(mesh.gateways, labels, () => node.targets),
+  );
   if (gateways.length === 0) return undefined;
   const merged = mergedGateway(memo, { gateways, translations: portTranslations(gateways, node.targets) });
   const { namespace } = node;

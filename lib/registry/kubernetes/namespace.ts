@@ -36,9 +36,13 @@ function meets(requirement: LabelSelectorRequirement, labels: Labels): boolean {
 export function isDiscovered(selectors: readonly LabelSelector[], namespace: Namespace | undefined): boolean {
   if (selectors.length === 0) return true;
   const labels = namespace?.labels ?? {};
-  return selectors.some(
-    (selector) =>
-      isSubset(selector.matchLabels ?? {}, labels) &&
-      (selector.matchExpressions ?? []).every((requirement) => meets(requirement, labels)),
+  return selectors.some((selector) => selectsLabels(selector, labels));
+}
+
+/** Whether a label selector picks an object with these labels; one without parts picks all. */
+export function selectsLabels(selector: LabelSelector, labels: Labels): boolean {
+  return (
+    isSubset(selector.matchLabels ?? {}, labels) &&
+    (selector.matchExpressions ?? []).every((requirement) => meets(requirement, labels))
   );
 }

@@ -1,5 +1,5 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { isSubsetHost, isWildcard } from "../../config/host-name.ts";
+import { isWildcard } from "../../config/host-name.ts";
 
 /**
  * The hosts of a Gateway server that routes of a namespace may claim: bare ones, `*\/host`, and those of the namespace itself.
@@ -12,18 +12,6 @@ export function serverHostsFor(hosts: readonly string[], namespace: string): rea
     const of = host.slice(0, slash);
     return of === "*" || of === namespace ? [host.slice(slash + 1)] : [];
   });
-}
-
-/** Of each pair of hosts that overlap, the more specific one; in the order of the first list, each once. */
-export function intersectHosts(a: readonly string[], b: readonly string[]): readonly string[] {
-  const result: string[] = [];
-  for (const one of a) {
-    for (const other of b) {
-      const common = isSubsetHost(one, other) ? one : isSubsetHost(other, one) ? other : undefined;
-      if (common !== undefined && !result.includes(common)) result.push(common);
-    }
-  }
-  return result;
 }
 
 /** Exact hosts first, then wildcards; the longer before the shorter, then by code point. */

@@ -1,5 +1,6 @@
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import type { Config } from "../../config/config.ts";
+import { intersectHosts } from "../../config/host-name.ts";
 import type { Gateway, Server } from "../../config/kinds/gateway.ts";
 import type { GatewayServer } from "../../mesh/gateway/merged-gateway.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
@@ -8,7 +9,7 @@ import type { GatewayRouteView, RouteView } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import { blackHoleHost, virtualHostName } from "../names.ts";
 import type { Resource } from "../resource.ts";
-import { intersectHosts, serverHostsFor } from "./gateway-hosts.ts";
+import { serverHostsFor } from "./gateway-hosts.ts";
 import { type GatewayHost, gatewayVirtualHosts } from "./gateway-virtual-hosts.ts";
 import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
 import { onlyPortOf, type RoutePlace, sourceOf } from "./route-place.ts";

@@ -24,7 +24,7 @@ export function redirectAction(redirect: HTTPRedirect, context: RedirectContext)
     ...(redirect.scheme === undefined || redirect.scheme === "" ? {} : { schemeRedirect: redirect.scheme }),
     ...(redirect.authority === undefined || redirect.authority === "" ? {} : { hostRedirect: redirect.authority }),
     ...(portRedirect === 0 ? {} : { portRedirect }),
-    ...(redirect.prefixRewrite === undefined || redirect.prefixRewrite === ""
+    ...(redirect.prefixRewrite === undefined
       ? { pathRedirect: redirect.uri ?? "" }
       : { prefixRewrite: redirect.prefixRewrite }),
     // Envoy's default is not written.

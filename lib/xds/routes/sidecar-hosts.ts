@@ -3,7 +3,7 @@ import type { ConfigKey, Diagnostic, Origin } from "../../config/diagnostic.ts";
 import { hostsOverlap, isWildcard } from "../../config/host-name.ts";
 import { meshGateway } from "../../mesh/hosts/short-names.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
+import { isOfGatewayApi, type MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
@@ -91,6 +91,7 @@ function hostGroups(
   const placed = placedRoutes(virtualService, place, table);
   if (placed.routes.length === 0) return [];
   const { matched, plainHosts } = splitHosts(virtualService, listener, services);
+  if (isOfGatewayApi(virtualService.config) && !isForCaller(virtualService, matched, place)) return [];
   const byPort = new Map<number, TableService[]>();
   for (const service of matched) {
     for (const { port: servicePort } of service.httpPorts) {
@@ -109,6 +110,16 @@ function hostGroups(
     placed,
     origin,
   }));
+}
+
+/** Routes of the Gateway API hold for services, and for callers in the namespace of the route or of all services of its own. */
+function isForCaller(
+  { config }: MeshVirtualService,
+  matched: readonly TableService[],
+  { sourceNamespace }: RoutePlace,
+): boolean {
+  const { namespace } = config.meta;
+  return matched.some(({ service }) => service.attributes.namespace === namespace || sourceNamespace === namespace);
 }
 
 /** In the table of one port every service has just this port, so only a table of all ports asks which one it has. */
@@ -144,6 +155,10 @@ function splitHosts(
     else matched.push(service);
   }
   for (const wildcard of hosts.filter(isWildcard)) {
+    if (isOfGatewayApi(virtualService.config)) {
+      plainHosts.push(wildcard);
+      continue;
+    }
     const covered = services.sorted.filter((service) => hostsOverlap(service.hostname, wildcard));
     if (covered.length === 0) plainHosts.push(wildcard);
     for (const service of covered) {

@@ -104,6 +104,9 @@ export function randomOptions(dice: Dice, seed: number): WorldOptions {
     compat: dice.pick(["shared", "shared", "istio"]),
     ...dice.maybe(15, () => ({ legacyApi: dice.pick(["0.7", "0.8"]) })),
     ...dice.maybe(15, () => ({ certificates: "files" as const })),
+    ...dice.maybe(50, () => ({
+      gatewayApi: { alphaKinds: dice.chance(80), secrets: dice.pick(["sources", "elsewhere"] as const) },
+    })),
     binaryForms: dice.chance(8),
     nodes: dice.chance(30) ? randomSource(seed).proxies.map(nodeOfNamed) : [],
   };

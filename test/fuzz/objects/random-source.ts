@@ -1,9 +1,22 @@
+import { kindText } from "../../../lib/config/diagnostic.ts";
 import { readFiles, type SourceFile } from "../../../lib/config/directory.ts";
+import { groupVersion } from "../../../lib/config/group-version.ts";
 import type { NamedProxy } from "../../named-proxy.ts";
 import { randomDestinationRule } from "./destination-rules.ts";
 import { createDice, type Dice } from "./dice.ts";
 import { randomEnvoyFilter } from "./envoy-filters.ts";
 import { randomProxyConfig, randomTelemetry, randomTrafficExtension, randomWasmPlugin } from "./extensions.ts";
+import {
+  gatewaySurroundings,
+  randomBackendPolicy,
+  randomGatewayClass,
+  randomGRPCRoute,
+  randomHTTPRoute,
+  randomKubernetesGateway,
+  randomListenerSet,
+  randomReferenceGrant,
+  randomStreamRoute,
+} from "./gateway-api.ts";
 import { ingressClass, randomGateway, randomIngress, randomSidecar } from "./gateways.ts";
 import {
   randomAuthenticationPolicy,
@@ -42,6 +55,13 @@ const makers: readonly Maker[] = [
   randomEnvoyFilter,
 ];
 
+/** They mean something together only: a world has many of them, or none. */
+const gatewayApiMakers: readonly Maker[] = [
+  ...[randomHTTPRoute, randomHTTPRoute, randomHTTPRoute, randomHTTPRoute, randomKubernetesGateway],
+  ...[randomGRPCRoute, randomStreamRoute, randomStreamRoute, randomListenerSet, randomGatewayClass],
+  ...[randomReferenceGrant, randomBackendPolicy],
+];
+
 /** The source of a seed, the same every time. */
 export function randomSource(seed: number): RandomSource {
   const dice = createDice(seed);
@@ -63,8 +83,18 @@ export function randomSource(seed: number): RandomSource {
     return accepted(() => maker(dice, `object-${index}`));
   }).flat();
   const legacy = dice.chance(40) ? legacyObjects(dice).flatMap((make) => accepted(make)) : [];
+  // Dice of their own, so that what they are thrown for changes nothing of the rest.
+  const gatewayDice = createDice(seed + 500_000);
+  const gatewayApi = gatewayDice.chance(40) ? gatewayApiObjects(gatewayDice).flatMap((make) => accepted(make)) : [];
   const meshConfig = dice.chance(60) ? acceptedMeshConfig(dice, refused) : undefined;
-  const manifests = unique([...applications, ...gatewayApplication(dice), ingressClass, ...objects, ...legacy]);
+  const manifests = unique([
+    ...applications,
+    ...gatewayApplication(dice),
+    ingressClass,
+    ...objects,
+    ...legacy,
+    ...gatewayApi,
+  ]);
   return { seed, manifests, meshConfig, proxies: namedProxies(dice), refused };
 }
 
@@ -79,6 +109,19 @@ function legacyObjects(dice: Dice): readonly (() => Manifest)[] {
   ];
 }
 
+function gatewayApiObjects(dice: Dice): readonly (() => Manifest)[] {
+  return [
+    ...gatewaySurroundings(dice).map((made) => () => made),
+    () => randomKubernetesGateway(dice),
+    ...dice
+      .list(2, 10, () => dice.int(1000))
+      .map((at) => {
+        const maker = dice.pick(gatewayApiMakers);
+        return () => maker(dice, `route-${at % 20}`);
+      }),
+  ];
+}
+
 /** The source as the files of a folder, one for each object. */
 export function filesOf({ manifests, meshConfig }: RandomSource): readonly SourceFile[] {
   return [
@@ -87,7 +130,8 @@ export function filesOf({ manifests, meshConfig }: RandomSource): readonly Sourc
   ];
 }
 
-export const keyOf = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.namespace}/${metadata.name}`;
+export const keyOf = ({ apiVersion, kind, metadata }: Manifest): string =>
+  `${kindText({ group: groupVersion(apiVersion).group, kind })}/${metadata.namespace}/${metadata.name}`;
 
 const isAccepted = (file: SourceFile): boolean =>
   readFiles([file]).diagnostics.every(({ severity }) => severity !== "error");

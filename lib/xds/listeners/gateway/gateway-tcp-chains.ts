@@ -5,7 +5,7 @@ import type { Server } from "../../../config/kinds/gateway.ts";
 import type { TCPRoute, TLSMatchAttributes, TLSRoute } from "../../../config/kinds/virtual-service.ts";
 import { sniHostsOf } from "../../../mesh/gateway/gateway-port.ts";
 import type { GatewayServer } from "../../../mesh/gateway/merged-gateway.ts";
-import type { MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
+import { isOfGatewayApi, type MeshVirtualService } from "../../../mesh/index/virtual-service-index.ts";
 import { tracedStep } from "../../../mesh/memo/traced-step.ts";
 import type { ListenerView } from "../../../mesh/views/views.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
@@ -43,9 +43,9 @@ export function gatewayTcpChains(
 function tcpRouteChain({ view, context, memo }: GatewayWalk, gatewayServer: GatewayServer): readonly GatewayChain[] {
   const { server, gateway, gatewayName } = gatewayServer;
   for (const virtualService of boundVirtualServices(view, gatewayServer)) {
-    for (const route of virtualService.config.spec.tcp ?? []) {
-      const { match = [] } = route;
-      if (match.length > 0 && !match.some((one) => matchesServer(one, server, gatewayName))) continue;
+    for (const route of streamRoutes(virtualService)) {
+      const { match } = route;
+      if (match !== undefined && !match.some((one) => matchesServer(one, server, gatewayName))) continue;
       const inputs = { context, server, origin: gateway.origin, virtualService, route };
       const chain = tcpChain(memo, inputs, destinationsOf(view)).value;
       if (chain !== undefined) return [chain];
@@ -54,13 +54,23 @@ function tcpRouteChain({ view, context, memo }: GatewayWalk, gatewayServer: Gate
   return [];
 }
 
+/** Where TLS ends, a TLSRoute of the Gateway API is one of what was within; a match without entries is none at all. */
+function streamRoutes({ config }: MeshVirtualService): readonly StreamRoute[] {
+  const { tcp = [], tls = [] } = config.spec;
+  return isOfGatewayApi(config) ? [...tcp, ...tls] : tcp;
+}
+
+interface StreamRoute extends Pick<TCPRoute, "route"> {
+  readonly match?: readonly StaticMatch[];
+}
+
 interface TcpInputs {
   readonly context: ListenerContext;
   readonly server: Server;
   /** The Gateway's. */
   readonly origin: Origin;
   readonly virtualService: MeshVirtualService;
-  readonly route: TCPRoute;
+  readonly route: StreamRoute;
 }
 
 const tcpChain = tracedStep(

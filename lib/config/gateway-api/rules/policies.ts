@@ -1,0 +1,69 @@
+import { parseDuration } from "../../duration.ts";
+import { error, type Finding, type Path } from "../../finding.ts";
+import { duplicates, each } from "../../rules/values.ts";
+import type { BackendTLSPolicy, BackendTrafficPolicy, SubjectAltName } from "../backend-policy.ts";
+import type { PolicyTarget } from "../reference.ts";
+import { persistenceRules } from "./routes.ts";
+
+/** What the custom resource definition says of a BackendTLSPolicy beyond single fields. */
+export function* backendTlsPolicyRules({ targetRefs, validation }: BackendTLSPolicy): Generator<Finding> {
+  yield* targetRules(targetRefs);
+  const { caCertificateRefs = [], wellKnownCACertificates, subjectAltNames } = validation;
+  const path = ["validation", "caCertificateRefs"];
+  if (caCertificateRefs.length > 0 && wellKnownCACertificates !== undefined) {
+    yield error(path, "beside wellKnownCACertificates none can be named", "keep one of the two", "conflicting-fields");
+  }
+  if (caCertificateRefs.length === 0 && wellKnownCACertificates === undefined) {
+    const hint = "name a ConfigMap with a ca.crt, or write wellKnownCACertificates: System";
+    yield error(path, "nothing says whose certificates are trusted", hint, "missing-field");
+  }
+  yield* each(subjectAltNames, ["validation", "subjectAltNames"], nameRules);
+}
+
+function* nameRules(name: SubjectAltName, path: Path): Generator<Finding> {
+  for (const [type, field] of [
+    ["Hostname", "hostname"],
+    ["URI", "uri"],
+  ] as const) {
+    if ((name.type === type) !== (name[field] !== undefined)) {
+      yield error([...path, field], `must be there for type ${type}, and only for it`, "", "conflicting-fields");
+    }
+  }
+}
+
+function* targetRules(targets: readonly PolicyTarget[]): Generator<Finding> {
+  const first = new Map<string, PolicyTarget>();
+  for (const [index, target] of targets.entries()) {
+    const object = `${target.group}/${target.kind}/${target.name}`;
+    const earlier = first.get(object);
+    if (earlier === undefined) first.set(object, target);
+    else if ((earlier.sectionName === undefined) !== (target.sectionName === undefined)) {
+      const hint = "name a sectionName in each reference to one target";
+      yield error(["targetRefs", index], "names a target again, and not as before", hint, "conflicting-fields");
+    }
+  }
+  const identities = targets.map(
+    ({ group, kind, name, sectionName = "" }) => `${group}/${kind}/${name}/${sectionName}`,
+  );
+  for (const [index] of duplicates(identities)) {
+    yield error(["targetRefs", index], "names a target that is named before");
+  }
+}
+
+const second = 1_000_000_000n;
+const hour = 3600n * second;
+
+export function* backendTrafficPolicyRules(spec: BackendTrafficPolicy): Generator<Finding> {
+  yield* persistenceRules(spec.sessionPersistence, ["sessionPersistence"]);
+  const { retryConstraint } = spec;
+  if (retryConstraint === undefined) return;
+  const budget = parseDuration(retryConstraint.budget.interval) ?? 0n;
+  if (budget < second || budget > hour) {
+    yield error(["retryConstraint", "budget", "interval"], "must be between one second and one hour");
+  }
+  const { interval } = retryConstraint.minRetryRate;
+  const rate = interval === undefined ? second : (parseDuration(interval) ?? 0n);
+  if (rate === 0n || rate > hour) {
+    yield error(["retryConstraint", "minRetryRate", "interval"], "must be at most one hour, and not 0");
+  }
+}

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import type { BackendTLSPolicy, BackendTrafficPolicy, ReferenceGrant } from "../backend-policy.ts";
+import {
+  anyText,
+  fields,
+  gatewayDuration,
+  groupName,
+  hostname,
+  kindName,
+  listOf,
+  mapOf,
+  namespaceName,
+  objectName,
+  preciseHostname,
+  uniqueListOf,
+  uri,
+  wellKnownCertificates,
+  wholeNumber,
+} from "./fields.ts";
+import { localObjectReference, policyTarget } from "./references.ts";
+import { sessionPersistence } from "./routes.ts";
+
+export const referenceGrant: z.ZodType<ReferenceGrant> = fields(
+  {
+    from: listOf(fields({ group: groupName, kind: kindName, namespace: namespaceName }, {}), 16, 1),
+    to: listOf(fields({ group: groupName, kind: kindName }, { name: objectName }), 16, 1),
+  },
+  {},
+);
+
+export const backendTlsPolicy: z.ZodType<BackendTLSPolicy> = fields(
+  {
+    targetRefs: listOf(policyTarget, 16, 1),
+    validation: fields(
+      { hostname: preciseHostname },
+      {
+        caCertificateRefs: listOf(localObjectReference, 8),
+        wellKnownCACertificates: wellKnownCertificates,
+        subjectAltNames: listOf(fields({ type: z.enum(["Hostname", "URI"]) }, { hostname, uri }), 5),
+      },
+    ),
+  },
+  { options: mapOf(anyText(4096), 16) },
+);
+
+export const backendTrafficPolicy: z.ZodType<BackendTrafficPolicy> = fields(
+  {
+    targetRefs: uniqueListOf(localObjectReference, 16, ({ group, kind, name }) => `${group}/${kind}/${name}`, 1),
+  },
+  {
+    sessionPersistence,
+    retryConstraint: fields(
+      {
+        budget: fields(
+          { percent: wholeNumber(0, 100).default(20), interval: gatewayDuration.default("10s") },
+          {},
+        ).default({ percent: 20, interval: "10s" }),
+        minRetryRate: fields({}, { count: wholeNumber(1, 1_000_000), interval: gatewayDuration }).default({
+          count: 10,
+          interval: "1s",
+        }),
+      },
+      {},
+    ),
+  },
+);

@@ -1,0 +1,110 @@
+import { type Config, keyOf } from "../../config/config.ts";
+import { byCodePoint } from "../../config/diagnostic.ts";
+import type { GatewayClass } from "../../config/gateway-api/gateway.ts";
+import type { RegistryState } from "../../registry/registry-state.ts";
+import { serviceKey } from "../../registry/registry-state.ts";
+import type { Endpoint } from "../../registry/service.ts";
+import type { ServiceIndex } from "../index/service-index.ts";
+import { lazily } from "../memo/lazy.ts";
+import type { Memo } from "../memo/memo.ts";
+import { oneList, oneValue } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
+import { ownerOf } from "./classes.ts";
+import { conditions } from "./conditions.ts";
+import type { ConvertedParts } from "./convert.ts";
+import {
+  gatewayStatus,
+  listenerSetStatus,
+  remoteGatewayStatus,
+  remoteListenerSetStatus,
+  type StatusSource,
+} from "./gateway-status.ts";
+import { generationOf, type ObjectStatus, writtenStatus } from "./object-status.ts";
+import { policyStatus } from "./policy-status.ts";
+import type { MadeRoute } from "./route.ts";
+import { routeStatus } from "./route-status.ts";
+import type { GatewayApiSettings } from "./settings.ts";
+
+interface StatusInputs {
+  readonly parts: ConvertedParts;
+  readonly settings: GatewayApiSettings;
+  readonly services: ServiceIndex;
+  readonly endpoints: RegistryState["endpoints"];
+}
+
+/** The status of every object that we answer for, by kind, namespace and name. */
+export function gatewayApiStatuses(
+  { parts, settings, services, endpoints }: StatusInputs,
+  memo: Memo,
+): readonly ObjectStatus[] {
+  const { controllerName } = settings;
+  const source = statusSource(parts, services, endpoints, memo);
+  const allowed = parts.listenerSets.filter(({ isAllowed, listeners }) => isAllowed && listeners.length > 0);
+  return [
+    ...parts.classes
+      .filter(({ spec }) => ownerOf(spec, settings) !== undefined)
+      .map((config) => classStatus(memo, { config })),
+    ...parts.gateways.map((made) => {
+      const listenerSets = oneList(
+        memo,
+        allowed.filter(({ gateway }) => gateway === made),
+      );
+      return gatewayStatus(memo, { made, listenerSets }, source).value;
+    }),
+    ...parts.remoteGateways.map((config) => remoteGatewayStatus(memo, { config })),
+    ...parts.listenerSets.map((made) => listenerSetStatus(memo, { made }, source).value),
+    ...parts.remoteListenerSets.map((inputs) => remoteListenerSetStatus(memo, inputs)),
+    ...parts.routes.map((made) => routeStatus(memo, { made, controllerName })),
+    ...parts.policies.map((made) => policyStatus(memo, { made, controllerName })),
+  ].sort(byKey);
+}
+
+function byKey({ key: a }: ObjectStatus, { key: b }: ObjectStatus): number {
+  return byCodePoint(a.kind, b.kind) || byCodePoint(a.namespace, b.namespace) || byCodePoint(a.name, b.name);
+}
+
+const classStatus = step(
+  "status of a class of the Gateway API",
+  { config: "identity" },
+  ({ config }: { readonly config: Config<GatewayClass> }): ObjectStatus => ({
+    key: keyOf(config),
+    generation: generationOf(config),
+    status: {
+      conditions: conditions(generationOf(config), writtenStatus(config, "conditions"), {
+        Accepted: { reason: "Accepted", message: "Handled by Istio controller" },
+      }),
+    },
+  }),
+);
+
+function statusSource(
+  parts: ConvertedParts,
+  services: ServiceIndex,
+  endpoints: RegistryState["endpoints"],
+  memo: Memo,
+): StatusSource {
+  const attached = lazily(() => attachedRoutes(parts.routes));
+  return {
+    service: (hostname, namespace) => services.byHostname.get(hostname)?.get(namespace),
+    namespacesWith: (hostname) => oneValue(memo, [...(services.byHostname.get(hostname)?.keys() ?? [])].sort()),
+    endpoints: (service) => endpoints.get(serviceKey(service)) ?? noEndpoints,
+    attachedRoutes: (namespace, name, listener) => attached().get(`${namespace}/${name}/${listener}`)?.size ?? 0,
+  };
+}
+
+const noEndpoints: readonly Endpoint[] = [];
+
+/** `namespace/name/listener` → the routes there, each once. */
+function attachedRoutes(routes: readonly MadeRoute[]): ReadonlyMap<string, ReadonlySet<MadeRoute>> {
+  const found = new Map<string, Set<MadeRoute>>();
+  for (const made of routes) {
+    for (const { ref, kind, parent, denial } of made.parents) {
+      if (denial !== undefined || (kind !== "Gateway" && kind !== "ListenerSet")) continue;
+      const key = `${ref.namespace ?? made.route.config.meta.namespace}/${ref.name}/${parent.section}`;
+      const known = found.get(key) ?? new Set();
+      found.set(key, known);
+      known.add(made);
+    }
+  }
+  return found;
+}
