@@ -56,7 +56,8 @@ export const registerSecret: Register = (program, terminal) => {
       const found = files.flatMap(({ file, text, under = "" }) =>
         parseStream(text, { file: under + file }).value.filter(isSecret),
       );
-      if (found.length === 0) throw new PortolanError("there is no Secret to store");
+      if (found.length === 0)
+        throw new PortolanError("there is no Secret to store: -f names files with Kubernetes Secrets in them");
       const read = found.map((object) => readSecret(object, options.namespace, Date.now()));
       refuseErrors(read);
       printDiagnostics(
