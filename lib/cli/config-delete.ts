@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { keyOf } from "../config/config.ts";
 import { type ConfigKey, keyText, PortolanError } from "../config/diagnostic.ts";
-import { objectsOf } from "./config-find.ts";
+import { objectsOf, whereElse } from "./config-find.ts";
 import { addInputOptions, configInput, type InputOptions } from "./config-input.ts";
 import { namedObjects, needConfig } from "./config-kind.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
@@ -65,17 +65,15 @@ async function missingTexts(place: ConfigPlace, missing: readonly ConfigKey[]): 
   return missing.map((key) => {
     const { group, kind, namespace, name } = key;
     const named = `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
-    const alike = all.filter((one) => one.kind === kind && one.group === group && one.name === name);
-    const isSame = (one: ShownObject) => (one.namespace || "default") === (namespace || "default");
-    const brought = alike.find(isSame);
-    if (brought !== undefined)
-      return `${named} was not applied but comes with the folder of source ${brought.source}: take it out there, and \`portolan push\` the folder`;
-    const others = [...new Set(alike.map((one) => one.namespace || "default"))];
-    const hint =
-      others.length === 0
-        ? "`portolan get` lists what is there"
-        : `there is one in ${others.join(", ")}: -n ${others[0]}`;
-    return `${named} does not exist; ${hint}`;
+    const isIt = (one: ShownObject) =>
+      one.kind === kind &&
+      one.group === group &&
+      one.name === name &&
+      (one.namespace || "default") === (namespace || "default");
+    const source = all.find(isIt)?.source;
+    return source === undefined
+      ? `${named} does not exist; ${whereElse(all, key)}`
+      : `${named} was not applied but comes with the folder of source ${source}: take it out there, and \`portolan push\` the folder`;
   });
 }
 

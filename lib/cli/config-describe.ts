@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { keyOf } from "../config/config.ts";
 import { keyText, kindText, PortolanError } from "../config/diagnostic.ts";
 import { schemaOf } from "../config/kind-registry.ts";
-import { objectsOf } from "./config-find.ts";
+import { objectsOf, whereElse } from "./config-find.ts";
 import { printCommits } from "./config-history.ts";
 import { namedObjects } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
@@ -38,10 +38,13 @@ export const registerDescribe: Register = (program, terminal) => {
       const place = await openPlace({ ...options, source });
       const config = await place.configs.get(kindText(object.kind), object.name, namespace);
       if (config === undefined) {
-        const found = (await objectsOf(place, options.source)).find(
-          (one) => one.kind === kind && one.group === group && one.name === object.name && one.namespace === namespace,
+        const { name } = object;
+        const all = await objectsOf(place, options.source);
+        const found = all.find(
+          (one) => one.kind === kind && one.group === group && one.name === name && one.namespace === namespace,
         );
-        if (found === undefined) throw new PortolanError(`there is no ${kind} ${namespace}/${object.name}`);
+        if (found === undefined)
+          throw new PortolanError(`there is no ${kind} ${namespace}/${name}; ${whereElse(all, { group, kind, name })}`);
         if (options.json === true)
           return terminal.out(
             JSON.stringify({ source: found.source, object: found.object, findings: [], history: [] }),

@@ -38,6 +38,21 @@ export async function objectsAt(place: ConfigPlace, revision: number): Promise<r
   return (await place.configs.listAtVersion(commit.root)).map((config) => shownConfig(place.source, config));
 }
 
+/** What somebody looks for. */
+interface SoughtObject {
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** What to do about an object that is not where it is looked for: where there is one of its name, else how to see what there is. */
+export function whereElse(all: readonly ShownObject[], { group, kind, name }: SoughtObject): string {
+  const alike = all.filter((one) => one.kind === kind && one.group === group && one.name === name);
+  const others = [...new Set(alike.map((one) => one.namespace || "default"))];
+  if (others.length > 0) return `there is one in ${others.join(", ")}: -n ${others[0]}`;
+  return `\`portolan get ${kind.toLowerCase()}\` lists those that are`;
+}
+
 function shownParsed(source: string, { origin: _origin, ...object }: ParsedObject): ShownObject {
   const { group, version } = groupVersion(object.apiVersion);
   const { name, namespace = "" } = object.metadata;

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
-import { objectsAt, objectsOf } from "./config-find.ts";
+import { objectsAt, objectsOf, whereElse } from "./config-find.ts";
 import { type NamedObjects, namedObjects } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
 import { type OutputFormat, outputFormats, printObjects, type ShownObject } from "./config-print.ts";
@@ -57,7 +57,6 @@ function objectsNamed(
   // Without a namespace of its own, an object of a folder is in default.
   const found = alike.filter((one) => isEverywhere || (one.namespace || "default") === wanted);
   if (found.length > 0 || name === undefined) return found;
-  const others = alike.map((one) => one.namespace);
-  const hint = others.length === 0 ? "" : `; there is one in ${others.join(", ")}: -n ${others[0]}`;
-  throw new PortolanError(`there is no ${kind.kind} ${isEverywhere ? name : `${wanted}/${name}`}${hint}`);
+  const hint = whereElse(all, { ...kind, name });
+  throw new PortolanError(`there is no ${kind.kind} ${isEverywhere ? name : `${wanted}/${name}`}; ${hint}`);
 }

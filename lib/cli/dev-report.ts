@@ -103,6 +103,10 @@ export function devReport(
       terminal.err(`\nOr write it to a file, and start an Envoy with it:`);
       terminal.err(`  npx portolan bootstrap ${proxy} --dir ${folder} --server ${url}${more} > envoy.yaml`);
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
+      if (more === "")
+        terminal.err(
+          "Without an agent beside it that has certificates it waits 5 s: --certificates none is plain text, at once",
+        );
     },
     refused(refusal, places) {
       if (json) return emit({ event: "refused", ...refusal });

@@ -8,6 +8,7 @@ import type { Register } from "./terminal.ts";
 interface Options {
   readonly keyring: string;
   readonly use: KeyUse;
+  readonly json?: boolean;
 }
 
 interface ListOptions extends Partial<Options> {
@@ -25,6 +26,7 @@ export const registerKeys: Register = (program, terminal) => {
       "after",
       "\nTo change a key without a gap: create one, give `list --public` to whoever trusts, rotate; and when nothing that the old one\nhas signed is in use any more, remove it and give `list --public` again.",
     );
+  const tell = (kid: string, json = false) => terminal.out(json ? JSON.stringify({ kid }) : kid);
   const use = () => new Option("--use <use>", "what it is for").choices(["tokens", "roots"]).makeOptionMandatory();
 
   keys
@@ -33,13 +35,14 @@ export const registerKeys: Register = (program, terminal) => {
     .addHelpText("after", examplesText(["keys create --use tokens", "keys create --use roots --keyring keys.json"]))
     .addOption(use())
     .addOption(keyringOption())
-    .action(async ({ keyring: file, use }: Options) => {
+    .option("--json", "its id as JSON")
+    .action(async ({ keyring: file, use, json }: Options) => {
       const keyring = await readKeyring(file);
       const key = await makeSigningKey(use);
       await writeKeyring(file, { keys: [...keyring.keys, key] });
       const signs = keysFor(keyring, use).length === 0 ? "it signs" : "it signs after `portolan keys rotate`";
       terminal.err(`added to ${file}; ${signs}`);
-      terminal.out(key.kid);
+      tell(key.kid, json);
     });
 
   keys
@@ -78,14 +81,15 @@ export const registerKeys: Register = (program, terminal) => {
     .addHelpText("after", examplesText(["keys rotate --use tokens"]))
     .addOption(use())
     .addOption(keyringOption())
-    .action(async ({ keyring: file, use }: Options) => {
+    .option("--json", "its id as JSON")
+    .action(async ({ keyring: file, use, json }: Options) => {
       const keyring = await readKeyring(file);
       const own = keysFor(keyring, use);
       const newest = own.at(-1);
       if (newest === undefined || own.length < 2)
         throw new PortolanError(`there is no other key for ${use}: \`portolan keys create --use ${use}\` first`);
       await writeKeyring(file, { keys: [newest, ...keyring.keys.filter((key) => key !== newest)] });
-      terminal.out(newest.kid);
+      tell(newest.kid, json);
     });
 
   keys
@@ -96,13 +100,14 @@ export const registerKeys: Register = (program, terminal) => {
       examplesText(["keys remove $(portolan keys list --use tokens | awk '/trusted/ { print $1 }')"]),
     )
     .addOption(keyringOption())
-    .action(async (id: string, { keyring: file }: Pick<Options, "keyring">) => {
+    .option("--json", "its id as JSON")
+    .action(async (id: string, { keyring: file, json }: Omit<Options, "use">) => {
       const keyring = await readKeyring(file);
       const key = keyring.keys.find(({ kid }) => kid === id);
       if (key === undefined) throw new PortolanError(`there is no key ${id} in ${file}`);
       const [signing] = keysFor(keyring, key.portolan);
       if (signing === key) throw new PortolanError(`${id} signs: \`portolan keys rotate --use ${key.portolan}\` first`);
       await writeKeyring(file, { keys: keyring.keys.filter((other) => other !== key) });
-      terminal.out(id);
+      tell(id, json);
     });
 };

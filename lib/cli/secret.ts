@@ -22,6 +22,7 @@ interface Options {
   readonly namespace: string;
   readonly filename?: readonly string[];
   readonly serviceAccount?: readonly string[];
+  readonly json?: boolean;
 }
 
 /** `portolan secret`: certificates and keys for gateways, encrypted, apart from sources and snapshots. */
@@ -34,22 +35,31 @@ export const registerSecret: Register = (program, terminal) => {
   const inStore = (command: Command) => command.addOption(storeOption());
   const inNamespace = (command: Command) => inStore(command).option("-n, --namespace <name>", "namespace", "default");
 
+  const tell = ({ namespace, name }: SecretKey, json = false) =>
+    terminal.out(json ? JSON.stringify({ namespace, name }) : `${namespace}/${name}`);
+
   secret
     .command("key")
     .description("Prints a new key for PORTOLAN_SECRETS_KEY.")
+    .option("--json", "as JSON")
     .addHelpText("after", examplesText(["secret key"]))
-    .action(() => terminal.out(makeWrappingKey()));
+    .action(({ json = false }: Pick<Options, "json">) => {
+      const key = makeWrappingKey();
+      terminal.out(json ? JSON.stringify({ key }) : key);
+    });
 
   inNamespace(secret.command("apply").description("Encrypts and stores the Kubernetes Secrets of files."))
     .option("-f, --filename <path...>", "a file, a folder, or - for standard input")
     .option("--service-account <names...>", "only proxies that run as one of these may have them")
+    .option("--json", "what was stored, one JSON object a line")
     .addHelpText("after", examplesText(["secret apply -f shop-cert.yaml -n shop --service-account gateway"]))
     .action(async (options: Options) => {
       const files = await inputFiles(options.filename);
       const found = files.flatMap(({ file, text, under = "" }) =>
         parseStream(text, { file: under + file }).value.filter(isSecret),
       );
-      if (found.length === 0) throw new PortolanError("there is no Secret to store");
+      if (found.length === 0)
+        throw new PortolanError("there is no Secret to store: -f names files with Kubernetes Secrets in them");
       const read = found.map((object) => readSecret(object, options.namespace, Date.now()));
       refuseErrors(read);
       printDiagnostics(
@@ -63,18 +73,18 @@ export const registerSecret: Register = (program, terminal) => {
           { namespace, name },
           serviceAccount === undefined ? value : { ...value, serviceAccounts: serviceAccount },
         );
-        terminal.out(`${namespace}/${name}`);
+        tell({ namespace, name }, options.json);
       }
     });
 
   inStore(secret.command("list").description("Lists names."))
     .option("--json", "one JSON object a line")
     .addHelpText("after", examplesText(["secret list"]))
-    .action(async ({ store, json }: Options & { readonly json?: boolean }) => {
+    .action(async ({ store, json }: Options) => {
       let count = 0;
-      for await (const { namespace, name } of secretsIn(await openThere(store), terminal).list()) {
+      for await (const key of secretsIn(await openThere(store), terminal).list()) {
         count += 1;
-        terminal.out(json === true ? JSON.stringify({ namespace, name }) : `${namespace}/${name}`);
+        tell(key, json);
       }
       if (count === 0) terminal.err("the store holds no secret: `portolan secret apply -f secret.yaml` puts one there");
     });
@@ -85,13 +95,14 @@ export const registerSecret: Register = (program, terminal) => {
       .description("Forgets one, named as `list` prints it. Proxies that have it keep it until they start anew."),
   )
     .option("-n, --namespace <name>", "namespace of a name that has none (default: default)")
+    .option("--json", "what was deleted, as JSON")
     .addHelpText("after", examplesText(["secret delete shop/shop-cert", "secret delete shop-cert -n shop"]))
-    .action(async (text: string, { store, namespace }: Partial<Options>) => {
+    .action(async (text: string, { store, namespace, json }: Partial<Options>) => {
       const key = secretNamed(text, namespace);
       const secrets = secretsIn(await openThere(store), terminal);
       await needSecret(secrets, key);
       await secrets.delete(key);
-      terminal.out(`${key.namespace}/${key.name}`);
+      tell(key, json);
     });
 
   inStore(
@@ -99,6 +110,7 @@ export const registerSecret: Register = (program, terminal) => {
       .command("rewrap")
       .description("Encrypts with the first of two keys what the second has encrypted, so that the second can go."),
   )
+    .option("--json", "how many, as JSON")
     .addHelpText(
       "after",
       examplesText([
@@ -106,9 +118,13 @@ export const registerSecret: Register = (program, terminal) => {
         'secret rewrap   # with PORTOLAN_SECRETS_KEY="aws-kms:alias/portolan old", to move to AWS KMS',
       ]),
     )
-    .action(async ({ store }: Options) => {
+    .action(async ({ store, json }: Options) => {
       const { sealedAnew, leftAlone } = await rewrap(await openThere(store), keysFor(terminal));
-      terminal.out(`${counted(sealedAnew, "secret")} encrypted anew, ${leftAlone} left as they were`);
+      terminal.out(
+        json === true
+          ? JSON.stringify({ sealedAnew, leftAlone })
+          : `${counted(sealedAnew, "secret")} encrypted anew, ${leftAlone} left as they were`,
+      );
     });
 };
 

@@ -14,6 +14,7 @@ interface Options {
   readonly subject?: string;
   readonly out?: string;
   readonly keyring: string;
+  readonly json?: boolean;
 }
 
 /** `portolan token create`: lets a node, or an operator, read. */
@@ -31,6 +32,7 @@ export const registerToken: Register = (program, terminal) => {
     .requiredOption("--ttl <time>", "how long it holds: 30m, 24h, 7d", seconds)
     .option("--subject <name>", "who it is for, in logs")
     .option("--out <file>", "write it there, in place of the one before, instead of printing it")
+    .option("--json", "the token as JSON")
     .addOption(keyringOption())
     .addHelpText(
       "after",
@@ -42,7 +44,7 @@ export const registerToken: Register = (program, terminal) => {
       const subject =
         options.subject ?? (grant.scope === "node" ? `${grant.namespace}/${grant.serviceAccount ?? "*"}` : grant.scope);
       const token = await createToken(key, grant, { subject, nowMs: Date.now(), ttlSeconds: options.ttl });
-      if (options.out === undefined) terminal.out(token);
+      if (options.out === undefined) terminal.out(options.json === true ? JSON.stringify({ token }) : token);
       // Without a line's end: Envoy sends the whole file.
       else await writePrivately(options.out, token);
     });

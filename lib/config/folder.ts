@@ -83,6 +83,7 @@ function reasonOf(cause: unknown): string {
   const code = "code" in cause ? cause.code : undefined;
   if (code === "EACCES" || code === "EPERM") return "permission denied";
   if (code === "ENOENT") return "there is none";
+  if (code === "ENOTDIR") return "it is a file; name the folder that it is in";
   if (code === "ELOOP") return "it is a link to itself";
   return cause.message.replace(/,\s*\w+ '.*'$/, "");
 }

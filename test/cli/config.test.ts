@@ -199,7 +199,9 @@ describe("the commands that read and delete configuration", () => {
   it("get says what is wrong with a type", async () => {
     expect(await store("get", "destination-rules")).toContain("without hyphens: destinationrules");
     expect(await store("get", "virtualservise")).toContain("did you mean virtualservice?");
-    expect(await store("get", "destinationrules", "x")).toBe("failed: there is no DestinationRule default/x");
+    expect(await store("get", "destinationrules", "x")).toBe(
+      "failed: there is no DestinationRule default/x; `portolan get destinationrule` lists those that are",
+    );
   });
 
   it("get shows a past revision", async () => {
@@ -255,6 +257,9 @@ describe("the commands that read and delete configuration", () => {
     expect(await store("delete", "dr", "web")).toBe(
       "failed: DestinationRule default/web does not exist; there is one in shop: -n shop",
     );
+    expect(await store("describe", "dr", "web")).toBe(
+      "failed: there is no DestinationRule default/web; there is one in shop: -n shop",
+    );
     expect(await store("get", "foo")).toMatch(/there is no type foo; `portolan get TYPE` knows \w+, /);
     expect(await store("get", "virtualservce")).toContain(
       "there is no type virtualservce; did you mean virtualservice?",
@@ -275,7 +280,7 @@ describe("the commands that read and delete configuration", () => {
 
   it("delete goes on after what fails, and fails at the end", async () => {
     expect(await store("delete", "destinationrule", "x", "a")).toBe(
-      "Deleted config: DestinationRule a\nfailed: DestinationRule default/x does not exist; `portolan get` lists what is there",
+      "Deleted config: DestinationRule a\nfailed: DestinationRule default/x does not exist; `portolan get destinationrule` lists those that are",
     );
     expect(await store("delete", "-f", file("b.yaml", "b"))).toBe("Deleted config: DestinationRule b");
     expect(await store("delete")).toContain("failed: name a type");

@@ -67,6 +67,17 @@ describe("portolan keys and token", () => {
     }
   });
 
+  it("tell programs in JSON what they made", async () => {
+    const first: { readonly kid: string } = JSON.parse(await run("keys", "create", "--use", "tokens", "--json"));
+    const second: { readonly kid: string } = JSON.parse(await run("keys", "create", "--use", "tokens", "--json"));
+    expect(JSON.parse(await run("keys", "rotate", "--use", "tokens", "--json"))).toEqual(second);
+    expect(JSON.parse(await run("keys", "remove", first.kid, "--json"))).toEqual(first);
+    const made: { readonly token: string } = JSON.parse(
+      await run("token", "create", "--operator", "--ttl", "1h", "--json"),
+    );
+    expect(await identify(await publicKeys(), made.token)).toMatchObject({ caller: { kind: "operator" } });
+  });
+
   it("change the key without a gap: trusted first, signing next, the old one gone last", async () => {
     const old = await run("keys", "create", "--use", "tokens");
     const token = () => run("token", "create", "--operator", "--ttl", "1h");

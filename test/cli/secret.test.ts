@@ -47,7 +47,7 @@ describe("portolan secret", () => {
     expect(await run("secret", "list")).toBe("bookshop/shop");
     expect(await run("secret", "rewrap")).toBe("0 secrets encrypted anew, 1 left as they were");
     expect(await run("secret", "delete", "shop", "-n", "bookshop")).toBe("bookshop/shop");
-    expect(await run("secret", "list")).toContain("holds no secret");
+    expect(await run("secret", "list")).toContain("the store holds no secret: `portolan secret apply");
   });
 
   it("forgets one by the name that list prints, and says so where there is none", async () => {
@@ -65,6 +65,16 @@ describe("portolan secret", () => {
     });
   });
 
+  it("tells programs in JSON what it did", async () => {
+    const file = secretFile({ "tls.crt": base64("a.crt"), "tls.key": base64("a.key") });
+    const named = '{"namespace":"bookshop","name":"shop"}';
+    expect(await run("secret", "apply", "-f", file, "--json")).toBe(named);
+    expect(await run("secret", "list", "--json")).toBe(named);
+    expect(await run("secret", "rewrap", "--json")).toBe('{"sealedAnew":0,"leftAlone":1}');
+    expect(await run("secret", "delete", "bookshop/shop", "--json")).toBe(named);
+    expect(await run("secret", "key", "--json")).toMatch(/^\{"key":"[A-Za-z0-9+/]{43}="\}$/);
+  });
+
   it.each<[string, () => Readonly<Record<string, string>>, string]>([
     [
       "a key of another certificate",
@@ -80,7 +90,7 @@ describe("portolan secret", () => {
     expect(said).toContain(message);
     expect(said).toContain("no secret was stored");
     expect(said).not.toMatch(/czNjcmV0|s3cret|BEGIN/);
-    expect(await run("secret", "list")).toContain("holds no secret");
+    expect(await run("secret", "list")).toContain("the store holds no secret: `portolan secret apply");
   });
 
   it("wants a key, and makes one", async () => {

@@ -78,6 +78,8 @@ describe("readFolder", () => {
 
   it("says which folder is not there", async () => {
     await expect(readFolder(join(root, "none"))).rejects.toThrow("cannot read the folder");
+    await writeFile(join(root, "a.yaml"), rule("a"));
+    await expect(readFolder(join(root, "a.yaml"))).rejects.toThrow("it is a file; name the folder that it is in");
   });
 });
 

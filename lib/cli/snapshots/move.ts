@@ -13,7 +13,7 @@ import {
 } from "../../snapshot/head/head-operations.ts";
 import { examplesText } from "../examples.ts";
 import { keyringOption, readKeyring, signerFor, trustOf } from "../keyring.ts";
-import { openThere, openToWrite, storeOption } from "../named-store.ts";
+import { holdsSomething, isFolder, openThere, openToWrite, storeOption } from "../named-store.ts";
 import type { Terminal } from "../terminal.ts";
 import { rootNamed, rootNames } from "./root-named.ts";
 import { addShareOptions, type ShareOptions, shareOf, shareText } from "./share-options.ts";
@@ -114,6 +114,8 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     "export carried/",
   ).action(async (dir: string, options: MoveOptions) => {
     const from = await openThere(options.store);
+    if (isFolder(dir) && (await holdsSomething(dir)))
+      throw new PortolanError(`${dir} is not empty: name a folder that is, or one that is not there yet`);
     const moved = await exportSnapshot(from, await openToWrite(dir), await trustOf(options.keyring));
     if (options.json === true) tell(moved, options);
     else terminal.out(`exported ${shortRoot(moved.root)} to ${dir}`);
@@ -125,6 +127,8 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     "import carried/ --store s3://mesh/prod",
   ).action(async (dir: string, options: MoveOptions) => {
     const to = await openToWrite(options.store);
+    if (isFolder(dir) && !(await holdsSomething(dir)))
+      throw new PortolanError(`${dir} holds nothing: name the folder that \`portolan export\` has filled`);
     const result = await importSnapshot(await openThere(dir), to, await trustOf(options.keyring));
     if (result.kind === "lost") throw new PortolanError("somebody else published at the same moment; try again");
     if (options.json === true) tell(result, options);

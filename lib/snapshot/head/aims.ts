@@ -69,12 +69,14 @@ export function rolledBack(aims: Aims, root: string, pin: Pin): Aims {
  * @throws PortolanError while a canary runs: whose end is up to promote and abort
  */
 export function unpinned(aims: Aims): Aims {
-  if (aims.pin === undefined && aims.newest === aims.everybody) throw new PortolanError("nothing is pinned");
+  if (aims.pin === undefined && aims.newest === aims.everybody)
+    throw new PortolanError("nothing is pinned; `portolan status` shows what is served");
   if (aims.canary !== undefined) throw new PortolanError("a canary is running: promote it or abort it first");
   return { ...aims, everybody: aims.newest, pin: undefined };
 }
 
 function needCanary({ canary }: Aims): Canary {
-  if (canary === undefined) throw new PortolanError("there is no canary");
+  if (canary === undefined)
+    throw new PortolanError("there is no canary; `portolan push --canary` and `portolan canary` begin one");
   return canary;
 }

@@ -194,6 +194,8 @@ describe("portolan", () => {
     expect(await run("import", join(folder, "carried"), "--store", join(folder, "other"))).toContain(
       "published: generation 1",
     );
+    await expect(onStore("export", join(folder, "carried"))).rejects.toThrow("is not empty: name a folder that is");
+    await expect(onStore("import", join(folder, "nowhere"))).rejects.toThrow("that `portolan export` has filled");
     expect(await onStore("fsck")).toContain("2 publications");
     expect(await onStore("gc")).toContain("0 deleted");
   });
