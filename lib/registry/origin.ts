@@ -35,7 +35,7 @@ export interface OriginSink {
 /** What an origin is: written into its shard, so that whoever compiles knows how to read the objects. */
 export type OriginAbout =
   /** Objects as an API server gives them. */
-  { readonly kind: "kubernetes"; /** Id of the cluster. */ readonly cluster: string };
+  { readonly kind: "kubernetes" /** Id of the cluster. */; readonly cluster: string };
 
 /** A live origin of input: a cluster, a datacentre, a server of configuration. */
 export interface Origin {
