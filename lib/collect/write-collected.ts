@@ -1,7 +1,7 @@
 import { nodesOf, type ReadShardHead, readHeadOf } from "../compile/collected/collected-shard.ts";
 import { collectedKeys, headText, type ShardHead } from "../compile/collected/shard-head.ts";
 import { writeTexts } from "../compile/source-shard.ts";
-import { sha256 } from "../config/canonical-json.ts";
+import { canonicalJson, sha256 } from "../config/canonical-json.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { changeTree, encodeNode, listTree } from "../config-store/ledger/merkle-tree.ts";
 import type { OriginAbout } from "../registry/origin.ts";
@@ -37,6 +37,10 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
     async load() {
       await refuseFolder(store, source);
       base = await readHeadOf(store, source);
+      if (base !== undefined && canonicalJson(base.head.about) !== canonicalJson(about))
+        throw new PortolanError(
+          `source ${source} is of another origin, ${canonicalJson(base.head.about)}; give this one a source of its own`,
+        );
       return new Map(base === undefined ? [] : await listTree(nodes, base.head.root));
     },
     async write(changes, isMeantEmpty) {

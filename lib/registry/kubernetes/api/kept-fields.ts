@@ -5,7 +5,7 @@ import type { ApiItem } from "./item.ts";
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** The fields of these names that are there. */
-export function pick(value: unknown, ...names: readonly string[]): Fields {
+function pick(value: unknown, ...names: readonly string[]): Fields {
   const fields = fieldsOf(value);
   return Object.fromEntries(names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])));
 }

@@ -88,7 +88,7 @@ export const secrets: ReadKind = {
 };
 
 /** Ingresses and every kind of Istio's, of today and of old. */
-export const configKinds: readonly ReadKind[] = kindSchemas.map(
+const configKinds: readonly ReadKind[] = kindSchemas.map(
   ({ group, kind, versions, plural, clusterScoped }): ReadKind => ({
     group,
     kind,
