@@ -24,6 +24,8 @@ export interface CollectorOptions {
   readonly pace?: Pace;
   /** Told of every push that changed something, before the next one. */
   readonly pushed?: (push: Push) => Promise<void> | void;
+  /** Told once, when the shard holds all of the origin. */
+  readonly filled?: () => void;
   /** Told when something begins to go wrong, or is otherwise wrong than before; "" when all is well again. */
   readonly troubled?: (reason: string) => void;
 }
@@ -122,6 +124,7 @@ export function createCollector(options: CollectorOptions): Collector {
         bell.ring();
         return;
       }
+      const isFirst = !isFilled;
       isFilled = true;
       if (written.sizeBytes > 0) {
         pushes += 1;
@@ -129,6 +132,7 @@ export function createCollector(options: CollectorOptions): Collector {
         const { version, sizeBytes } = written;
         await options.pushed?.({ version, changes: changes.size, objects: known.size(), sizeBytes });
       }
+      if (isFirst) options.filled?.();
     }
     if (isFollowed) asOfMs = heardMs;
   }

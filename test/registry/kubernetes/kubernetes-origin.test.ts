@@ -269,6 +269,25 @@ describe("a Kubernetes origin", () => {
     await origin.end();
   });
 
+  it("has patience with a server that is not ready, and then says so", async () => {
+    const server = new FakeApiServer();
+    let busy = 2;
+    for (let count = 0; count < 5000; count += 1) {
+      server.answers.push((url) => {
+        if (url.pathname !== "/api/v1/services" || busy-- <= 0) return undefined;
+        return jsonResponse({ code: 429, reason: "TooManyRequests", message: "storage is (re)initializing" }, 429);
+      });
+    }
+    const origin = await held(server);
+    expect(origin.told.filter((line) => line.startsWith("failed"))).toEqual([]);
+    await origin.end();
+    busy = 20;
+    const other = new HeldOrigin(originOf(server));
+    await other.until((one) => one.failures.get("Service")?.includes("429 TooManyRequests") === true);
+    await other.until((one) => one.isWhole());
+    await other.end();
+  });
+
   it("is not whole while one kind is forbidden, and keeps what it knew when that happens later", async () => {
     const server = new FakeApiServer();
     server.put(pod("shop/a", "10.0.0.1"));

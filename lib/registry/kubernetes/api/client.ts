@@ -75,6 +75,9 @@ export async function send(client: ApiClient, path: string, request: ApiRequest)
   return "failure" in answer && answer.failure.status === 401 ? ask(client, path, request, true) : answer;
 }
 
+/** Whether the server may answer otherwise in a moment. */
+export const isWorthRetrying = ({ status }: ApiFailure): boolean => status === 429 || status >= 500;
+
 /** The error for an answer that ends an attempt. */
 export function apiError(path: string, { status, reason, message }: ApiFailure): PortolanError {
   return new PortolanError(`the API server answered ${path} with ${status} ${reason}: ${message}`);

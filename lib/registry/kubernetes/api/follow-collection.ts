@@ -20,6 +20,9 @@ export interface FollowOptions extends ListOptions {
 /** Milliseconds between looks at a kind that the server does not have. */
 const absentMs = 60_000;
 
+/** So often in a row a server may ask for patience before that is a failure. */
+const patience = 3;
+
 /** Where a collection stands between two connections. */
 type Position =
   /** Nothing is known, or what is known is too old: the collection is read as a whole. */
@@ -42,6 +45,7 @@ export async function followCollection(
   let position = nowhere;
   let resource: ApiResource | undefined;
   let failures = 0;
+  let busy = 0;
   while (!signal.aborted) {
     try {
       if (position.kind === "nowhere") resource = await options.find(signal);
@@ -53,6 +57,13 @@ export async function followCollection(
       }
       const end = await connect(client, resource, position, options, sink, signal);
       ({ position } = end);
+      if (end.busy !== undefined) {
+        busy += 1;
+        if (busy > patience) throw new PortolanError(end.busy.reason);
+        await pace.pause(end.busy.waitMs || pace.backOff(busy), signal);
+        continue;
+      }
+      busy = 0;
       if (end.failure !== undefined) throw end.failure;
       failures = 0;
       // A server that ends watches at once must not be asked without a break.
@@ -72,6 +83,8 @@ interface ConnectionEnd {
   readonly wasRead: boolean;
   /** Why it broke; absent: it ended as connections end. */
   readonly failure?: unknown;
+  /** The server asks for patience. */
+  readonly busy?: { readonly waitMs: number; readonly reason: string };
 }
 
 /** One connection, or a list where lists are not streamed. @throws PortolanError where a list cannot be had */
@@ -106,6 +119,8 @@ async function connect(
           return { position: nowhere, wasRead: false };
         case "gone":
           return { position: nowhere, wasRead };
+        case "busy":
+          return { position, wasRead, busy: event };
         case "bookmark":
           wasRead = true;
           if (initial !== undefined && event.isInitialEnd) {

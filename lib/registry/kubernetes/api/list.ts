@@ -2,7 +2,7 @@ import { PortolanError } from "../../../config/diagnostic.ts";
 import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
 import type { OriginObject } from "../../origin.ts";
 import type { Pace } from "../../retry.ts";
-import { type ApiClient, type ApiFailure, apiError, send } from "./client.ts";
+import { type ApiClient, type ApiFailure, apiError, isWorthRetrying, send } from "./client.ts";
 import { type ApiItem, readItem } from "./item.ts";
 import { type ApiResource, acceptOf, resourcePath } from "./resource.ts";
 
@@ -30,10 +30,6 @@ const withTimeout = (signal: AbortSignal | undefined): AbortSignal => {
   const timeout = AbortSignal.timeout(pageMs);
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 };
-
-function isWorthRetrying({ status, reason }: ApiFailure): boolean {
-  return status === 429 || status >= 500 || (status === 410 && reason === "Expired");
-}
 
 /** One attempt: all pages, or the first failure. */
 async function listOnce(
@@ -87,8 +83,9 @@ export async function listItems(
     });
     if ("items" in listed) return listed;
     if (listed.status === 404) return { items: [], version: "" };
-    if (attempt === attempts || !isWorthRetrying(listed)) throw apiError(resource.path, listed);
+    const isExpired = listed.status === 410;
+    if (attempt === attempts || !(isExpired || isWorthRetrying(listed))) throw apiError(resource.path, listed);
     const wait = listed.retryAfter > 0 ? listed.retryAfter * 1000 : options.pace.backOff(attempt);
-    await options.pace.pause(listed.status === 410 ? 0 : wait, signal ?? new AbortController().signal);
+    await options.pace.pause(isExpired ? 0 : wait, signal ?? new AbortController().signal);
   }
 }

@@ -1,6 +1,6 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
 import { fieldsOf, numberOf, textOf } from "../../../config/untyped.ts";
-import { type ApiClient, apiError, send } from "./client.ts";
+import { type ApiClient, apiError, isWorthRetrying, send } from "./client.ts";
 import { type ApiItem, readItem } from "./item.ts";
 import { jsonLines } from "./json-lines.ts";
 import { type ApiResource, acceptOf, resourcePath } from "./resource.ts";
@@ -21,7 +21,9 @@ export type WatchEvent =
   /** The server does not stream lists: list, then watch. */
   | { readonly type: "unsupported" }
   /** The server has no such kind. */
-  | { readonly type: "absent" };
+  | { readonly type: "absent" }
+  /** The server asks for patience; of 0 milliseconds it says nothing. */
+  | { readonly type: "busy"; readonly waitMs: number; readonly reason: string };
 
 /** Seconds after which the server ends a watch by itself. */
 const timeoutSeconds = 240;
@@ -68,7 +70,8 @@ const isRefusal = (status: number, message: string): boolean =>
 
 /**
  * The events of one watch connection after a position; without one everything that there is first, and a bookmark that says so.
- * Ends without a word when the server or the signal ends it, and after `gone`, `unsupported` and `absent`.
+ * Ends without a word when the server or the signal ends it, and after
+ * `gone`, `unsupported`, `absent` and `busy`.
  *
  * @throws PortolanError when the connection fails, or the server answers with another error
  */
@@ -92,6 +95,8 @@ export async function* watchEvents(
       if (failure.status === 410) yield { type: "gone" };
       else if (failure.status === 404) yield { type: "absent" };
       else if (isStream && isRefusal(failure.status, failure.message)) yield { type: "unsupported" };
+      else if (isWorthRetrying(failure))
+        yield { type: "busy", waitMs: failure.retryAfter * 1000, reason: apiError(resource.path, failure).message };
       else throw apiError(resource.path, failure);
       return;
     }
