@@ -14,6 +14,10 @@ export interface ApiServer {
   readonly url: string;
   /** A kubeconfig with one context, `test`. */
   readonly kubeconfig: string;
+  /** The same for another address of the server, or as somebody else. */
+  kubeconfigFor(url: string, bearer?: string): Promise<string>;
+  /** Header of an administrator. */
+  readonly authorization: string;
   readonly client: ApiClient;
   /** As an administrator. @throws for an answer that is no success, with what it says */
   ask(method: string, path: string, body?: object, contentType?: string): Promise<Record<string, unknown>>;
@@ -101,21 +105,22 @@ export async function openApiServer(more: readonly string[] = []): Promise<ApiSe
     });
   };
   await start();
-  const kubeconfig = join(folder, "kubeconfig");
-  await writeFile(
-    kubeconfig,
+  const kubeconfigFor = async (address: string, bearer = token) =>
     JSON.stringify({
       apiVersion: "v1",
       kind: "Config",
       "current-context": "test",
-      clusters: [{ name: "c", cluster: { server: url, "certificate-authority": "certs/apiserver.crt" } }],
-      users: [{ name: "u", user: { token } }],
+      clusters: [{ name: "c", cluster: { server: address, "certificate-authority-data": btoa(await authority()) } }],
+      users: [{ name: "u", user: { token: bearer } }],
       contexts: [{ name: "test", context: { cluster: "c", user: "u" } }],
-    }),
-  );
+    });
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, await kubeconfigFor(url));
   return {
     url,
     kubeconfig,
+    kubeconfigFor,
+    authorization: `Bearer ${token}`,
     client,
     async ask(method, path, body, contentType) {
       const response = await send(method, path, body, contentType);
