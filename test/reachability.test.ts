@@ -20,10 +20,7 @@ const unreached: Readonly<Record<string, string>> = {
   "lib/registry/aggregate.ts": "planned: several live registries as one",
   "lib/registry/change-sink.ts": "planned: what a change of a live registry means",
   "lib/registry/consul/": "planned: `portolan collect consul`",
-  "lib/registry/kubernetes/api/": "planned: `portolan collect kube`",
-  "lib/registry/kubernetes/endpoints.ts": "planned: clusters of `portolan collect kube` that have no slices",
   "lib/registry/registry.ts": "planned: a live registry",
-  "lib/registry/retry.ts": "planned: pace and patience of a live source",
   "lib/registry/source.ts": "planned: what every live source is",
 };
 

@@ -2,14 +2,18 @@ import { InvalidArgumentError, Option } from "commander";
 import { dump } from "js-yaml";
 import { type AnalyzeOptions, analyze, analyzers, originText } from "../analysis/analyze.ts";
 import { messageTypes } from "../analysis/analyzer.ts";
-import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
+import { type Diagnostic, keyText, type Origin, PortolanError } from "../config/diagnostic.ts";
+import type { LoadedDirectory } from "../config/directory.ts";
 import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
 import { printTable } from "./config-print.ts";
+import { kubeOption } from "./kube/kube-connection.ts";
+import { clusterContent } from "./kube/kube-read.ts";
 import { counted } from "./numbers.ts";
 import { pathText, type Register, type Terminal } from "./terminal.ts";
 
 interface Options extends InputOptions {
   readonly list?: boolean;
+  readonly kube?: string;
   readonly analyzer?: readonly string[];
   readonly suppress?: readonly string[];
   readonly failureThreshold: Level;
@@ -27,6 +31,7 @@ const formats = ["log", "table", "json", "yaml", "annotations"] as const;
 export const registerAnalyze: Register = (program, terminal) => {
   const command = program.command("analyze").description("Looks for configuration that does not fit together.");
   addInputArguments(command)
+    .addOption(kubeOption("what a live Kubernetes cluster holds, with the files that are named laid over it"))
     .option("-L, --list", "list the analysers")
     .option("--analyzer <name>", "run only these; may be repeated", collect)
     .option("-S, --suppress <message>", "CODE=Kind name.namespace, with * for any text; may be repeated", collect)
@@ -35,7 +40,7 @@ export const registerAnalyze: Register = (program, terminal) => {
     .addOption(new Option("-o, --output <format>", "how to print").choices(formats).default("log"))
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan analyze samples/bookshop\n  portolan analyze -f mesh/ -o json --failure-threshold Warning\n  portolan analyze --list",
+      "\nExamples:\n  portolan analyze samples/bookshop\n  portolan analyze -f mesh/ -o json --failure-threshold Warning\n  portolan analyze --kube prod\n  portolan analyze --list",
     )
     .action(async (paths: readonly string[], options: Options) => {
       if (options.list === true) {
@@ -45,7 +50,7 @@ export const registerAnalyze: Register = (program, terminal) => {
         );
         return;
       }
-      const loaded = read(await inputFiles([...paths, ...(options.filename ?? [])]), options.namespace);
+      const loaded = await inputOf([...paths, ...(options.filename ?? [])], options);
       const clusterIds = ["Kubernetes", ...loaded.clusters.map(({ id }) => id)];
       const chosen: AnalyzeOptions = {
         ...(options.analyzer === undefined ? {} : { only: options.analyzer }),
@@ -60,6 +65,24 @@ export const registerAnalyze: Register = (program, terminal) => {
         throw new PortolanError(`${counted(failing.length, "message")} at ${options.failureThreshold} or worse`);
     });
 };
+
+async function inputOf(names: readonly string[], { namespace, kube }: Options): Promise<LoadedDirectory> {
+  if (kube === undefined) return read(await inputFiles(names), namespace);
+  const cluster = await clusterContent(kube);
+  return names.length === 0 ? cluster : laidOver(cluster, read(await inputFiles(names), namespace));
+}
+
+/** What a cluster would hold if files were applied to it: an object of theirs takes the place of the cluster's. */
+function laidOver(cluster: LoadedDirectory, files: LoadedDirectory): LoadedDirectory {
+  const keys = new Set([...files.configs, ...files.objects].map(({ origin }) => keyText(origin.key)));
+  const stays = ({ origin }: { readonly origin: Origin }) => !keys.has(keyText(origin.key));
+  return {
+    ...cluster,
+    configs: [...cluster.configs.filter(stays), ...files.configs],
+    objects: [...cluster.objects.filter(stays), ...files.objects],
+    diagnostics: [...cluster.diagnostics.filter(stays), ...files.diagnostics],
+  };
+}
 
 /** A level as the command line writes it, in any case. */
 function level(name: string): Level {

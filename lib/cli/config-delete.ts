@@ -7,11 +7,14 @@ import { namedObjects, needConfig } from "./config-kind.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import type { ShownObject } from "./config-print.ts";
 import { refusalText } from "./config-write.ts";
+import { kubeOption } from "./kube/kube-connection.ts";
+import { deleteFromCluster } from "./kube/kube-read.ts";
 import { tellIfPinned } from "./recompiled-text.ts";
 import type { Register } from "./terminal.ts";
 
 interface DeleteOptions extends InputOptions, PlaceOptions {
   readonly json?: boolean;
+  readonly kube?: string;
 }
 
 /** `portolan delete <type> <name>…` or `-f …`: all that is there in one commit, and fails for what is not. */
@@ -22,9 +25,10 @@ export const registerDelete: Register = (program, terminal) => {
     .argument("[type]", "such as virtualservice, vs or vs/reviews")
     .argument("[names...]")
     .option("--json", "what was deleted as JSON")
+    .addOption(kubeOption("from a live Kubernetes cluster, one by one"))
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan delete vs reviews -n bookshop\n  portolan delete vs/reviews dr/reviews -n bookshop\n  portolan delete -f mesh/",
+      "\nExamples:\n  portolan delete vs reviews -n bookshop\n  portolan delete vs/reviews dr/reviews -n bookshop\n  portolan delete -f mesh/\n  portolan delete vs/reviews -n bookshop --kube prod",
     );
   addPlaceOptions(addInputOptions(command)).action(
     async (type: string | undefined, names: readonly string[], options: DeleteOptions) => {
@@ -35,6 +39,17 @@ export const registerDelete: Register = (program, terminal) => {
         type === undefined
           ? (await configInput(options, terminal, "delete")).map(keyOf)
           : keysNamed([type, ...names], options.namespace);
+      const { kube } = options;
+      if (kube !== undefined) {
+        const deleted: ConfigKey[] = [];
+        const tell = (key: ConfigKey) => {
+          deleted.push(key);
+          if (options.json !== true) terminal.out(`Deleted: ${key.kind} ${key.name}`);
+        };
+        await deleteFromCluster(kube, keys, tell);
+        if (options.json === true) terminal.out(JSON.stringify({ deleted }));
+        return;
+      }
       const place = await openPlace(options);
       const { there, missing } = await sorted(place, keys);
       if (there.length > 0) {

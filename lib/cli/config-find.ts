@@ -1,6 +1,7 @@
-import { createSourcesReader } from "../compile/read-sources.ts";
+import { createCollectedLoader } from "../compile/collected/load-collected.ts";
+import { createSourcesReader, isCollected, type Shard } from "../compile/read-sources.ts";
 import { PortolanError } from "../config/diagnostic.ts";
-import { readFiles } from "../config/directory.ts";
+import { type LoadedDirectory, readFiles } from "../config/directory.ts";
 import { groupVersion } from "../config/group-version.ts";
 import type { ParsedObject } from "../config/parse.ts";
 import type { ConfigPlace } from "./config-place.ts";
@@ -19,15 +20,21 @@ export async function objectsOf(place: ConfigPlace, source: string | undefined):
   const shards = await createSourcesReader(place.objects)([]);
   const folders = shards
     .filter(({ name }) => source === undefined || name === source)
-    .flatMap(({ name, files }) => {
-      // What was applied to this source is listed above, with its revision.
-      const read = readFiles(files.filter((file) => file.applied !== true || name !== place.source));
+    .flatMap((shard) => {
+      const { name } = shard;
+      const read = contentOf(shard, place.source);
       return [
         ...read.configs.map((config) => shownConfig(name, config)),
         ...[...read.objects, ...read.others].map((object) => shownParsed(name, object)),
       ];
     });
   return [...applied, ...folders];
+}
+
+/** @param applied the source whose applied objects are listed by themselves, with their revisions */
+function contentOf(shard: Shard, applied: string): LoadedDirectory {
+  if (isCollected(shard)) return createCollectedLoader()(shard).content;
+  return readFiles(shard.files.filter((file) => file.applied !== true || shard.name !== applied));
 }
 
 /** What was applied, as it was at a revision. @throws PortolanError when the store has no such one */

@@ -4,6 +4,8 @@ import { objectsAt, objectsOf, whereElse } from "./config-find.ts";
 import { type NamedObjects, namedObjects } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
 import { type OutputFormat, outputFormats, printObjects, type ShownObject } from "./config-print.ts";
+import { kubeOption } from "./kube/kube-connection.ts";
+import { objectsInCluster } from "./kube/kube-read.ts";
 import { wholeNumber } from "./numbers.ts";
 import type { Register } from "./terminal.ts";
 
@@ -13,6 +15,7 @@ interface GetOptions extends Omit<PlaceOptions, "source"> {
   readonly allNamespaces?: boolean;
   readonly output: OutputFormat;
   readonly at?: number;
+  readonly kube?: string;
 }
 
 /** `portolan get <type> [name]`, as kubectl's. */
@@ -25,23 +28,29 @@ export const registerGet: Register = (program, terminal) => {
     .option("-n, --namespace <name>", "the namespace; all when listing without it")
     .option("-A, --all-namespaces", "of all namespaces")
     .addOption(new Option("-o, --output <format>", "how to print").choices(outputFormats).default("short"))
+    .addOption(kubeOption("what a live Kubernetes cluster holds").conflicts(["source", "at"]))
     .option("--at <revision>", "as they were at a revision of what was applied", wholeNumber(1))
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan get vs\n  portolan get vs,gw -n bookshop -o wide\n  portolan get vs/reviews -n bookshop -o yaml",
+      "\nExamples:\n  portolan get vs\n  portolan get vs,gw -n bookshop -o wide\n  portolan get vs/reviews -n bookshop -o yaml\n  portolan get vs --kube prod",
     );
   addPlaceOptions(command, { anySource: true }).action(
     async (type: string, names: readonly string[], options: GetOptions) => {
       const wanted = namedObjects([type, ...names]);
-      const { source, at } = options;
-      const place = await openPlace({ ...options, source: source ?? "operators" });
-      const all = at === undefined ? await objectsOf(place, source) : await objectsAt(place, at);
+      const all = await allObjects(wanted, options);
       const found = wanted.flatMap((one) => objectsNamed(all, one, options));
       if (found.length > 0) printObjects(terminal, found, options.output);
       else terminal.err("No resources found.");
     },
   );
 };
+
+async function allObjects(wanted: readonly NamedObjects[], options: GetOptions): Promise<readonly ShownObject[]> {
+  const { source, at, kube } = options;
+  if (kube !== undefined) return objectsInCluster(kube, wanted);
+  const place = await openPlace({ ...options, source: source ?? "operators" });
+  return at === undefined ? objectsOf(place, source) : objectsAt(place, at);
+}
 
 /** @throws PortolanError when the one that is named is not there, with where there is one of that name */
 function objectsNamed(

@@ -72,6 +72,21 @@ const manyObjects = 1000;
  * @throws PortolanError with the diagnostics, or when there is nothing to do
  */
 export async function configInput(options: InputOptions, terminal: Terminal, verb: string): Promise<readonly Config[]> {
+  const loaded = await validInput(options, terminal, verb);
+  tellLeftOut(loaded, terminal, verb);
+  if (loaded.configs.length === 0) throw new PortolanError(`nothing to ${verb}`);
+  return [...loaded.configs].sort((a, b) => byCodePoint(keyText(a.origin.key), keyText(b.origin.key)));
+}
+
+/** The same with Kubernetes' own kinds, and those that nothing here knows. */
+export async function wholeInput(options: InputOptions, terminal: Terminal, verb: string): Promise<LoadedDirectory> {
+  const loaded = await validInput(options, terminal, verb);
+  const { configs, objects, others } = loaded;
+  if (configs.length + objects.length + others.length === 0) throw new PortolanError(`nothing to ${verb}`);
+  return loaded;
+}
+
+async function validInput(options: InputOptions, terminal: Terminal, verb: string): Promise<LoadedDirectory> {
   const files = await inputFiles(options.filename);
   checkNamespaces(files, options.namespace);
   const loaded = read(files, options.namespace);
@@ -82,9 +97,7 @@ export async function configInput(options: InputOptions, terminal: Terminal, ver
     terminal,
     loaded.diagnostics.filter(({ severity }) => severity === "warning"),
   );
-  tellLeftOut(loaded, terminal, verb);
-  if (loaded.configs.length === 0) throw new PortolanError(`nothing to ${verb}`);
-  return [...loaded.configs].sort((a, b) => byCodePoint(keyText(a.origin.key), keyText(b.origin.key)));
+  return loaded;
 }
 
 /** More of what is left out is counted. */

@@ -69,27 +69,30 @@ export async function openPlace(options: PlaceOptions & { readonly isNew?: boole
   };
 }
 
-interface OpenedObjects {
+/** A store, in reach or behind a compile function, and who compiles it. */
+export interface OpenedObjects {
   readonly objects: ObjectStore;
   readonly isRemote: boolean;
   /** Compiles what the sources hold. */
   compile(): Promise<Recompiled>;
 }
 
-async function openObjects({
+/** @throws PortolanError when the store is not there, and for an endpoint without its secret */
+export async function openObjects({
   store: option,
   keyring,
   isNew = false,
-}: Parameters<typeof openPlace>[0]): Promise<OpenedObjects> {
+}: Omit<Parameters<typeof openPlace>[0], "source">): Promise<OpenedObjects> {
   const place = await namedStore(option);
   if (place !== undefined && /^https?:\/\//.test(place)) return openEndpoint(place.replace(/\/$/, ""), webhookSecret());
   const store = isNew ? await openToWrite(option) : await openThere(option);
+  let recompile: ReturnType<typeof createRecompiler> | undefined;
   return {
     objects: store,
     isRemote: false,
     async compile() {
-      const publisher = keyring === undefined ? {} : await trustOf(keyring);
-      return createRecompiler({ store, publisher })({ by: actorName() });
+      recompile ??= createRecompiler({ store, publisher: keyring === undefined ? {} : await trustOf(keyring) });
+      return recompile({ by: actorName() });
     },
   };
 }

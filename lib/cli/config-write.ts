@@ -9,6 +9,8 @@ import { addInputOptions, configInput, type InputOptions } from "./config-input.
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, type OutputFormat, outputFormats, printObjects, shownConfig } from "./config-print.ts";
 import { examplesText } from "./examples.ts";
+import { kubeOption } from "./kube/kube-connection.ts";
+import { writeToCluster } from "./kube/kube-write.ts";
 import { counted } from "./numbers.ts";
 import { tellIfPinned } from "./recompiled-text.ts";
 import type { Register, Terminal } from "./terminal.ts";
@@ -16,6 +18,7 @@ import type { Register, Terminal } from "./terminal.ts";
 interface WriteOptions extends InputOptions, PlaceOptions {
   readonly dryRun?: boolean;
   readonly output?: OutputFormat;
+  readonly kube?: string;
 }
 
 /** What a verb asks of the objects that are there already. */
@@ -49,12 +52,20 @@ function registerWrite(program: Command, terminal: Terminal, verb: WriteVerb): v
   const command = program.command(verb.name).description(verb.about);
   command.addHelpText(
     "after",
-    examplesText([`${verb.name} -f mesh/`, `${verb.name} -f a.yaml --dry-run`, `${verb.name} -f - -o json < a.yaml`]),
+    examplesText([
+      `${verb.name} -f mesh/`,
+      `${verb.name} -f mesh/ --kube prod`,
+      `${verb.name} -f a.yaml --dry-run`,
+      `${verb.name} -f - -o json < a.yaml`,
+    ]),
   );
   addPlaceOptions(addInputOptions(command))
     .option("--dry-run", "check everything, and write nothing")
     .addOption(new Option("-o, --output <format>", "print the objects").choices(outputFormats))
+    .addOption(kubeOption("into a live Kubernetes cluster instead of a store; Kubernetes' own kinds too"))
     .action(async (options: WriteOptions) => {
+      const { kube } = options;
+      if (kube !== undefined) return writeToCluster({ ...options, kube }, verb.name, verb.if, terminal);
       const configs = await configInput(options, terminal, verb.name);
       const place = await openPlace({ ...options, isNew: verb.if !== "present" });
       await write(place, configs, options, verb, terminal);

@@ -13,7 +13,8 @@ import { printDiagnostics, type Terminal } from "./terminal.ts";
 
 /** One round of `portolan dev`. */
 export interface Publication {
-  readonly files: number;
+  /** Of the folder; undefined without one. */
+  readonly files: number | undefined;
   readonly compiled: FilesCompiled;
   /** What the analysers say besides. */
   readonly analysis: readonly Diagnostic[];
@@ -39,6 +40,8 @@ export interface DevReport {
   /** A node that no class was compiled for has asked. */
   stranger(stranger: Stranger): void;
   failed(cause: unknown): void;
+  /** A cluster cannot be read, or can be again: "". */
+  troubled(cluster: string, reason: string): void;
   /** Somebody has deleted the store. */
   gone(): void;
 }
@@ -64,9 +67,7 @@ export function devReport(
       printDiagnostics(terminal, compiled.diagnostics);
       tellAnalysis(publication.analysis);
       const { classes } = compiled.value;
-      terminal.err(
-        `${label("read")}${folder}: ${counted(compiled.objects, "object")} in ${counted(publication.files, "file")}`,
-      );
+      terminal.err(`${label("read")}${folder}: ${counted(compiled.objects, "object")}${inFiles(publication)}`);
       terminal.err(
         `${label("compiled")}${counted(classes.length, "class of proxies", "classes of proxies")}, ${ms(publication.compileMs)}`,
       );
@@ -125,12 +126,20 @@ export function devReport(
       if (json) return emit({ event: "failed", reason });
       terminal.err(`${colours.red("failed".padEnd(10))}${reason}; what was published goes on being served`);
     },
+    troubled(cluster, reason) {
+      if (json) return emit({ event: reason === "" ? "in sync" : "trouble", cluster, reason });
+      if (reason === "") terminal.err(`${label("in sync")}${cluster}`);
+      else
+        terminal.err(`${colours.yellow("trouble".padEnd(10))}${cluster}: ${reason}; what it said goes on being served`);
+    },
     gone() {
       if (json) return emit({ event: "gone", store });
       terminal.err(`${colours.yellow("gone".padEnd(10))}${store} was deleted; it is made anew`);
     },
   };
 }
+
+const inFiles = ({ files }: Publication): string => (files === undefined ? "" : ` in ${counted(files, "file")}`);
 
 function resultText({ result, publishMs }: Publication): string {
   switch (result.kind) {
@@ -175,7 +184,7 @@ function membersText(members: readonly CompiledNode[]): string {
 function summaryOf({ files, compiled, analysis, result, compileMs, publishMs }: Publication): object {
   const members = membersByClass(compiled.value.nodes);
   return {
-    files,
+    ...(files === undefined ? {} : { files }),
     objects: compiled.objects,
     classes: compiled.value.classes.map((one) => ({
       id: one.id,

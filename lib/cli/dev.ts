@@ -7,7 +7,7 @@ import { writeShard } from "../compile/source-shard.ts";
 import { coalesce } from "../compile/webhook/coalesce.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
-import type { SourceFile } from "../config/directory.ts";
+import type { LoadedDirectory } from "../config/directory.ts";
 import { readFolder, watchFolder } from "../config/folder.ts";
 import { frontApp } from "../front/app.ts";
 import type { Authentication } from "../front/auth/authentication.ts";
@@ -22,7 +22,8 @@ import type { Trust } from "../snapshot/head/signatures.ts";
 import { heldPace } from "../snapshot/head/steps.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { analysisOf } from "./analysis-report.ts";
-import { bootstrapFor, bootstrapText, certificatesOption, proxiesIn, sampleFolder } from "./bootstrap.ts";
+import { bootstrapFor, bootstrapText, certificatesOption, proxiesOf, sampleFolder } from "./bootstrap.ts";
+import { type DevCluster, devClusters, followClusters } from "./dev-clusters.ts";
 import { type DevReport, devReport, type Publication } from "./dev-report.ts";
 import { keyringOption, trustOf } from "./keyring.ts";
 import { devStorePrefix, holdsSomething, isFolder, namedStore, openToWrite, storeOption } from "./named-store.ts";
@@ -40,6 +41,8 @@ interface Options {
   readonly allowEmpty?: boolean;
   readonly once?: boolean;
   readonly json?: boolean;
+  /** Contexts of kubectl, "" for the current one. */
+  readonly kube?: readonly string[];
 }
 
 /** `portolan dev [DIR]`: compile, publish, serve and watch a folder. */
@@ -62,24 +65,36 @@ export const registerDev: Register = (program, terminal) => {
     )
     .addOption(certificatesOption())
     .option("--allow-empty", "go on although the folder holds no object")
+    .addOption(
+      new Option("--kube [context]", "a live Kubernetes cluster, the first the primary one; may be repeated")
+        .preset("")
+        .argParser((context: string, before: readonly string[] = []) => [...before, context]),
+    )
     .option("--once", "publish once and leave: no server, no watching")
     .option("--json", "one JSON object a line instead of text")
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan dev\n  portolan dev my-mesh/ --port 9000\n  portolan dev my-mesh/ --once --json",
+      "\nExamples:\n  portolan dev\n  portolan dev my-mesh/ --port 9000\n  portolan dev my-mesh/ --once --json\n  portolan dev --kube prod\n  portolan dev my-mesh/ --kube east --kube west",
     )
     .action(async (dir: string | undefined, options: Options) => {
-      await dev(dir ?? sampleFolder, options, terminal);
+      await dev(dir ?? (options.kube === undefined ? sampleFolder : undefined), options, terminal);
     });
 };
 
-async function dev(folder: string, options: Options, terminal: Terminal): Promise<void> {
+async function dev(folder: string | undefined, options: Options, terminal: Terminal): Promise<void> {
   const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), options.host);
-  const where = (await namedStore(options.store)) ?? ownStore(folder);
+  const clusters = await devClusters(options.kube ?? []);
+  const what = [...(folder === undefined ? [] : [folder]), ...clusters.map(({ description }) => description)].join(
+    ", ",
+  );
+  const where = (await namedStore(options.store)) ?? ownStore(folder, clusters);
   const trust = await trustOf(options.keyring);
-  const report = devReport(terminal, { folder, store: where, json: options.json === true });
+  const report = devReport(terminal, { folder: what, store: where, json: options.json === true });
+  const publishing = { ...options, trust, sources: clusters.map(({ source }) => source) };
   if (options.once === true) {
-    const { publication } = await folderPublisher(folder, await openToWrite(where), options, trust)();
+    const store = await openToWrite(where);
+    for (const cluster of clusters) await cluster.collector(store, report).once();
+    const publication = await publisherOf(folder, store, publishing)();
     report.published(publication);
     const errors = publication.compiled.diagnostics.filter(({ severity }) => severity === "error").length;
     if (errors > 0) throw new PortolanError(counted(errors, "error"));
@@ -87,7 +102,14 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
   }
   const stopped = untilStopped();
   for (let port = options.port, isAgain = false; ; isAgain = true) {
-    const round = await openRound(folder, where, { ...options, port, authentication, trust, report, isAgain });
+    const round = await openRound(folder, clusters, where, {
+      ...publishing,
+      port,
+      authentication,
+      report,
+      stopped,
+      isAgain,
+    });
     // The port that was found stays: Envoys know it.
     port = Number(new URL(round.url).port);
     const end = await Promise.race([stopped, untilGone(where)]);
@@ -97,9 +119,11 @@ async function dev(folder: string, options: Options, terminal: Terminal): Promis
   }
 }
 
-/** A store of its own for each folder. */
-const ownStore = (folder: string): string =>
-  devStorePrefix + createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8);
+/** A store of its own for each folder, and for each set of clusters. */
+function ownStore(folder: string | undefined, clusters: readonly DevCluster[]): string {
+  const parts = [...(folder === undefined ? [] : [resolve(folder)]), ...clusters.map(({ url }) => url)];
+  return devStorePrefix + createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 8);
+}
 
 function untilStopped(): Promise<"stopped"> {
   return new Promise((stop) => {
@@ -123,25 +147,26 @@ function untilGone(where: string): Promise<"gone"> {
   });
 }
 
-interface RoundOptions extends Options {
+interface RoundOptions extends PublisherSettings, Pick<Options, "port" | "host"> {
   readonly authentication: Authentication;
-  readonly trust: Trust;
   readonly report: DevReport;
+  readonly stopped: Promise<unknown>;
   /** Not the first: its bootstrap was printed. */
   readonly isAgain: boolean;
 }
 
 /** Serves, publishes and watches, for as long as the store is there. @throws PortolanError with nothing left open */
 async function openRound(
-  folder: string,
+  folder: string | undefined,
+  clusters: readonly DevCluster[],
   where: string,
-  { authentication, trust, report, isAgain, ...options }: RoundOptions,
+  { authentication, report, isAgain, stopped, ...options }: RoundOptions,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const store = await openToWrite(where);
   const front = createFront({
     authentication,
     store,
-    ...(trust.trusted === undefined ? {} : { trusted: trust.trusted }),
+    ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),
     maxHoldMs: 25_000,
     metrics: prometheusMetrics(),
     onRefusal: (refusal) => {
@@ -166,23 +191,24 @@ async function openRound(
     // Before anything is published: a port that is taken ends it.
     const server = await serve(frontApp(front), options);
     closing.unshift(server.close);
-    const publishFolder = folderPublisher(folder, store, options, trust);
+    const publishOnce = publisherOf(folder, store, options);
     const publish = async () => {
-      const done = await publishFolder();
-      ({ sources } = done.publication.compiled.value);
-      report.published(done.publication);
-      return done;
+      const publication = await publishOnce();
+      ({ sources } = publication.compiled.value);
+      report.published(publication);
+      return publication;
     };
-    const first = await publish();
-    const { certificates } = options;
-    if (!isAgain)
-      report.serving(server.url, authentication.description, exampleIn(first.files, server.url, certificates));
     const again = coalesce(publish);
-    closing.push(
-      await watchFolder(folder, () => {
-        again().catch(report.failed);
-      }),
-    );
+    const changed = () => {
+      again().catch(report.failed);
+    };
+    const following = await followClusters(clusters, store, report, changed, stopped);
+    if (following === undefined) return { url: server.url, close };
+    closing.push(following.close);
+    const first = await again();
+    const example = () => exampleIn(first.compiled.loaded, server.url, options.certificates);
+    if (!isAgain) report.serving(server.url, authentication.description, example());
+    if (folder !== undefined) closing.push(await watchFolder(folder, changed));
     return { url: server.url, close };
   } catch (cause) {
     await close();
@@ -190,9 +216,9 @@ async function openRound(
   }
 }
 
-/** The bootstrap of one proxy of the folder: a gateway if there is one, since it can be asked from outside. */
-function exampleIn(files: readonly SourceFile[], url: string, certificates: CertificateSource) {
-  const proxies = proxiesIn(files);
+/** The bootstrap of one proxy: a gateway if there is one, since it can be asked from outside. */
+function exampleIn(loaded: LoadedDirectory, url: string, certificates: CertificateSource) {
+  const proxies = proxiesOf(loaded).value;
   const found = proxies.find(({ proxy }) => proxy.type === "router") ?? proxies[0];
   if (found === undefined) return undefined;
   return {
@@ -202,21 +228,25 @@ function exampleIn(files: readonly SourceFile[], url: string, certificates: Cert
   };
 }
 
-/** Fills the store's source with the folder and compiles it with all others; each call costs what changed since the one before. */
-function folderPublisher(
-  folder: string,
+interface PublisherSettings extends Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "allowEmpty"> {
+  readonly trust: Trust;
+  /** Of clusters, the primary first. */
+  readonly sources: readonly string[];
+}
+
+/**
+ * Fills the store's source with the folder, if there is one, and compiles it with all others; each call costs what changed since
+ * the one before.
+ */
+function publisherOf(
+  folder: string | undefined,
   store: ObjectStore,
-  {
-    legacyApi = false,
-    legacyRelease,
-    certificates,
-    allowEmpty = false,
-  }: Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "allowEmpty">,
-  trust: Trust,
-): () => Promise<{ readonly publication: Publication; readonly files: readonly SourceFile[] }> {
+  { legacyApi = false, legacyRelease, certificates, allowEmpty = false, trust, sources }: PublisherSettings,
+): () => Promise<Publication> {
   let compiledMs = 0;
   const recompile = createWorldRecompiler({
     store,
+    ...(sources.length === 0 ? {} : { sources: ["main", ...sources] }),
     world: { ...defaultWorldOptions, ...(legacyApi ? { legacyApi: legacyRelease } : {}), certificates },
     publisher: { pace: heldPace, ...trust },
     onCompiled: () => {
@@ -225,19 +255,19 @@ function folderPublisher(
   });
   return async () => {
     const startMs = performance.now();
-    const files = await readFolder(folder);
-    if (files.length === 0) {
+    const files = folder === undefined ? undefined : await readFolder(folder);
+    if (files?.length === 0) {
       throw new PortolanError(
         `${folder} holds no .yaml, .yml or .json file; give a folder that does, or try \`npm start\` alone`,
       );
     }
-    await writeShard(store, "main", files, { halfSaves: true, allowEmpty });
+    if (files !== undefined) await writeShard(store, "main", files, { halfSaves: true, allowEmpty });
     const { compiled, result } = await recompile();
     const compileMs = compiledMs - startMs;
     const publishMs = performance.now() - compiledMs;
     // What is served does not wait for the analysers.
     const analysis = analysisOf(compiled.loaded, compiled.diagnostics);
-    return { publication: { files: files.length, compiled, analysis, result, compileMs, publishMs }, files };
+    return { files: files?.length, compiled, analysis, result, compileMs, publishMs };
   };
 }
 

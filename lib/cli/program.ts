@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import { registerBootstrap } from "./bootstrap.ts";
 import { registerBootstrapV1 } from "./bootstrap-v1.ts";
+import { registerCollect } from "./collect/commands.ts";
 import { registerAnalyze } from "./config-analyze.ts";
 import { registerDelete } from "./config-delete.ts";
 import { registerDescribe } from "./config-describe.ts";
@@ -22,6 +23,7 @@ const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
 /** In the order of the help. */
 const commands: readonly Register[] = [
   registerDev,
+  registerCollect,
   registerBootstrap,
   registerBootstrapV1,
   registerValidate,

@@ -6,7 +6,7 @@ import { printDiagnostics, type Terminal } from "./terminal.ts";
 const short = (root: string) => root.slice(0, 12);
 
 /** What came of a compile, on one line. */
-function recompiledText({ kind, generation, version, pin }: Recompiled): string {
+export function recompiledText({ kind, generation, version, pin }: Recompiled): string {
   if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}`;
   const who = pin === undefined || pin.by === "" ? "" : ` by ${pin.by}: ${pin.why}`;
   return `pinned${who}: ${short(version)} is recorded, and served to nobody until \`portolan unpin\`; see \`portolan status\``;

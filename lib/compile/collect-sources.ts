@@ -1,7 +1,9 @@
 import type { Collectable } from "../snapshot/upkeep/collect-garbage.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
+import { nodesNamedBy } from "./collected/collected-shard.ts";
+import { readShardHead } from "./collected/shard-head.ts";
 import { sourceNames } from "./read-sources.ts";
-import { readList, type ShardList } from "./shard-list.ts";
+import { readList } from "./shard-list.ts";
 
 /**
  * The texts of sources: those stay that a source holds now, and those that a root was compiled from which stays. The history of
@@ -14,34 +16,43 @@ export const collectedSources: Collectable = {
     const parts = new Map<string, ReadonlySet<string> | undefined>();
     for (const name of await sourceNames(store)) {
       const versions = new Set(compiled.flatMap((source) => (source.name === name ? [source.version] : [])));
-      parts.set(encodeKeyPart(name), await namedBy(store, `sources/${encodeKeyPart(name)}`, versions));
+      parts.set(encodeKeyPart(name), await namedBy(store, name, versions));
     }
     return (key) => {
       const [, source = "", kind = "", name = ""] = key.split("/");
       const named = parts.get(source);
       // A source whose lists cannot be read may name anything.
-      return named === undefined || (kind !== "files" && kind !== "versions") || named.has(name);
+      return named === undefined || !collectedKinds.has(kind) || named.has(name);
     };
   },
 };
 
-/** Names of texts and versions that some lists of a source name; undefined when one of them cannot be read. */
+const collectedKinds: ReadonlySet<string> = new Set(["files", "nodes", "versions"]);
+
+/** Names of texts, nodes and versions that a source needs; undefined when something cannot be read that may name more. */
 async function namedBy(
   store: ObjectStore,
-  prefix: string,
+  name: string,
   versions: ReadonlySet<string>,
 ): Promise<ReadonlySet<string> | undefined> {
-  const lists = [await listAt(store, `${prefix}/list`)];
-  for (const version of versions) lists.push(await listAt(store, `${prefix}/versions/${version}`));
-  if (lists.includes("unreadable")) return undefined;
-  const hashes = lists.flatMap((list) =>
-    typeof list === "object" ? [...list.files, ...list.kept].map(({ hash }) => hash) : [],
-  );
-  return new Set([...hashes, ...versions]);
+  const prefix = `sources/${encodeKeyPart(name)}`;
+  const texts = [await textAt(store, `${prefix}/list`), await textAt(store, `${prefix}/head`)];
+  for (const version of versions) texts.push(await textAt(store, `${prefix}/versions/${version}`));
+  const names = new Set(versions);
+  const roots = new Set<string>();
+  for (const text of texts) {
+    if (text === undefined) continue;
+    const list = readList(text);
+    const root = readShardHead(text)?.root;
+    if (list === undefined && root === undefined) return undefined;
+    for (const { hash } of [...(list?.files ?? []), ...(list?.kept ?? [])]) names.add(hash);
+    if (root !== undefined) roots.add(root);
+  }
+  const nodes = await nodesNamedBy(store, name, roots);
+  return nodes === undefined ? undefined : new Set([...names, ...nodes]);
 }
 
-async function listAt(store: ObjectStore, key: string): Promise<ShardList | "absent" | "unreadable"> {
+async function textAt(store: ObjectStore, key: string): Promise<string | undefined> {
   const found = await store.get(key);
-  if (found.kind !== "found") return "absent";
-  return readList(new TextDecoder().decode(found.bytes)) ?? "unreadable";
+  return found.kind === "found" ? new TextDecoder().decode(found.bytes) : undefined;
 }

@@ -1,11 +1,14 @@
 import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/directory.ts";
-import { emptyFolder, type FolderState, folderOf, joinFolders, readAgain, wholeFolder } from "../config/last-valid.ts";
+import { emptyFolder, type FolderState, folderOf, readAgain, wholeFolder } from "../config/last-valid.ts";
 import { createMemo } from "../mesh/memo/memo.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
+import { joinShards } from "./collected/join-shards.ts";
+import { type CollectedLoader, createCollectedLoader, type LoadedShard } from "./collected/load-collected.ts";
 import { compile } from "./compile.ts";
+import { isCollected, type Shard } from "./read-sources.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
-import { type SourceShard, textsOfShard } from "./source-shard.ts";
+import { textsOfShard } from "./source-shard.ts";
 import { type WorldOptions, worldOf } from "./world-of.ts";
 
 export interface FilesCompiled extends Stage<CompiledWorld> {
@@ -19,23 +22,33 @@ export interface FilesCompiled extends Stage<CompiledWorld> {
  * Compiles sources, the primary first: its files by their own names, those of the others under their source's. What comes out
  * follows from the shards alone; a compiler remembers the ones before only so that a call costs what changed.
  */
-export type ShardCompiler = (shards: readonly SourceShard[]) => FilesCompiled;
+export type ShardCompiler = (shards: readonly Shard[]) => FilesCompiled;
 
 export function createShardCompiler(options: WorldOptions): ShardCompiler {
   const compileFolders = createFolderCompiler(options);
   let folders: ReadonlyMap<string, FolderState> = new Map();
+  const loaders = new Map<string, CollectedLoader>();
+  const load = (name: string): CollectedLoader => {
+    const loader = loaders.get(name) ?? createCollectedLoader();
+    loaders.set(name, loader);
+    return loader;
+  };
   return (shards) => {
-    folders = new Map(
-      shards.map((shard, i) => {
-        const under = i === 0 ? "" : `${shard.name}/`;
-        const before = folders.get(shard.name);
-        return [shard.name, folderOf(textsOfShard(shard), before?.under === under ? before : emptyFolder(under))];
-      }),
-    );
-    const loaded = joinFolders([...folders.values()].map(wholeFolder));
+    const states = new Map<string, FolderState>();
+    const loaded = shards.map((shard, i): LoadedShard => {
+      if (isCollected(shard)) return load(shard.name)(shard);
+      const under = i === 0 ? "" : `${shard.name}/`;
+      const before = folders.get(shard.name);
+      const state = folderOf(textsOfShard(shard), before?.under === under ? before : emptyFolder(under));
+      states.set(shard.name, state);
+      return { content: wholeFolder(state) };
+    });
+    folders = states;
+    const { content, primaryCluster = options.clusterId } = joinShards(loaded);
     return compileFolders(
-      loaded,
+      content,
       shards.map(({ name, version }) => ({ name, version })),
+      primaryCluster,
     );
   };
 }
@@ -54,8 +67,12 @@ export function createFileCompiler(options: WorldOptions): FileCompiler {
 
 function createFolderCompiler(options: WorldOptions) {
   const memo = createMemo();
-  return (loaded: LoadedDirectory, sources: readonly CompiledSource[]): FilesCompiled => {
-    const world = worldOf(loaded, options, memo);
+  return (
+    loaded: LoadedDirectory,
+    sources: readonly CompiledSource[],
+    clusterId = options.clusterId,
+  ): FilesCompiled => {
+    const world = worldOf(loaded, { ...options, clusterId }, memo);
     const compiled = compile(world.value, sources, memo);
     const diagnostics = sortDiagnostics([...loaded.diagnostics, ...world.diagnostics, ...compiled.diagnostics]);
     return {

@@ -1,14 +1,17 @@
 import { keyText } from "../config/diagnostic.ts";
-import { readFiles, type SourceFile } from "../config/directory.ts";
+import { type LoadedDirectory, readFiles, type SourceFile } from "../config/directory.ts";
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { createCollectedReader } from "./collected/collected-shard.ts";
+import { createCollectedLoader } from "./collected/load-collected.ts";
 import { readShard, textsOfShard } from "./source-shard.ts";
 
 /** Object, as `keyText` writes it, to the place where it stands: `catalog.yaml:106`. */
 export type Places = ReadonlyMap<string, string>;
 
-function placesIn(files: readonly SourceFile[], under = ""): Places {
-  const { configs, objects } = readFiles(files, { under });
+const placesIn = (files: readonly SourceFile[], under = ""): Places => placesOfAll(readFiles(files, { under }));
+
+function placesOfAll({ configs, objects }: Pick<LoadedDirectory, "configs" | "objects">): Places {
   return new Map(
     [...configs, ...objects].map(({ origin: { key, file, line } }) => [
       keyText(key),
@@ -25,10 +28,13 @@ function placesIn(files: readonly SourceFile[], under = ""): Places {
  * @returns nothing for sources whose text is not kept in this store
  */
 export async function placesOf(store: ObjectStore, sources: readonly CompiledSource[]): Promise<Places> {
-  const shards = await Promise.all(sources.map(({ name, version }) => readShard(store, name, version)));
-  return new Map(
-    shards.flatMap((shard, i) =>
-      shard === undefined ? [] : [...placesIn(textsOfShard(shard).files, i === 0 ? "" : `${shard.name}/`)],
-    ),
+  const places = await Promise.all(
+    sources.map(async ({ name, version }, i): Promise<Places> => {
+      const shard = await readShard(store, name, version);
+      if (shard !== undefined) return placesIn(textsOfShard(shard).files, i === 0 ? "" : `${shard.name}/`);
+      const collected = await createCollectedReader(store, name)(version);
+      return collected === undefined ? new Map() : placesOfAll(createCollectedLoader()(collected).content);
+    }),
   );
+  return new Map(places.flatMap((one) => [...one]));
 }

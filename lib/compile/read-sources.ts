@@ -2,7 +2,13 @@ import { sha256 } from "../config/canonical-json.ts";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { type CollectedReader, type CollectedShard, createCollectedReader } from "./collected/collected-shard.ts";
 import { readShard, type SourceShard } from "./source-shard.ts";
+
+/** A source as it lies in the store: a folder's files and what was applied, or what a collector has brought. */
+export type Shard = SourceShard | CollectedShard;
+
+export const isCollected = (shard: Shard): shard is CollectedShard => "about" in shard;
 
 /** The source that comes first where nobody says otherwise. */
 const usualPrimary = "main";
@@ -15,7 +21,7 @@ const usualPrimary = "main";
 export type SourcesReader = (
   order: readonly string[],
   versions?: readonly CompiledSource[],
-) => Promise<readonly SourceShard[]>;
+) => Promise<readonly Shard[]>;
 
 /**
  * A reader that remembers texts, so that the next time only what changed is read.
@@ -24,14 +30,25 @@ export type SourcesReader = (
  */
 export function createSourcesReader(store: ObjectStore): SourcesReader {
   let texts: ReadonlyMap<string, string> = new Map();
+  const collected = new Map<string, CollectedReader>();
+  const readCollected = (name: string, version: string | undefined) => {
+    const read = collected.get(name) ?? createCollectedReader(store, name);
+    collected.set(name, read);
+    return read(version);
+  };
   return async (order, versions) => {
     const names = new Set([...order, usualPrimary, ...(await sourceNames(store))]);
     const wanted = new Map(versions?.map(({ name, version }) => [name, version]));
     const read = [...names].filter((name) => versions === undefined || wanted.has(name));
-    const found = await Promise.all(read.map((name) => readShard(store, name, wanted.get(name), texts)));
+    const found = await Promise.all(
+      read.map(async (name): Promise<Shard | undefined> => {
+        const version = wanted.get(name);
+        return (await readShard(store, name, version, texts)) ?? readCollected(name, version);
+      }),
+    );
     const shards = found.filter((shard) => shard !== undefined);
     if (shards.length < wanted.size) throw new PortolanError("what the sources held then is kept no more");
-    const all = shards.flatMap(({ files, kept = [] }) => [...files, ...kept]);
+    const all = shards.flatMap((shard) => (isCollected(shard) ? [] : [...shard.files, ...(shard.kept ?? [])]));
     texts = new Map(all.map(({ text }) => [sha256(text), text] as const));
     return shards;
   };

@@ -3,10 +3,9 @@ import { createPublisher, type PublisherOptions, type Publishing, type PublishRe
 import type { Pin } from "../snapshot/root.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createShardCompiler, type FilesCompiled } from "./compile-files.ts";
-import { createSourcesReader } from "./read-sources.ts";
+import { createSourcesReader, type Shard } from "./read-sources.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
 import { refuseEmptyMesh } from "./refuse-empty.ts";
-import type { SourceShard } from "./source-shard.ts";
 import { defaultWorldOptions, type WorldOptions } from "./world-of.ts";
 
 export interface Recompiled {
@@ -123,7 +122,7 @@ function createCompilers(world: WorldOptions) {
 }
 
 /** Sources that hold errors and nothing else, or nothing at all, are a mistake, and no reason to empty the mesh. */
-function refuseRubbish({ objects, diagnostics }: FilesCompiled, shards: readonly SourceShard[]): void {
+function refuseRubbish({ objects, diagnostics }: FilesCompiled, shards: readonly Shard[]): void {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (objects === 0 && errors.length > 0) {
     throw new PortolanError("the sources hold no configuration that can be read", errors);

@@ -2,6 +2,7 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import type { Remake } from "../snapshot/upkeep/repair.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { createCollectedReader } from "./collected/collected-shard.ts";
 import { createShardCompiler } from "./compile-files.ts";
 import { createSourcesReader, sourceNames } from "./read-sources.ts";
 import { settleSettings, worldOptionsOf } from "./recorded-settings.ts";
@@ -31,7 +32,8 @@ function nothingToRead(cause: unknown): readonly [] {
 export async function sourceProblems(store: ObjectStore): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const name of await sourceNames(store)) {
-    await readShard(store, name).catch((cause: unknown) => {
+    const read = async () => (await readShard(store, name)) ?? createCollectedReader(store, name)();
+    await read().catch((cause: unknown) => {
       if (!(cause instanceof PortolanError)) throw cause;
       problems.push(cause.message);
     });

@@ -14,6 +14,7 @@ import { secretsInFiles } from "../config/secrets-in-files.ts";
 import { rescue } from "../snapshot/upkeep/gc-ledger.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
+import { readShardHead } from "./collected/shard-head.ts";
 import { holdObjects, refuseEmpty } from "./refuse-empty.ts";
 import { listText, readList, type ShardEntry, type ShardList } from "./shard-list.ts";
 
@@ -159,7 +160,7 @@ async function readText(store: ObjectStore, name: string, hash: string): Promise
  *
  * @returns to be called when something names the texts: writes again what was collected until then
  */
-async function writeTexts(
+export async function writeTexts(
   store: ObjectStore,
   texts: ReadonlyMap<string, string>,
   storeRescues: boolean,
@@ -192,7 +193,7 @@ export function refuseSecrets(name: string, files: readonly SourceFile[]): void 
  * Reads a source as it is now, or as it was in a version.
  *
  * @param known texts by hash that need not be read again
- * @returns undefined when the source was never filled
+ * @returns undefined when the source was never filled, or is a collector's
  * @throws PortolanError when what lies there is no list of files, or a text is missing or damaged
  */
 export async function readShard(
@@ -205,6 +206,7 @@ export async function readShard(
   if (found.kind !== "found") return undefined;
   const text = new TextDecoder().decode(found.bytes);
   const list = readList(text);
+  if (list === undefined && version !== undefined && readShardHead(text) !== undefined) return undefined;
   if (list === undefined) throw new PortolanError(`source ${name} is no list of files`);
   const load = async (file: string, hash: string) => {
     const content = known.get(hash) ?? (await readText(store, name, hash));

@@ -215,14 +215,8 @@ function earlierForms(previous: FolderState, now: ReadonlyMap<string, FileState>
 export function joinFolders(folders: readonly LoadedDirectory[]): LoadedDirectory {
   const [first] = folders;
   if (first !== undefined && folders.length === 1) return first;
-  const configs = latest(
-    folders.flatMap((folder) => folder.configs),
-    "warning",
-  );
-  const objects = latest(
-    folders.flatMap((folder) => folder.objects),
-    "warning",
-  );
+  const configs = latestOf(folders.map((folder) => folder.configs));
+  const objects = latestOf(folders.map((folder) => folder.objects));
   const clusters = Map.groupBy(
     folders.flatMap((folder) => folder.clusters),
     ({ id }) => id,
@@ -270,6 +264,12 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
       ...[...instead.keys()].map((file) => keptWarning(fileOrigin(under + file))),
     ],
   };
+}
+
+/** The same, of lists that have each key once; what only one of them fills needs no look at its keys. */
+function latestOf<T extends Placed>(lists: readonly (readonly T[])[]): ReturnType<typeof latest<T>> {
+  const filled = lists.filter(({ length }) => length > 0);
+  return filled.length > 1 ? latest(filled.flat(), "warning") : { list: filled[0] ?? [], diagnostics: [] };
 }
 
 /** One per key, the later one, at the place of the first. @param severity of one that is there twice */

@@ -6,7 +6,7 @@ import type { Pod } from "./pod.ts";
 import { type ClusterSettings, networkOf } from "./settings.ts";
 
 /** Label that ties a slice to its service. */
-export const serviceNameLabel = "kubernetes.io/service-name";
+const serviceNameLabel = "kubernetes.io/service-name";
 const multiClusterLabel = "multicluster.kubernetes.io/service-name";
 
 /** Name of the service a slice belongs to; "" for slices that no registry reads. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { buildRegistry } from "../../../lib/registry/build-registry.ts";
-import { slicesOfEndpoints } from "../../../lib/registry/kubernetes/endpoints.ts";
 import type { KubernetesObject } from "../../../lib/registry/kubernetes/object.ts";
 import type { Endpoint } from "../../../lib/registry/service.ts";
 import { object, pod, service, serviceEntry, slice, workloadEntry, world } from "../objects.ts";
@@ -195,22 +194,6 @@ describe("the endpoints of a Kubernetes service", () => {
     const { value } = buildRegistry(world([cart, slice("shop/cart", ["10.1.0.1"])], [entry]));
     const made = value.endpoints.get("shop/cart.shop.svc.cluster.local");
     expect(made?.map(({ addresses }) => addresses[0])).toEqual(["10.9.0.1", "10.1.0.1"]);
-  });
-
-  it("are the same from an Endpoints object, whose unready addresses do not count", () => {
-    const old = object("Endpoints", "shop/cart", {
-      subsets: [
-        {
-          addresses: [{ ip: "10.1.0.1", targetRef: { kind: "Pod", name: "cart-1", namespace: "shop" } }],
-          notReadyAddresses: [{ ip: "10.1.0.2" }],
-          ports: [{ name: "http", port: 8080, protocol: "TCP" }],
-        },
-      ],
-    });
-    const objects = [cart, pod("shop/cart-1", "10.1.0.1")];
-    expect(endpoints([...objects, ...slicesOfEndpoints(old)])).toEqual(
-      endpoints([...objects, slice("shop/cart", ["10.1.0.1=cart-1"])]),
-    );
   });
 });
 

@@ -1,7 +1,23 @@
 import type { ApiClient } from "../../../lib/registry/kubernetes/api/client.ts";
-import { type ApiResource, registryResources } from "../../../lib/registry/kubernetes/api/resource.ts";
+import type { ApiResource } from "../../../lib/registry/kubernetes/api/resource.ts";
 import { type KubernetesObject, objectKey } from "../../../lib/registry/kubernetes/object.ts";
 import type { Pace } from "../../../lib/registry/retry.ts";
+
+/** What the server has, by path. */
+const resources: readonly ApiResource[] = [
+  { path: "/api/v1/configmaps", apiVersion: "v1", kind: "ConfigMap" },
+  { path: "/api/v1/namespaces", apiVersion: "v1", kind: "Namespace" },
+  { path: "/api/v1/nodes", apiVersion: "v1", kind: "Node" },
+  { path: "/api/v1/pods", apiVersion: "v1", kind: "Pod" },
+  { path: "/api/v1/secrets", apiVersion: "v1", kind: "Secret" },
+  { path: "/api/v1/services", apiVersion: "v1", kind: "Service" },
+  { path: "/apis/discovery.k8s.io/v1/endpointslices", apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" },
+  {
+    path: "/apis/networking.istio.io/v1/virtualservices",
+    apiVersion: "networking.istio.io/v1",
+    kind: "VirtualService",
+  },
+];
 
 interface LogEntry {
   readonly version: number;
@@ -31,6 +47,8 @@ export class FakeApiServer {
   readonly absent = new Set<string>();
   /** Answers instead of its own, each once. */
   readonly answers: ((url: URL) => Response | undefined)[] = [];
+  /** Whether lists are streamed, as servers with a new etcd do. */
+  streams = true;
   /** Paths asked for. */
   readonly requests: URL[] = [];
   #version = 1;
@@ -39,7 +57,7 @@ export class FakeApiServer {
   client(): ApiClient {
     return {
       baseUrl: "http://api.test",
-      fetch: async (input, init) => this.#answer(new URL(String(input)), init?.signal ?? undefined),
+      fetch: async (url, init) => this.#answer(new URL(url), init.signal ?? undefined),
       token: async () => "token",
     };
   }
@@ -117,7 +135,13 @@ export class FakeApiServer {
     this.requests.push(url);
     const prepared = this.answers.shift()?.(url);
     if (prepared !== undefined) return prepared;
-    const resource = registryResources.find(({ path }) => path === url.pathname);
+    const path = url.pathname.replace(/\/namespaces\/[^/]+(?=\/)/, "");
+    const below = resources.filter((one) => one.path.replace(/\/[^/]+$/, "") === path && !this.absent.has(one.kind));
+    if (below.length > 0) {
+      const names = below.map((one) => ({ name: one.path.replace(/.*\//, "") }));
+      return jsonResponse({ kind: "APIResourceList", resources: names });
+    }
+    const resource = resources.find((one) => one.path === path);
     if (resource === undefined || this.absent.has(resource.kind)) {
       return new Response("404 page not found\n", { status: 404 });
     }
@@ -138,13 +162,24 @@ export class FakeApiServer {
   }
 
   #watch({ kind }: ApiResource, url: URL, signal: AbortSignal | undefined): Response {
-    const from = Number(url.searchParams.get("resourceVersion"));
+    const isInitial = url.searchParams.has("sendInitialEvents");
+    const from = isInitial ? this.#version : Number(url.searchParams.get("resourceVersion"));
+    if (isInitial && !this.streams) {
+      const message = "storage feature RequestWatchProgress is disabled";
+      return new Response(`${JSON.stringify({ type: "ERROR", object: { kind: "Status", code: 500, message } })}\n`);
+    }
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
         if (from < this.#compacted) {
           this.#send(controller, { type: "ERROR", object: { code: 410, reason: "Expired", message: "too old" } });
           controller.close();
           return;
+        }
+        if (isInitial) {
+          for (const object of this.#kind(kind).values()) this.#send(controller, { type: "ADDED", object });
+          const annotations = { "k8s.io/initial-events-end": "true" };
+          const metadata = { resourceVersion: String(this.#version), annotations };
+          this.#send(controller, { type: "BOOKMARK", object: { kind, apiVersion: "v1", metadata } });
         }
         for (const { version, type, object } of this.#logs.get(kind) ?? []) {
           if (version > from) this.#send(controller, { type, object });

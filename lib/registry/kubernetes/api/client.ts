@@ -3,11 +3,15 @@ import { fieldsOf, textOf } from "../../../config/untyped.ts";
 
 /** How to talk to one API server. Nothing here needs Node: `fetch` brings the trust in the server's certificate. */
 export interface ApiClient {
-  readonly fetch: typeof fetch;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Without final slash. */
   readonly baseUrl: string;
-  /** Bearer token, asked for again with every request, because tokens rotate; absent: none is sent. */
-  readonly token?: () => Promise<string>;
+  /**
+   * Bearer token, asked for again with every request, because tokens rotate; absent: none is sent.
+   *
+   * @param isRefused the server has just refused the one before
+   */
+  readonly token?: (isRefused: boolean) => Promise<string>;
 }
 
 /** An answer that is no success, read as far as it says anything. */
@@ -22,6 +26,16 @@ export interface ApiFailure {
 
 export type ApiAnswer = { readonly response: Response } | { readonly failure: ApiFailure };
 
+/** What to ask for, where it is not simply read. */
+export interface ApiRequest {
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Media type of the answer; JSON when absent. */
+  readonly accept?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
 async function failureOf(response: Response): Promise<ApiFailure> {
   const text = await response.text();
   let status: Readonly<Record<string, unknown>> = {};
@@ -34,25 +48,35 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   return {
     status: response.status,
     reason: textOf(status.reason),
-    message: textOf(status.message) || text.trim(),
+    message: textOf(status.message) || text.trim().slice(0, 1_000),
     retryAfter: Number.isFinite(seconds) ? seconds : 0,
   };
 }
 
-async function ask(client: ApiClient, path: string, signal: AbortSignal | undefined): Promise<ApiAnswer> {
-  const token = await client.token?.();
-  const response = await client.fetch(`${client.baseUrl}${path}`, {
-    headers: { accept: "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+async function ask(client: ApiClient, path: string, request: ApiRequest, isRefused: boolean): Promise<ApiAnswer> {
+  const { method = "GET", body, accept = "application/json", signal } = request;
+  const token = await client.token?.(isRefused);
+  const response = await client.fetch(client.baseUrl + path, {
+    method,
+    headers: {
+      accept,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
   return response.ok ? { response } : { failure: await failureOf(response) };
 }
 
 /** Asks once; after a 401 once more, with a token read anew. @throws whatever `fetch` throws */
-export async function get(client: ApiClient, path: string, signal?: AbortSignal): Promise<ApiAnswer> {
-  const answer = await ask(client, path, signal);
-  return "failure" in answer && answer.failure.status === 401 ? ask(client, path, signal) : answer;
+export async function send(client: ApiClient, path: string, request: ApiRequest): Promise<ApiAnswer> {
+  const answer = await ask(client, path, request, false);
+  return "failure" in answer && answer.failure.status === 401 ? ask(client, path, request, true) : answer;
 }
+
+/** Whether the server may answer otherwise in a moment. */
+export const isWorthRetrying = ({ status }: ApiFailure): boolean => status === 429 || status >= 500;
 
 /** The error for an answer that ends an attempt. */
 export function apiError(path: string, { status, reason, message }: ApiFailure): PortolanError {

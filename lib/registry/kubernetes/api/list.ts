@@ -1,31 +1,35 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
 import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
+import type { OriginObject } from "../../origin.ts";
 import type { Pace } from "../../retry.ts";
-import type { KubernetesObject } from "../object.ts";
-import { type ApiClient, type ApiFailure, apiError, get } from "./client.ts";
-import { readItem } from "./item.ts";
-import { type ApiResource, resourcePath } from "./resource.ts";
+import { type ApiClient, type ApiFailure, apiError, isWorthRetrying, send } from "./client.ts";
+import { type ApiItem, readItem } from "./item.ts";
+import { type ApiResource, acceptOf, resourcePath } from "./resource.ts";
 
 /** A whole collection. */
 export interface ListedItems {
-  readonly items: readonly KubernetesObject[];
+  readonly items: readonly OriginObject[];
   /** Where a watch can go on from; "" for a kind that the server does not have. */
   readonly version: string;
 }
 
 export interface ListOptions {
-  /** Name of the source, for origins. */
-  readonly source: string;
   readonly pace: Pace;
   /** Items a page. */
   readonly pageSize?: number;
+  /** What is kept of an item; undefined for one that is passed over. */
+  readonly keep: (item: ApiItem) => OriginObject | undefined;
 }
 
 const attempts = 4;
 
-function isWorthRetrying({ status, reason }: ApiFailure): boolean {
-  return status === 429 || status >= 500 || (status === 410 && reason === "Expired");
-}
+/** A page that takes longer is not coming. */
+const pageMs = 60_000;
+
+const withTimeout = (signal: AbortSignal | undefined): AbortSignal => {
+  const timeout = AbortSignal.timeout(pageMs);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+};
 
 /** One attempt: all pages, or the first failure. */
 async function listOnce(
@@ -34,18 +38,23 @@ async function listOnce(
   options: ListOptions,
   signal: AbortSignal | undefined,
 ): Promise<ListedItems | ApiFailure> {
-  const items: KubernetesObject[] = [];
+  const items: OriginObject[] = [];
   let token = "";
   let version = "";
   do {
     const query = { limit: String(options.pageSize ?? 500), ...(token === "" ? {} : { continue: token }) };
-    const answer = await get(client, resourcePath(resource, query), signal);
+    const request = { accept: acceptOf(resource, "list"), signal: withTimeout(signal) };
+    const answer = await send(client, resourcePath(resource, query), request);
     if ("failure" in answer) return answer.failure;
     const page = fieldsOf(await answer.response.json());
     const metadata = fieldsOf(page.metadata);
+    // Whatever else answers with 200 says nothing of what there is.
+    if (!textOf(page.kind).endsWith("List") || textOf(metadata.resourceVersion) === "")
+      throw new PortolanError(`the answer to ${resource.path} is no list`);
     for (const value of listOf(page.items)) {
-      const item = readItem(value, resource, options.source);
-      if (item !== undefined) items.push(item);
+      const item = readItem(value, resource);
+      const kept = item === undefined ? undefined : options.keep(item);
+      if (kept !== undefined) items.push(kept);
     }
     // All pages carry the first one's version.
     version ||= textOf(metadata.resourceVersion);
@@ -68,12 +77,15 @@ export async function listItems(
 ): Promise<ListedItems> {
   for (let attempt = 1; ; attempt += 1) {
     const listed = await listOnce(client, resource, options, signal).catch((cause: unknown) => {
-      throw new PortolanError(`${resource.path} could not be listed`, [], cause);
+      if (cause instanceof PortolanError) throw cause;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new PortolanError(`${resource.path} could not be listed: ${reason}`, [], cause);
     });
     if ("items" in listed) return listed;
     if (listed.status === 404) return { items: [], version: "" };
-    if (attempt === attempts || !isWorthRetrying(listed)) throw apiError(resource.path, listed);
+    const isExpired = listed.status === 410;
+    if (attempt === attempts || !(isExpired || isWorthRetrying(listed))) throw apiError(resource.path, listed);
     const wait = listed.retryAfter > 0 ? listed.retryAfter * 1000 : options.pace.backOff(attempt);
-    await options.pace.pause(listed.status === 410 ? 0 : wait, signal ?? new AbortController().signal);
+    await options.pace.pause(isExpired ? 0 : wait, signal ?? new AbortController().signal);
   }
 }

@@ -1,0 +1,34 @@
+import type { Command } from "commander";
+import { keyringOption } from "../keyring.ts";
+import { storeOption } from "../named-store.ts";
+import { wholeNumber } from "../numbers.ts";
+
+/** What every origin's command takes. */
+export interface CollectOptions {
+  readonly store?: string;
+  readonly source: string;
+  readonly keyring: string;
+  readonly once?: boolean;
+  /** False for `--no-compile`. */
+  readonly compile: boolean;
+  readonly port?: number;
+  readonly host: string;
+  readonly staleAfter: number;
+  readonly allowEmpty?: boolean;
+  readonly json?: boolean;
+}
+
+/** @param source the name that a source has where nobody gives one */
+export function addCollectOptions(command: Command, source: string): Command {
+  return command
+    .addOption(storeOption(", or the URL of a compile function"))
+    .option("--source <name>", "the source to fill, which is nobody else's", source)
+    .option("--once", "fill it once and leave")
+    .option("--no-compile", "only fill the source: something else compiles")
+    .option("--port <port>", "serve /readyz and /metrics on this port, 0 takes any", wholeNumber(0, 65_535))
+    .option("--host <address>", "address for them", "127.0.0.1")
+    .option("--stale-after <seconds>", "not ready when the source is older", wholeNumber(1), 60)
+    .option("--allow-empty", "go on although the origin holds nothing")
+    .addOption(keyringOption())
+    .option("--json", "one JSON object a line instead of text");
+}

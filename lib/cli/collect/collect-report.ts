@@ -1,0 +1,63 @@
+import type { Push } from "../../collect/collector.ts";
+import type { Recompiled } from "../../compile/recompile.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { recompiledText } from "../recompiled-text.ts";
+import { printDiagnostics, type Terminal } from "../terminal.ts";
+
+/** Tells what a collector does: for people on standard error, or as JSON lines on standard output. */
+export interface CollectReport {
+  following(origin: string): void;
+  pushed(push: Push): void;
+  /** A folder's files were pushed. */
+  filled(version: string, files: number): void;
+  /** "" when all is well again. */
+  troubled(reason: string): void;
+  compiled(recompiled: Recompiled): void;
+  failed(cause: unknown): void;
+  serving(url: string): void;
+}
+
+export function collectReport(terminal: Terminal, source: string, json: boolean): CollectReport {
+  const { colours } = terminal;
+  const label = (text: string) => colours.green(text.padEnd(10));
+  const emit = (event: string, more: object) => terminal.out(JSON.stringify({ event, source, ...more }));
+  /** Messages that were told, so that each is told when it is new. */
+  let told = "";
+  return {
+    following(origin) {
+      if (json) emit("following", { origin });
+      else terminal.err(`${label("following")}${origin}`);
+    },
+    pushed({ version, changes, objects, sizeBytes }) {
+      if (json) return emit("pushed", { version, changes, objects, sizeBytes });
+      const text = `${changes} of ${objects} objects, ${(sizeBytes / 1024).toFixed(1)} KiB`;
+      terminal.err(`${label("pushed")}${source}: ${text}`);
+    },
+    filled(version, files) {
+      if (json) return emit("pushed", { version, files });
+      terminal.err(`${label("pushed")}${source}: ${files} files`);
+    },
+    troubled(reason) {
+      if (json) return emit(reason === "" ? "in sync" : "trouble", reason === "" ? {} : { reason });
+      if (reason === "") terminal.err(`${label("in sync")}${source}`);
+      else terminal.err(`${colours.yellow("trouble".padEnd(10))}${source}: ${reason}; what was collected stays`);
+    },
+    compiled(recompiled) {
+      if (json) return emit(recompiled.kind, { ...recompiled });
+      const text = JSON.stringify(recompiled.diagnostics);
+      if (text !== told) printDiagnostics(terminal, recompiled.diagnostics);
+      told = text;
+      terminal.err(`${label("compiled")}${recompiledText(recompiled)}`);
+    },
+    failed(cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      if (json) return emit("failed", { reason });
+      if (cause instanceof PortolanError) printDiagnostics(terminal, cause.diagnostics);
+      terminal.err(`${colours.red("failed".padEnd(10))}${reason}`);
+    },
+    serving(url) {
+      if (json) emit("serving", { url });
+      else terminal.err(`${label("serving")}${url}/readyz and ${url}/metrics`);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { Hono } from "hono/tiny";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { CollectorState } from "../../collect/collector.ts";
+
+export interface ReadinessOptions {
+  readonly states: () => readonly CollectorState[];
+  /** Seconds after which a source that is not known to be as its origin is counts as stale. */
+  readonly staleAfter: number;
+  readonly now: () => number;
+}
+
+/** Seconds since a source was known to be as its origin is; infinite for one that was never filled. */
+const ageOf = ({ isFilled, asOfMs }: CollectorState, nowMs: number): number =>
+  isFilled && asOfMs > 0 ? Math.max(0, (nowMs - asOfMs) / 1000) : Number.POSITIVE_INFINITY;
+
+/**
+ * What an orchestrator and Prometheus ask a collector. `/readyz` is 200 while every source is as its origin is, else 503, and says
+ * how each one fares; `/livez` is 200 while this runs.
+ */
+export function readinessApp({ states, staleAfter, now }: ReadinessOptions): Hono {
+  const app = new Hono();
+  const metrics = collectorMetrics(states, now);
+
+  app.get("/livez", (c) => c.text("ok"));
+  app.get("/readyz", (c) => {
+    const sources = states().map((state) => {
+      const ageSeconds = ageOf(state, now());
+      const { source, isFilled, objects, failure } = state;
+      const isReady = failure === "" && ageSeconds <= staleAfter;
+      const age = Number.isFinite(ageSeconds) ? { ageSeconds: Math.round(ageSeconds) } : {};
+      return { source, isReady, isInSync: isFilled && failure === "", ...age, objects, failure };
+    });
+    const isReady = sources.every((source) => source.isReady);
+    return c.json({ isReady, sources }, isReady ? 200 : 503);
+  });
+  app.get("/metrics", async () => {
+    const { contentType, text } = await metrics();
+    return new Response(text, { headers: { "content-type": contentType } });
+  });
+  return app;
+}
+
+function collectorMetrics(states: ReadinessOptions["states"], now: () => number) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const labelNames = ["source"];
+  const age = new Gauge({
+    name: "portolan_source_age_seconds",
+    help: "Seconds since the source was last known to be as its origin is.",
+    labelNames,
+    registers,
+  });
+  const inSync = new Gauge({
+    name: "portolan_source_in_sync",
+    help: "1 while every part of the origin is followed, else 0.",
+    labelNames,
+    registers,
+  });
+  const objects = new Gauge({ name: "portolan_source_objects", help: "Objects of the origin.", labelNames, registers });
+  const pushes = new Counter({ name: "portolan_source_pushes_total", help: "Pushes.", labelNames, registers });
+  const bytes = new Counter({
+    name: "portolan_source_pushed_bytes_total",
+    help: "Bytes pushed.",
+    labelNames,
+    registers,
+  });
+  return async () => {
+    pushes.reset();
+    bytes.reset();
+    for (const state of states()) {
+      const { source } = state;
+      age.set({ source }, ageOf(state, now()));
+      inSync.set({ source }, state.isFilled && state.failure === "" ? 1 : 0);
+      objects.set({ source }, state.objects);
+      pushes.inc({ source }, state.pushes);
+      bytes.inc({ source }, state.pushedBytes);
+    }
+    return { contentType: registry.contentType, text: await registry.metrics() };
+  };
+}

@@ -1,0 +1,84 @@
+import { createCollector } from "../../collect/collector.ts";
+import { coalesce } from "../../compile/webhook/coalesce.ts";
+import { serveHttp } from "../../front/node-server.ts";
+import type { Origin } from "../../registry/origin.ts";
+import { defaultPace } from "../../registry/retry.ts";
+import { openObjects } from "../config-place.ts";
+import type { Terminal } from "../terminal.ts";
+import type { CollectOptions } from "./collect-options.ts";
+import { type CollectReport, collectReport } from "./collect-report.ts";
+import { readinessApp } from "./readiness.ts";
+
+/**
+ * Fills a source from an origin until somebody stops it, or once, and has it compiled after every push.
+ *
+ * @param what names the origin, for people
+ */
+export async function runCollector(
+  origin: Origin,
+  what: string,
+  options: CollectOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const { source, keyring, allowEmpty = false, port, host, staleAfter } = options;
+  const report = collectReport(terminal, source, options.json === true);
+  const stop = stopOnSignal();
+  const place = await openObjects({ store: options.store, keyring, isNew: true });
+  const compile = untilCompiled(place.compile, report, stop);
+  let compiling = Promise.resolve();
+  const collector = createCollector({
+    store: place.objects,
+    source,
+    origin,
+    allowEmpty,
+    storeRescues: place.isRemote,
+    pushed(push) {
+      report.pushed(push);
+      if (options.compile && options.once !== true) compiling = compile();
+    },
+    troubled: report.troubled,
+  });
+  if (options.once === true) {
+    await collector.once(stop);
+    if (options.compile) report.compiled(await place.compile());
+    return;
+  }
+  const states = () => [collector.state()];
+  const server =
+    port === undefined ? undefined : await serveHttp(readinessApp({ states, staleAfter, now: Date.now }), port, host);
+  if (server !== undefined) report.serving(server.url);
+  report.following(what);
+  try {
+    await collector.run(stop);
+  } finally {
+    await compiling;
+    await server?.close();
+  }
+}
+
+/** A signal that comes with the process's own. */
+export function stopOnSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
+}
+
+/** Compiles again and again until it has been done, with however many asks meanwhile as one more; never rejects. */
+export function untilCompiled<T extends Parameters<CollectReport["compiled"]>[0]>(
+  compile: () => Promise<T>,
+  report: Pick<CollectReport, "compiled" | "failed">,
+  signal: AbortSignal,
+): () => Promise<void> {
+  return coalesce(async () => {
+    for (let failures = 1; ; failures += 1) {
+      try {
+        report.compiled(await compile());
+        return;
+      } catch (cause) {
+        report.failed(cause);
+      }
+      await defaultPace.pause(defaultPace.backOff(failures), signal);
+      if (signal.aborted) return;
+    }
+  });
+}

@@ -1,0 +1,81 @@
+import { nodesOf, type ReadShardHead, readHeadOf } from "../compile/collected/collected-shard.ts";
+import { collectedKeys, headText, type ShardHead } from "../compile/collected/shard-head.ts";
+import { writeTexts } from "../compile/source-shard.ts";
+import { canonicalJson, sha256 } from "../config/canonical-json.ts";
+import { PortolanError } from "../config/diagnostic.ts";
+import { changeTree, encodeNode, listTree } from "../config-store/ledger/merkle-tree.ts";
+import type { OriginAbout } from "../registry/origin.ts";
+import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
+
+/** What a write came to. */
+export type ShardWrite =
+  | { readonly kind: "written"; readonly version: string; readonly sizeBytes: number }
+  /** Somebody else has written: what lies there has to be looked at anew. */
+  | { readonly kind: "lost" };
+
+/** Writes one collected source: nodes first, then the head, by compare-and-swap. */
+export interface ShardWriter {
+  /** What lies in the store: entries by key. The next write starts from it. */
+  load(): Promise<ReadonlyMap<string, string>>;
+  /** @param changes to what was loaded, or written last */
+  write(changes: ReadonlyMap<string, string | undefined>, isMeantEmpty: boolean): Promise<ShardWrite>;
+}
+
+export interface ShardWriterOptions {
+  readonly source: string;
+  readonly about: OriginAbout;
+  /** The store itself keeps from being collected what a writer finds in place. */
+  readonly storeRescues?: boolean;
+}
+
+export function createShardWriter(store: ObjectStore, options: ShardWriterOptions): ShardWriter {
+  const { source, about, storeRescues = false } = options;
+  const nodes = nodesOf(store, source);
+  let base: ReadShardHead | undefined;
+
+  return {
+    async load() {
+      await refuseFolder(store, source);
+      base = await readHeadOf(store, source);
+      if (base !== undefined && canonicalJson(base.head.about) !== canonicalJson(about))
+        throw new PortolanError(
+          `source ${source} is of another origin, ${canonicalJson(base.head.about)}; give this one a source of its own`,
+        );
+      return new Map(base === undefined ? [] : await listTree(nodes, base.head.root));
+    },
+    async write(changes, isMeantEmpty) {
+      const tree = await changeTree(nodes, base?.head.root ?? "", changes);
+      const head: ShardHead = { about, root: tree.root, isMeantEmpty };
+      const text = headText(head);
+      const version = sha256(text);
+      if (text === base?.text) return { kind: "written", version, sizeBytes: 0 };
+      const texts = new Map<string, string>();
+      for (const [hash, node] of tree.nodes) {
+        nodes.keep(hash, node);
+        texts.set(collectedKeys.node(source, hash), encodeNode(node));
+      }
+      texts.set(collectedKeys.version(source, version), text);
+      const settle = await writeTexts(store, texts, storeRescues);
+      const condition = base === undefined ? ({ ifNoneMatch: "*" } as const) : { ifMatch: base.etag };
+      const put = await store.put(collectedKeys.head(source), new TextEncoder().encode(text), condition);
+      if (put.kind === "lost") return { kind: "lost" };
+      await settle();
+      base = { head, text, etag: put.etag };
+      return { kind: "written", version, sizeBytes: sizeOf(texts.values()) + text.length };
+    },
+  };
+}
+
+function sizeOf(texts: Iterable<string>): number {
+  let size = 0;
+  for (const text of texts) size += Buffer.byteLength(text);
+  return size;
+}
+
+/** @throws PortolanError where `push` or `apply` has filled the source: it is theirs */
+async function refuseFolder(store: ObjectStore, source: string): Promise<void> {
+  if ((await store.get(`sources/${encodeKeyPart(source)}/list`)).kind === "absent") return;
+  throw new PortolanError(
+    `source ${source} is filled by \`push\` or \`apply\`; give the collector a source of its own`,
+  );
+}

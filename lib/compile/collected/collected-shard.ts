@@ -1,0 +1,143 @@
+import { sha256 } from "../../config/canonical-json.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { fieldsOf } from "../../config/untyped.ts";
+import { diffTrees, type NodeSource, type TreeNode } from "../../config-store/ledger/merkle-tree.ts";
+import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
+import { inParallel } from "../../storage/in-parallel.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { collectedKeys, readShardHead, type ShardHead, splitEntry } from "./shard-head.ts";
+
+/** A source that a collector fills, as it lies in the store. */
+export interface CollectedShard {
+  readonly name: string;
+  /** Equal objects of the same origin, equal version. */
+  readonly version: string;
+  readonly about: OriginAbout;
+  /** By key. What did not change since the reading before is the same object. */
+  readonly objects: ReadonlyMap<string, OriginObject>;
+  readonly isMeantEmpty?: boolean;
+}
+
+/** The head of a collected source with the text and tag that it has in the store. */
+export interface ReadShardHead {
+  readonly head: ShardHead;
+  readonly text: string;
+  readonly etag: string;
+}
+
+/**
+ * @param version an earlier one; absent: as it is now
+ * @returns undefined where no collector has filled the source
+ * @throws PortolanError when what lies there is no head
+ */
+export async function readHeadOf(
+  store: ObjectStore,
+  name: string,
+  version?: string,
+): Promise<ReadShardHead | undefined> {
+  const found = await store.get(
+    version === undefined ? collectedKeys.head(name) : collectedKeys.version(name, version),
+  );
+  if (found.kind !== "found") return undefined;
+  const text = new TextDecoder().decode(found.bytes);
+  const head = readShardHead(text);
+  if (head === undefined) {
+    // Under an earlier version's name there may be the list of a source of files.
+    if (version !== undefined) return undefined;
+    throw new PortolanError(`source ${name} is nothing that a collector has written`);
+  }
+  return { head, text, etag: found.etag };
+}
+
+/** More nodes are not remembered: 16 branches for each, and the leaves that changed last. */
+const maxNodes = 1024;
+
+/** The nodes of a source's tree, those near the root and the latest remembered. */
+export function nodesOf(store: ObjectStore, name: string): NodeSource & { keep(hash: string, node: TreeNode): void } {
+  const known = new Map<string, TreeNode>();
+  const keep = (hash: string, node: TreeNode): void => {
+    known.delete(hash);
+    const [oldest] = known.keys();
+    if (known.size >= maxNodes && oldest !== undefined) known.delete(oldest);
+    known.set(hash, node);
+  };
+  return {
+    keep,
+    async load(hash) {
+      const there = known.get(hash);
+      if (there !== undefined) {
+        keep(hash, there);
+        return there;
+      }
+      const found = await store.get(collectedKeys.node(name, hash));
+      const text = found.kind === "found" ? new TextDecoder().decode(found.bytes) : undefined;
+      if (text === undefined || sha256(text) !== hash)
+        throw new PortolanError(
+          `source ${name} lacks a part of what was collected; its collector has to fill it again`,
+        );
+      // Named by its checksum: nothing but what a collector wrote is there.
+      const node: TreeNode = JSON.parse(text);
+      keep(hash, node);
+      return node;
+    },
+  };
+}
+
+/** Reads a collected source as it is now, or as it was in a version. @returns undefined where no collector has filled it */
+export type CollectedReader = (version?: string) => Promise<CollectedShard | undefined>;
+
+/** A reader that remembers what it read, so that the next time only what changed is read. */
+export function createCollectedReader(store: ObjectStore, name: string): CollectedReader {
+  const nodes = nodesOf(store, name);
+  let root = "";
+  let objects: ReadonlyMap<string, OriginObject> = new Map();
+  return async (version) => {
+    const read = await readHeadOf(store, name, version);
+    if (read === undefined) return undefined;
+    const { head, text } = read;
+    if (head.root !== root) {
+      const changes = await diffTrees(nodes, root, head.root);
+      const next = new Map(objects);
+      for (const { key, after } of changes) {
+        if (after === undefined) next.delete(key);
+        else next.set(key, objectOf(key, after));
+      }
+      objects = next;
+      root = head.root;
+    }
+    const shard = { name, version: sha256(text), about: head.about, objects };
+    return head.isMeantEmpty ? { ...shard, isMeantEmpty: true } : shard;
+  };
+}
+
+function objectOf(key: string, entry: string): OriginObject {
+  const { version, json } = splitEntry(entry);
+  return { key, version, object: fieldsOf(JSON.parse(json)) };
+}
+
+/**
+ * Hashes of all nodes below some roots.
+ *
+ * @returns undefined when one of them is missing or damaged, and may name others
+ */
+export async function nodesNamedBy(
+  store: ObjectStore,
+  name: string,
+  roots: ReadonlySet<string>,
+): Promise<ReadonlySet<string> | undefined> {
+  const nodes = nodesOf(store, name);
+  const named = new Set<string>();
+  let level: readonly string[] = [...roots];
+  try {
+    while (level.length > 0) {
+      for (const hash of level) named.add(hash);
+      const loaded = await inParallel(level, nodes.load);
+      const below = loaded.flatMap((node) => (node.kind === "branch" ? node.children : []));
+      level = [...new Set(below)].filter((hash) => hash !== "" && !named.has(hash));
+    }
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    return undefined;
+  }
+  return named;
+}

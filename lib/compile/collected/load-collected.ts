@@ -1,0 +1,55 @@
+import type { Config } from "../../config/config.ts";
+import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { LoadedDirectory } from "../../config/directory.ts";
+import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
+import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
+import { noFolderSettings } from "../../config/kinds/stated-endpoints.ts";
+import type { ParsedObject } from "../../config/parse.ts";
+import type { OriginObject } from "../../registry/origin.ts";
+import type { CollectedShard } from "./collected-shard.ts";
+import { type ReadObject, readCollected } from "./read-collected.ts";
+
+/** What a collected source says, as a folder would. */
+export interface LoadedShard {
+  /** Id of the cluster whose objects these are; absent where it is none. */
+  readonly cluster?: string;
+  readonly content: LoadedDirectory;
+}
+
+/** Loads one source again and again: each object is read once for each of its forms. */
+export type CollectedLoader = (shard: CollectedShard) => LoadedShard;
+
+export function createCollectedLoader(): CollectedLoader {
+  let known: ReadonlyMap<string, { readonly from: OriginObject; readonly read: ReadObject }> = new Map();
+  let last: { readonly objects: CollectedShard["objects"]; readonly loaded: LoadedShard } | undefined;
+  return (shard) => {
+    if (last?.objects === shard.objects) return last.loaded;
+    const read = new Map<string, { readonly from: OriginObject; readonly read: ReadObject }>();
+    for (const [key, from] of shard.objects) {
+      const before = known.get(key);
+      read.set(key, before?.from === from ? before : { from, read: readCollected(shard.about, from) });
+    }
+    known = read;
+    const content = joined([...read.values()].map((one) => one.read));
+    last = { objects: shard.objects, loaded: { cluster: shard.about.cluster, content } };
+    return last.loaded;
+  };
+}
+
+function joined(reads: readonly ReadObject[]): LoadedDirectory {
+  const configs: Config[] = [];
+  const objects: ParsedObject[] = [];
+  const others: ParsedObject[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let meshConfig = defaultMeshConfig;
+  let meshNetworks = noMeshNetworks;
+  for (const read of reads) {
+    if (read.config !== undefined) configs.push(read.config);
+    if (read.object !== undefined) objects.push(read.object);
+    if (read.other !== undefined) others.push(read.other);
+    if (read.meshConfig !== undefined) meshConfig = read.meshConfig;
+    if (read.meshNetworks !== undefined) meshNetworks = read.meshNetworks;
+    diagnostics.push(...read.diagnostics);
+  }
+  return { configs, objects, others, diagnostics, meshConfig, meshNetworks, clusters: [], settings: noFolderSettings };
+}

@@ -1,0 +1,32 @@
+import { isFields } from "../../config/untyped.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { encodeKeyPart } from "../../storage/object-store.ts";
+
+/** What a collector says of its shard from time to time, beside it: none of this is part of a version. */
+export interface ShardState {
+  /** Milliseconds since the epoch by the collector's clock: until then the shard is known to say what the origin held. */
+  readonly asOfMs: number;
+  /** Why the origin, or a part of it, cannot be read at the moment; "" while all of it is followed. */
+  readonly failure: string;
+}
+
+const stateKey = (source: string) => `sources/${encodeKeyPart(source)}/state`;
+
+export async function writeShardState(store: ObjectStore, source: string, state: ShardState): Promise<void> {
+  await store.put(stateKey(source), new TextEncoder().encode(JSON.stringify(state)));
+}
+
+/** @returns undefined where there is none, or what is there is none: sources that nobody collects have no age */
+export async function readShardState(store: ObjectStore, source: string): Promise<ShardState | undefined> {
+  const found = await store.get(stateKey(source));
+  if (found.kind !== "found") return undefined;
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder().decode(found.bytes));
+  } catch {
+    return undefined;
+  }
+  if (!isFields(json)) return undefined;
+  const { asOfMs, failure } = json;
+  return typeof asOfMs === "number" && typeof failure === "string" ? { asOfMs, failure } : undefined;
+}

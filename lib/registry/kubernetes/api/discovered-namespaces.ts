@@ -1,0 +1,57 @@
+import type { LabelSelector } from "../../../config/kinds/selector.ts";
+import { readMeshConfig } from "../../../config/read-mesh-config.ts";
+import { fieldsOf, stringsOf, textOf } from "../../../config/untyped.ts";
+import type { OriginSink } from "../../origin.ts";
+import { sameValue } from "../../same.ts";
+import { isDiscovered, type Namespace } from "../namespace.ts";
+
+/** Which namespaces the mesh reads, as its `discoverySelectors` and their labels say. */
+export interface DiscoveredNamespaces extends OriginSink {
+  reads(namespace: string): boolean;
+}
+
+/**
+ * Listens to the mesh's settings and the namespaces on their way to the sink.
+ *
+ * @param changed is called when another set of namespaces is read
+ */
+export function discoveredNamespaces(sink: OriginSink, changed: () => void): DiscoveredNamespaces {
+  const namespaces = new Map<string, Namespace>();
+  let selectors: readonly LabelSelector[] = [];
+  const reads = (namespace: string): boolean => isDiscovered(selectors, namespaces.get(namespace));
+  const read = (): readonly string[] =>
+    selectors.length === 0 ? ["every one"] : [...namespaces.keys()].filter(reads).sort();
+  let last = read();
+
+  const learn = (key: string, object: unknown): void => {
+    const { metadata, data } = fieldsOf(object);
+    const [kind, , name = ""] = key.split("/");
+    if (kind === "ConfigMap") selectors = readMeshConfig(textOf(fieldsOf(data).mesh)).value.discoverySelectors;
+    if (kind !== "Namespace") return;
+    const { labels, annotations } = fieldsOf(metadata);
+    if (object === undefined) namespaces.delete(name);
+    else namespaces.set(name, { labels: stringsOf(labels), annotations: stringsOf(annotations) });
+  };
+  const settle = (): void => {
+    const now = read();
+    if (sameValue(now, last)) return;
+    last = now;
+    changed();
+  };
+  return {
+    ...sink,
+    reads,
+    whole(part, objects) {
+      if (part === "Namespace") namespaces.clear();
+      if (part === "ConfigMap") selectors = [];
+      for (const { key, object } of objects) learn(key, object);
+      sink.whole(part, objects);
+      settle();
+    },
+    changed(part, changes) {
+      for (const { key, object } of changes) learn(key, object?.object);
+      sink.changed(part, changes);
+      settle();
+    },
+  };
+}

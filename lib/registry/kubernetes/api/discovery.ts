@@ -1,0 +1,59 @@
+import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
+import { type ApiClient, apiError, send } from "./client.ts";
+import type { ReadKind } from "./read-kinds.ts";
+import type { ApiResource } from "./resource.ts";
+
+/** Where a server has a kind; undefined where it does not have it. @throws PortolanError when the server does not say */
+export type FindResource = (kind: ReadKind, signal: AbortSignal) => Promise<ApiResource | undefined>;
+
+/** What was heard holds for so long: whoever installs a kind waits as long for it to be read. */
+const validMs = 30_000;
+
+/** The plurals that a group has in a version; none where it has no such version. */
+async function pluralsIn(client: ApiClient, path: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const answer = await send(client, path, { signal });
+  if ("failure" in answer) {
+    if (answer.failure.status === 404) return new Set();
+    throw apiError(path, answer.failure);
+  }
+  const { resources } = fieldsOf(await answer.response.json());
+  return new Set(listOf(resources).map((resource) => textOf(fieldsOf(resource).name)));
+}
+
+/**
+ * Asks a server which of a kind's versions it serves, and takes the one that we prefer: one list under one version is enough, since
+ * every version shows the same objects.
+ *
+ * @param now milliseconds of any clock that goes on
+ */
+export function createDiscovery(client: ApiClient, now: () => number): FindResource {
+  const known = new Map<string, { readonly untilMs: number; readonly plurals: Promise<ReadonlySet<string>> }>();
+  const ask = (path: string, signal: AbortSignal): Promise<ReadonlySet<string>> => {
+    const there = known.get(path);
+    if (there !== undefined && now() < there.untilMs) return there.plurals;
+    const plurals = pluralsIn(client, path, signal);
+    known.set(path, { untilMs: now() + validMs, plurals });
+    // What failed is asked again by whoever comes next.
+    plurals.catch(() => known.delete(path));
+    return plurals;
+  };
+  return async (read, signal) => {
+    for (const version of read.versions) {
+      const path = read.group === "" ? `/api/${version}` : `/apis/${read.group}/${version}`;
+      if ((await ask(path, signal)).has(read.plural)) return resourceOf(read, version, path);
+    }
+    return undefined;
+  };
+}
+
+function resourceOf(read: ReadKind, version: string, path: string): ApiResource {
+  const { group, kind, plural, only, fieldSelector, metadataOnly = false } = read;
+  const selector = only === undefined ? fieldSelector : `metadata.name=${only.name}`;
+  return {
+    path: `${path}/${only === undefined ? "" : `namespaces/${only.namespace}/`}${plural}`,
+    apiVersion: group === "" ? version : `${group}/${version}`,
+    kind,
+    ...(selector === undefined ? {} : { fieldSelector: selector }),
+    ...(metadataOnly ? { metadataOnly } : {}),
+  };
+}

@@ -1,0 +1,151 @@
+import { PortolanError } from "../../../config/diagnostic.ts";
+import type { OriginObject, OriginSink } from "../../origin.ts";
+import type { ApiClient } from "./client.ts";
+import type { ApiItem } from "./item.ts";
+import { type ListOptions, listItems } from "./list.ts";
+import type { ApiResource } from "./resource.ts";
+import { watchEvents } from "./watch.ts";
+
+export interface FollowOptions extends ListOptions {
+  /** Name of the collection among the parts of its origin. */
+  readonly part: string;
+  /** Where the server has the collection; undefined where it does not. Asked before each list. */
+  readonly find: (signal: AbortSignal) => Promise<ApiResource | undefined>;
+  /** Key of an item that is kept, be it gone. */
+  readonly keyOf: (item: ApiItem) => string;
+  /** Whether the server streams lists, shared by all collections: the first that is refused tells the others. */
+  readonly streaming: { isRefused: boolean };
+}
+
+/** Milliseconds between looks at a kind that the server does not have. */
+const absentMs = 60_000;
+
+/** So often in a row a server may ask for patience before that is a failure. */
+const patience = 3;
+
+/** Where a collection stands between two connections. */
+type Position =
+  /** Nothing is known, or what is known is too old: the collection is read as a whole. */
+  { readonly kind: "nowhere" } | { readonly kind: "at"; readonly version: string };
+
+const nowhere: Position = { kind: "nowhere" };
+
+/**
+ * Follows one collection until the signal says stop: a list that goes on as a watch, or a list and then a watch where the server
+ * streams none. A watch that ends is resumed where it ended; when its position is too old, or a list broke off, the
+ * collection is read anew as a whole, and what was told before stays until then.
+ */
+export async function followCollection(
+  client: ApiClient,
+  options: FollowOptions,
+  sink: OriginSink,
+  signal: AbortSignal,
+): Promise<void> {
+  const { part, pace } = options;
+  let position = nowhere;
+  let resource: ApiResource | undefined;
+  let failures = 0;
+  let busy = 0;
+  while (!signal.aborted) {
+    try {
+      if (position.kind === "nowhere") resource = await options.find(signal);
+      if (resource === undefined) {
+        sink.whole(part, []);
+        failures = 0;
+        await pace.pause(absentMs, signal);
+        continue;
+      }
+      const end = await connect(client, resource, position, options, sink, signal);
+      ({ position } = end);
+      if (end.busy !== undefined) {
+        busy += 1;
+        if (busy > patience) throw new PortolanError(end.busy.reason);
+        await pace.pause(end.busy.waitMs || pace.backOff(busy), signal);
+        continue;
+      }
+      busy = 0;
+      if (end.failure !== undefined) throw end.failure;
+      failures = 0;
+      // A server that ends watches at once must not be asked without a break.
+      if (!end.wasRead) await pace.pause(pace.backOff(1), signal);
+    } catch (cause) {
+      if (signal.aborted) return;
+      failures += 1;
+      sink.failed(part, cause instanceof Error ? cause.message : String(cause));
+      await pace.pause(pace.backOff(failures), signal);
+    }
+  }
+}
+
+interface ConnectionEnd {
+  readonly position: Position;
+  /** Something came, or the server had us wait. */
+  readonly wasRead: boolean;
+  /** Why it broke; absent: it ended as connections end. */
+  readonly failure?: unknown;
+  /** The server asks for patience. */
+  readonly busy?: { readonly waitMs: number; readonly reason: string };
+}
+
+/** One connection, or a list where lists are not streamed. @throws PortolanError where a list cannot be had */
+async function connect(
+  client: ApiClient,
+  resource: ApiResource,
+  from: Position,
+  { part, keep, keyOf, streaming, ...options }: FollowOptions,
+  sink: OriginSink,
+  signal: AbortSignal,
+): Promise<ConnectionEnd> {
+  if (from.kind === "nowhere" && streaming.isRefused) {
+    const { items, version } = await listItems(client, resource, { keep, ...options }, signal);
+    sink.whole(part, items);
+    return { position: version === "" ? nowhere : { kind: "at", version }, wasRead: version !== "" };
+  }
+  let position = from;
+  /** What a streamed list has brought so far; undefined when it is complete. */
+  let initial = from.kind === "nowhere" ? new Map<string, OriginObject>() : undefined;
+  let wasRead = false;
+  try {
+    for await (const event of watchEvents(client, resource, from.kind === "at" ? from.version : "", signal)) {
+      switch (event.type) {
+        case "open":
+          if (initial === undefined) sink.followed(part);
+          break;
+        case "unsupported":
+          streaming.isRefused = true;
+          return { position: nowhere, wasRead: true };
+        case "absent":
+          sink.whole(part, []);
+          return { position: nowhere, wasRead: false };
+        case "gone":
+          return { position: nowhere, wasRead };
+        case "busy":
+          return { position, wasRead, busy: event };
+        case "bookmark":
+          wasRead = true;
+          if (initial !== undefined && event.isInitialEnd) {
+            sink.whole(part, [...initial.values()]);
+            initial = undefined;
+          }
+          if (initial === undefined && event.version !== "") position = { kind: "at", version: event.version };
+          break;
+        case "put":
+        case "delete": {
+          wasRead = true;
+          const key = keyOf(event.object);
+          const object = event.type === "put" ? keep(event.object) : undefined;
+          if (initial === undefined) {
+            sink.changed(part, [{ key, object }]);
+            if (event.version !== "") position = { kind: "at", version: event.version };
+          } else if (object === undefined) initial.delete(key);
+          else initial.set(key, object);
+          break;
+        }
+      }
+    }
+  } catch (cause) {
+    return { position, wasRead, failure: cause };
+  }
+  if (initial === undefined || signal.aborted) return { position, wasRead };
+  return { position, wasRead, failure: new PortolanError(`the list of ${resource.path} ended before its end`) };
+}

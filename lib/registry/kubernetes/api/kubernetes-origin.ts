@@ -1,0 +1,109 @@
+import { keyText, kindText } from "../../../config/diagnostic.ts";
+import type { Origin, OriginObject, OriginSink } from "../../origin.ts";
+import { createBell, defaultPace, type Pace } from "../../retry.ts";
+import type { ApiClient } from "./client.ts";
+import { type DiscoveredNamespaces, discoveredNamespaces } from "./discovered-namespaces.ts";
+import { createDiscovery } from "./discovery.ts";
+import { followCollection } from "./follow-collection.ts";
+import type { ApiItem } from "./item.ts";
+import { otherKinds, pods, type ReadKind, secrets, selectingKinds } from "./read-kinds.ts";
+
+export interface KubernetesOriginOptions {
+  /** Id of the cluster. */
+  readonly cluster: string;
+  /** Whether to read the names of secrets that hold certificates; false when absent. */
+  readonly secretNames?: boolean;
+  readonly pace?: Pace;
+  /** Items a page, where lists are not streamed. */
+  readonly pageSize?: number;
+  /** Milliseconds of any clock that goes on; the system's when absent. */
+  readonly now?: () => number;
+}
+
+/** The name of a kind among the parts. */
+const partOf = kindText;
+
+const keyOf = ({ group, kind, isClusterScoped }: ReadKind, { metadata }: ApiItem): string =>
+  keyText({ group, kind, name: metadata.name, namespace: isClusterScoped ? "" : (metadata.namespace ?? "default") });
+
+function keptOf(read: ReadKind, item: ApiItem): OriginObject {
+  const { apiVersion, kind } = item;
+  return {
+    key: keyOf(read, item),
+    version: item.metadata.resourceVersion ?? "",
+    object: { apiVersion, kind, metadata: read.keptMetadata(item), ...read.keptFields(item) },
+  };
+}
+
+/**
+ * A Kubernetes cluster over nothing but `fetch`: what the mesh reads of it, in all namespaces that it reads. Each kind is a part;
+ * one that the server does not have is empty, and looked for again.
+ * @see docs/how-istio-does-it/kubernetes.md#list-and-watch
+ */
+export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOptions): Origin {
+  const { cluster, secretNames = false, pace = defaultPace, pageSize } = options;
+  const others = [...otherKinds, ...(secretNames ? [secrets] : [])];
+
+  async function follow(sink: OriginSink, signal: AbortSignal): Promise<void> {
+    const find = createDiscovery(client, options.now ?? (() => performance.now()));
+    const streaming = { isRefused: false };
+    const heard = new Set<string>();
+    const bell = createBell();
+    signal.addEventListener("abort", bell.ring);
+    let round = new AbortController();
+    const listening: DiscoveredNamespaces = discoveredNamespaces(
+      {
+        whole(part, objects) {
+          sink.whole(part, objects);
+          heard.add(part);
+          bell.ring();
+        },
+        changed: (part, changes) => sink.changed(part, changes),
+        failed: (part, reason) => sink.failed(part, reason),
+        followed: (part) => sink.followed(part),
+      },
+      () => round.abort(),
+    );
+    const heardOf = async (kinds: readonly ReadKind[]): Promise<void> => {
+      while (!signal.aborted && !kinds.every((kind) => heard.has(partOf(kind)))) await bell.next();
+    };
+    const followKind = (read: ReadKind, until: AbortSignal): Promise<void> => {
+      const isRead = ({ metadata }: ApiItem): boolean =>
+        read.isClusterScoped || read.only !== undefined || listening.reads(metadata.namespace ?? "default");
+      return followCollection(
+        client,
+        {
+          part: partOf(read),
+          find: (stop) => find(read, stop),
+          keyOf: (item) => keyOf(read, item),
+          keep: (item) => (isRead(item) ? keptOf(read, item) : undefined),
+          streaming,
+          pace,
+          ...(pageSize === undefined ? {} : { pageSize }),
+        },
+        listening,
+        until,
+      );
+    };
+
+    const selecting = selectingKinds.map((kind) => followKind(kind, signal));
+    await heardOf(selectingKinds);
+    while (!signal.aborted) {
+      round = new AbortController();
+      // Another set of namespaces: everything in them is read anew.
+      const until = AbortSignal.any([signal, round.signal]);
+      const following = others.map((kind) => followKind(kind, until));
+      // A slice names pods, which have to be there by then.
+      await heardOf(others);
+      if (!until.aborted) following.push(followKind(pods, until));
+      await Promise.all(following);
+    }
+    await Promise.all(selecting);
+  }
+
+  return {
+    about: { kind: "kubernetes", cluster },
+    parts: [...selectingKinds, ...others, pods].map(partOf),
+    follow,
+  };
+}

@@ -1,0 +1,127 @@
+import { kindSchemas } from "../../../config/kind-registry.ts";
+import type { Fields } from "../../../config/untyped.ts";
+import type { ApiItem } from "./item.ts";
+import {
+  keptMetadata,
+  nodeFields,
+  noFields,
+  podFields,
+  podMetadata,
+  serviceEntryFields,
+  serviceFields,
+  settingsFields,
+  withoutStatus,
+} from "./kept-fields.ts";
+
+/** A kind that is read from an API server, and what of it is kept. */
+export interface ReadKind {
+  /** "" for Kubernetes' core. */
+  readonly group: string;
+  readonly kind: string;
+  /** Versions that can be read, the preferred one first; all of them show the same objects. */
+  readonly versions: readonly string[];
+  /** As in paths. */
+  readonly plural: string;
+  readonly isClusterScoped: boolean;
+  /** Only this object. */
+  readonly only?: { readonly namespace: string; readonly name: string };
+  readonly fieldSelector?: string;
+  readonly metadataOnly?: boolean;
+  readonly keptMetadata: (item: ApiItem) => Fields;
+  /** Everything kept beside the envelope. */
+  readonly keptFields: (item: ApiItem) => Fields;
+}
+
+const core = { group: "", versions: ["v1"], isClusterScoped: false, keptMetadata } as const;
+
+/** The ConfigMap in which Istio's installation keeps the mesh's settings. */
+const meshSettings: ReadKind = {
+  ...core,
+  kind: "ConfigMap",
+  plural: "configmaps",
+  only: { namespace: "istio-system", name: "istio" },
+  keptFields: settingsFields,
+};
+
+const namespaces: ReadKind = {
+  ...core,
+  kind: "Namespace",
+  plural: "namespaces",
+  isClusterScoped: true,
+  keptFields: noFields,
+};
+
+/** Says which namespaces are read. @see docs/how-istio-does-it/kubernetes.md#resources */
+export const selectingKinds: readonly ReadKind[] = [meshSettings, namespaces];
+
+const services: readonly ReadKind[] = [
+  { ...core, kind: "Service", plural: "services", keptFields: serviceFields },
+  {
+    ...core,
+    group: "discovery.k8s.io",
+    kind: "EndpointSlice",
+    plural: "endpointslices",
+    keptFields: withoutStatus,
+  },
+  { ...core, kind: "Node", plural: "nodes", isClusterScoped: true, keptFields: nodeFields },
+];
+
+/** Read after the slices, which name them. */
+export const pods: ReadKind = {
+  ...core,
+  kind: "Pod",
+  plural: "pods",
+  fieldSelector: "status.phase!=Failed",
+  keptMetadata: podMetadata,
+  keptFields: podFields,
+};
+
+/** Names and labels of the secrets that hold certificates; their values are never asked for. */
+export const secrets: ReadKind = {
+  ...core,
+  kind: "Secret",
+  plural: "secrets",
+  fieldSelector: "type=kubernetes.io/tls",
+  metadataOnly: true,
+  keptMetadata,
+  keptFields: () => ({ type: "kubernetes.io/tls" }),
+};
+
+/** Ingresses and every kind of Istio's, of today and of old. */
+const configKinds: readonly ReadKind[] = kindSchemas.map(
+  ({ group, kind, versions, plural, clusterScoped }): ReadKind => ({
+    group,
+    kind,
+    versions,
+    plural,
+    isClusterScoped: clusterScoped,
+    keptMetadata,
+    keptFields: kind === "ServiceEntry" ? serviceEntryFields : withoutStatus,
+  }),
+);
+
+const gatewayApi = "gateway.networking.k8s.io";
+
+/** Gateway API's kinds, where somebody has installed them. Nothing is made of them yet; they are shown, and kept. */
+const gatewayKinds: readonly ReadKind[] = (
+  [
+    ["GatewayClass", "gatewayclasses", "v1 v1beta1"],
+    ["Gateway", "gateways", "v1 v1beta1"],
+    ["HTTPRoute", "httproutes", "v1 v1beta1"],
+    ["GRPCRoute", "grpcroutes", "v1"],
+    ["TLSRoute", "tlsroutes", "v1 v1alpha3 v1alpha2"],
+    ["TCPRoute", "tcproutes", "v1alpha2"],
+    ["ReferenceGrant", "referencegrants", "v1 v1beta1"],
+  ] as const
+).map(([kind, plural, versions]) => ({
+  group: gatewayApi,
+  kind,
+  plural,
+  versions: versions.split(" "),
+  isClusterScoped: kind === "GatewayClass",
+  keptMetadata,
+  keptFields: withoutStatus,
+}));
+
+/** Everything else that is read, in no order. */
+export const otherKinds: readonly ReadKind[] = [...services, ...configKinds, ...gatewayKinds];

@@ -1,0 +1,50 @@
+import type { Fields } from "../config/untyped.ts";
+
+/** One thing that an origin holds. */
+export interface OriginObject {
+  /** The same for the same thing over time, and for nothing else of the origin: `Pod/shop/reviews-1`. */
+  readonly key: string;
+  /** What is read of it, and nothing else: plain JSON. Who watches leaves out what changes all the time and nobody reads. */
+  readonly object: Fields;
+  /** The origin's own version of it, such as a resourceVersion, without blanks; "" where it has none. */
+  readonly version: string;
+}
+
+/** A new form of a thing, or its end. */
+export interface OriginChange {
+  readonly key: string;
+  /** undefined: gone. */
+  readonly object: OriginObject | undefined;
+}
+
+/**
+ * Where an origin tells what it holds. An origin consists of parts that are read by themselves (a collection of an API server, the
+ * catalogue of a datacentre); nothing is published before each of them was told as a whole.
+ */
+export interface OriginSink {
+  /** All that a part holds now: what it held and is not here is gone. Says too that the part is followed from here on. */
+  whole(part: string, objects: readonly OriginObject[]): void;
+  /** What came, changed or went since. */
+  changed(part: string, changes: readonly OriginChange[]): void;
+  /** The part cannot be read at the moment. What it held stays. */
+  failed(part: string, reason: string): void;
+  /** The part is followed again, and nothing was missed. Where something may have been, `whole` says it instead. */
+  followed(part: string): void;
+}
+
+/** What an origin is: written into its shard, so that whoever compiles knows how to read the objects. */
+export type OriginAbout =
+  /** Objects as an API server gives them. */
+  { readonly kind: "kubernetes" /** Id of the cluster. */; readonly cluster: string };
+
+/** A live origin of input: a cluster, a datacentre, a server of configuration. */
+export interface Origin {
+  readonly about: OriginAbout;
+  /** The names of all of its parts. */
+  readonly parts: readonly string[];
+  /**
+   * Tells everything, and then changes, until the signal says stop. Failures are told and retried with back-off; it rejects for
+   * what no retry mends.
+   */
+  follow(sink: OriginSink, signal: AbortSignal): Promise<void>;
+}

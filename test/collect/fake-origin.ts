@@ -1,0 +1,44 @@
+import type { Fields } from "../../lib/config/untyped.ts";
+import type { Origin, OriginChange, OriginObject, OriginSink } from "../../lib/registry/origin.ts";
+
+/** An origin that tells what a test says. */
+export class FakeOrigin implements Origin {
+  readonly about = { kind: "kubernetes", cluster: "Kubernetes" } as const;
+  readonly parts: readonly string[];
+  sink: OriginSink | undefined;
+  #followed: (() => void) | undefined;
+  /** Resolves when somebody follows. */
+  readonly following: Promise<void>;
+
+  constructor(parts: readonly string[] = ["all"]) {
+    this.parts = parts;
+    this.following = new Promise((resolve) => {
+      this.#followed = resolve;
+    });
+  }
+
+  async follow(sink: OriginSink, signal: AbortSignal): Promise<void> {
+    this.sink = sink;
+    this.#followed?.();
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener("abort", () => resolve());
+    });
+  }
+
+  whole(part: string, objects: readonly OriginObject[]): void {
+    this.sink?.whole(part, objects);
+  }
+
+  changed(part: string, ...changes: readonly OriginChange[]): void {
+    this.sink?.changed(part, changes);
+  }
+}
+
+export function thing(name: string, version = "1", fields: Fields = {}): OriginObject {
+  const object = { apiVersion: "v1", kind: "Service", metadata: { name, namespace: "shop" }, ...fields };
+  return { key: `Service/shop/${name}`, version, object };
+}
+
+export const put = (object: OriginObject): OriginChange => ({ key: object.key, object });
+export const gone = ({ key }: OriginObject): OriginChange => ({ key, object: undefined });

@@ -1,0 +1,41 @@
+// Builds the real servers that test/servers runs against, from the Go module registry: kube-apiserver, etcd and Consul, each once for
+// its version, into the ignored folder .cache/servers. Does nothing when they are there. Where there is no Go, one line says so, and the
+// tests that need them are skipped, loudly.
+
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+
+const here = new URL(".", import.meta.url).pathname;
+const folder = new URL("../../.cache/servers", import.meta.url).pathname;
+
+const kubernetes = "k8s.io/component-base/version";
+const servers = [
+  {
+    name: "kube-apiserver",
+    version: "1.35.4",
+    module: "kubernetes",
+    program: "k8s.io/kubernetes/cmd/kube-apiserver",
+    // Without them it says that it is 0.0.0, and refuses its own flags.
+    flags: `-X ${kubernetes}.gitVersion=v1.35.4 -X ${kubernetes}.gitMajor=1 -X ${kubernetes}.gitMinor=35`,
+  },
+  { name: "etcd", version: "3.6.5", module: "kubernetes", program: "go.etcd.io/etcd/server/v3", flags: "" },
+  { name: "consul", version: "1.15.4", module: "consul", program: "github.com/hashicorp/consul", flags: "" },
+];
+
+mkdirSync(folder, { recursive: true });
+for (const { name, version, module, program, flags } of servers) {
+  const target = join(folder, `${name}-${version}`);
+  if (existsSync(target)) continue;
+  try {
+    execFileSync("go", ["version"], { stdio: "ignore" });
+  } catch {
+    console.error("portolan: no Go to build kube-apiserver, etcd and Consul with; install Go 1.25 or newer");
+    break;
+  }
+  console.log(`portolan: building ${name} ${version}, once; kube-apiserver and Consul take some minutes each`);
+  // One after the other, and after everybody else: both need gigabytes.
+  const build = ["go", "build", "-p", "2", "-trimpath", "-ldflags", `-s -w ${flags}`, "-o", `${target}.new`, program];
+  execFileSync("nice", build, { cwd: join(here, module), stdio: "inherit" });
+  renameSync(`${target}.new`, target);
+}

@@ -1,0 +1,17 @@
+import { existsSync } from "node:fs";
+
+const folder = new URL("../../.cache/servers/", import.meta.url).pathname;
+
+/** Path of a real server that `npm run test:servers` has built; undefined where it has not. */
+export function serverBinary(name: "kube-apiserver-1.35.4" | "etcd-3.6.5" | "consul-1.15.4"): string | undefined {
+  const path = folder + name;
+  return existsSync(path) ? path : undefined;
+}
+
+/** Whether the API server and etcd are there; says loudly where they are not. */
+export function hasApiServer(): boolean {
+  const isThere = serverBinary("kube-apiserver-1.35.4") !== undefined && serverBinary("etcd-3.6.5") !== undefined;
+  if (!isThere)
+    console.warn("SKIPPED: no kube-apiserver and etcd; `npm run test:servers` builds them, and runs these tests");
+  return isThere;
+}
