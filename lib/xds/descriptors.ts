@@ -19,11 +19,16 @@ import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.t
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
 import type { ConfigKey, Diagnostic } from "../config/diagnostic.ts";
 import { descriptorFiles } from "./descriptor-files.ts";
+import { createFormCheck } from "./message-form.ts";
 import type { Resource, ResourceType } from "./resource.ts";
 
-const registry = createRegistry(...withImports(descriptorFiles));
+/** Every type that an Any may hold in what we make and take. */
+export const registry = createRegistry(...withImports(descriptorFiles));
 
-const schemas = {
+const hasForm = createFormCheck(registry);
+
+/** The messages that resources are. */
+export const schemas = {
   clusters: ClusterSchema,
   endpoints: ClusterLoadAssignmentSchema,
   listeners: ListenerSchema,
@@ -72,6 +77,7 @@ export function canonicalMessage<Desc extends DescMessage>(
 export function checkResource(type: ResourceType, resource: Resource): Diagnostic | undefined {
   // Generated resources are plain JSON by their types; a copy would cost more than the check.
   const json = resource.json as JsonValue;
+  if (hasForm(schemas[type], json)) return undefined;
   // Unknown types are rare: they are looked for only when something is wrong.
   const reason = refusal(type, json) && refusal(type, hideUnknown(json, []));
   if (reason === undefined) return undefined;

@@ -1,0 +1,224 @@
+/**
+ * Whether JSON has the form of a message, decided by tables that are made from the message's descriptor when it is first met: a
+ * fifth of the cost of reading the message, since nothing is built. It says yes only to what the library would read; of anything
+ * unusual (other spellings of a name, null, numbers as text) it says no, and the library is asked.
+ * @see docs/decisions/013-checked-by-tables.md
+ */
+import { type DescField, type DescMessage, type DescOneof, type Registry, ScalarType } from "@bufbuild/protobuf";
+
+/**
+ * @param depth how many messages are around the value
+ * @param inAny the message's type stands among its fields
+ */
+type Check = (json: unknown, depth: number, inAny?: boolean) => boolean;
+
+/** @returns whether the JSON surely has the form of the message */
+export type FormCheck = (schema: DescMessage, json: unknown) => boolean;
+
+/** The library reads a hundred messages within each other, and counts an Any as one and what it holds as another. */
+const maxDepth = 45;
+
+/** @param registry the types that an Any may hold */
+export function createFormCheck(registry: Registry): FormCheck {
+  const checks = new Map<DescMessage, Check>();
+  const checkOf = (schema: DescMessage): Check => {
+    const known = checks.get(schema);
+    if (known !== undefined) return known;
+    // Messages hold each other: the table is there before its fields are looked at.
+    const fields = new Map<string, FieldForm>();
+    const check = wellKnown(schema, anyCheck) ?? messageCheck(fields);
+    checks.set(schema, check);
+    const oneofs: DescOneof[] = [];
+    for (const field of schema.fields) fields.set(field.jsonName, fieldForm(field, oneofs, checkOf));
+    return check;
+  };
+  const anyCheck: Check = (json, depth) => {
+    if (!isObject(json)) return false;
+    const type = json["@type"];
+    const schema = typeof type === "string" ? registry.getMessage(type.slice(type.lastIndexOf("/") + 1)) : undefined;
+    if (schema === undefined) return false;
+    if (wellKnown(schema, anyCheck) === undefined) return checkOf(schema)(json, depth, true);
+    for (const name in json) if (name !== "@type" && name !== "value") return false;
+    return checkOf(schema)(json.value, depth);
+  };
+  return (schema, json) => checkOf(schema)(json, 0);
+}
+
+/** One field of a message. */
+interface FieldForm {
+  readonly check: Check;
+  /** A bit of its own for each oneof of the message; 0: of none. */
+  readonly oneof: number;
+}
+
+function messageCheck(fields: ReadonlyMap<string, FieldForm>): Check {
+  return (json, depth, inAny) => {
+    if (!isObject(json) || depth > maxDepth) return false;
+    let oneofs = 0;
+    for (const name in json) {
+      const field = fields.get(name);
+      if (field === undefined) {
+        if (name === "@type" && inAny === true) continue;
+        return false;
+      }
+      if ((oneofs & field.oneof) !== 0 || !field.check(json[name], depth + 1)) return false;
+      oneofs |= field.oneof;
+    }
+    return true;
+  };
+}
+
+function fieldForm(field: DescField, oneofs: DescOneof[], checkOf: (schema: DescMessage) => Check): FieldForm {
+  if (field.oneof === undefined) return { check: fieldCheck(field, checkOf), oneof: 0 };
+  if (!oneofs.includes(field.oneof)) oneofs.push(field.oneof);
+  const at = oneofs.indexOf(field.oneof);
+  // Nothing of Envoy's has so many; the library would be asked about the rest.
+  return { check: at < 31 ? fieldCheck(field, checkOf) : never, oneof: 1 << at };
+}
+
+const never: Check = () => false;
+
+function fieldCheck(field: DescField, checkOf: (schema: DescMessage) => Check): Check {
+  switch (field.fieldKind) {
+    case "scalar":
+      return scalarCheck(field.scalar);
+    case "enum":
+      return enumCheck(field.enum.values);
+    case "message":
+      return lazyCheck(field.message, checkOf);
+    case "list": {
+      const element = elementCheck(field, checkOf);
+      return (json, depth) => Array.isArray(json) && json.every((one) => element(one, depth));
+    }
+    case "map": {
+      if (field.mapKey !== ScalarType.STRING) return never;
+      const element = elementCheck(field, checkOf);
+      return (json, depth) => {
+        if (!isObject(json)) return false;
+        for (const key in json) if (!key.isWellFormed() || !element(json[key], depth)) return false;
+        return true;
+      };
+    }
+  }
+}
+
+type Elements = Extract<DescField, { readonly fieldKind: "list" }> | Extract<DescField, { readonly fieldKind: "map" }>;
+
+function elementCheck(field: Elements, checkOf: (schema: DescMessage) => Check): Check {
+  if (field.message !== undefined) return lazyCheck(field.message, checkOf);
+  if (field.enum !== undefined) return enumCheck(field.enum.values);
+  return field.scalar === undefined ? never : scalarCheck(field.scalar);
+}
+
+/** A table is made when its message is met: Envoy has thousands, and a mesh holds a few dozen. */
+function lazyCheck(schema: DescMessage, checkOf: (schema: DescMessage) => Check): Check {
+  let check: Check | undefined;
+  return (json, depth) => {
+    check ??= checkOf(schema);
+    return check(json, depth);
+  };
+}
+
+function enumCheck(values: readonly { readonly name: string }[]): Check {
+  const names = new Set<unknown>(values.map(({ name }) => name));
+  return (json) => names.has(json);
+}
+
+const between =
+  (least: number, most: number): Check =>
+  (json) =>
+    Number.isInteger(json) && Number(json) >= least && Number(json) <= most;
+
+const int32 = between(-0x80000000, 0x7fffffff);
+const uint32 = between(0, 0xffffffff);
+const int64: Check = (json) => Number.isSafeInteger(json) || (typeof json === "string" && /^-?\d{1,18}$/.test(json));
+const uint64: Check = (json) =>
+  (Number.isSafeInteger(json) && Number(json) >= 0) || (typeof json === "string" && /^\d{1,18}$/.test(json));
+const largestFloat = 3.4028234663852886e38;
+
+function scalarCheck(type: ScalarType): Check {
+  switch (type) {
+    case ScalarType.STRING:
+      return (json) => typeof json === "string" && json.isWellFormed();
+    case ScalarType.BOOL:
+      return (json) => typeof json === "boolean";
+    case ScalarType.BYTES:
+      return (json) => typeof json === "string" && json.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(json);
+    case ScalarType.DOUBLE:
+      return (json) => Number.isFinite(json);
+    case ScalarType.FLOAT:
+      return (json) => Number.isFinite(json) && Math.abs(Number(json)) <= largestFloat;
+    case ScalarType.INT32:
+    case ScalarType.SINT32:
+    case ScalarType.SFIXED32:
+      return int32;
+    case ScalarType.UINT32:
+    case ScalarType.FIXED32:
+      return uint32;
+    case ScalarType.INT64:
+    case ScalarType.SINT64:
+    case ScalarType.SFIXED64:
+      return int64;
+    case ScalarType.UINT64:
+    case ScalarType.FIXED64:
+      return uint64;
+  }
+}
+
+/** Messages with a JSON form of their own; undefined for any other. */
+function wellKnown(schema: DescMessage, any: Check): Check | undefined {
+  switch (schema.typeName) {
+    case "google.protobuf.Any":
+      return any;
+    case "google.protobuf.Duration":
+      return duration;
+    case "google.protobuf.Struct":
+      return structCheck;
+    case "google.protobuf.Value":
+      return valueCheck;
+    case "google.protobuf.ListValue":
+      return (json, depth) => Array.isArray(json) && valueCheck(json, depth);
+    case "google.protobuf.Timestamp":
+    case "google.protobuf.FieldMask":
+      return never;
+    default: {
+      const [value] = schema.fields;
+      const isWrapper = /^google\.protobuf\.(?:Double|Float|U?Int(?:32|64)|Bool|String|Bytes)Value$/.test(
+        schema.typeName,
+      );
+      return isWrapper && value?.fieldKind === "scalar" ? scalarCheck(value.scalar) : undefined;
+    }
+  }
+}
+
+const maxSeconds = 315_576_000_000;
+
+const duration: Check = (json) => {
+  if (typeof json !== "string") return false;
+  const seconds = /^(-?\d{1,12})(?:\.\d{1,9})?s$/.exec(json)?.[1];
+  return seconds !== undefined && Math.abs(Number(seconds)) <= maxSeconds;
+};
+
+const structCheck: Check = (json, depth) => isObject(json) && valueCheck(json, depth);
+
+const valueCheck: Check = (json, depth) => {
+  switch (typeof json) {
+    case "string":
+      return json.isWellFormed();
+    case "boolean":
+      return true;
+    case "number":
+      return Number.isFinite(json);
+    default:
+      if (json === null) return true;
+      if (depth > maxDepth) return false;
+      if (Array.isArray(json)) return json.every((element) => valueCheck(element, depth + 1));
+      if (!isObject(json)) return false;
+      for (const key in json) if (!key.isWellFormed() || !valueCheck(json[key], depth + 1)) return false;
+      return true;
+  }
+};
+
+function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}

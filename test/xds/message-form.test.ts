@@ -1,0 +1,158 @@
+import { fromJson, type JsonValue } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import { buildMesh } from "../../lib/mesh/build-mesh.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
+import { registry, schemas } from "../../lib/xds/descriptors.ts";
+import { generate } from "../../lib/xds/generate.ts";
+import { createFormCheck } from "../../lib/xds/message-form.ts";
+import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
+import { loadCase } from "../conformance/load-case.ts";
+import { casesOf } from "../conformance/suites.ts";
+
+const hasForm = createFormCheck(registry);
+
+function isRead(type: ResourceType, json: JsonValue): boolean {
+  try {
+    fromJson(schemas[type], json, { registry });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Made {
+  readonly type: ResourceType;
+  readonly json: JsonValue;
+}
+
+/** Each resource of the recorded cases once, by its text. */
+function resourcesOfCases(): readonly Made[] {
+  const made = new Map<string, Made>();
+  for (const { path } of casesOf("v3")) {
+    const world = loadCase(path);
+    const memo = createMemo();
+    const mesh = buildMesh(world, memo).value;
+    for (const proxy of world.proxies) {
+      const resources = generate(mesh, proxy, memo).value;
+      for (const type of resourceTypes) {
+        for (const { json } of resources[type]) {
+          const text = JSON.stringify(json);
+          made.set(`${type} ${text}`, { type, json: JSON.parse(text) });
+        }
+      }
+    }
+  }
+  return [...made.values()];
+}
+
+type Members = { [name: string]: JsonValue };
+
+/** Every object and list in a value, itself among them. */
+function containersOf(value: JsonValue): (Members | JsonValue[])[] {
+  if (value === null || typeof value !== "object") return [];
+  return [value, ...Object.values(value).flatMap(containersOf)];
+}
+
+/** What people write where something else belongs. */
+const oddities: readonly JsonValue[] = [
+  null,
+  "",
+  "text",
+  "1s",
+  "-1.5s",
+  "99999999999999s",
+  "\ud800",
+  "ROUND_ROBIN",
+  "AAA",
+  "AAAA",
+  0,
+  -1,
+  1.5,
+  1e40,
+  4_294_967_296,
+  true,
+  [],
+  [null],
+  {},
+  { name: "x" },
+  { "@type": "type.googleapis.com/example.Unknown" },
+  { "@type": "type.googleapis.com/google.protobuf.Struct", value: { a: [null, 1] } },
+  { "@type": "type.googleapis.com/google.protobuf.Duration", value: "1s", more: 1 },
+];
+
+const names = [
+  "name",
+  "@type",
+  "connect_timeout",
+  "type",
+  "clusterType",
+  "route",
+  "redirect",
+  "directResponse",
+  "__proto__",
+];
+
+/** One thing changed somewhere in it. */
+function mutated(json: JsonValue, [where, what, odd]: readonly [number, number, number]): JsonValue {
+  const copy: JsonValue = structuredClone(json);
+  const all = containersOf(copy);
+  const place = all[where % all.length];
+  if (place === undefined) return copy;
+  const keys = Object.keys(place);
+  const key = keys[odd % Math.max(1, keys.length)];
+  const value = oddities[odd % oddities.length] ?? null;
+  if (Array.isArray(place)) {
+    if (what % 2 === 0) place.push(value);
+    else place[odd % (place.length + 1)] = value;
+  } else if (what % 4 === 0) place[names[odd % names.length] ?? "name"] = value;
+  else if (key === undefined) place.name = value;
+  else if (what % 4 === 1) place[key] = value;
+  else if (what % 4 === 2) {
+    const member = place[key] ?? null;
+    delete place[key];
+    place[key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = member;
+  } else place[key] = all[odd % all.length] ?? value;
+  return copy;
+}
+
+describe("the form of a message, by its table", () => {
+  let made: readonly Made[] = [];
+  beforeAll(() => {
+    made = resourcesOfCases();
+  }, 60_000);
+
+  it("is seen in everything that is made for the recorded cases, but for types that nobody knows", () => {
+    expect(made.length).toBeGreaterThan(1_000);
+    const unseen = made.filter(({ type, json }) => !hasForm(schemas[type], json));
+    expect(unseen.filter(({ type, json }) => isRead(type, json))).toEqual([]);
+  });
+
+  it("is never seen where the library would refuse, in 10,000 resources with one thing changed", () => {
+    let [taken, refused] = [0, 0];
+    const number = fc.nat(1_000_000);
+    const wrong: JsonValue[] = [];
+    fc.assert(
+      fc.property(number, fc.tuple(number, number, number), (at, change) => {
+        const { type, json } = made[at % made.length] ?? { type: "clusters", json: {} };
+        const other = mutated(json, change);
+        if (!hasForm(schemas[type], other)) refused += 1;
+        else if (isRead(type, other)) taken += 1;
+        else wrong.push(other);
+      }),
+      { numRuns: 10_000, seed: 20 },
+    );
+    expect(wrong).toEqual([]);
+    // Both happen often, or nothing was tried.
+    expect(Math.min(taken, refused)).toBeGreaterThan(1_000);
+  }, 120_000);
+
+  it("asks nobody about depth: what is nested too far for the library has no form", () => {
+    let json: JsonValue = 1;
+    for (let at = 0; at < 200; at++) json = [json];
+    const metadata = { filterMetadata: { a: { b: json } } };
+    expect(hasForm(ClusterSchema, { name: "c", metadata })).toBe(false);
+    expect(isRead("clusters", { name: "c", metadata })).toBe(false);
+  });
+});
