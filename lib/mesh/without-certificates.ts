@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import type { Diagnostic, Stage } from "../config/diagnostic.ts";
+import { type Diagnostic, fileOrigin, type Stage } from "../config/diagnostic.ts";
 import type { DestinationRule, TrafficPolicy } from "../config/kinds/destination-rule.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
 import type { PeerAuthentication } from "../config/kinds/peer-authentication.ts";
@@ -32,7 +32,8 @@ interface Written extends PlainObjects {
 /**
  * The objects of a mesh whose workloads have no certificates (`--certificates none`).
  *
- * @returns with a warning for each object that asks for what only certificates can do
+ * @returns with a word about the mesh, so that nobody takes it for another, and a warning for each object that asks for what only
+ *   certificates can do
  */
 export function withoutCertificates(written: Written, memo: Memo): Stage<PlainObjects> {
   const rules = written.destinationRules.map((config) => plainRule(memo, { config }));
@@ -44,6 +45,7 @@ export function withoutCertificates(written: Written, memo: Memo): Stage<PlainOb
       gateways: sameList(memo, "plain gateways", valuesOf(gateways)),
     },
     diagnostics: [
+      everywhere,
       ...peers.map((config) => lost(config, "STRICT does not hold: its workloads take plain text")),
       ...[...rules, ...gateways].flatMap(({ diagnostics }) => diagnostics),
     ],
@@ -104,6 +106,15 @@ const plainGateway = step(
     return { value: { ...config, spec: { ...config.spec, servers } }, diagnostics };
   },
 );
+
+const everywhere: Diagnostic = {
+  code: "without-certificates",
+  severity: "info",
+  origin: fileOrigin("(settings)"),
+  path: [],
+  message: "workloads speak plain text with one another: the mesh is compiled with --certificates none",
+  hint: "`portolan dev --certificates sds` compiles it with certificates again",
+};
 
 function lost(config: Config, what: string): Diagnostic {
   return {

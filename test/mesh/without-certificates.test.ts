@@ -73,10 +73,20 @@ describe("a mesh without certificates", () => {
     expect(text).toContain('"filename":"/etc/shop/tls.crt"');
   });
 
+  it("says so once of the whole mesh, also where no object asks for more", () => {
+    const empty = createFileCompiler({ ...defaultWorldOptions, certificates: "none" })(
+      [{ file: "a.yaml", text: "" }],
+      [],
+    );
+    expect(empty.diagnostics.map(({ code, severity, message }) => `${severity} ${code} ${message}`)).toEqual([
+      "info without-certificates workloads speak plain text with one another: the mesh is compiled with --certificates none",
+    ]);
+  });
+
   it("warns at each object that asks for what only certificates can do", () => {
     const said = ({ diagnostics }: ReturnType<typeof compiledWith>) =>
       diagnostics
-        .filter(({ code }) => code === "without-certificates")
+        .filter(({ code, severity }) => code === "without-certificates" && severity === "warning")
         .map(({ origin, message }) => `${origin.key.kind} ${origin.key.name}: ${message.split(",")[0]}`);
     expect(said(compiledWith("sds"))).toEqual([]);
     expect(said(compiledWith("none"))).toEqual([
