@@ -54,7 +54,8 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
       const sources = await collectedStates(store);
       const trouble = server === undefined ? undefined : await troubleAt(server, tokenFile);
-      if (json === true) return terminal.out(JSON.stringify({ ...status, sources, warnings, ...trouble }, undefined, 2));
+      if (json === true)
+        return terminal.out(JSON.stringify({ ...status, sources, warnings, ...trouble }, undefined, 2));
       for (const line of statusLines(status)) terminal.out(line);
       for (const { name, state } of sources)
         terminal.out(row("source", `${name}  as of ${new Date(state.asOfMs).toISOString()}${failureText(state)}`));
