@@ -2,6 +2,7 @@ import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
 import { createPublisher, type PublisherOptions, type Publishing, type PublishResult } from "../snapshot/publish.ts";
 import type { Pin } from "../snapshot/root.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { staleSources } from "./collected/stale-sources.ts";
 import { createShardCompiler, type FilesCompiled } from "./compile-files.ts";
 import { createSourcesReader, type Shard } from "./read-sources.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
@@ -42,6 +43,8 @@ export interface RecompileOptions {
   readonly publisher?: PublisherOptions;
   /** Called between compiling and publishing. */
   readonly onCompiled?: () => void;
+  /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
+  readonly now?: () => number;
 }
 
 const maxAttempts = 6;
@@ -80,7 +83,10 @@ export function createWorldRecompiler(
       const mended = result.written.mended === 0 ? {} : { mended: result.written.mended };
       const unread = result.unread.length === 0 ? {} : { unread: result.unread };
       const told = { kind, version: root, generation: head.generation, ...pin, ...mended, ...unread, primary };
-      return { ...told, diagnostics: compiled.diagnostics, compiled, result };
+      const collected = compiled.value.sources.map(({ name }) => name);
+      // No part of the root: what is published does not depend on the hour.
+      const stale = await staleSources(store, collected, (options.now ?? Date.now)());
+      return { ...told, diagnostics: [...compiled.diagnostics, ...stale], compiled, result };
     }
     throw new PortolanError(
       `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,

@@ -8,6 +8,7 @@ import { meshBench } from "./mesh.bench.ts";
 import { registryBench } from "./registry.bench.ts";
 import { type BenchOptions, jsonReport, textReport } from "./report.ts";
 import { snapshotBench } from "./snapshot.bench.ts";
+import { sourcesBench } from "./sources.bench.ts";
 import { yardstick } from "./yardstick.ts";
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
@@ -18,6 +19,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   fleet: fleetBench,
   snapshot: snapshotBench,
   front: frontBench,
+  sources: sourcesBench,
 };
 
 const { values, positionals } = parseArgs({

@@ -4,6 +4,7 @@ import { type CollectorOptions, createCollector, type Push } from "../../lib/col
 import { collectedSources } from "../../lib/compile/collect-sources.ts";
 import { createCollectedReader } from "../../lib/compile/collected/collected-shard.ts";
 import { readShardState } from "../../lib/compile/collected/shard-state.ts";
+import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/source-shard.ts";
 import type { Root } from "../../lib/snapshot/root.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -151,6 +152,25 @@ describe("a collector", () => {
     await until(() => collector.state().asOfMs === 3000 && troubles.length === 2);
     expect(troubles).toEqual(["pods: 403 Forbidden", ""]);
     await end();
+  });
+
+  it("is told of by whoever compiles when it has given no sign of life for a minute, with the mesh as it was", async () => {
+    const store = memoryStore();
+    const origin = new FakeOrigin();
+    const { pushes, end } = collecting(origin, store, { now: () => 1_000_000 });
+    await origin.following;
+    origin.whole("all", [thing("a")]);
+    await until(() => pushes.length === 1);
+    await end();
+    const at = (nowMs: number) => createRecompiler({ store, now: () => nowMs })();
+    const fresh = await at(1_050_000);
+    const stale = await at(1_070_000);
+    expect(fresh.diagnostics).toEqual([]);
+    expect(stale.diagnostics).toMatchObject([
+      { code: "registry-stale", severity: "warning", origin: { file: "cluster" } },
+    ]);
+    expect(stale.diagnostics[0]?.message).toContain("1970-01-01T00:16:40.000Z");
+    expect([stale.kind, stale.version]).toEqual(["unchanged", fresh.version]);
   });
 
   it("never empties a source that holds something, unless that is meant", async () => {

@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { readShardState, type ShardState } from "../../compile/collected/shard-state.ts";
+import { sourceNames } from "../../compile/read-sources.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/explain-refusal.ts";
 import type { Stranger } from "../../front/strangers.ts";
@@ -50,12 +52,28 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       const nowMs = await headTimeNow(store, read, Date.now);
       const status = await statusOf(createSnapshotReader(store), read.head, nowMs);
       const warnings = clockWarnings(await clockAheadMs(store, Date.now), writerAheadMs(read));
+      const sources = await collectedStates(store);
       const trouble = server === undefined ? undefined : await troubleAt(server, tokenFile);
-      if (json === true) return terminal.out(JSON.stringify({ ...status, warnings, ...trouble }, undefined, 2));
+      if (json === true)
+        return terminal.out(JSON.stringify({ ...status, sources, warnings, ...trouble }, undefined, 2));
       for (const line of statusLines(status)) terminal.out(line);
+      for (const { name, state } of sources)
+        terminal.out(row("source", `${name}  as of ${new Date(state.asOfMs).toISOString()}${failureText(state)}`));
       for (const line of trouble === undefined ? [] : troubleLines(trouble)) terminal.out(line);
       for (const warning of warnings) terminal.err(warning);
     });
+}
+
+const failureText = ({ failure }: ShardState): string => (failure === "" ? "" : `, cannot be read: ${failure}`);
+
+/** The sources that collectors fill, and until when each is known to be as its origin is. */
+async function collectedStates(store: ObjectStore) {
+  const found: { readonly name: string; readonly state: ShardState }[] = [];
+  for (const name of await sourceNames(store)) {
+    const state = await readShardState(store, name);
+    if (state !== undefined) found.push({ name, state });
+  }
+  return found;
 }
 
 const maxHeld = 20;

@@ -1,0 +1,36 @@
+import { type Diagnostic, fileOrigin } from "../../config/diagnostic.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { readShardState } from "./shard-state.ts";
+
+/** A source that is older than this, in milliseconds, is told of: its collector gives a sign of life six times as often. */
+const staleAfterMs = 60_000;
+
+/**
+ * Says which sources were not known for a while to be as their origins are. What they hold goes on being compiled.
+ *
+ * @param nowMs milliseconds since the epoch
+ * @returns `registry-stale`
+ */
+export async function staleSources(
+  store: ObjectStore,
+  names: readonly string[],
+  nowMs: number,
+): Promise<readonly Diagnostic[]> {
+  const found = await Promise.all(names.map(async (name) => ({ name, state: await readShardState(store, name) })));
+  return found.flatMap(({ name, state }) => {
+    if (state === undefined || nowMs - state.asOfMs <= staleAfterMs) return [];
+    return [staleSource(name, state.asOfMs, state.failure)];
+  });
+}
+
+function staleSource(name: string, asOfMs: number, failure: string): Diagnostic {
+  const why = failure === "" ? "its collector gives no sign of life" : failure;
+  return {
+    code: "registry-stale",
+    severity: "warning",
+    origin: fileOrigin(name),
+    path: [],
+    message: `was last as its origin is at ${new Date(asOfMs).toISOString()}, and what it said then still counts: ${why}`,
+    hint: "look after its collector, and whether the origin is up and its credentials are valid",
+  };
+}
