@@ -5,6 +5,7 @@ import { type NamedObjects, namedObjects } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
 import { type OutputFormat, outputFormats, printObjects, type ShownObject } from "./config-print.ts";
 import { wholeNumber } from "./numbers.ts";
+import { withStatuses } from "./object-statuses.ts";
 import type { Register } from "./terminal.ts";
 
 interface GetOptions extends Omit<PlaceOptions, "source"> {
@@ -28,7 +29,7 @@ export const registerGet: Register = (program, terminal) => {
     .option("--at <revision>", "as they were at a revision of what was applied", wholeNumber(1))
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan get vs\n  portolan get vs,gw -n bookshop -o wide\n  portolan get vs/reviews -n bookshop -o yaml",
+      "\nExamples:\n  portolan get vs\n  portolan get httproute shop -o yaml\n  portolan get vs,gw -n bookshop -o wide\n  portolan get vs/reviews -n bookshop -o yaml",
     );
   addPlaceOptions(command, { anySource: true }).action(
     async (type: string, names: readonly string[], options: GetOptions) => {
@@ -36,7 +37,8 @@ export const registerGet: Register = (program, terminal) => {
       const { source, at } = options;
       const place = await openPlace({ ...options, source: source ?? "operators" });
       const all = at === undefined ? await objectsOf(place, source) : await objectsAt(place, at);
-      const found = wanted.flatMap((one) => objectsNamed(all, one, options));
+      const named = wanted.flatMap((one) => objectsNamed(all, one, options));
+      const found = at === undefined ? await withStatuses(place, named) : named;
       if (found.length > 0) printObjects(terminal, found, options.output);
       else terminal.err("No resources found.");
     },
