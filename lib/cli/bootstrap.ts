@@ -4,10 +4,11 @@ import { Option } from "commander";
 import { dump } from "js-yaml";
 import { bootstrapOf, type ControlPlane, identityCluster, tokenSecret } from "../agent/bootstrap.ts";
 import { censusOf } from "../compile/census.ts";
-import { clustersOf, defaultWorldOptions } from "../compile/world-of.ts";
+import { clustersOf, defaultWorldOptions, gatewaysIn } from "../compile/world-of.ts";
 import { type Diagnostic, PortolanError, type Stage } from "../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../config/directory.ts";
 import { readFolder } from "../config/folder.ts";
+import { defaultGatewayApiSettings } from "../mesh/gateway-api/settings.ts";
 import { createMemo } from "../mesh/memo/memo.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import type { CertificateSource } from "../mesh/world.ts";
@@ -111,7 +112,8 @@ export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy
     meshNetworks,
     domain,
   });
-  return censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo);
+  const gatewayWorkloads = gatewaysIn(configs, registry.value.services, defaultGatewayApiSettings, memo);
+  return censusOf(registry.value.workloads, { configs, meshConfig, domain, gatewayWorkloads }, memo);
 }
 
 /** The option that says where proxies have certificates from: a bootstrap says what its mesh is compiled with. */

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 import { dump } from "js-yaml";
 import { type AnalyzeOptions, analyze, analyzers, originText } from "../analysis/analyze.ts";
 import { messageTypes } from "../analysis/analyzer.ts";
+import { conditionsIn } from "../compile/object-statuses.ts";
 import { type Diagnostic, keyText, type Origin, PortolanError } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/directory.ts";
 import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
@@ -56,7 +57,9 @@ export const registerAnalyze: Register = (program, terminal) => {
         ...(options.analyzer === undefined ? {} : { only: options.analyzer }),
         ...(options.suppress === undefined ? {} : { suppress: options.suppress }),
       };
-      const messages = analyze({ ...loaded, clusterIds }, chosen);
+      const found = analyze({ ...loaded, clusterIds }, chosen);
+      const conditions = options.analyzer === undefined ? conditionsIn(loaded) : [];
+      const messages = [...found, ...conditions].sort((a, b) => rank(a.severity) - rank(b.severity));
       const shown = messages.filter(({ severity }) => rank(severity) <= rank(options.outputThreshold));
       print(terminal, shown, options.output);
       // The threshold looks at all messages, also those that are not shown.
@@ -100,7 +103,9 @@ function record(message: Diagnostic) {
     origin: originText(message),
     reference: `${origin.file}:${origin.line}`,
     path: pathText(path),
-    documentationUrl: `https://istio.io/latest/docs/reference/config/analysis/${code.toLowerCase()}/`,
+    documentationUrl: code.startsWith("IST")
+      ? `https://istio.io/latest/docs/reference/config/analysis/${code.toLowerCase()}/`
+      : "https://gateway-api.sigs.k8s.io/reference/spec/",
     message: message.message,
   };
 }

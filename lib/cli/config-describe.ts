@@ -7,6 +7,7 @@ import { printCommits } from "./config-history.ts";
 import { namedObjects } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, printObjects, printTable, shownConfig } from "./config-print.ts";
+import { withStatuses } from "./object-statuses.ts";
 import { printDiagnostics, type Register } from "./terminal.ts";
 
 /** How far back the writes that touched the object are looked for. */
@@ -45,23 +46,24 @@ export const registerDescribe: Register = (program, terminal) => {
         );
         if (found === undefined)
           throw new PortolanError(`there is no ${kind} ${namespace}/${name}; ${whereElse(all, { group, kind, name })}`);
+        const shown = await withStatuses(place, [found]);
         if (options.json === true)
           return terminal.out(
-            JSON.stringify({ source: found.source, object: found.object, findings: [], history: [] }),
+            JSON.stringify({ source: found.source, object: shown[0]?.object, findings: [], history: [] }),
           );
         terminal.out(terminal.colours.bold(nameOf(found)));
-        printObjects(terminal, [found], "yaml");
+        printObjects(terminal, shown, "yaml");
         terminal.out(`comes with the folder of source ${found.source}`);
         return;
       }
       const findings = schemaOf(config.meta.group, kind)?.read(config.spec, config.meta, "refuse").findings ?? [];
       const key = keyText(keyOf(config));
       const commits = (await place.configs.ledger.history(searchedWrites)).filter(({ keys }) => keys.includes(key));
-      const shown = shownConfig(source, config);
+      const shown = await withStatuses(place, [shownConfig(source, config)]);
       if (options.json === true)
-        return terminal.out(JSON.stringify({ source, object: shown.object, findings, history: commits }));
+        return terminal.out(JSON.stringify({ source, object: shown[0]?.object, findings, history: commits }));
       terminal.out(terminal.colours.bold(nameOf(config.meta)));
-      printObjects(terminal, [shown], "yaml");
+      printObjects(terminal, shown, "yaml");
       printDiagnostics(
         terminal,
         findings.map((finding) => ({ ...finding, origin: config.origin })),

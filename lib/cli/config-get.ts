@@ -7,6 +7,7 @@ import { type OutputFormat, outputFormats, printObjects, type ShownObject } from
 import { kubeOption } from "./kube/kube-connection.ts";
 import { objectsInCluster } from "./kube/kube-read.ts";
 import { wholeNumber } from "./numbers.ts";
+import { withStatuses } from "./object-statuses.ts";
 import type { Register } from "./terminal.ts";
 
 interface GetOptions extends Omit<PlaceOptions, "source"> {
@@ -32,7 +33,7 @@ export const registerGet: Register = (program, terminal) => {
     .option("--at <revision>", "as they were at a revision of what was applied", wholeNumber(1))
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan get vs\n  portolan get vs,gw -n bookshop -o wide\n  portolan get vs/reviews -n bookshop -o yaml\n  portolan get vs --kube prod",
+      "\nExamples:\n  portolan get vs\n  portolan get httproute shop -o yaml\n  portolan get vs,gw -n bookshop -o wide\n  portolan get vs/reviews -n bookshop -o yaml\n  portolan get vs --kube prod",
     );
   addPlaceOptions(command, { anySource: true }).action(
     async (type: string, names: readonly string[], options: GetOptions) => {
@@ -49,7 +50,7 @@ async function allObjects(wanted: readonly NamedObjects[], options: GetOptions):
   const { source, at, kube } = options;
   if (kube !== undefined) return objectsInCluster(kube, wanted);
   const place = await openPlace({ ...options, source: source ?? "operators" });
-  return at === undefined ? objectsOf(place, source) : objectsAt(place, at);
+  return at === undefined ? withStatuses(place, await objectsOf(place, source)) : objectsAt(place, at);
 }
 
 /** @throws PortolanError when the one that is named is not there, with where there is one of that name */

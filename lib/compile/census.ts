@@ -5,6 +5,7 @@ import { isIpAddress } from "../config/ip-address.ts";
 import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { ProxyConfigResource } from "../config/kinds/proxy-config.ts";
 import type { WorkloadGroup } from "../config/kinds/workload-group.ts";
+import type { SelectedWorkloads } from "../mesh/gateway-api/gateway-workloads.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { pass } from "../mesh/memo/pass.ts";
@@ -18,6 +19,11 @@ import { tlsModeLabel } from "../registry/labels.ts";
 import type { Workload } from "../registry/service.ts";
 import { groupAnnotation } from "../registry/service-entry/workload.ts";
 
+export interface CensusInputs extends Pick<World, "configs" | "meshConfig" | "domain"> {
+  /** Those that are gateways because of the Gateway API; absent: none. */
+  readonly gatewayWorkloads?: readonly SelectedWorkloads[] | undefined;
+}
+
 /**
  * The proxies that a world is compiled for: one for each workload that says it has one, with the node that its Envoy sends.
  * Workloads that are what they were are not asked again.
@@ -26,11 +32,16 @@ import { groupAnnotation } from "../registry/service-entry/workload.ts";
  */
 export function censusOf(
   workloads: readonly Workload[],
-  { configs, meshConfig, domain }: Pick<World, "configs" | "meshConfig" | "domain">,
+  { configs, meshConfig, domain, gatewayWorkloads = noWorkloads }: CensusInputs,
   memo: Memo,
 ): Stage<readonly WorkloadProxy[]> {
   const of = configsByKind(configs, memo);
-  const types = typesIn(memo, { gateways: of("Gateway"), hasIngresses: of("Ingress").length > 0, meshConfig });
+  const types = typesIn(memo, {
+    gateways: of("Gateway"),
+    hasIngresses: of("Ingress").length > 0,
+    workloads: gatewayWorkloads,
+    meshConfig,
+  });
   const objects = objectsIn(memo, { proxyConfigs: of("ProxyConfig") });
   const groups = groupsIn(memo, { groups: of("WorkloadGroup") });
   const context = { types, objects: objects.value, groups: groups.value, meshConfig, domain };
@@ -38,9 +49,11 @@ export function censusOf(
   return joined(memo, { found, objects, groups });
 }
 
+const noWorkloads: readonly SelectedWorkloads[] = [];
+
 const typesIn = step(
   "types of workloads' proxies",
-  { gateways: "identity", meshConfig: "identity", hasIngresses: "value" },
+  { gateways: "identity", meshConfig: "identity", workloads: "identity", hasIngresses: "value" },
   (selection: GatewaySelection): ProxyTypes => proxyTypes(selection),
 );
 

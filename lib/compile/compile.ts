@@ -14,6 +14,7 @@ import { generate } from "../xds/generate.ts";
 import type { ClassResources, Resource } from "../xds/resource.ts";
 import { pollShape } from "../xds/shape.ts";
 import { encodeResource } from "./encode-resource.ts";
+import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 
 /** Part of every root: another compiler may write other bytes for the same world. */
@@ -45,6 +46,9 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
       poll: encodeShape(poll, withBinary, memo, diagnostics),
     };
   });
+  const told = mesh.value.statuses();
+  const statuses = compiledStatuses(told, memo);
+  diagnostics.push(...statusDiagnostics(told, world, memo));
   const sorted = sortDiagnostics(diagnostics);
   return {
     value: {
@@ -52,6 +56,7 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
       classifier: census.value.classifier,
       nodes: census.value.nodes,
       diagnostics: sorted,
+      ...(statuses.length === 0 ? {} : { statuses }),
       ...(world.legacyApi !== undefined ? { legacy: compileLegacy(legacyWorldOf(world)) } : {}),
       sources,
       compiler: compilerVersion,

@@ -2,6 +2,7 @@ import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/directory.ts";
 import type { FormName } from "../mesh/forms.ts";
 import { type Credentials, credentialsOf, isCredential, noCredentials } from "../mesh/gateway-api/credentials.ts";
+import { gatewayWorkloads, type SelectedWorkloads } from "../mesh/gateway-api/gateway-workloads.ts";
 import { defaultGatewayApiSettings, type GatewayApiSettings } from "../mesh/gateway-api/settings.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
@@ -12,6 +13,7 @@ import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import type { CertificateSource, LegacyRelease, World } from "../mesh/world.ts";
 import { createRegistryBuilder, type RegistryBuilder } from "../registry/build-registry.ts";
 import type { ClusterInput } from "../registry/registry-input.ts";
+import type { Service } from "../registry/service.ts";
 import { censusOf } from "./census.ts";
 
 export interface WorldOptions {
@@ -62,7 +64,12 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
   const build = lastMade<RegistryBuilder>(memo, "registry") ?? createRegistryBuilder();
   keepLast(memo, "registry", build);
   const registry = build({ clusters, configs, meshConfig, meshNetworks, domain });
-  const census = censusOf(registry.value.workloads, { configs, meshConfig, domain }, memo);
+  const settings = { ...defaultGatewayApiSettings, ...gatewayApi };
+  const census = censusOf(
+    registry.value.workloads,
+    { configs, meshConfig, domain, gatewayWorkloads: gatewaysIn(configs, registry.value.services, settings, memo) },
+    memo,
+  );
   const besides = nodes.map((node) => proxyOf(node, registry.value, meshConfig));
   return {
     value: {
@@ -76,13 +83,24 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
       ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,
       certificates,
-      gatewayApi: {
-        settings: { ...defaultGatewayApiSettings, ...gatewayApi },
-        credentials: credentialsIn(loaded, memo),
-      },
+      gatewayApi: { settings, credentials: credentialsIn(loaded, memo) },
     },
     diagnostics: [registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
   };
+}
+
+/** Workloads that are gateways because of the Gateway API; undefined where nobody uses it. */
+export function gatewaysIn(
+  configs: LoadedDirectory["configs"],
+  services: readonly Service[],
+  settings: GatewayApiSettings,
+  memo: Memo,
+): readonly SelectedWorkloads[] | undefined {
+  const of = configsByKind(configs, memo);
+  const gateways = of("Gateway.gateway.networking.k8s.io");
+  if (gateways.length === 0) return undefined;
+  const classes = of("GatewayClass.gateway.networking.k8s.io");
+  return gatewayWorkloads(memo, { gateways, classes, services, settings });
 }
 
 /** Looked for only where something may ask for them. */

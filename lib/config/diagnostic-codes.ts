@@ -49,6 +49,7 @@ export const diagnosticCodes = {
     "delegate-unused",
     "duplicate-subset",
     "duplicate-traffic-policy",
+    "gateway-api-condition",
     "gateway-duplicate-host",
     "gateway-duplicate-port-name",
     "gateway-port-conflict",

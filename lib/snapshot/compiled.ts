@@ -14,6 +14,8 @@ export interface CompiledWorld {
   /** Nodes that can be found without metadata. */
   readonly nodes: readonly CompiledNode[];
   readonly diagnostics: readonly Diagnostic[];
+  /** What is told to the objects that have a status, sorted by kind, namespace and name; absent where none has. */
+  readonly statuses?: readonly CompiledStatus[];
   /** Answers of the legacy v1 API; absent where nobody asks for them. */
   readonly legacy?: CompiledLegacy;
   /** The source shards behind it, sorted by name. */
@@ -43,6 +45,15 @@ export interface CompiledResource {
   readonly from: readonly string[];
   /** The same message in protobuf's binary form, without its type; absent where nobody is to read it so. */
   readonly binary?: Uint8Array<ArrayBuffer>;
+}
+
+/** The status of one object, as a controller writes it. */
+export interface CompiledStatus {
+  /** As `keyText` writes it. */
+  readonly object: string;
+  /** Generation of the object that it speaks of. */
+  readonly generation: number;
+  readonly status: object;
 }
 
 /** A node that the compiler knows: how it may call itself, and its class. */

@@ -15,6 +15,7 @@ export interface Root {
   readonly nodes: readonly NodeShardRef[];
   readonly diagnostics: string;
   readonly legacy?: string;
+  readonly statuses?: string;
 }
 
 export interface ClassTable {

@@ -27,7 +27,7 @@ export const gatewayApiKinds: readonly KindSchema[] = [
   kindSchema({
     kind: "Gateway",
     ...standard,
-    plural: "gateways.gateway.networking.k8s.io",
+    plural: "gateways",
     schema: kubernetesGateway,
     rules: kubernetesGatewayRules,
   }),

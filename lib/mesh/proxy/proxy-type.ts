@@ -6,6 +6,7 @@ import { isNonEmptySubset } from "../../config/labels.ts";
 import { tlsModeLabel } from "../../registry/labels.ts";
 import type { Workload } from "../../registry/service.ts";
 import { groupAnnotation } from "../../registry/service-entry/workload.ts";
+import type { SelectedWorkloads } from "../gateway-api/gateway-workloads.ts";
 import { ingressGatewayLabel } from "../index/ingress.ts";
 import { isInjected, proxyTypeOf } from "./container-start.ts";
 import type { Proxy } from "./proxy.ts";
@@ -20,6 +21,8 @@ export interface GatewaySelection {
   readonly gateways: readonly Config<Gateway>[];
   /** Whether there is an Ingress: the ingress gateway serves it. */
   readonly hasIngresses: boolean;
+  /** Workloads behind the services of Gateways of the Gateway API. */
+  readonly workloads: readonly SelectedWorkloads[];
   readonly meshConfig: MeshConfig;
 }
 
@@ -28,18 +31,22 @@ export type ProxyTypes = (workload: Workload) => Proxy["type"] | undefined;
 
 /**
  * Says which sort of proxy a workload has. A pod's container says it itself. Where there is none, a pod
- * that the gateway template is for, or that some Gateway or the Ingresses select, is a gateway.
+ * that the gateway template is for, that some Gateway or the Ingresses select, or that backs the service of a Gateway of the
+ * Gateway API, is a gateway.
  */
 export function proxyTypes(selection: GatewaySelection): ProxyTypes {
   const selectors = selection.gateways.filter(isIstios).map(({ spec }) => spec.selector);
   if (selection.hasIngresses) selectors.push({ istio: ingressGatewayLabel(selection.meshConfig) });
   return (workload) => {
-    const { addresses, labels, annotations, pod } = workload;
+    const { addresses, namespace, labels, annotations, pod } = workload;
     if (addresses.length === 0) return undefined;
     if (pod?.proxyContainer !== undefined && isInjected(pod.proxyContainer)) return proxyTypeOf(pod.proxyContainer);
     if (!hasProxy(workload)) return undefined;
     const templates = (annotations[templatesAnnotation] ?? "").split(",").map((name) => name.trim());
-    const isGateway = templates.includes("gateway") || selectors.some((selector) => isNonEmptySubset(selector, labels));
+    const isGateway =
+      templates.includes("gateway") ||
+      selectors.some((selector) => isNonEmptySubset(selector, labels)) ||
+      selection.workloads.some((of) => of.namespace === namespace && isNonEmptySubset(of.selector, labels));
     return isGateway ? "router" : "sidecar";
   };
 }

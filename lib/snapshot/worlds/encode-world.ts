@@ -51,6 +51,7 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
   const nodes = encodeNodeIndex(world.nodes);
   const diagnostics = jsonBlob(world.diagnostics);
   const legacy = world.legacy === undefined ? undefined : jsonBlob(world.legacy.index);
+  const statuses = world.statuses === undefined ? undefined : jsonBlob(world.statuses);
   const tables = {
     clusters: builders.clusters.finish(),
     endpoints: builders.endpoints.finish(),
@@ -71,6 +72,7 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
     nodes: nodes.refs,
     diagnostics: diagnostics.hash,
     ...(legacy === undefined ? {} : { legacy: legacy.hash }),
+    ...(statuses === undefined ? {} : { statuses: statuses.hash }),
   };
 
   return {
@@ -81,7 +83,7 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
       const seen = new Set<string>();
       const parts = Object.values(tables).flatMap((table) => table.parts);
       const lists = [...Object.values(tables), ...parts].map(({ blob }) => blob);
-      const all = [classes, classifier, diagnostics, ...nodes.blobs, legacy, ...lists];
+      const all = [classes, classifier, diagnostics, ...nodes.blobs, legacy, statuses, ...lists];
       const small = all.filter((blob) => blob !== undefined);
       for (const [hash, text] of Object.entries(world.legacy?.texts ?? {})) {
         if (!seen.has(hash)) yield { hash, make: () => new TextEncoder().encode(text) };

@@ -46,6 +46,7 @@ export async function restoreWorld(
 
   const legacy = root.legacy === undefined ? undefined : await restoreLegacy(reader, root.legacy);
   if (root.legacy !== undefined) blobs.add(root.legacy);
+  if (root.statuses !== undefined) blobs.add(root.statuses);
   for (const hash of Object.keys(legacy?.texts ?? {})) blobs.add(hash);
   const [clusters, endpoints, listeners, routes] = [
     await listsOf("clusters"),
@@ -68,6 +69,7 @@ export async function restoreWorld(
     classifier: loaded.classifier,
     nodes: await restoreNodes(reader, loaded, like),
     diagnostics: JSON.parse(await reader.text(root.diagnostics)),
+    ...(root.statuses === undefined ? {} : { statuses: JSON.parse(await reader.text(root.statuses)) }),
     ...(legacy === undefined ? {} : { legacy }),
     sources: root.sources,
     compiler: root.compiler,

@@ -1,0 +1,108 @@
+import { keyOf } from "../config/config.ts";
+import { type Diagnostic, keyText } from "../config/diagnostic.ts";
+import type { LoadedDirectory } from "../config/directory.ts";
+import { at, warning } from "../config/finding.ts";
+import { fieldsOf, isFields, listOf, textOf } from "../config/untyped.ts";
+import { buildMesh } from "../mesh/build-mesh.ts";
+import { defaultGatewayApi } from "../mesh/gateway-api/convert.ts";
+import type { ObjectStatus } from "../mesh/gateway-api/object-status.ts";
+import { meshController } from "../mesh/gateway-api/settings.ts";
+import { type Memo, noMemo } from "../mesh/memo/memo.ts";
+import { pass } from "../mesh/memo/pass.ts";
+import { sameList } from "../mesh/memo/same.ts";
+import { step } from "../mesh/memo/step.ts";
+import type { World } from "../mesh/world.ts";
+import type { CompiledStatus } from "../snapshot/compiled.ts";
+import { defaultWorldOptions, worldOf } from "./world-of.ts";
+
+const eachStatus = pass(
+  "compiled statuses",
+  {},
+  ({ key, generation, status }: ObjectStatus): CompiledStatus => ({ object: keyText(key), generation, status }),
+);
+
+/** The statuses as a root holds them; the same objects for those that say what they said. */
+export function compiledStatuses(statuses: readonly ObjectStatus[], memo: Memo): readonly CompiledStatus[] {
+  return statuses.length === 0 ? [] : eachStatus(memo, "", statuses, {}, () => undefined);
+}
+
+/** Conditions that are as they should be with this status; of all others it is True. */
+const goodStatus: Readonly<Record<string, string>> = { Conflicted: "False" };
+
+/** One warning for each condition of ours that is not as it should be. */
+export function statusDiagnostics(
+  statuses: readonly ObjectStatus[],
+  { configs, gatewayApi = defaultGatewayApi }: Pick<World, "configs" | "gatewayApi">,
+  memo: Memo,
+): readonly Diagnostic[] {
+  const ours = [gatewayApi.settings.controllerName, meshController];
+  const bad = sameList(
+    memo,
+    "statuses with a bad condition",
+    statuses.filter((status) => complaintsOf(memo, { status, ours }).length > 0),
+  );
+  if (bad.length === 0) return [];
+  const wanted = new Map(bad.map((status) => [keyText(status.key), status]));
+  return configs.flatMap((config) => {
+    const status = config.meta.group.startsWith("gateway.networking.") ? wanted.get(keyText(keyOf(config))) : undefined;
+    if (status === undefined) return [];
+    return complaintsOf(memo, { status, ours }).map(({ path, message }) =>
+      at(config.origin, warning(path, message, "", "gateway-api-condition")),
+    );
+  });
+}
+
+interface Complaint {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+interface StatusOfOurs {
+  readonly status: ObjectStatus;
+  /** Names of controllers: what others say of an object is theirs to mend. */
+  readonly ours: readonly string[];
+}
+
+const complaintsOf = step(
+  "bad conditions of a status",
+  { status: "identity", ours: "value" },
+  ({ status, ours }: StatusOfOurs): readonly Complaint[] => {
+    const { conditions, listeners, parents, ancestors } = fieldsOf(status.status);
+    return [
+      ...badConditions(conditions, []),
+      ...listOf(listeners).flatMap((listener, index) =>
+        badConditions(fieldsOf(listener).conditions, ["spec", "listeners", index]),
+      ),
+      ...listOf(parents)
+        .filter((parent) => ours.includes(textOf(fieldsOf(parent).controllerName)))
+        .flatMap((parent) => badConditions(fieldsOf(parent).conditions, [], "parentRef", parent)),
+      ...listOf(ancestors)
+        .filter((one) => ours.includes(textOf(fieldsOf(one).controllerName)))
+        .flatMap((one) => badConditions(fieldsOf(one).conditions, [], "ancestorRef", one)),
+    ];
+  },
+);
+
+/** @param entry the entry of the status that tells whom it is about */
+function badConditions(
+  conditions: unknown,
+  path: readonly (string | number)[],
+  field = "",
+  entry: unknown = {},
+): readonly Complaint[] {
+  const about = fieldsOf(fieldsOf(entry)[field]);
+  const of = field === "" ? "" : `${textOf(about.kind)} ${textOf(about.name)}: `;
+  return listOf(conditions)
+    .filter(isFields)
+    .filter(({ type, status }) => status !== (goodStatus[textOf(type)] ?? "True"))
+    .map(({ type, status, reason, message }) => ({
+      path,
+      message: `${of}${textOf(type)} is ${textOf(status)} (${textOf(reason)}): ${textOf(message)}`,
+    }));
+}
+
+/** What the statuses of a folder's objects complain of, for who looks at it without compiling it. */
+export function conditionsIn(loaded: LoadedDirectory): readonly Diagnostic[] {
+  const world = worldOf(loaded, defaultWorldOptions, noMemo).value;
+  return statusDiagnostics(buildMesh(world, noMemo).value.statuses(), world, noMemo);
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { compile } from "../../../lib/compile/compile.ts";
+import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
+import { readFiles } from "../../../lib/config/directory.ts";
+import { createMemo } from "../../../lib/mesh/memo/memo.ts";
+
+const gateway = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: edge, namespace: infra, generation: 3 }
+spec:
+  gatewayClassName: istio
+  listeners: [{ name: web, port: 80, protocol: HTTP, hostname: "*.example.com" }]
+`;
+const route = (spec: string, status = "") => `---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: shop, namespace: infra }
+spec: ${spec}
+${status}`;
+
+function compiled(text: string, memo = createMemo()) {
+  const world = worldOf(readFiles([{ file: "a.yaml", text }]), defaultWorldOptions, memo).value;
+  return compile(world, [], memo).value;
+}
+const statusOf = (text: string, object: string) =>
+  compiled(text).statuses?.find((one) => one.object === object)?.status;
+
+const shop = "HTTPRoute.gateway.networking.k8s.io/infra/shop";
+
+describe("the status of an object of the Gateway API", () => {
+  it("is part of what was compiled, and none is where there is no such object", () => {
+    expect(compiled(gateway).statuses?.map(({ object, generation }) => [object, generation])).toEqual([
+      ["Gateway.gateway.networking.k8s.io/infra/edge", 3],
+    ]);
+    expect(compiled("")).not.toHaveProperty("statuses");
+  });
+
+  it("counts the routes of each listener once, and says what is wrong with the place", () => {
+    const text = `${gateway}${route("{ parentRefs: [{ name: edge }], hostnames: [a.example.com, b.example.com] }")}`;
+    expect(statusOf(text, "Gateway.gateway.networking.k8s.io/infra/edge")).toMatchObject({
+      conditions: [
+        { type: "Accepted", status: "True" },
+        {
+          type: "Programmed",
+          status: "False",
+          reason: "AddressNotUsable",
+          message: expect.stringContaining('hostname "edge-istio.infra.svc.cluster.local" not found'),
+        },
+      ],
+      listeners: [{ name: "web", attachedRoutes: 1 }],
+    });
+  });
+
+  it("leaves what others wrote, and takes away what it wrote itself of a parent that is gone", () => {
+    const status = `
+status:
+  parents:
+    - { controllerName: example.com/other, parentRef: { name: theirs }, conditions: [] }
+    - { controllerName: istio.io/gateway-controller, parentRef: { name: gone }, conditions: [] }
+`;
+    const text = `${gateway}${route("{ parentRefs: [{ name: edge, sectionName: web }] }", status)}`;
+    expect(statusOf(text, shop)).toMatchObject({
+      parents: [
+        { controllerName: "example.com/other" },
+        { controllerName: "istio.io/gateway-controller", parentRef: { name: "edge", sectionName: "web" } },
+      ],
+    });
+  });
+
+  it("keeps the time of a condition whose status stays", () => {
+    const status = `
+status:
+  parents:
+    - controllerName: istio.io/gateway-controller
+      parentRef: { group: gateway.networking.k8s.io, kind: Gateway, name: edge }
+      conditions:
+        - { type: Accepted, status: "True", reason: Old, message: old, lastTransitionTime: "2025-01-01T00:00:00Z" }
+        - { type: ResolvedRefs, status: "False", reason: Old, message: old, lastTransitionTime: "2025-01-01T00:00:00Z" }
+`;
+    const text = `${gateway}${route("{ parentRefs: [{ name: edge }] }", status)}`;
+    expect(statusOf(text, shop)).toMatchObject({
+      parents: [{ conditions: [{ lastTransitionTime: "2025-01-01T00:00:00Z" }, {}] }],
+    });
+    expect(JSON.stringify(statusOf(text, shop)).match(/lastTransitionTime/g)).toHaveLength(1);
+  });
+
+  it("becomes a warning at the object where a condition of ours is bad", () => {
+    const text = `${gateway}${route('{ parentRefs: [{ name: edge }], hostnames: ["shop.test"] }')}`;
+    const found = compiled(text).diagnostics.filter(({ code }) => code === "gateway-api-condition");
+    expect(found.map(({ origin, message }) => [origin.key.name, origin.line, message])).toContainEqual([
+      "shop",
+      9,
+      'Gateway edge: Accepted is False (NoMatchingListenerHostname): no hostnames matched parent hostname "*.example.com"',
+    ]);
+  });
+
+  it("is the same object in the next compile as long as it says the same", () => {
+    const memo = createMemo();
+    const folder = readFiles([{ file: "a.yaml", text: gateway }]);
+    const [first, second] = [1, 2].map(() => compile(worldOf(folder, defaultWorldOptions, memo).value, [], memo).value);
+    expect(second?.statuses).toBe(first?.statuses);
+  });
+});
