@@ -10,6 +10,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "config-store": ["config"],
   analysis: ["config"],
   registry: ["config"],
+  mcp: ["config", "registry"],
   mesh: ["config", "registry"],
   xds: ["config", "registry", "mesh"],
   v1: ["config", "registry", "mesh"],
@@ -36,12 +37,12 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   chokidar: ["config"],
   re2js: ["config"],
   "ipaddr.js": ["config", "registry", "xds"],
-  "@bufbuild/protobuf": ["xds", "snapshot", "front"],
-  "@connectrpc/connect": ["front"],
-  "@connectrpc/connect-node": ["front"],
+  "@bufbuild/protobuf": ["xds", "snapshot", "front", "mcp"],
+  "@connectrpc/connect": ["front", "mcp"],
+  "@connectrpc/connect-node": ["front", "mcp"],
   "@cloudflare/workers-types": ["storage"],
   "prom-client": ["front"],
-  gen: ["xds", "snapshot", "front", "agent"],
+  gen: ["xds", "snapshot", "front", "agent", "mcp"],
 };
 
 /** Imports that cross the table on purpose, each with its reason. */

@@ -19,9 +19,7 @@ const unreached: Readonly<Record<string, string>> = {
   "lib/config-store/snapshot-cache.ts": "planned: part of the stores that follow a live source",
   "lib/registry/aggregate.ts": "planned: several live registries as one",
   "lib/registry/change-sink.ts": "planned: what a change of a live registry means",
-  "lib/registry/consul/": "planned: `portolan collect consul`",
   "lib/registry/registry.ts": "planned: a live registry",
-  "lib/registry/source.ts": "planned: what every live source is",
 };
 
 const reasonOf = (file: string): string | undefined =>

@@ -11,7 +11,7 @@ import { templateKinds, templateOf } from "../config/kubernetes/pod-template.ts"
 import type { Labels } from "../config/labels.ts";
 import type { ParsedObject } from "../config/parse.ts";
 import { fieldsOf, listOf, stringsOf, textOf } from "../config/untyped.ts";
-import { type KnownHosts, knownHosts } from "./known-hosts.ts";
+import { type KnownHosts, knownHosts, type OtherHost } from "./known-hosts.ts";
 
 /** What an analysis looks at: a folder's content, or what a cluster holds. */
 export interface AnalysisInput {
@@ -22,6 +22,8 @@ export interface AnalysisInput {
   readonly meshNetworks: MeshNetworks;
   /** Ids of the clusters whose objects these are. */
   readonly clusterIds: readonly string[];
+  /** Hosts that none of the objects tells of, those of Consul: every namespace sees them. Absent: none. */
+  readonly otherHosts?: readonly OtherHost[];
   /** What reading had to say. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -82,7 +84,7 @@ export function analysisOf(input: AnalysisInput): Analysis {
     pods: [...objects("", "Pod").map(workloadOf), ...templates.map(workloadOfTemplate)],
     services,
     namespaces: objects("", "Namespace").map(workloadOf),
-    hosts: knownHosts(services, serviceEntries, input.meshConfig),
+    hosts: knownHosts(services, serviceEntries, input.meshConfig, input.otherHosts),
   };
 }
 

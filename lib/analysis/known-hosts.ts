@@ -12,6 +12,9 @@ export interface KnownHost {
   readonly ports: readonly number[];
 }
 
+/** A host that every namespace sees. */
+export type OtherHost = Omit<KnownHost, "scopes">;
+
 /** A Kubernetes service, as far as hosts go. */
 interface HostedService {
   readonly name: string;
@@ -35,8 +38,9 @@ export function knownHosts(
   services: readonly HostedService[],
   entries: readonly Config<ServiceEntry>[],
   mesh: MeshConfig,
+  others: readonly OtherHost[] = [],
 ): KnownHosts {
-  const hosts: KnownHost[] = [];
+  const hosts: KnownHost[] = others.map((other) => ({ ...other, scopes: ["*"] }));
   for (const service of services) {
     const exportTo = service.annotations["networking.istio.io/exportTo"]?.split(",").map((scope) => scope.trim());
     hosts.push({

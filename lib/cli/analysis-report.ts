@@ -1,3 +1,4 @@
+import type { AnalysisInput } from "../analysis/analysis-input.ts";
 import { analyze, analyzers } from "../analysis/analyze.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { type Diagnostic, keyText } from "../config/diagnostic.ts";
@@ -15,7 +16,10 @@ const mostShown = 12;
  *
  * @param said while reading and compiling
  */
-export function analysisOf(loaded: LoadedDirectory, said: readonly Diagnostic[]): readonly Diagnostic[] {
+export function analysisOf(
+  loaded: LoadedDirectory & Pick<AnalysisInput, "otherHosts">,
+  said: readonly Diagnostic[],
+): readonly Diagnostic[] {
   const clusterIds = [defaultWorldOptions.clusterId, ...loaded.clusters.map(({ id }) => id)];
   const known = new Set(said.map(placeText));
   return analyze({ ...loaded, diagnostics: [], clusterIds }, { only: wholeAnalyzers }).filter(

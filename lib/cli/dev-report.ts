@@ -40,8 +40,8 @@ export interface DevReport {
   /** A node that no class was compiled for has asked. */
   stranger(stranger: Stranger): void;
   failed(cause: unknown): void;
-  /** A cluster cannot be read, or can be again: "". */
-  troubled(cluster: string, reason: string): void;
+  /** A live source cannot be read, or can be again: "". */
+  troubled(source: string, reason: string): void;
   /** Somebody has deleted the store. */
   gone(): void;
 }
@@ -126,11 +126,11 @@ export function devReport(
       if (json) return emit({ event: "failed", reason });
       terminal.err(`${colours.red("failed".padEnd(10))}${reason}; what was published goes on being served`);
     },
-    troubled(cluster, reason) {
-      if (json) return emit({ event: reason === "" ? "in sync" : "trouble", cluster, reason });
-      if (reason === "") terminal.err(`${label("in sync")}${cluster}`);
+    troubled(source, reason) {
+      if (json) return emit({ event: reason === "" ? "in sync" : "trouble", source, reason });
+      if (reason === "") terminal.err(`${label("in sync")}${source}`);
       else
-        terminal.err(`${colours.yellow("trouble".padEnd(10))}${cluster}: ${reason}; what it said goes on being served`);
+        terminal.err(`${colours.yellow("trouble".padEnd(10))}${source}: ${reason}; what it said goes on being served`);
     },
     gone() {
       if (json) return emit({ event: "gone", store });

@@ -7,8 +7,9 @@ import { writeShard } from "../compile/source-shard.ts";
 import { coalesce } from "../compile/webhook/coalesce.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
-import type { LoadedDirectory } from "../config/directory.ts";
+import { type LoadedDirectory, readFiles } from "../config/directory.ts";
 import { readFolder, watchFolder } from "../config/folder.ts";
+import type { ConfigSource } from "../config/kinds/mesh-config.ts";
 import { frontApp } from "../front/app.ts";
 import type { Authentication } from "../front/auth/authentication.ts";
 import { authenticationFor } from "../front/auth/open-to.ts";
@@ -23,14 +24,23 @@ import { heldPace } from "../snapshot/head/steps.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { analysisOf } from "./analysis-report.ts";
 import { bootstrapFor, bootstrapText, certificatesOption, proxiesOf, sampleFolder } from "./bootstrap.ts";
-import { type DevCluster, devClusters, followClusters } from "./dev-clusters.ts";
+import { readConsulAddress } from "./collect/collect-consul.ts";
+import { sourceAddress } from "./collect/collect-mcp.ts";
+import {
+  type DevOrigin,
+  type DevOriginOptions,
+  devOrigins,
+  fillOnce,
+  followOrigins,
+  namesOrigins,
+} from "./dev-origins.ts";
 import { type DevReport, devReport, type Publication } from "./dev-report.ts";
 import { keyringOption, trustOf } from "./keyring.ts";
 import { devStorePrefix, holdsSomething, isFolder, namedStore, openToWrite, storeOption } from "./named-store.ts";
 import { counted } from "./numbers.ts";
 import type { Register, Terminal } from "./terminal.ts";
 
-interface Options {
+interface Options extends DevOriginOptions {
   readonly port: number;
   readonly host: string;
   readonly store?: string;
@@ -41,8 +51,6 @@ interface Options {
   readonly allowEmpty?: boolean;
   readonly once?: boolean;
   readonly json?: boolean;
-  /** Contexts of kubectl, "" for the current one. */
-  readonly kube?: readonly string[];
 }
 
 /** `portolan dev [DIR]`: compile, publish, serve and watch a folder. */
@@ -70,30 +78,30 @@ export const registerDev: Register = (program, terminal) => {
         .preset("")
         .argParser((context: string, before: readonly string[] = []) => [...before, context]),
     )
+    .option("--consul <url>", "the services of a live Consul", readConsulAddress)
+    .option("--mcp <address>", "a live server of configuration, as `collect mcp` takes it; may be repeated", gather)
     .option("--once", "publish once and leave: no server, no watching")
     .option("--json", "one JSON object a line instead of text")
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan dev\n  portolan dev my-mesh/ --port 9000\n  portolan dev my-mesh/ --once --json\n  portolan dev --kube prod\n  portolan dev my-mesh/ --kube east --kube west",
+      "\nExamples:\n  portolan dev\n  portolan dev my-mesh/ --port 9000\n  portolan dev my-mesh/ --once --json\n  portolan dev --kube prod\n  portolan dev my-mesh/ --kube east --kube west\n  portolan dev my-mesh/ --consul http://127.0.0.1:8500\n  portolan dev my-mesh/ --mcp xds://nacos.internal:18848",
     )
     .action(async (dir: string | undefined, options: Options) => {
-      await dev(dir ?? (options.kube === undefined ? sampleFolder : undefined), options, terminal);
+      await dev(dir ?? (namesOrigins(options) ? undefined : sampleFolder), options, terminal);
     });
 };
 
 async function dev(folder: string | undefined, options: Options, terminal: Terminal): Promise<void> {
   const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), options.host);
-  const clusters = await devClusters(options.kube ?? []);
-  const what = [...(folder === undefined ? [] : [folder]), ...clusters.map(({ description }) => description)].join(
-    ", ",
-  );
-  const where = (await namedStore(options.store)) ?? ownStore(folder, clusters);
+  const origins = await devOrigins(options, await configSourcesIn(folder), terminal.err);
+  const what = [...(folder === undefined ? [] : [folder]), ...origins.map(({ description }) => description)].join(", ");
+  const where = (await namedStore(options.store)) ?? ownStore(folder, origins);
   const trust = await trustOf(options.keyring);
   const report = devReport(terminal, { folder: what, store: where, json: options.json === true });
-  const publishing = { ...options, trust, sources: clusters.map(({ source }) => source) };
+  const publishing = { ...options, trust, sources: origins.map(({ source }) => source) };
   if (options.once === true) {
     const store = await openToWrite(where);
-    for (const cluster of clusters) await cluster.collector(store, report).once();
+    await fillOnce(origins, store);
     const publication = await publisherOf(folder, store, publishing)();
     report.published(publication);
     const errors = publication.compiled.diagnostics.filter(({ severity }) => severity === "error").length;
@@ -102,7 +110,7 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
   }
   const stopped = untilStopped();
   for (let port = options.port, isAgain = false; ; isAgain = true) {
-    const round = await openRound(folder, clusters, where, {
+    const round = await openRound(folder, origins, where, {
       ...publishing,
       port,
       authentication,
@@ -119,9 +127,14 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
   }
 }
 
-/** A store of its own for each folder, and for each set of clusters. */
-function ownStore(folder: string | undefined, clusters: readonly DevCluster[]): string {
-  const parts = [...(folder === undefined ? [] : [resolve(folder)]), ...clusters.map(({ url }) => url)];
+/** What the mesh's settings name; those that are there when this begins count. */
+async function configSourcesIn(folder: string | undefined): Promise<readonly ConfigSource[]> {
+  return folder === undefined ? [] : readFiles(await readFolder(folder)).meshConfig.configSources;
+}
+
+/** A store of its own for each folder, and for each set of origins. */
+function ownStore(folder: string | undefined, origins: readonly DevOrigin[]): string {
+  const parts = [...(folder === undefined ? [] : [resolve(folder)]), ...origins.map(({ url }) => url)];
   return devStorePrefix + createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 8);
 }
 
@@ -158,7 +171,7 @@ interface RoundOptions extends PublisherSettings, Pick<Options, "port" | "host">
 /** Serves, publishes and watches, for as long as the store is there. @throws PortolanError with nothing left open */
 async function openRound(
   folder: string | undefined,
-  clusters: readonly DevCluster[],
+  origins: readonly DevOrigin[],
   where: string,
   { authentication, report, isAgain, stopped, ...options }: RoundOptions,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
@@ -202,7 +215,7 @@ async function openRound(
     const changed = () => {
       again().catch(report.failed);
     };
-    const following = await followClusters(clusters, store, report, changed, stopped);
+    const following = await followOrigins(origins, store, report, changed, stopped);
     if (following === undefined) return { url: server.url, close };
     closing.push(following.close);
     const first = await again();
@@ -230,7 +243,7 @@ function exampleIn(loaded: LoadedDirectory, url: string, certificates: Certifica
 
 interface PublisherSettings extends Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "allowEmpty"> {
   readonly trust: Trust;
-  /** Of clusters, the primary first. */
+  /** Of origins, the primary cluster first. */
   readonly sources: readonly string[];
 }
 
@@ -282,6 +295,9 @@ async function serve(
     throw new PortolanError(`cannot listen on ${host}:${port} (${reason}); set PORT or --port to another`, [], cause);
   }
 }
+
+/** An option that may be given several times. */
+const gather = (text: string, before: readonly string[] = []): readonly string[] => [...before, sourceAddress(text)];
 
 function portNumber(text: string): number {
   // An empty PORT is none.

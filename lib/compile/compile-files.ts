@@ -2,6 +2,7 @@ import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/directory.ts";
 import { emptyFolder, type FolderState, folderOf, readAgain, wholeFolder } from "../config/last-valid.ts";
 import { createMemo } from "../mesh/memo/memo.ts";
+import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { joinShards } from "./collected/join-shards.ts";
 import { type CollectedLoader, createCollectedLoader, type LoadedShard } from "./collected/load-collected.ts";
@@ -15,7 +16,10 @@ export interface FilesCompiled extends Stage<CompiledWorld> {
   /** How many objects the files hold that could be read. */
   readonly objects: number;
   /** What was compiled. */
-  readonly loaded: LoadedDirectory;
+  readonly loaded: LoadedDirectory & {
+    /** Hosts that none of its objects tells of, those of Consul. */
+    readonly otherHosts: readonly ConsulHost[];
+  };
 }
 
 /**
@@ -44,11 +48,11 @@ export function createShardCompiler(options: WorldOptions): ShardCompiler {
       return { content: wholeFolder(state) };
     });
     folders = states;
-    const { content, primaryCluster = options.clusterId } = joinShards(loaded);
+    const { content, consul, primaryCluster = options.clusterId } = joinShards(loaded);
     return compileFolders(
       content,
       shards.map(({ name, version }) => ({ name, version })),
-      primaryCluster,
+      { clusterId: primaryCluster, consul },
     );
   };
 }
@@ -65,21 +69,27 @@ export function createFileCompiler(options: WorldOptions): FileCompiler {
   };
 }
 
+/** What no folder says. */
+interface Beside {
+  readonly clusterId?: string;
+  readonly consul?: readonly ConsulListing[];
+}
+
 function createFolderCompiler(options: WorldOptions) {
   const memo = createMemo();
   return (
     loaded: LoadedDirectory,
     sources: readonly CompiledSource[],
-    clusterId = options.clusterId,
+    { clusterId = options.clusterId, consul = [] }: Beside = {},
   ): FilesCompiled => {
-    const world = worldOf(loaded, { ...options, clusterId }, memo);
+    const world = worldOf(loaded, { ...options, clusterId }, memo, consul);
     const compiled = compile(world.value, sources, memo);
     const diagnostics = sortDiagnostics([...loaded.diagnostics, ...world.diagnostics, ...compiled.diagnostics]);
     return {
       value: { ...compiled.value, diagnostics },
       diagnostics,
-      objects: loaded.configs.length + loaded.objects.length + loaded.clusters.length,
-      loaded,
+      objects: loaded.configs.length + loaded.objects.length + loaded.clusters.length + consul.length,
+      loaded: { ...loaded, otherHosts: consul.map(consulHost) },
     };
   };
 }

@@ -12,6 +12,8 @@ import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import type { CertificateSource, LegacyRelease, World } from "../mesh/world.ts";
 import { createRegistryBuilder, type RegistryBuilder } from "../registry/build-registry.ts";
+import { type ConsulListing, consulContent } from "../registry/consul/convert.ts";
+import type { RegistryContent } from "../registry/registry-content.ts";
 import type { ClusterInput } from "../registry/registry-input.ts";
 import type { Service } from "../registry/service.ts";
 import { censusOf } from "./census.ts";
@@ -47,8 +49,40 @@ const proxiesIn = step(
   ({ census }: { readonly census: readonly WorkloadProxy[] }) => census.map(({ proxy }) => proxy),
 );
 
-/** The world that a source's objects describe: registries converted, proxies counted. */
-export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Memo): Stage<World> {
+/** Consul's services; what did not change since the content before keeps its identity. */
+function consulOf(
+  listings: readonly ConsulListing[],
+  trustDomain: string,
+  memo: Memo,
+): Stage<readonly RegistryContent[]> {
+  if (listings.length === 0) return { value: [], diagnostics: [] };
+  const same = sameList(memo, "Consul's services", listings);
+  const last = lastMade<ConsulMade>(memo, "consul");
+  const stage =
+    last !== undefined && last.listings === same && last.trustDomain === trustDomain
+      ? last.stage
+      : consulContent(same, { trustDomain, release: "1.1" }, last?.stage.value);
+  keepLast(memo, "consul", { listings: same, trustDomain, stage });
+  return { value: [stage.value], diagnostics: stage.diagnostics };
+}
+
+interface ConsulMade {
+  readonly listings: readonly ConsulListing[];
+  readonly trustDomain: string;
+  readonly stage: Stage<RegistryContent>;
+}
+
+/**
+ * The world that a source's objects describe: registries converted, proxies counted.
+ *
+ * @param consul services that stand beside them
+ */
+export function worldOf(
+  loaded: LoadedDirectory,
+  options: WorldOptions,
+  memo: Memo,
+  consul: readonly ConsulListing[] = [],
+): Stage<World> {
   const { meshConfig, meshNetworks, configs } = loaded;
   const {
     domain,
@@ -63,7 +97,8 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
   const clusters = clustersOf(loaded, clusterId);
   const build = lastMade<RegistryBuilder>(memo, "registry") ?? createRegistryBuilder();
   keepLast(memo, "registry", build);
-  const registry = build({ clusters, configs, meshConfig, meshNetworks, domain });
+  const others = consulOf(consul, meshConfig.trustDomain, memo);
+  const registry = build({ clusters, configs, others: others.value, meshConfig, meshNetworks, domain });
   const settings = { ...defaultGatewayApiSettings, ...gatewayApi };
   const census = censusOf(
     registry.value.workloads,
@@ -85,7 +120,7 @@ export function worldOf(loaded: LoadedDirectory, options: WorldOptions, memo: Me
       certificates,
       gatewayApi: { settings, credentials: credentialsIn(loaded, memo) },
     },
-    diagnostics: [registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
+    diagnostics: [others, registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),
   };
 }
 

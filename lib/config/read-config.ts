@@ -17,7 +17,7 @@ export interface ReadOptions {
   readonly namespace?: string;
   /** `refuse` when absent. */
   readonly unknownFields?: "refuse" | "ignore";
-  /** `free`: names of objects are not checked, as in a program's own memory; only an API server does. `checked` when absent. */
+  /** `free`: names of objects are not checked, as in a program's own memory and in what another server names; only an API server does. `checked` when absent. */
   readonly names?: "checked" | "free";
   /** Lets diagnostics name the line of the field instead of the line of the object. */
   readonly sourceOf?: SourceOf;

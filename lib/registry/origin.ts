@@ -34,8 +34,12 @@ export interface OriginSink {
 
 /** What an origin is: written into its shard, so that whoever compiles knows how to read the objects. */
 export type OriginAbout =
-  /** Objects as an API server gives them. */
-  { readonly kind: "kubernetes" /** Id of the cluster. */; readonly cluster: string };
+  /** Objects as an API server gives them; the cluster by its id. */
+  | { readonly kind: "kubernetes"; readonly cluster: string }
+  /** Services of Consul's datacentres. */
+  | { readonly kind: "consul" }
+  /** Istio's objects, as a source of MCP names them. */
+  | { readonly kind: "mcp" };
 
 /** A live origin of input: a cluster, a datacentre, a server of configuration. */
 export interface Origin {

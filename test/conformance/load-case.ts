@@ -7,14 +7,21 @@ import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { type NamedProxy, proxyOfNamed } from "../named-proxy.ts";
 
-/** The world of a case, with exactly the proxies that it names. */
-export function loadCase(path: string): World {
+/**
+ * The world of a case, with exactly the proxies that it names.
+ *
+ * @param change of the text of its objects
+ */
+export function loadCase(path: string, change = (input: string): string => input): World {
   const clusters = join(path, "clusters");
   const names = [
     ...["input.yaml", "mesh.yaml", "networks.yaml"].filter((name) => existsSync(join(path, name))),
     ...(existsSync(clusters) ? readdirSync(clusters).map((name) => `clusters/${name}`) : []),
   ];
-  const files = names.map((file) => ({ file, text: readFileSync(join(path, file), "utf8") }));
+  const files = names.map((file) => {
+    const text = readFileSync(join(path, file), "utf8");
+    return { file, text: file === "input.yaml" ? change(text) : text };
+  });
   // Some of Istio's own inputs never went through a server.
   const loaded = readFiles(files, { names: "free" });
   const options = { ...defaultWorldOptions, compat: "istio", gatewayApi: gatewayApiOf(path) } as const;

@@ -3,6 +3,7 @@ import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { createAggregate } from "../../lib/registry/aggregate.ts";
 import { createRegistryBuilder } from "../../lib/registry/build-registry.ts";
 import { consulContent } from "../../lib/registry/consul/convert.ts";
+import { readStoredService, storedServices } from "../../lib/registry/consul/stored-service.ts";
 import type { KubernetesObject } from "../../lib/registry/kubernetes/object.ts";
 import { createRegistry } from "../../lib/registry/registry.ts";
 import type { RegistryContent } from "../../lib/registry/registry-content.ts";
@@ -60,7 +61,7 @@ function consul(source: Source<RegistryContent>) {
 }
 
 const catalogue = consulContent(
-  [
+  storedServices([
     {
       node: "n",
       nodeId: "",
@@ -75,8 +76,8 @@ const catalogue = consulContent(
       serviceMeta: {},
       passing: true,
     },
-  ],
-  { trustDomain: "cluster.local", source: "dc1", release: "1.1" },
+  ]).map(({ object }) => readStoredService(object, "dc1")),
+  { trustDomain: "cluster.local", release: "1.1" },
 ).value;
 
 const cart = (clusterIP: string) => service("shop/cart", { clusterIP });

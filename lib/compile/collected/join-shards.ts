@@ -2,6 +2,7 @@ import type { LoadedDirectory } from "../../config/directory.ts";
 import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { joinFolders } from "../../config/last-valid.ts";
+import type { ConsulListing } from "../../registry/consul/convert.ts";
 import type { LoadedShard } from "./load-collected.ts";
 
 /** What all sources say together. */
@@ -9,6 +10,8 @@ export interface JoinedShards {
   readonly content: LoadedDirectory;
   /** Id of the cluster that Kubernetes objects belong to which name none; absent where no cluster was collected. */
   readonly primaryCluster?: string;
+  /** Services of Consul, of all its sources. */
+  readonly consul: readonly ConsulListing[];
 }
 
 /**
@@ -20,7 +23,8 @@ export function joinShards(shards: readonly LoadedShard[]): JoinedShards {
   const joined = joinFolders(
     shards.map(({ cluster, content }) => (cluster === primary?.cluster ? content : asRemote(cluster, content))),
   );
-  if (primary?.cluster === undefined) return { content: joined };
+  const consul = shards.flatMap((shard) => shard.consul ?? []);
+  if (primary?.cluster === undefined) return { content: joined, consul };
   const { meshConfig, meshNetworks } = primary.content;
   return {
     content: {
@@ -29,6 +33,7 @@ export function joinShards(shards: readonly LoadedShard[]): JoinedShards {
       meshNetworks: joined.meshNetworks === noMeshNetworks ? meshNetworks : joined.meshNetworks,
     },
     primaryCluster: primary.cluster,
+    consul,
   };
 }
 

@@ -5,7 +5,8 @@ import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { noFolderSettings } from "../../config/kinds/stated-endpoints.ts";
 import type { ParsedObject } from "../../config/parse.ts";
-import type { OriginObject } from "../../registry/origin.ts";
+import type { ConsulListing } from "../../registry/consul/convert.ts";
+import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
 import type { CollectedShard } from "./collected-shard.ts";
 import { type ReadObject, readCollected } from "./read-collected.ts";
 
@@ -14,6 +15,8 @@ export interface LoadedShard {
   /** Id of the cluster whose objects these are; absent where it is none. */
   readonly cluster?: string;
   readonly content: LoadedDirectory;
+  /** Services of Consul; absent where it is none. */
+  readonly consul?: readonly ConsulListing[];
 }
 
 /** Loads one source again and again: each object is read once for each of its forms. */
@@ -27,13 +30,25 @@ export function createCollectedLoader(): CollectedLoader {
     const read = new Map<string, { readonly from: OriginObject; readonly read: ReadObject }>();
     for (const [key, from] of shard.objects) {
       const before = known.get(key);
-      read.set(key, before?.from === from ? before : { from, read: readCollected(shard.about, from) });
+      read.set(key, before?.from === from ? before : { from, read: readCollected(shard, from) });
     }
     known = read;
-    const content = joined([...read.values()].map((one) => one.read));
-    last = { objects: shard.objects, loaded: { cluster: shard.about.cluster, content } };
+    const reads = [...read.values()].map((one) => one.read);
+    last = { objects: shard.objects, loaded: { ...beside(shard.about, reads), content: joined(reads) } };
     return last.loaded;
   };
+}
+
+/** What no folder could say. */
+function beside(about: OriginAbout, reads: readonly ReadObject[]): Omit<LoadedShard, "content"> {
+  switch (about.kind) {
+    case "kubernetes":
+      return { cluster: about.cluster };
+    case "consul":
+      return { consul: reads.flatMap(({ consul }) => consul ?? []) };
+    case "mcp":
+      return {};
+  }
 }
 
 function joined(reads: readonly ReadObject[]): LoadedDirectory {

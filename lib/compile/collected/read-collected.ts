@@ -1,6 +1,6 @@
+import { asParsed } from "../../config/as-parsed.ts";
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import { groupVersion } from "../../config/group-version.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { kubernetesKindOf } from "../../config/kubernetes/kinds.ts";
@@ -9,7 +9,10 @@ import { readConfig } from "../../config/read-config.ts";
 import { readMeshConfig, readMeshNetworks } from "../../config/read-mesh-config.ts";
 import { isConfig } from "../../config/sort-objects.ts";
 import { fieldsOf, textOf } from "../../config/untyped.ts";
+import type { ConsulListing } from "../../registry/consul/convert.ts";
+import { readStoredService } from "../../registry/consul/stored-service.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
+import type { CollectedShard } from "./collected-shard.ts";
 
 /** What one object of an origin comes to. */
 export interface ReadObject {
@@ -19,33 +22,22 @@ export interface ReadObject {
   readonly other?: ParsedObject;
   readonly meshConfig?: MeshConfig;
   readonly meshNetworks?: MeshNetworks;
+  readonly consul?: ConsulListing;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads an object as its origin gave it. */
-export function readCollected(about: OriginAbout, { object, version }: OriginObject): ReadObject {
-  const { apiVersion, kind, metadata, ...fields } = object;
-  const { name, namespace: space, ...more } = fieldsOf(metadata);
-  const namespace = textOf(space);
-  const parsed: ParsedObject = {
-    ...fields,
-    apiVersion: textOf(apiVersion),
-    kind: textOf(kind),
-    metadata: {
-      ...more,
-      name: textOf(name),
-      ...(namespace === "" ? {} : { namespace }),
-      resourceVersion: version,
-    },
-    origin: {
-      key: { group: groupVersion(textOf(apiVersion)).group, kind: textOf(kind), name: textOf(name), namespace },
-      file: placeOf(about.cluster, namespace, version),
-      line: 0,
-    },
-  };
+/** Reads an object as its origin gave it. @throws PortolanError for what no collector of its origin has written */
+export function readCollected({ about, name: source }: CollectedIn, { object, version }: OriginObject): ReadObject {
+  if (about.kind === "consul") return { consul: readStoredService(object, `source ${source}`), diagnostics: [] };
+  const metadata = fieldsOf(object.metadata);
+  const place = placeOf(about, source, textOf(metadata.namespace), version);
+  const parsed = asParsed({ ...object, metadata: { ...metadata, resourceVersion: version } }, place);
   if (isConfig(parsed)) {
     // The server has refused or dropped what it does not know; what is new to us is new in its release.
-    const { value, diagnostics } = readConfig(parsed, { unknownFields: "ignore" });
+    const { value, diagnostics } = readConfig(parsed, {
+      unknownFields: "ignore",
+      names: about.kind === "mcp" ? "free" : "checked",
+    });
     return value === undefined ? { diagnostics } : { config: value, diagnostics };
   }
   if (parsed.kind === "ConfigMap") return readSettings(parsed);
@@ -53,9 +45,12 @@ export function readCollected(about: OriginAbout, { object, version }: OriginObj
   return { ...(isKnown ? { object: parsed } : { other: parsed }), diagnostics: [] };
 }
 
-/** Where an object of a cluster stands, for people. */
-function placeOf(cluster: string, namespace: string, version: string): string {
-  return `cluster ${cluster}, ${namespace === "" ? "" : `namespace ${namespace}, `}resourceVersion ${version}`;
+type CollectedIn = Pick<CollectedShard, "about" | "name">;
+
+/** Where an object stands, for people. */
+function placeOf(about: OriginAbout, source: string, namespace: string, version: string): string {
+  if (about.kind !== "kubernetes") return `source ${source}${version === "" ? "" : `, version ${version}`}`;
+  return `cluster ${about.cluster}, ${namespace === "" ? "" : `namespace ${namespace}, `}resourceVersion ${version}`;
 }
 
 /** The mesh's settings, as Istio's installation keeps them: the only ConfigMap that is collected. */

@@ -44,6 +44,7 @@ export function readShardHead(text: string): ShardHead | undefined {
 function readAbout(value: unknown): OriginAbout | undefined {
   if (!isFields(value)) return undefined;
   const { kind, cluster } = value;
+  if (kind === "consul" || kind === "mcp") return { kind };
   return kind === "kubernetes" && typeof cluster === "string" ? { kind, cluster } : undefined;
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { byCodePoint } from "../../config/diagnostic.ts";
 
 const texts = z.record(z.string(), z.string()).nullish();
 
@@ -55,7 +56,12 @@ export interface ConsulInstance {
   readonly passing: boolean;
 }
 
-/** Names and tags of all services. @throws ZodError for anything else */
+/** By node, then by service id, so that nothing depends on the order of Consul's answer. */
+export function instanceOrder(a: ConsulInstance, b: ConsulInstance): number {
+  return byCodePoint(a.nodeId, b.nodeId) || byCodePoint(a.node, b.node) || byCodePoint(a.serviceId, b.serviceId);
+}
+
+/** Names of all services, sorted. @throws ZodError for anything else */
 export function readCatalogServices(body: unknown): readonly string[] {
   return Object.keys(z.record(z.string(), z.array(z.string()).nullish()).parse(body)).sort();
 }

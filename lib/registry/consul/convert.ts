@@ -5,13 +5,12 @@ import { plainAttributes, plainEndpoint, plainService } from "../plain-parts.ts"
 import { parseProtocol } from "../protocol.ts";
 import type { RegistryContent } from "../registry-content.ts";
 import { serviceKey } from "../registry-state.ts";
+import { keepSame, keepSameItems } from "../same.ts";
 import { type Endpoint, type Protocol, type Service, type ServicePort, spiffeUri } from "../service.ts";
-import type { ConsulInstance } from "./catalog.ts";
+import { type ConsulInstance, instanceOrder } from "./catalog.ts";
 
 export interface ConsulOptions {
   readonly trustDomain: string;
-  /** Name of the source in diagnostics and origins. */
-  readonly source: string;
   /**
    * `1.1`: protocol and the external mark are in the service's meta, and a port without protocol is TCP; `0.8`: they
    * are in the node's, and it is HTTP.
@@ -26,7 +25,17 @@ function consulHostname(name: string): string {
   return `${name}.service.consul`;
 }
 
-/** Labels are the tags with a bar, `key|value`; what stands after a second bar does not count. */
+/** What a service answers as. */
+export interface ConsulHost {
+  readonly host: string;
+  readonly ports: readonly number[];
+}
+
+export function consulHost({ name, instances }: ConsulListing): ConsulHost {
+  return { host: consulHostname(name), ports: [...new Set(instances.map(({ port }) => port))].sort((a, b) => a - b) };
+}
+
+/** The tags with a bar, `key|value`; what stands after a second bar does not count. */
 export function labelsOfTags(tags: readonly string[]): Labels {
   const labels: Record<string, string> = {};
   for (const tag of tags) {
@@ -34,6 +43,16 @@ export function labelsOfTags(tags: readonly string[]): Labels {
     if (key !== undefined && value !== undefined) labels[key] = value;
   }
   return labels;
+}
+
+/** Of the meta that a service is registered with, what is no label but says how it is reached. */
+const notLabels: ReadonlySet<string> = new Set(["protocol", "external"]);
+
+/** Labels are the pairs of a service's meta, as Consul's own tools write them, and over those its tags, which Istio read alone. */
+function labelsOf({ tags, serviceMeta }: ConsulInstance, { release }: ConsulOptions): Labels {
+  if (release === "0.8") return labelsOfTags(tags);
+  const meta = Object.entries(serviceMeta).filter(([key]) => !notLabels.has(key));
+  return { ...Object.fromEntries(meta), ...labelsOfTags(tags) };
 }
 
 function metaOf(instance: ConsulInstance, options: ConsulOptions): Readonly<Record<string, string>> {
@@ -47,17 +66,15 @@ function portOf(instance: ConsulInstance, options: ConsulOptions): ServicePort {
   return { name, port: instance.port, protocol: protocol === "Unsupported" ? "TCP" : protocol };
 }
 
-/** By node, then by service id, so that nothing depends on the order of Consul's answer. */
-function byInstance(a: ConsulInstance, b: ConsulInstance): number {
-  return byCodePoint(a.nodeId, b.nodeId) || byCodePoint(a.node, b.node) || byCodePoint(a.serviceId, b.serviceId);
-}
-
-function originOf(name: string, options: ConsulOptions): Origin {
-  return { key: { group: "", kind: "ConsulService", name, namespace: "" }, file: options.source, line: 0 };
+/** The instances that one datacentre has of a service, and where that is written. */
+export interface ConsulListing {
+  readonly name: string;
+  readonly instances: readonly ConsulInstance[];
+  readonly origin: Origin;
 }
 
 function endpointOf(instance: ConsulInstance, port: ServicePort, options: ConsulOptions): Endpoint {
-  const labels = labelsOfTags(instance.tags);
+  const labels = labelsOf(instance, options);
   return {
     ...plainEndpoint,
     addresses: [instance.serviceAddress || instance.nodeAddress],
@@ -79,11 +96,14 @@ interface ConsulService {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-function convertService(name: string, instances: readonly ConsulInstance[], options: ConsulOptions): ConsulService {
+function convertService(name: string, listings: readonly ConsulListing[], options: ConsulOptions): ConsulService {
+  const placed = listings
+    .flatMap(({ instances, origin }) => instances.map((instance) => ({ instance, origin })))
+    .sort((a, b) => instanceOrder(a.instance, b.instance));
   const ports = new Map<number, ServicePort>();
   const diagnostics: Diagnostic[] = [];
   let external = "";
-  for (const instance of instances) {
+  for (const { instance, origin } of placed) {
     const port = portOf(instance, options);
     const known = ports.get(port.port);
     external ||= metaOf(instance, options).external ?? "";
@@ -92,7 +112,7 @@ function convertService(name: string, instances: readonly ConsulInstance[], opti
       diagnostics.push({
         code: "consul-port-protocols-differ",
         severity: "warning",
-        origin: originOf(name, options),
+        origin,
         path: [],
         message: `port ${port.port} of ${name} is ${known.name} for one instance and ${port.name} for ${instance.serviceId}; ${known.name} counts`,
         hint: "give all instances on a port the same protocol in their meta",
@@ -116,9 +136,9 @@ function convertService(name: string, instances: readonly ConsulInstance[], opti
     resolution: external === "" ? "ClientSideLB" : "Passthrough",
     meshExternal: external !== "",
     serviceAccounts: [spiffeUri(options.trustDomain, "default", "default")],
-    origins: [originOf(name, options)],
+    origins: listings.map(({ origin }) => origin),
   };
-  const endpoints = instances.flatMap((instance) => {
+  const endpoints = placed.flatMap(({ instance }) => {
     const port = ports.get(instance.port);
     return port === undefined ? [] : [endpointOf(instance, port, options)];
   });
@@ -126,22 +146,40 @@ function convertService(name: string, instances: readonly ConsulInstance[], opti
 }
 
 /**
- * The model of a Consul catalogue: a service for each name with instances.
+ * The model of what Consul's catalogues hold: a service for each name, with the instances of all datacentres.
  *
- * @param instances of all services, in any order
+ * @param listings in any order
+ * @param former of which what did not change is taken, so that it keeps its identity
  * @see docs/how-istio-does-it/consul.md#conversion
  */
-export function consulContent(instances: readonly ConsulInstance[], options: ConsulOptions): Stage<RegistryContent> {
-  const byName = Map.groupBy([...instances].sort(byInstance), ({ serviceName }) => serviceName);
-  const converted = [...byName]
-    .sort(([a], [b]) => byCodePoint(a, b))
-    .map(([name, list]) => convertService(name, list, options));
+export function consulContent(
+  listings: readonly ConsulListing[],
+  options: ConsulOptions,
+  former?: RegistryContent,
+): Stage<RegistryContent> {
+  const sorted = [...listings].sort((a, b) => byCodePoint(a.name, b.name) || byPlace(a.origin, b.origin));
+  const byName = Map.groupBy(
+    sorted.filter(({ instances }) => instances.length > 0),
+    ({ name }) => name,
+  );
+  const converted = [...byName].map(([name, list]) => convertService(name, list, options));
+  const endpoints = converted.map(({ service, endpoints: list }) => {
+    const key = serviceKey(service);
+    return [key, keepSame(former?.endpoints.get(key), list)] as const;
+  });
   return {
     value: {
       provider: "Consul",
-      services: converted.map(({ service }) => service),
-      endpoints: new Map(converted.map(({ service, endpoints }) => [serviceKey(service), endpoints])),
+      services: keepSameItems(
+        former?.services,
+        converted.map(({ service }) => service),
+        serviceKey,
+      ),
+      endpoints: new Map(endpoints),
     },
     diagnostics: converted.flatMap(({ diagnostics }) => diagnostics),
   };
 }
+
+const byPlace = (a: Origin, b: Origin): number =>
+  byCodePoint(a.key.namespace, b.key.namespace) || byCodePoint(a.file, b.file);

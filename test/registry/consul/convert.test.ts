@@ -7,10 +7,20 @@ import {
   readCatalogServices,
   readHealthService,
 } from "../../../lib/registry/consul/catalog.ts";
-import { type ConsulOptions, consulContent, labelsOfTags } from "../../../lib/registry/consul/convert.ts";
+import {
+  type ConsulListing,
+  type ConsulOptions,
+  consulContent,
+  labelsOfTags,
+} from "../../../lib/registry/consul/convert.ts";
+import { readStoredService, storedServices } from "../../../lib/registry/consul/stored-service.ts";
 
 const captured = new URL("../../captured/consul/", import.meta.url);
-const options: ConsulOptions = { trustDomain: "cluster.local", source: "dc1", release: "1.1" };
+const options: ConsulOptions = { trustDomain: "cluster.local", release: "1.1" };
+
+/** As instances come back from where they are stored. */
+const listed = (instances: readonly ConsulInstance[]): readonly ConsulListing[] =>
+  storedServices(instances).map(({ object }) => readStoredService(JSON.parse(JSON.stringify(object)), "consul"));
 
 function body(file: string): unknown {
   return JSON.parse(readFileSync(new URL(`${file}.json`, captured), "utf8")).body;
@@ -44,7 +54,7 @@ describe("the captured answers of Consul", () => {
   });
 
   it("become the services that the reference sheet says", () => {
-    const { value, diagnostics } = consulContent(services, options);
+    const { value, diagnostics } = consulContent(listed(services), options);
     expect(diagnostics).toEqual([]);
     expect(
       value.services.map(({ hostname, ports, resolution, meshExternal }) => [
@@ -64,7 +74,7 @@ describe("the captured answers of Consul", () => {
   });
 
   it("become endpoints at the service's address, or the node's, with labels from the tags", () => {
-    const { endpoints } = consulContent(services, options).value;
+    const { endpoints } = consulContent(listed(services), options).value;
     expect(endpoints.get("default/reviews.service.consul")).toMatchObject([
       { addresses: ["10.0.0.11"], port: 9080, labels: { version: "v1", app: "reviews" }, locality: { label: "dc1" } },
       { addresses: ["10.0.0.12"], port: 9080, labels: { version: "v2" } },
@@ -97,18 +107,18 @@ describe("a Consul service", () => {
   ] as const)(
     "of $release with meta $serviceMeta, node meta $nodeMeta has port $want",
     ({ release, want, ...meta }) => {
-      const { value } = consulContent([instance(meta)], { ...options, release });
+      const { value } = consulContent(listed([instance(meta)]), { ...options, release });
       expect(value.services[0]?.ports.map(({ name, protocol }) => [name, protocol])).toEqual([want]);
     },
   );
 
   it("has one port for each number, and says when instances disagree on its protocol", () => {
     const { value, diagnostics } = consulContent(
-      [
+      listed([
         instance({ serviceId: "b", serviceMeta: { protocol: "http" } }),
         instance({ serviceId: "a", serviceMeta: { protocol: "grpc" } }),
         instance({ serviceId: "c", port: 81 }),
-      ],
+      ]),
       options,
     );
     expect(value.services[0]?.ports.map(({ name, port }) => [name, port])).toEqual([
@@ -128,15 +138,38 @@ describe("a Consul service", () => {
   });
 
   it("takes mTLS where its tags say so", () => {
-    const { value } = consulContent([instance({ tags: ["security.istio.io/tlsMode|istio"] })], options);
+    const { value } = consulContent(listed([instance({ tags: ["security.istio.io/tlsMode|istio"] })]), options);
     expect(value.endpoints.get("default/s.service.consul")?.[0]?.tlsMode).toBe("istio");
+  });
+
+  it.each([
+    { release: "1.1", want: { version: "v2", team: "a" } },
+    { release: "0.8", want: { version: "v2" } },
+  ] as const)("of $release has labels $want of its tags and its meta", ({ release, want }) => {
+    const one = instance({ tags: ["version|v2"], serviceMeta: { version: "v1", team: "a", protocol: "http" } });
+    const { value } = consulContent(listed([one]), { ...options, release });
+    expect(value.endpoints.get("default/s.service.consul")?.[0]?.labels).toEqual(want);
+  });
+
+  it("has the instances of all datacentres, each in the locality of its own", () => {
+    const { value } = consulContent(
+      listed([instance({ datacenter: "dc2", serviceAddress: "10.2.0.1" }), instance({})]),
+      options,
+    );
+    expect(value.services).toHaveLength(1);
+    expect(value.services[0]?.origins.map(({ key }) => key.namespace)).toEqual(["dc1", "dc2"]);
+    const endpoints = value.endpoints.get("default/s.service.consul") ?? [];
+    expect(endpoints.map(({ addresses, locality }) => [addresses[0], locality.label]).sort()).toEqual([
+      ["10.0.0.1", "dc1"],
+      ["10.2.0.1", "dc2"],
+    ]);
   });
 
   it("does not depend on the order of the answer", () => {
     const shuffled = fc.shuffledSubarray([...services], { minLength: services.length });
     fc.assert(
       fc.property(shuffled, (order) => {
-        expect(consulContent(order, options)).toEqual(consulContent(services, options));
+        expect(consulContent(listed(order), options)).toEqual(consulContent(listed(services), options));
       }),
     );
   });
