@@ -1,5 +1,5 @@
-// Bundles the Lambda functions, each into a folder of its own: what is loaded at once, and beside it what is loaded when it is needed
-// (ways to find credentials, KMS).
+// Bundles the Lambda functions and the collector, each into a folder of its own: what is loaded at once, and beside it what is loaded when it is
+// needed (ways to find credentials, KMS, the compiler).
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,26 +15,40 @@ const banner = "import{createRequire}from'node:module';const require=createRequi
  * @returns {Promise<{ front: string, compile: string }>} the folders
  */
 export async function buildFunctions(outdir) {
-  /** @param {string} name */
-  const bundle = async (name) => {
-    const folder = join(outdir, name);
-    // Pieces of an earlier build have other names.
-    await rm(folder, { recursive: true, force: true });
-    await build({
-      entryPoints: { index: join(root, "functions", `${name}.lambda.ts`) },
-      outdir: folder,
-      outExtension: { ".js": ".mjs" },
-      splitting: true,
-      bundle: true,
-      minify: true,
-      platform: "node",
-      format: "esm",
-      target: "node22",
-      mainFields: ["module", "main"],
-      banner: { js: banner },
-      logLevel: "error",
-    });
-    return folder;
+  return {
+    front: await bundle(outdir, "front", "front.lambda.ts"),
+    compile: await bundle(outdir, "compile", "compile.lambda.ts"),
   };
-  return { front: await bundle("front"), compile: await bundle("compile") };
+}
+
+/**
+ * @param {string} outdir
+ * @returns {Promise<string>} the folder, whose `index.mjs` takes the arguments of `portolan`
+ */
+export const buildCollector = (outdir) => bundle(outdir, "collect", "collect.node.ts");
+
+/**
+ * @param {string} outdir
+ * @param {string} name
+ * @param {string} entry
+ */
+async function bundle(outdir, name, entry) {
+  const folder = join(outdir, name);
+  // Pieces of an earlier build have other names.
+  await rm(folder, { recursive: true, force: true });
+  await build({
+    entryPoints: { index: join(root, "functions", entry) },
+    outdir: folder,
+    outExtension: { ".js": ".mjs" },
+    splitting: true,
+    bundle: true,
+    minify: true,
+    platform: "node",
+    format: "esm",
+    target: "node22",
+    mainFields: ["module", "main"],
+    banner: { js: banner },
+    logLevel: "error",
+  });
+  return folder;
 }

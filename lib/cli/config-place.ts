@@ -1,15 +1,13 @@
 import { type Command, Option } from "commander";
-import { createRecompiler, type Recompiled } from "../compile/recompile.ts";
+import type { Recompiled } from "../compile/recompile.ts";
 import { writeShard } from "../compile/source-shard.ts";
-import { objectSigner } from "../compile/webhook/object-signature.ts";
 import { ledgerFiles } from "../config-store/ledger-files.ts";
 import { createLedgerStore, type LedgerConfigStore } from "../config-store/ledger-store.ts";
-import { httpStore } from "../storage/http.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
 import { actorName } from "./actor.ts";
-import { keyringOption, trustOf } from "./keyring.ts";
-import { namedStore, openThere, openToWrite, storeOption } from "./named-store.ts";
-import { postSigned, webhookSecret } from "./post-signed.ts";
+import { keyringOption } from "./keyring.ts";
+import { storeOption } from "./named-store.ts";
+import { openObjects } from "./opened-objects.ts";
 
 /** Where `apply` and its like write to. */
 export interface PlaceOptions {
@@ -66,41 +64,5 @@ export async function openPlace(options: PlaceOptions & { readonly isNew?: boole
       }
       return compile();
     },
-  };
-}
-
-/** A store, in reach or behind a compile function, and who compiles it. */
-export interface OpenedObjects {
-  readonly objects: ObjectStore;
-  readonly isRemote: boolean;
-  /** Compiles what the sources hold. */
-  compile(): Promise<Recompiled>;
-}
-
-/** @throws PortolanError when the store is not there, and for an endpoint without its secret */
-export async function openObjects({
-  store: option,
-  keyring,
-  isNew = false,
-}: Omit<Parameters<typeof openPlace>[0], "source">): Promise<OpenedObjects> {
-  const place = await namedStore(option);
-  if (place !== undefined && /^https?:\/\//.test(place)) return openEndpoint(place.replace(/\/$/, ""), webhookSecret());
-  const store = isNew ? await openToWrite(option) : await openThere(option);
-  let recompile: ReturnType<typeof createRecompiler> | undefined;
-  return {
-    objects: store,
-    isRemote: false,
-    async compile() {
-      recompile ??= createRecompiler({ store, publisher: keyring === undefined ? {} : await trustOf(keyring) });
-      return recompile({ by: actorName() });
-    },
-  };
-}
-
-function openEndpoint(url: string, secret: string): OpenedObjects {
-  return {
-    objects: httpStore({ url: `${url}/objects`, authorize: objectSigner(secret) }),
-    isRemote: true,
-    compile: async () => JSON.parse(await postSigned(url, "/hooks/recompile", "", secret)),
   };
 }

@@ -1,6 +1,6 @@
 import { entryText, splitEntry } from "../compile/collected/shard-head.ts";
 import { canonicalJson } from "../config/canonical-json.ts";
-import type { OriginChange, OriginObject, OriginSink } from "../registry/origin.ts";
+import type { OriginChange, OriginObject, OriginSink, PackedObject } from "../registry/origin.ts";
 
 /** What an origin was heard to hold, and how that differs from what lies in the store. */
 export interface KnownContent extends OriginSink {
@@ -18,6 +18,9 @@ export interface KnownContent extends OriginSink {
   putBack(changes: ReadonlyMap<string, string | undefined>): void;
 }
 
+/** A text that was put together keeps all of its pieces in memory, and one that was cut out the whole. */
+const inOnePiece = (text: string): string => Buffer.from(text).toString();
+
 /** @param told is called after whatever an origin tells */
 export function createKnownContent(parts: readonly string[], told: () => void): KnownContent {
   const keysOf = new Map<string, Set<string>>();
@@ -25,12 +28,13 @@ export function createKnownContent(parts: readonly string[], told: () => void): 
   const dirty = new Set<string>();
   const failures = new Map<string, string>();
 
-  const put = ({ key, version, object }: OriginObject): void => {
-    const json = canonicalJson(object);
+  const put = (told: OriginObject | PackedObject): void => {
+    const { key, version } = told;
+    const json = "json" in told ? told.json : canonicalJson(told.object);
     const before = entries.get(key);
     // A new version of the same is no change, and stays what it was.
     if (before !== undefined && splitEntry(before).json === json) return;
-    entries.set(key, entryText(version, json));
+    entries.set(key, inOnePiece(entryText(version, json)));
     dirty.add(key);
   };
   const remove = (key: string): void => {

@@ -49,27 +49,32 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
       const text = headText(head);
       const version = sha256(text);
       if (text === base?.text) return { kind: "written", version, sizeBytes: 0 };
-      const texts = new Map<string, string>();
-      for (const [hash, node] of tree.nodes) {
-        nodes.keep(hash, node);
-        texts.set(collectedKeys.node(source, hash), encodeNode(node));
+      let sizeBytes = text.length;
+      const settling: (() => Promise<void>)[] = [];
+      const save = async (texts: ReadonlyMap<string, string>) => {
+        settling.push(await writeTexts(store, texts, storeRescues));
+        for (const written of texts.values()) sizeBytes += Buffer.byteLength(written);
+      };
+      for (const some of inParts([...tree.nodes])) {
+        for (const [hash, node] of some) nodes.keep(hash, node);
+        await save(new Map(some.map(([hash, node]) => [collectedKeys.node(source, hash), encodeNode(node)])));
       }
-      texts.set(collectedKeys.version(source, version), text);
-      const settle = await writeTexts(store, texts, storeRescues);
+      await save(new Map([[collectedKeys.version(source, version), text]]));
       const condition = base === undefined ? ({ ifNoneMatch: "*" } as const) : { ifMatch: base.etag };
       const put = await store.put(collectedKeys.head(source), new TextEncoder().encode(text), condition);
       if (put.kind === "lost") return { kind: "lost" };
-      await settle();
+      for (const settle of settling) await settle();
       base = { head, text, etag: put.etag };
-      return { kind: "written", version, sizeBytes: sizeOf(texts.values()) + text.length };
+      return { kind: "written", version, sizeBytes };
     },
   };
 }
 
-function sizeOf(texts: Iterable<string>): number {
-  let size = 0;
-  for (const text of texts) size += Buffer.byteLength(text);
-  return size;
+/** A first push has thousands of nodes: as texts they would take as much again as all that is known. */
+const nodesAtATime = 256;
+
+function* inParts<T>(list: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < list.length; from += nodesAtATime) yield list.slice(from, from + nodesAtATime);
 }
 
 /** @throws PortolanError where `push` or `apply` has filled the source: it is theirs */

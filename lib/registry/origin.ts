@@ -10,11 +10,18 @@ export interface OriginObject {
   readonly version: string;
 }
 
+/** The same with the canonical JSON of the object, which takes a fraction of the memory. */
+export interface PackedObject {
+  readonly key: string;
+  readonly version: string;
+  readonly json: string;
+}
+
 /** A new form of a thing, or its end. */
 export interface OriginChange {
   readonly key: string;
   /** undefined: gone. */
-  readonly object: OriginObject | undefined;
+  readonly object: OriginObject | PackedObject | undefined;
 }
 
 /**
@@ -23,7 +30,7 @@ export interface OriginChange {
  */
 export interface OriginSink {
   /** All that a part holds now: what it held and is not here is gone. Says too that the part is followed from here on. */
-  whole(part: string, objects: readonly OriginObject[]): void;
+  whole(part: string, objects: readonly (OriginObject | PackedObject)[]): void;
   /** What came, changed or went since. */
   changed(part: string, changes: readonly OriginChange[]): void;
   /** The part cannot be read at the moment. What it held stays. */

@@ -3,7 +3,7 @@ import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { serveHttp } from "../../front/node-server.ts";
 import type { Origin } from "../../registry/origin.ts";
 import { defaultPace } from "../../registry/retry.ts";
-import { openObjects } from "../config-place.ts";
+import { openObjects } from "../opened-objects.ts";
 import type { Terminal } from "../terminal.ts";
 import type { CollectOptions } from "./collect-options.ts";
 import { type CollectReport, collectReport } from "./collect-report.ts";

@@ -1,8 +1,8 @@
-import type { Origin, OriginObject, OriginSink } from "../../../lib/registry/origin.ts";
+import type { Origin, OriginObject, OriginSink, PackedObject } from "../../../lib/registry/origin.ts";
 
 /** What an origin has told so far, for a test to look at. */
 export class HeldOrigin implements OriginSink {
-  readonly parts = new Map<string, Map<string, OriginObject>>();
+  readonly parts = new Map<string, Map<string, OriginObject | PackedObject>>();
   readonly failures = new Map<string, string>();
   /** Everything that was told: `whole Pod 2`, `put Pod/shop/a`, `gone Pod/shop/a`, `failed Pod`, `followed Pod`. */
   readonly told: string[] = [];
@@ -16,7 +16,7 @@ export class HeldOrigin implements OriginSink {
     this.#running = origin.follow(this, this.#stop.signal);
   }
 
-  whole(part: string, objects: readonly OriginObject[]): void {
+  whole(part: string, objects: readonly (OriginObject | PackedObject)[]): void {
     this.told.push(`whole ${part} ${objects.length}`);
     this.parts.set(part, new Map(objects.map((object) => [object.key, object])));
     this.failures.delete(part);

@@ -1,7 +1,7 @@
 import type { LabelSelector } from "../../../config/kinds/selector.ts";
 import { readMeshConfig } from "../../../config/read-mesh-config.ts";
 import { fieldsOf, stringsOf, textOf } from "../../../config/untyped.ts";
-import type { OriginSink } from "../../origin.ts";
+import type { OriginObject, OriginSink, PackedObject } from "../../origin.ts";
 import { sameValue } from "../../same.ts";
 import { isDiscovered, type Namespace } from "../namespace.ts";
 
@@ -23,9 +23,11 @@ export function discoveredNamespaces(sink: OriginSink, changed: () => void): Dis
     selectors.length === 0 ? ["every one"] : [...namespaces.keys()].filter(reads).sort();
   let last = read();
 
-  const learn = (key: string, object: unknown): void => {
-    const { metadata, data } = fieldsOf(object);
+  const learn = (key: string, told: OriginObject | PackedObject | undefined): void => {
     const [kind, , name = ""] = key.split("/");
+    if (kind !== "ConfigMap" && kind !== "Namespace") return;
+    const object = told !== undefined && "json" in told ? JSON.parse(told.json) : told?.object;
+    const { metadata, data } = fieldsOf(object);
     if (kind === "ConfigMap") selectors = readMeshConfig(textOf(fieldsOf(data).mesh)).value.discoverySelectors;
     if (kind !== "Namespace") return;
     const { labels, annotations } = fieldsOf(metadata);
@@ -44,12 +46,12 @@ export function discoveredNamespaces(sink: OriginSink, changed: () => void): Dis
     whole(part, objects) {
       if (part === "Namespace") namespaces.clear();
       if (part === "ConfigMap") selectors = [];
-      for (const { key, object } of objects) learn(key, object);
+      for (const object of objects) learn(object.key, object);
       sink.whole(part, objects);
       settle();
     },
     changed(part, changes) {
-      for (const { key, object } of changes) learn(key, object?.object);
+      for (const { key, object } of changes) learn(key, object);
       sink.changed(part, changes);
       settle();
     },

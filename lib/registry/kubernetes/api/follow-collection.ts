@@ -1,5 +1,5 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
-import type { OriginObject, OriginSink } from "../../origin.ts";
+import type { OriginSink, PackedObject } from "../../origin.ts";
 import type { ApiClient } from "./client.ts";
 import type { ApiItem } from "./item.ts";
 import { type ListOptions, listItems } from "./list.ts";
@@ -103,7 +103,7 @@ async function connect(
   }
   let position = from;
   /** What a streamed list has brought so far; undefined when it is complete. */
-  let initial = from.kind === "nowhere" ? new Map<string, OriginObject>() : undefined;
+  let initial = from.kind === "nowhere" ? new Map<string, PackedObject>() : undefined;
   let wasRead = false;
   try {
     for await (const event of watchEvents(client, resource, from.kind === "at" ? from.version : "", signal)) {

@@ -1,5 +1,6 @@
+import { canonicalJson } from "../../../config/canonical-json.ts";
 import { keyText, kindText } from "../../../config/diagnostic.ts";
-import type { Origin, OriginObject, OriginSink } from "../../origin.ts";
+import type { Origin, OriginSink, PackedObject } from "../../origin.ts";
 import { createBell, defaultPace, type Pace } from "../../retry.ts";
 import type { ApiClient } from "./client.ts";
 import { type DiscoveredNamespaces, discoveredNamespaces } from "./discovered-namespaces.ts";
@@ -26,12 +27,12 @@ const partOf = kindText;
 const keyOf = ({ group, kind, isClusterScoped }: ReadKind, { metadata }: ApiItem): string =>
   keyText({ group, kind, name: metadata.name, namespace: isClusterScoped ? "" : (metadata.namespace ?? "default") });
 
-function keptOf(read: ReadKind, item: ApiItem): OriginObject {
+function keptOf(read: ReadKind, item: ApiItem): PackedObject {
   const { apiVersion, kind } = item;
   return {
     key: keyOf(read, item),
     version: item.metadata.resourceVersion ?? "",
-    object: { apiVersion, kind, metadata: read.keptMetadata(item), ...read.keptFields(item) },
+    json: canonicalJson({ apiVersion, kind, metadata: read.keptMetadata(item), ...read.keptFields(item) }),
   };
 }
 

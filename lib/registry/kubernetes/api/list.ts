@@ -1,6 +1,6 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
 import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
-import type { OriginObject } from "../../origin.ts";
+import type { PackedObject } from "../../origin.ts";
 import type { Pace } from "../../retry.ts";
 import { type ApiClient, type ApiFailure, apiError, isWorthRetrying, send } from "./client.ts";
 import { type ApiItem, readItem } from "./item.ts";
@@ -8,7 +8,7 @@ import { type ApiResource, acceptOf, resourcePath } from "./resource.ts";
 
 /** A whole collection. */
 export interface ListedItems {
-  readonly items: readonly OriginObject[];
+  readonly items: readonly PackedObject[];
   /** Where a watch can go on from; "" for a kind that the server does not have. */
   readonly version: string;
 }
@@ -18,7 +18,7 @@ export interface ListOptions {
   /** Items a page. */
   readonly pageSize?: number;
   /** What is kept of an item; undefined for one that is passed over. */
-  readonly keep: (item: ApiItem) => OriginObject | undefined;
+  readonly keep: (item: ApiItem) => PackedObject | undefined;
 }
 
 const attempts = 4;
@@ -38,7 +38,7 @@ async function listOnce(
   options: ListOptions,
   signal: AbortSignal | undefined,
 ): Promise<ListedItems | ApiFailure> {
-  const items: OriginObject[] = [];
+  const items: PackedObject[] = [];
   let token = "";
   let version = "";
   do {
