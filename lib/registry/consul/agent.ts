@@ -14,7 +14,8 @@ export interface ConsulClient {
 }
 
 export interface ConsulAnswer {
-  readonly body: unknown;
+  /** JSON. */
+  readonly text: string;
   /** 0 where Consul gives none; to be asked for again from there. */
   readonly index: number;
   /** Consul shows nothing but what a token may read. To who has none it does not say that it left anything out. */
@@ -69,7 +70,7 @@ export async function askConsul(
   if (response.headers.get("x-consul-knownleader") === "false") throw new PortolanError("Consul has no leader");
   if (response.headers.get("x-consul-results-filtered-by-acls") === "true") throw mayNotRead(path);
   return {
-    body: JSON.parse(text),
+    text,
     index: Number(response.headers.get("x-consul-index") ?? 0),
     isGuarded: response.headers.get("x-consul-default-acl-policy") === "deny",
   };

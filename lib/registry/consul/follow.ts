@@ -1,5 +1,4 @@
 import type { Pace } from "../retry.ts";
-import { sameValue } from "../same.ts";
 import { askConsul, type ConsulClient } from "./agent.ts";
 import { reasonOf } from "./snapshot.ts";
 
@@ -26,7 +25,7 @@ export async function followConsul(
   signal: AbortSignal,
   told: Followed,
 ): Promise<void> {
-  let last: { readonly index: number; readonly body: unknown } | undefined;
+  let last: { readonly index: number; readonly text: string } | undefined;
   let from = 0;
   let failures = 0;
   while (!signal.aborted) {
@@ -34,7 +33,7 @@ export async function followConsul(
       const answer = await askConsul(client, path, signal, from > 0 ? { index: from, waitMs } : undefined);
       const isBack = last !== undefined && answer.index < last.index;
       if (isBack) told.startedOver();
-      if (failures > 0 || last?.index !== answer.index || !sameValue(last.body, answer.body)) told.changed();
+      if (failures > 0 || last?.index !== answer.index || last.text !== answer.text) told.changed();
       failures = 0;
       from = isBack ? 0 : answer.index;
       last = answer;

@@ -10,26 +10,31 @@ export type ConsulHealth = "passing" | "any";
 const width = 16;
 const ownService = "consul";
 
+/** What was read of services before: the text of an answer, and what it says. */
+export type ReadBefore = Map<string, { readonly text: string; readonly instances: readonly ConsulInstance[] }>;
+
 /**
  * Reads the instances of all services, Consul's own included.
  *
+ * @param before of which what is the same again keeps its identity; it is brought up to date
  * @throws PortolanError when any of them could not be read
  */
 export async function readConsul(
   client: ConsulClient,
   health: ConsulHealth,
   signal: AbortSignal,
+  before: ReadBefore = new Map(),
 ): Promise<SourceSnapshot<readonly ConsulInstance[]>> {
   try {
     const catalog = await askConsul(client, "/v1/catalog/services", signal);
-    const names = readCatalogServices(catalog.body);
+    const names = readCatalogServices(JSON.parse(catalog.text));
     const lists: (readonly ConsulInstance[])[] = names.map(() => []);
     const left = new AbortController();
     const until = AbortSignal.any([signal, left.signal]);
     const queue = names.entries();
     const readQueue = async () => {
       // A service that went between the two calls is answered with no instances, and so is none.
-      for (const [at, name] of queue) lists[at] = await instancesOf(client, name, health, until);
+      for (const [at, name] of queue) lists[at] = await instancesOf(client, name, health, until, before);
     };
     try {
       await Promise.all(Array.from({ length: Math.min(width, names.length) }, readQueue));
@@ -37,6 +42,8 @@ export async function readConsul(
       // One that failed ends the others.
       left.abort();
     }
+    const known = new Set(names);
+    for (const name of before.keys()) if (!known.has(name)) before.delete(name);
     // Consul's own service is in every catalogue that one may read.
     const own = lists[names.indexOf(ownService)] ?? [];
     if (catalog.isGuarded && own.length === 0) throw mayNotRead("/v1/catalog/services");
@@ -58,9 +65,15 @@ async function instancesOf(
   name: string,
   health: ConsulHealth,
   signal: AbortSignal,
+  before: ReadBefore,
 ): Promise<readonly ConsulInstance[]> {
-  const at = encodeURIComponent(name);
-  if (health === "any") return readCatalogService((await askConsul(client, `/v1/catalog/service/${at}`, signal)).body);
-  const { body } = await askConsul(client, `/v1/health/service/${at}`, signal);
-  return readHealthService(body).filter(({ passing }) => passing);
+  const kind = health === "any" ? "catalog" : "health";
+  const { text } = await askConsul(client, `/v1/${kind}/service/${encodeURIComponent(name)}`, signal);
+  const known = before.get(name);
+  if (known?.text === text) return known.instances;
+  const body: unknown = JSON.parse(text);
+  const instances =
+    health === "any" ? readCatalogService(body) : readHealthService(body).filter(({ passing }) => passing);
+  before.set(name, { text, instances });
+  return instances;
 }

@@ -4,7 +4,7 @@ import type { Source, SourceEvent, SourceSnapshot } from "../source.ts";
 import type { ConsulClient } from "./agent.ts";
 import type { ConsulInstance } from "./catalog.ts";
 import { followConsul } from "./follow.ts";
-import { type ConsulHealth, readConsul, reasonOf } from "./snapshot.ts";
+import { type ConsulHealth, type ReadBefore, readConsul, reasonOf } from "./snapshot.ts";
 
 export interface ConsulSourceOptions {
   readonly health: ConsulHealth;
@@ -26,6 +26,7 @@ async function* watchAll(
   signal: AbortSignal,
 ): AsyncGenerator<SourceEvent<readonly ConsulInstance[]>> {
   const bell = createBell();
+  const before: ReadBefore = new Map();
   const left = new AbortController();
   const until = AbortSignal.any([signal, left.signal]);
   until.addEventListener("abort", bell.ring);
@@ -53,12 +54,12 @@ async function* watchAll(
   let last: readonly ConsulInstance[] | undefined;
   /** Agents register again with a server that has lost everything, one after another. */
   async function readSettled(): Promise<ConsulSnapshot> {
-    let snapshot = await readConsul(client, health, until);
+    let snapshot = await readConsul(client, health, until, before);
     const isDoubtful = () => isYoung && last !== undefined && !sameValue(last, snapshot.content);
     for (let round = 0; isDoubtful() && round < mostRounds; round += 1) {
       isYoung = false;
       await pace.pause(settleMs, until);
-      const again = await readConsul(client, health, until);
+      const again = await readConsul(client, health, until, before);
       isYoung ||= !sameValue(snapshot.content, again.content);
       snapshot = again;
     }

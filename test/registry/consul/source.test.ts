@@ -191,6 +191,21 @@ describe("a watch of Consul", () => {
     expect(pauses).toHaveLength(3);
   });
 
+  it("hands out what did not change as the same objects", async () => {
+    const consul = new FakeConsul();
+    consul.set("a", [{ id: "a1", passing: true }]);
+    const stop = new AbortController();
+    const contents: (readonly ConsulInstance[])[] = [];
+    for await (const event of source(consul).watch(stop.signal)) {
+      if ("failure" in event) continue;
+      contents.push(event.content);
+      if (contents.length === 1) consul.set("b", [{ id: "b1", passing: true }]);
+      else stop.abort();
+    }
+    expect(contents.map(ids)).toEqual(["a1", "a1,b1"]);
+    expect(contents[1]?.[0]).toBe(contents[0]?.[0]);
+  });
+
   it("tries again when one service cannot be read, though nothing changes", async () => {
     const consul = new FakeConsul();
     consul.set("a", [{ id: "a1", passing: true }]);
