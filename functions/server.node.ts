@@ -1,12 +1,13 @@
 /** The front on one machine: serves the snapshots in a folder or a bucket. docs/run-on-one-machine.md lists the variables. */
 import pino from "pino";
+import { PortolanError } from "../lib/config/diagnostic.ts";
 import { frontApp } from "../lib/front/app.ts";
 import { authenticationFor } from "../lib/front/auth/open-to.ts";
 import { settingText } from "../lib/front/auth/setting-file.ts";
 import { serveGrpc } from "../lib/front/connect/grpc-server.ts";
 import { mountConnect } from "../lib/front/connect/mount.ts";
 import { createFront } from "../lib/front/front.ts";
-import { serveHttp } from "../lib/front/node-server.ts";
+import { listening, type RunningServer, serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
 import { strangerRemedy } from "../lib/front/stranger-remedy.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
@@ -23,35 +24,69 @@ const {
   PORTOLAN_MAX_HOLD_MS = "25000",
 } = process.env;
 
-const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), HOST);
-const store = await openStore(PORTOLAN_STORE, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
-const front = createFront({
-  store,
-  ...secretsFromSetting(
+async function serve(): Promise<void> {
+  const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), HOST);
+  const store = await openStore(PORTOLAN_STORE, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
+  const front = createFront({
     store,
-    settingText(process.env.PORTOLAN_SECRETS_KEY),
-    "PORTOLAN_SECRETS_KEY",
-    awsKms({ onWarning: (text) => log.warn(text) }),
-  ),
-  ...readTrusted(settingText(process.env.PORTOLAN_TRUSTED_KEYS), "PORTOLAN_TRUSTED_KEYS"),
-  maxHoldMs: Number(PORTOLAN_MAX_HOLD_MS),
-  authentication,
-  metrics: prometheusMetrics(),
-  onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),
-  onStranger: (stranger) =>
-    log.warn({ ...stranger, remedy: strangerRemedy(stranger) }, "a node has no class of its own"),
-  onError: (cause) => log.error(cause),
-});
-const app = frontApp(front);
-mountConnect(app, front);
-const servers = [await serveHttp(app, Number(PORT), HOST)];
-if (PORTOLAN_GRPC_PORT !== undefined) servers.push(await serveGrpc(front, Number(PORTOLAN_GRPC_PORT), HOST));
-log.info({ urls: servers.map(({ url }) => url), store: PORTOLAN_STORE }, "serving");
-log.info(`authentication is ${authentication.description}`);
-
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, async () => {
+    ...secretsFromSetting(
+      store,
+      settingText(process.env.PORTOLAN_SECRETS_KEY),
+      "PORTOLAN_SECRETS_KEY",
+      awsKms({ onWarning: (text) => log.warn(text) }),
+    ),
+    ...readTrusted(settingText(process.env.PORTOLAN_TRUSTED_KEYS), "PORTOLAN_TRUSTED_KEYS"),
+    maxHoldMs: wholeNumber("PORTOLAN_MAX_HOLD_MS", PORTOLAN_MAX_HOLD_MS),
+    authentication,
+    metrics: prometheusMetrics(),
+    onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),
+    onStranger: (stranger) =>
+      log.warn({ ...stranger, remedy: strangerRemedy(stranger) }, "a node has no class of its own"),
+    onError: (cause) => log.error(cause),
+  });
+  const app = frontApp(front);
+  mountConnect(app, front);
+  const servers: RunningServer[] = [];
+  const listen = async (name: string, text: string, start: (port: number) => Promise<RunningServer>) => {
+    const port = wholeNumber(name, text, 65_535);
+    servers.push(await listening(start(port), `${HOST}:${port}`, `set ${name} to another port`));
+  };
+  const close = async () => {
     front.close();
     await Promise.all(servers.map((server) => server.close()));
-  });
+  };
+  try {
+    await listen("PORT", PORT, (port) => serveHttp(app, port, HOST));
+    if (PORTOLAN_GRPC_PORT !== undefined)
+      await listen("PORTOLAN_GRPC_PORT", PORTOLAN_GRPC_PORT, (port) => serveGrpc(front, port, HOST));
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  log.info({ urls: servers.map(({ url }) => url), store: PORTOLAN_STORE }, "serving");
+  log.info(`authentication is ${authentication.description}`);
+
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, close);
+
+  const hint = `nothing was published to ${PORTOLAN_STORE} yet: \`portolan push FOLDER --store ${PORTOLAN_STORE}\` does it`;
+  // A store that is silent now may answer later.
+  await front.heads.current().then(
+    (head) => head === undefined && log.warn(hint),
+    (cause: unknown) => log.error(cause),
+  );
+}
+
+/** @throws PortolanError for a setting that is none */
+function wholeNumber(name: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
+  if (/^\d{1,16}$/.test(text) && Number(text) <= most) return Number(text);
+  throw new PortolanError(`${name} is ${JSON.stringify(text)}; it is a whole number up to ${most}`);
+}
+
+try {
+  await serve();
+} catch (cause) {
+  // What a setting or the machine is to blame for needs no trace.
+  if (!(cause instanceof PortolanError)) throw cause;
+  console.error(`portolan: ${cause.message}`);
+  process.exitCode = 1;
 }

@@ -15,7 +15,7 @@ import type { Authentication } from "../front/auth/authentication.ts";
 import { authenticationFor } from "../front/auth/open-to.ts";
 import { settingText } from "../front/auth/setting-file.ts";
 import { createFront } from "../front/front.ts";
-import { type RunningServer, serveHttp } from "../front/node-server.ts";
+import { listening, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
 import type { Refusal } from "../front/refusals.ts";
 import type { CertificateSource, LegacyRelease } from "../mesh/world.ts";
@@ -202,7 +202,9 @@ async function openRound(
   };
   try {
     // Before anything is published: a port that is taken ends it.
-    const server = await serve(frontApp(front), options);
+    const { port, host } = options;
+    const remedy = "set PORT or --port to another";
+    const server = await listening(serveHttp(frontApp(front), port, host), `${host}:${port}`, remedy);
     closing.unshift(server.close);
     const publishOnce = publisherOf(folder, store, options);
     const publish = async () => {
@@ -282,18 +284,6 @@ function publisherOf(
     const analysis = analysisOf(compiled.loaded, compiled.diagnostics);
     return { files: files?.length, compiled, analysis, result, compileMs, publishMs };
   };
-}
-
-async function serve(
-  app: ReturnType<typeof frontApp>,
-  { port, host }: Pick<Options, "port" | "host">,
-): Promise<RunningServer> {
-  try {
-    return await serveHttp(app, port, host);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new PortolanError(`cannot listen on ${host}:${port} (${reason}); set PORT or --port to another`, [], cause);
-  }
 }
 
 /** An option that may be given several times. */

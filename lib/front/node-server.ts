@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, Server as NetServer } from "node:net";
 import { serve } from "@hono/node-server";
 import type { Hono } from "hono/tiny";
+import { PortolanError } from "../config/diagnostic.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
 
 export interface RunningServer {
@@ -12,6 +13,22 @@ export interface RunningServer {
    * after some seconds is cut off. Whatever holds requests has to be closed first.
    */
   close(): Promise<void>;
+}
+
+/**
+ * A server that is about to listen.
+ *
+ * @param where `127.0.0.1:8080`
+ * @param remedy what to do when it cannot
+ * @throws PortolanError with both
+ */
+export async function listening(start: Promise<RunningServer>, where: string, remedy: string): Promise<RunningServer> {
+  try {
+    return await start;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new PortolanError(`cannot listen on ${where} (${reason}); ${remedy}`, [], cause);
+  }
 }
 
 /** How often connections are looked at that take too long. */

@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -15,6 +17,38 @@ const oldNode = (process.env.PATH ?? "")
   .split(delimiter)
   .map((folder) => join(folder, "node"))
   .find((path) => /^v(1\d|20|21)\./.test(spawnSync(path, ["--version"], { encoding: "utf8" }).stdout ?? ""));
+
+describe("the server", () => {
+  const started = (env: Readonly<Record<string, string>>) => {
+    const own = { PORT: "0", PORTOLAN_STORE: join(tmpdir(), "portolan-nowhere"), HOME: tmpdir(), ...env };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [entry("server.node.ts")], {
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, ...own },
+    });
+    return { status, stdout, lines: stderr.split("\n").length - 1, stderr };
+  };
+  const fatally = (text: string) => ({ status: 1, stdout: "", lines: 1, stderr: expect.stringContaining(text) });
+
+  it("ends with one line that says what to do, where a setting is wrong", () => {
+    expect(started({ PORT: "abc" })).toEqual(fatally('PORT is "abc"; it is a whole number up to 65535'));
+    expect(started({ PORTOLAN_MAX_HOLD_MS: "1s" })).toEqual(fatally('PORTOLAN_MAX_HOLD_MS is "1s"'));
+    expect(started({ HOST: "0.0.0.0" })).toEqual(fatally("set PORTOLAN_AUTHENTICATION"));
+    expect(started({ PORTOLAN_STORE: "s3://mesh", AWS_EC2_METADATA_DISABLED: "true" })).toEqual(
+      fatally("set AWS_REGION"),
+    );
+  }, 60_000);
+
+  it("ends with one line, and leaves nothing open, where a port is taken", async () => {
+    const other = createServer();
+    await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening));
+    const { port }: Pick<AddressInfo, "port"> = Object(other.address());
+    for (const name of ["PORT", "PORTOLAN_GRPC_PORT"])
+      expect(started({ [name]: String(port) })).toEqual(
+        fatally(`address already in use 127.0.0.1:${port}); set ${name} to another port`),
+      );
+    other.close();
+  }, 60_000);
+});
 
 describe("an entry point", () => {
   it("starts where Node runs TypeScript", () => {
