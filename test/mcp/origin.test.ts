@@ -67,7 +67,7 @@ function follow(protocol: McpOriginOptions["protocol"], kinds = entries, increme
   following = origin.follow(
     {
       whole(part, objects) {
-        parts.set(part, objects);
+        parts.set(part, objects.filter((told) => "object" in told));
         lines.push(`whole ${part}: ${objects.map(({ key, version }) => `${key}@${version}`).join(" ")}`);
       },
       changed: (part) => lines.push(`changed ${part}`),

@@ -16,7 +16,7 @@ function recorder(stopAfter: number) {
   };
   const sink: OriginSink = {
     whole(part, objects) {
-      last.set(part, objects);
+      last.set(part, objects.filter((told) => "object" in told));
       tell(`whole ${part}: ${objects.map(({ key }) => key).join(" ")}`);
     },
     changed: (part) => tell(`changed ${part}`),
