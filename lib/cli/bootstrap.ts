@@ -8,7 +8,7 @@ import { clustersOf, defaultWorldOptions, gatewaysIn } from "../compile/world-of
 import { type Diagnostic, PortolanError, type Stage } from "../config/diagnostic.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../config/directory.ts";
 import { readFolder } from "../config/folder.ts";
-import { defaultGatewayApiSettings } from "../mesh/gateway-api/settings.ts";
+import { defaultGatewayApiSettings } from "../config/gateway-api/gateway-api-settings.ts";
 import { createMemo } from "../mesh/memo/memo.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import type { CertificateSource } from "../mesh/world.ts";
@@ -102,7 +102,7 @@ export const proxiesIn = (files: readonly SourceFile[]): readonly WorkloadProxy[
 
 /** The same, with what annotations, WorkloadGroups and ProxyConfigs say that a proxy cannot be told. */
 export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy[]> {
-  const { configs, meshConfig, meshNetworks } = loaded;
+  const { configs, meshConfig, meshNetworks, settings } = loaded;
   const { domain, clusterId } = defaultWorldOptions;
   const memo = createMemo();
   const registry = buildRegistry({
@@ -112,7 +112,8 @@ export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy
     meshNetworks,
     domain,
   });
-  const gatewayWorkloads = gatewaysIn(configs, registry.value.services, defaultGatewayApiSettings, memo);
+  const gatewayApi = { ...defaultGatewayApiSettings, ...settings.gatewayApi };
+  const gatewayWorkloads = gatewaysIn(configs, registry.value.services, gatewayApi, memo);
   return censusOf(registry.value.workloads, { configs, meshConfig, domain, gatewayWorkloads }, memo);
 }
 

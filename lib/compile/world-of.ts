@@ -1,9 +1,9 @@
 import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/directory.ts";
+import { defaultGatewayApiSettings, type GatewayApiSettings } from "../config/gateway-api/gateway-api-settings.ts";
 import type { FormName } from "../mesh/forms.ts";
 import { type Credentials, credentialsOf, isCredential, noCredentials } from "../mesh/gateway-api/credentials.ts";
 import { gatewayWorkloads, type SelectedWorkloads } from "../mesh/gateway-api/gateway-workloads.ts";
-import { defaultGatewayApiSettings, type GatewayApiSettings } from "../mesh/gateway-api/settings.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { keepLast, lastMade, sameList } from "../mesh/memo/same.ts";
@@ -30,7 +30,7 @@ export interface WorldOptions {
   readonly binaryForms?: boolean;
   /** Where proxies get their certificates; absent: from an agent that speaks SDS. */
   readonly certificates?: CertificateSource;
-  /** Switches of the Gateway API; what is absent is as usual. */
+  /** Switches of the Gateway API, over those of the folder; what neither says is as usual. */
   readonly gatewayApi?: Partial<GatewayApiSettings>;
   /** Of proxies besides those of the workloads. */
   readonly nodes: readonly EnvoyNode[];
@@ -99,7 +99,7 @@ export function worldOf(
   keepLast(memo, "registry", build);
   const others = consulOf(consul, meshConfig.trustDomain, memo);
   const registry = build({ clusters, configs, others: others.value, meshConfig, meshNetworks, domain });
-  const settings = { ...defaultGatewayApiSettings, ...gatewayApi };
+  const settings = { ...defaultGatewayApiSettings, ...loaded.settings.gatewayApi, ...gatewayApi };
   const census = censusOf(
     registry.value.workloads,
     { configs, meshConfig, domain, gatewayWorkloads: gatewaysIn(configs, registry.value.services, settings, memo) },

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Origin, Stage } from "./diagnostic.ts";
 import { at, error, type Finding, type Path } from "./finding.ts";
+import { controllerName, fields, listOf, objectName } from "./gateway-api/schema/fields.ts";
 import { isIpAddress } from "./ip-address.ts";
 import {
   type FolderSettings,
@@ -23,6 +24,17 @@ const settings = z.strictObject({
         hosts: z.array(z.string()).min(1, "must name one host at least"),
         labels: z.exactOptional(z.record(z.string(), z.string())),
       }),
+    ),
+  ),
+  gatewayApi: z.exactOptional(
+    fields(
+      {},
+      {
+        classNames: listOf(objectName, 16, 1),
+        controllerName,
+        alphaKinds: z.boolean(),
+        secrets: z.enum(["sources", "elsewhere"]),
+      },
     ),
   ),
 });
@@ -62,7 +74,10 @@ export function readFolderSettings(text: string, file: string): Stage<FolderSett
     findings.map(({ path }) => path),
   );
   return {
-    value: { endpoints: findings.length > 0 ? [] : entries.flatMap(({ value }) => value) },
+    value: {
+      endpoints: findings.length > 0 ? [] : entries.flatMap(({ value }) => value),
+      ...(spec?.gatewayApi === undefined || findings.length > 0 ? {} : { gatewayApi: spec.gatewayApi }),
+    },
     diagnostics: findings.map((finding, index) => at({ ...origin, line: places[index] ?? 1 }, finding)),
   };
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
-import type { GatewayApiSettings } from "../../lib/mesh/gateway-api/settings.ts";
+import type { GatewayApiSettings } from "../../lib/config/gateway-api/gateway-api-settings.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { type NamedProxy, proxyOfNamed } from "../named-proxy.ts";

@@ -1,4 +1,5 @@
 import type { Origin } from "../diagnostic.ts";
+import type { GatewayApiSettings } from "../gateway-api/gateway-api-settings.ts";
 import type { Labels } from "../labels.ts";
 
 /** Where something listens that a folder names, and holds no addresses of. */
@@ -26,6 +27,8 @@ export interface StatedHost {
 /** What `portolan.yaml` says: the folder's own settings, which are no part of the mesh's. */
 export interface FolderSettings {
   readonly endpoints: readonly StatedEndpoints[];
+  /** Switches of the Gateway API; what is absent is as usual. */
+  readonly gatewayApi?: Partial<GatewayApiSettings>;
 }
 
 export const noFolderSettings: FolderSettings = { endpoints: [] };

@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { GatewayClass } from "../../config/gateway-api/gateway.ts";
-import { type GatewayApiSettings, remoteClassName, remoteController } from "./settings.ts";
+import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
+import { remoteClassName, remoteController } from "./controllers.ts";
 
 /** Who cares for a Gateway: we, or somebody in another cluster whom we know; `undefined`: nobody whom we know. */
 export type ClassOwner = "ours" | "remote" | undefined;

@@ -6,6 +6,7 @@ import type {
   ReferenceGrant,
 } from "../../config/gateway-api/backend-policy.ts";
 import type { GatewayClass, KubernetesGateway, ListenerSet } from "../../config/gateway-api/gateway.ts";
+import { defaultGatewayApiSettings, type GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
 import type { KubernetesHTTPRoute } from "../../config/gateway-api/http-route.ts";
 import type { GRPCRoute, KubernetesTCPRoute, KubernetesTLSRoute } from "../../config/gateway-api/other-routes.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
@@ -31,7 +32,6 @@ import { destinationRulesOf } from "./policy-rules.ts";
 import type { NamedPort, PolicySource } from "./policy-source.ts";
 import { type MadeRoute, madeRoute, mergedParts, type RouteSource } from "./route.ts";
 import { backendRefsOf, parentRefsOf, type RouteConfig } from "./route-kinds.ts";
-import { defaultGatewayApiSettings, type GatewayApiSettings } from "./settings.ts";
 
 /** What the objects of the Gateway API are converted with beside themselves. */
 export interface GatewayApiWorld {

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { GatewayClass, KubernetesGateway } from "../../config/gateway-api/gateway.ts";
+import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
 import type { Labels } from "../../config/labels.ts";
 import type { Service } from "../../registry/service.ts";
 import type { Memo } from "../memo/memo.ts";
@@ -7,7 +8,6 @@ import { oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import { classOwners } from "./classes.ts";
 import { gatewayServices } from "./gateway-services.ts";
-import type { GatewayApiSettings } from "./settings.ts";
 
 /** Workloads that a service selects. */
 export interface SelectedWorkloads {

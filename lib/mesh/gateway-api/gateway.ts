@@ -1,11 +1,11 @@
 import type { Config } from "../../config/config.ts";
 import type { KubernetesGateway, ListenerSet } from "../../config/gateway-api/gateway.ts";
+import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
 import type { LabelSelector } from "../../config/kinds/selector.ts";
 import { tracedStep } from "../memo/traced-step.ts";
 import { type GatewayServices, gatewayServices } from "./gateway-services.ts";
 import { type MadeListener, madeListener } from "./listener.ts";
 import type { ListenerSource } from "./listener-source.ts";
-import type { GatewayApiSettings } from "./settings.ts";
 
 /** A Gateway of a class of ours, with what its listeners become. */
 export interface MadeGateway {

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { AllowedRoutes, GatewayTLS, Listener, RouteGroupKind } from "../../config/gateway-api/gateway.ts";
+import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
 import type { Gateway } from "../../config/kinds/gateway.ts";
 import type { Drafts } from "./conditions.ts";
 import type { ListenerSource } from "./listener-source.ts";
@@ -12,7 +13,6 @@ import {
   servicesAnnotation,
 } from "./made-objects.ts";
 import { type Problem, problem } from "./problem.ts";
-import type { GatewayApiSettings } from "./settings.ts";
 
 const gatewayGroup = "gateway.networking.k8s.io";
 

@@ -3,8 +3,8 @@ import { fieldsOf, listOf } from "../../config/untyped.ts";
 import { step } from "../memo/step.ts";
 import type { MadePolicy } from "./backend-policies.ts";
 import { conditions } from "./conditions.ts";
+import { meshController } from "./controllers.ts";
 import { generationOf, type ObjectStatus, writtenStatus } from "./object-status.ts";
-import { meshController } from "./settings.ts";
 
 /** More than these a status does not hold; those of targets come first. */
 const mostAncestors = 16;

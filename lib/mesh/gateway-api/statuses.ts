@@ -1,6 +1,7 @@
 import { type Config, keyOf } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { GatewayClass } from "../../config/gateway-api/gateway.ts";
+import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
 import type { RegistryState } from "../../registry/registry-state.ts";
 import { serviceKey } from "../../registry/registry-state.ts";
 import type { Endpoint } from "../../registry/service.ts";
@@ -23,7 +24,6 @@ import { generationOf, type ObjectStatus, writtenStatus } from "./object-status.
 import { policyStatus } from "./policy-status.ts";
 import type { MadeRoute } from "./route.ts";
 import { routeStatus } from "./route-status.ts";
-import type { GatewayApiSettings } from "./settings.ts";
 
 interface StatusInputs {
   readonly parts: ConvertedParts;
