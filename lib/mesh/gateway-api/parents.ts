@@ -21,6 +21,8 @@ export interface AttachedParent {
   readonly denial: Problem | undefined;
   /** Hosts of other listeners on its port, which take what they are more specific for. */
   readonly otherHosts: readonly string[];
+  /** Hosts of the service whose callers are meant; absent: it is a listener. */
+  readonly serviceHosts?: readonly string[];
 }
 
 const gatewayGroup = "gateway.networking.k8s.io";
@@ -44,6 +46,7 @@ const versionOf = (kind: string): string => (kind === "TCPRoute" ? "v1alpha2" : 
 export interface AttachedRoute {
   readonly kind: string;
   readonly namespace: string;
+  readonly domain: string;
   readonly hostnames: readonly string[];
   readonly parentRefs: readonly ParentReference[];
 }
@@ -89,14 +92,18 @@ function parentsOfReference(
       const denial = source.hasService(namespace, name)
         ? undefined
         : problem("NoMatchingParent", `parent service: "${name}" not found`);
-      return [{ ref, kind: "Service", parent: mesh, denial, otherHosts: noHosts }];
+      const serviceHosts = [`${name}.${namespace}.svc.${route.domain}`];
+      return [{ ref, kind: "Service", parent: mesh, denial, otherHosts: noHosts, serviceHosts }];
     }
     case "networking.istio.io/ServiceEntry": {
+      const serviceHosts = source.entryHosts(namespace, name);
       const denial =
-        source.entryHosts(namespace, name) === undefined
+        serviceHosts === undefined
           ? problem("NoMatchingParent", `parent service entry: "${name}" not found`)
           : undefined;
-      return [{ ref, kind: "ServiceEntry", parent: mesh, denial, otherHosts: noHosts }];
+      return [
+        { ref, kind: "ServiceEntry", parent: mesh, denial, otherHosts: noHosts, serviceHosts: serviceHosts ?? noHosts },
+      ];
     }
     default:
       // Somebody else's.

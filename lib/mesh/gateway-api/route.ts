@@ -38,7 +38,13 @@ export interface RoutePart {
 
 /** @see istio 1.30.3 pilot/pkg/config/kube/gateway/route_collections.go */
 export function madeRoute(memo: Memo, route: RouteConfig, source: RouteSource): MadeRoute {
-  return routeOf(memo, { kind: route.kind, config: route.config }, source).value;
+  const { kind, config } = route;
+  const parents = parentsOf(memo, { kind, config }, source).value;
+  const rules = (isMesh: boolean): MadeRules | undefined =>
+    parents.some((parent) => isOfMesh(parent) === isMesh)
+      ? rulesOf(memo, { kind, config, isMesh }, source).value
+      : undefined;
+  return assembled(memo, { kind, config, parents, mesh: rules(true), gateway: rules(false) });
 }
 
 interface RouteInputs {
@@ -46,25 +52,38 @@ interface RouteInputs {
   readonly config: RouteConfig["config"];
 }
 
-const routeOf = tracedStep(
-  "route of the Gateway API",
+const isOfMesh = ({ parent }: AttachedParent): boolean => parent.name === "mesh";
+
+const parentsOf = tracedStep(
+  "parents of a route of the Gateway API",
   { kind: "value", config: "identity" },
-  (inputs: RouteInputs, source: RouteSource, memo: Memo): MadeRoute => {
+  (inputs: RouteInputs, source: ParentSource): readonly AttachedParent[] => {
     const route = inputs as RouteConfig;
-    const { namespace } = route.config.meta;
-    const parents = attachedParents(
-      { kind: route.kind, namespace, hostnames: hostnamesOf(route), parentRefs: parentRefsOf(route) },
+    const { namespace, domain } = route.config.meta;
+    return attachedParents(
+      { kind: route.kind, namespace, domain, hostnames: hostnamesOf(route), parentRefs: parentRefsOf(route) },
       source,
     );
-    const isMesh = ({ parent }: AttachedParent): boolean => parent.name === "mesh";
-    const mesh = parents.some(isMesh) ? rulesOf(memo, { ...inputs, isMesh: true }, source).value : undefined;
-    const gateway = parents.every(isMesh) ? undefined : rulesOf(memo, { ...inputs, isMesh: false }, source).value;
+  },
+);
+
+interface AssembledInputs extends RouteInputs {
+  readonly parents: readonly AttachedParent[];
+  readonly mesh: MadeRules | undefined;
+  readonly gateway: MadeRules | undefined;
+}
+
+const assembled = step(
+  "route of the Gateway API",
+  { kind: "value", config: "identity", parents: "identity", mesh: "identity", gateway: "identity" },
+  ({ parents, mesh, gateway, ...inputs }: AssembledInputs, memo: Memo): MadeRoute => {
+    const route = inputs as RouteConfig;
     const attached = parents
       .filter(({ denial }) => denial === undefined)
       .sort((a, b) => (a.parent.name === b.parent.name ? 0 : a.parent.name < b.parent.name ? -1 : 1));
     const places = attached.flatMap((parent): Place[] => {
-      const rules = isMesh(parent) ? mesh : gateway;
-      return rules === undefined ? [] : [{ parent, rules, serviceHosts: serviceHostsOf(parent, route, source) }];
+      const rules = isOfMesh(parent) ? mesh : gateway;
+      return rules === undefined ? [] : [{ parent, rules }];
     });
     const isHttp = route.kind === "HTTPRoute" || route.kind === "GRPCRoute";
     return {
@@ -89,22 +108,11 @@ const rulesOf = tracedStep(
 interface Place {
   readonly parent: AttachedParent;
   readonly rules: MadeRules;
-  /** Hosts of the service that the parent is; undefined: it is a listener. */
-  readonly serviceHosts: readonly string[] | undefined;
-}
-
-function serviceHostsOf(
-  { ref, kind }: AttachedParent,
-  { config }: RouteConfig,
-  source: ParentSource,
-): readonly string[] | undefined {
-  const { name, namespace = config.meta.namespace } = ref;
-  if (kind === "Service") return [`${name}.${namespace}.svc.${config.meta.domain}`];
-  return kind === "ServiceEntry" ? (source.entryHosts(namespace, name) ?? []) : undefined;
 }
 
 function httpParts(route: RouteConfig, place: Place, memo: Memo): readonly RoutePart[] {
-  const { parent, rules, serviceHosts } = place;
+  const { parent, rules } = place;
+  const { serviceHosts } = parent;
   if (rules.http.length === 0) return [];
   const { config } = route;
   const hostnames = hostnamesOf(route);
@@ -177,7 +185,8 @@ function streamServices(route: RouteConfig, places: readonly Place[]): readonly 
 }
 
 /** One for each host, so that each is decided by itself. */
-function tlsSpecs(route: RouteConfig, { parent, rules, serviceHosts }: Place): readonly VirtualService[] {
+function tlsSpecs(route: RouteConfig, { parent, rules }: Place): readonly VirtualService[] {
+  const { serviceHosts } = parent;
   const gateways = [parent.parent.name];
   if (serviceHosts !== undefined) {
     const tls = atService(rules.tls, parent.ref.port, serviceHosts);
@@ -203,7 +212,8 @@ function forHost(routes: NonNullable<VirtualService["tls"]>, host: string): NonN
   });
 }
 
-function tcpSpecs({ parent, rules, serviceHosts }: Place): readonly VirtualService[] {
+function tcpSpecs({ parent, rules }: Place): readonly VirtualService[] {
+  const { serviceHosts } = parent;
   const { port } = parent.ref;
   const gateways = [parent.parent.name];
   if (serviceHosts === undefined) return [{ hosts: ["*"], gateways, tcp: rules.tcp }];
