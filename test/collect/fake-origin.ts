@@ -1,5 +1,5 @@
 import type { Fields } from "../../lib/config/untyped.ts";
-import type { Origin, OriginChange, OriginObject, OriginSink } from "../../lib/registry/origin.ts";
+import type { Origin, OriginChange, OriginObject, OriginSink, PackedObject } from "../../lib/registry/origin.ts";
 
 /** An origin that tells what a test says. */
 export class FakeOrigin implements Origin {
@@ -42,3 +42,7 @@ export function thing(name: string, version = "1", fields: Fields = {}): OriginO
 
 export const put = (object: OriginObject): OriginChange => ({ key: object.key, object });
 export const gone = ({ key }: OriginObject): OriginChange => ({ key, object: undefined });
+
+/** Objects with what they hold, however an origin has told them. */
+export const unpacked = (told: readonly (OriginObject | PackedObject)[]): readonly OriginObject[] =>
+  told.map((one) => ("json" in one ? { key: one.key, version: one.version, object: JSON.parse(one.json) } : one));

@@ -12,6 +12,7 @@ import { resourceStream } from "../../lib/mcp/resource-stream.ts";
 import { xdsStream } from "../../lib/mcp/xds-stream.ts";
 import type { OriginObject } from "../../lib/registry/origin.ts";
 import type { Pace } from "../../lib/registry/retry.ts";
+import { unpacked } from "../collect/fake-origin.ts";
 import { entry, eventually, startTestSource, type TestSource } from "./test-source.ts";
 
 const collection = "istio/networking/v1alpha3/serviceentries";
@@ -67,7 +68,7 @@ function follow(protocol: McpOriginOptions["protocol"], kinds = entries, increme
   following = origin.follow(
     {
       whole(part, objects) {
-        parts.set(part, objects.filter((told) => "object" in told));
+        parts.set(part, unpacked(objects));
         lines.push(`whole ${part}: ${objects.map(({ key, version }) => `${key}@${version}`).join(" ")}`);
       },
       changed: (part) => lines.push(`changed ${part}`),

@@ -3,6 +3,7 @@ import { consulOrigin } from "../../lib/registry/consul/origin.ts";
 import type { ConsulSourceOptions } from "../../lib/registry/consul/source.ts";
 import { readStoredService } from "../../lib/registry/consul/stored-service.ts";
 import type { OriginObject } from "../../lib/registry/origin.ts";
+import { unpacked } from "../collect/fake-origin.ts";
 import { type ConsulServer, hasConsul, startConsul } from "./consul-server.ts";
 
 /** What an origin holds, and waits until it is as somebody wants it. */
@@ -17,7 +18,7 @@ function follow(url: string, options: Partial<ConsulSourceOptions> = {}, token?:
     {
       whole(_part, all) {
         wholes += 1;
-        objects = all;
+        objects = unpacked(all);
       },
       changed: () => {},
       failed: (_part, reason) => failures.push(reason),

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { consulOrigin } from "../../../lib/registry/consul/origin.ts";
 import { readStoredService } from "../../../lib/registry/consul/stored-service.ts";
 import type { OriginObject, OriginSink } from "../../../lib/registry/origin.ts";
+import { unpacked } from "../../collect/fake-origin.ts";
 import { hurry } from "../kubernetes/fake-api-server.ts";
 import { FakeConsul } from "./fake-consul.ts";
 
@@ -16,7 +17,7 @@ function recorder(stopAfter: number) {
   };
   const sink: OriginSink = {
     whole(part, objects) {
-      last.set(part, objects.filter((told) => "object" in told));
+      last.set(part, unpacked(objects));
       tell(`whole ${part}: ${objects.map(({ key }) => key).join(" ")}`);
     },
     changed: (part) => tell(`changed ${part}`),

@@ -87,7 +87,7 @@ export const secrets: ReadKind = {
   keptFields: () => ({ type: "kubernetes.io/tls" }),
 };
 
-/** Ingresses and every kind of Istio's, of today and of old. */
+/** Ingresses, every kind of Istio's, of today and of old, and Gateway API's. */
 const configKinds: readonly ReadKind[] = kindSchemas.map(
   ({ group, kind, versions, plural, clusterScoped }): ReadKind => ({
     group,
@@ -100,28 +100,5 @@ const configKinds: readonly ReadKind[] = kindSchemas.map(
   }),
 );
 
-const gatewayApi = "gateway.networking.k8s.io";
-
-/** Gateway API's kinds, where somebody has installed them. Nothing is made of them yet; they are shown, and kept. */
-const gatewayKinds: readonly ReadKind[] = (
-  [
-    ["GatewayClass", "gatewayclasses", "v1 v1beta1"],
-    ["Gateway", "gateways", "v1 v1beta1"],
-    ["HTTPRoute", "httproutes", "v1 v1beta1"],
-    ["GRPCRoute", "grpcroutes", "v1"],
-    ["TLSRoute", "tlsroutes", "v1 v1alpha3 v1alpha2"],
-    ["TCPRoute", "tcproutes", "v1alpha2"],
-    ["ReferenceGrant", "referencegrants", "v1 v1beta1"],
-  ] as const
-).map(([kind, plural, versions]) => ({
-  group: gatewayApi,
-  kind,
-  plural,
-  versions: versions.split(" "),
-  isClusterScoped: kind === "GatewayClass",
-  keptMetadata,
-  keptFields: withoutStatus,
-}));
-
 /** Everything else that is read, in no order. */
-export const otherKinds: readonly ReadKind[] = [...services, ...configKinds, ...gatewayKinds];
+export const otherKinds: readonly ReadKind[] = [...services, ...configKinds];
