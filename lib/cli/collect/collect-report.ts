@@ -1,6 +1,7 @@
 import type { Push } from "../../collect/collector.ts";
 import type { Recompiled } from "../../compile/recompile.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { counted } from "../numbers.ts";
 import { recompiledText } from "../recompiled-text.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 
@@ -35,7 +36,7 @@ export function collectReport(terminal: Terminal, source: string, json: boolean)
     },
     filled(version, files) {
       if (json) return emit("pushed", { version, files });
-      terminal.err(`${label("pushed")}${source}: ${files} files`);
+      terminal.err(`${label("pushed")}${source}: ${counted(files, "file")}`);
     },
     troubled(reason) {
       if (json) return emit(reason === "" ? "in sync" : "trouble", reason === "" ? {} : { reason });
