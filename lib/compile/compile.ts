@@ -34,12 +34,17 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
   const withBinary = world.binaryForms === true;
   const classes = census.value.classes.map((proxyClass) => {
     const generated = generate(mesh.value, proxyClass.proxy, memo);
+    diagnostics.push(...generated.diagnostics);
+    if (proxyClass.proxy.type === "grpc") {
+      // A program asks over streams, for certificates its bootstrap: its answers have one shape.
+      const only = encodeShape(generated.value, withBinary, memo, diagnostics);
+      return { id: proxyClass.id, stream: only, poll: only };
+    }
     const stream =
       (world.certificates ?? "sds") === "sds"
         ? generated.value
         : withCertificateFiles(generated.value, defaultCertificateFiles, memo);
     const poll = pollShape(stream, memo);
-    diagnostics.push(...generated.diagnostics);
     return {
       id: proxyClass.id,
       stream: encodeShape(stream, withBinary, memo, diagnostics),

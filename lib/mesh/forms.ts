@@ -16,6 +16,14 @@ export interface Form {
   readonly claimedVersionHeeded: boolean;
   /** Keys behind a `jwksUri` are the control plane's to fetch, which this one never does; otherwise proxies fetch them. */
   readonly keySetsLeftToControlPlane: boolean;
+  /** The route table that a gRPC program asks for has all hosts of its port, and not only the one that it is for. */
+  readonly grpcTablesOfWholePorts: boolean;
+  /** gRPC programs are sent what makes them refuse the whole resource that it stands in. */
+  readonly grpcRefusalsSent: boolean;
+  /** At gRPC servers, policies that they cannot heed as a proxy would leave everything open, and those tried out are enforced. */
+  readonly grpcPoliciesOpen: boolean;
+  /** gRPC servers find listeners also at their own addresses, and not only at those that stand for all of a family. */
+  readonly grpcOwnAddresses: boolean;
 }
 
 export type FormName = "istio" | "shared";
@@ -29,6 +37,10 @@ export const forms: Readonly<Record<FormName, Form>> = {
     ownAddressInIngressNames: true,
     claimedVersionHeeded: true,
     keySetsLeftToControlPlane: true,
+    grpcTablesOfWholePorts: true,
+    grpcRefusalsSent: true,
+    grpcPoliciesOpen: true,
+    grpcOwnAddresses: true,
   },
   shared: {
     tagsWithoutTracer: false,
@@ -37,5 +49,9 @@ export const forms: Readonly<Record<FormName, Form>> = {
     ownAddressInIngressNames: false,
     claimedVersionHeeded: false,
     keySetsLeftToControlPlane: false,
+    grpcTablesOfWholePorts: false,
+    grpcRefusalsSent: false,
+    grpcPoliciesOpen: false,
+    grpcOwnAddresses: false,
   },
 };

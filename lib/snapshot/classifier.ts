@@ -69,6 +69,11 @@ export function project(classifier: Classifier, claims: NodeClaims): string | un
   return JSON.stringify([...attributes, ...keys.map((key) => own(labels, key) ?? null)]);
 }
 
+/** What answers a node takes: those of its id's type (`sidecar`, `router`), or `grpc` for a program that speaks xDS itself. */
+function typeOf({ metadata }: NodeClaims, nodeId: NodeId): string {
+  return metadata.GENERATOR === "grpc" ? "grpc" : nodeId.type;
+}
+
 /** `LABELS` of a node's metadata. */
 export function labelsOf(claims: NodeClaims): Readonly<Record<string, unknown>> {
   return recordOf(claims.metadata.LABELS);
@@ -77,7 +82,7 @@ export function labelsOf(claims: NodeClaims): Readonly<Record<string, unknown>> 
 /** Key of `Classifier.defaults` for a node; undefined without an Istio node id. */
 export function defaultKey(claims: NodeClaims): string | undefined {
   const nodeId = parseNodeId(claims.id);
-  return nodeId === undefined ? undefined : `${nodeId.type}/${namespaceOf(claims, nodeId)}`;
+  return nodeId === undefined ? undefined : `${typeOf(claims, nodeId)}/${namespaceOf(claims, nodeId)}`;
 }
 
 /** Member of the metadata that names a node's service account. */
@@ -103,7 +108,7 @@ function attributeOf(attribute: string, claims: NodeClaims, nodeId: NodeId): unk
   }
   switch (attribute) {
     case "type":
-      return nodeId.type;
+      return typeOf(claims, nodeId);
     case "namespace":
       return namespaceOf(claims, nodeId);
     case "dnsDomain":

@@ -6,12 +6,13 @@ import { step } from "../mesh/memo/step.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Proxy } from "../mesh/proxy/proxy.ts";
 import type { ClusterView, EndpointView, ListenerView, RouteView } from "../mesh/views/views.ts";
-import { type ProxyViews, viewsOf } from "../mesh/views/views-of.ts";
+import { type EnvoyViews, viewsOf } from "../mesh/views/views-of.ts";
 import { generateClusters } from "./clusters/generate-clusters.ts";
 import { generateEndpoints } from "./endpoints/generate-endpoints.ts";
 import { applyClusterPatches } from "./envoy-filter/apply-cluster-patches.ts";
 import { applyListenerPatches } from "./envoy-filter/apply-listener-patches.ts";
 import { applyRoutePatches } from "./envoy-filter/apply-route-patches.ts";
+import { grpcResources } from "./grpc/generate-grpc.ts";
 import { generateListeners } from "./listeners/generate-listeners.ts";
 import { rdsNames } from "./rds-names.ts";
 import type { ClassResources, Resource } from "./resource.ts";
@@ -24,7 +25,8 @@ import { generateRoutes } from "./routes/generate-routes.ts";
  * @returns each type sorted by name, each name once; the same object as long as all views are
  */
 export function generate(mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResources> {
-  return classResources(memo, viewsOf(mesh, proxy, memo));
+  const views = viewsOf(mesh, proxy, memo);
+  return views.kind === "grpc" ? grpcResources(memo, views) : classResources(memo, views);
 }
 
 const classResources = step(
@@ -36,7 +38,7 @@ const classResources = step(
     routes: "identity",
     diagnostics: "elements",
   },
-  (views: ProxyViews, memo: Memo): Stage<ClassResources> => {
+  (views: Omit<EnvoyViews, "kind">, memo: Memo): Stage<ClassResources> => {
     const clusters = patchedClusters(memo, { view: views.clusters });
     const endpoints = loadAssignments(memo, { view: views.endpoints, clusters: clusters.value });
     const listeners = patchedListeners(memo, { view: views.listeners });

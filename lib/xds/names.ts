@@ -167,6 +167,28 @@ export function sniffedRouteTableName(host: string, port: number): string {
   return `${host}:${port}`;
 }
 
+/** `<host>:<port>`: what a gRPC program asks for that calls `xds:///<host>:<port>`. */
+export const targetListenerName = virtualHostName;
+
+const serverListenerPrefix = "xds.istio.io/grpc/lds/inbound/";
+
+/** `xds.istio.io/grpc/lds/inbound/<address>:<port>`: what a gRPC server asks for that listens there. */
+export function serverListenerName(address: string, port: number): string {
+  return `${serverListenerPrefix}${bracketed(address)}:${port}`;
+}
+
+/** Reads the name of a server's listener; undefined for any other text. */
+export function parseServerListenerName(name: string): { readonly address: string; readonly port: number } | undefined {
+  if (!name.startsWith(serverListenerPrefix)) return undefined;
+  const match = /^(?:\[([^[\]]*)\]|([^[\]:]*)):(\d+)$/.exec(name.slice(serverListenerPrefix.length));
+  return match === null ? undefined : { address: match[1] ?? match[2] ?? "", port: Number(match[3]) };
+}
+
+/** The one chain of a gRPC server's listener, the connection manager in it, and the table of that. */
+export const grpcInboundChain = (kind: "mtls" | "plaintext"): string => `inbound-${kind}`;
+export const grpcInboundManager = (kind: "mtls" | "plaintext"): string => `inbound-hcm${kind}`;
+export const grpcInboundTable = "inbound";
+
 /** Route table of the mesh's explicit HTTP proxy. */
 export const httpProxyRouteTable = "http_proxy";
 
@@ -218,6 +240,11 @@ export function translatedPluginName(plugin: string): string {
 /** `ns[<namespace>]-policy[<name>]-rule[<index>]`: a rule of an AuthorizationPolicy as an RBAC policy. */
 export function rbacPolicyName(policy: { readonly namespace: string; readonly name: string }, rule: number): string {
   return `ns[${policy.namespace}]-policy[${policy.name}]-rule[${rule}]`;
+}
+
+/** `<namespace>-<policy>-<index>`: the same at a gRPC server, where it is not always unique. */
+export function grpcPolicyName(policy: { readonly namespace: string; readonly name: string }, rule: number): string {
+  return `${policy.namespace}-${policy.name}-${rule}`;
 }
 
 /** `istio-ext-authz-<provider>`: what the names of the RBAC policies begin with that an external authorizer is asked about. */

@@ -1,6 +1,7 @@
 import { type Form, forms } from "../../lib/mesh/forms.ts";
 import { fieldsOf } from "../../lib/mesh/memo/step.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
+import { bracketed } from "../../lib/xds/names.ts";
 import type { ResourceType } from "../../lib/xds/resource.ts";
 import { isObject, type Json } from "./json.ts";
 
@@ -59,6 +60,25 @@ const allows: Readonly<Record<FormRule, (found: FormDifference) => boolean>> = {
     type === "listeners" &&
     /\.typedConfig\.providers\["origins-\d+"\]\.(localJwks|remoteJwks)$/.test(path) &&
     (path.endsWith(".localJwks") ? shared === undefined : istio === undefined),
+
+  grpcTablesOfWholePorts: ({ proxy, type, path, shared }) =>
+    proxy.type === "grpc" && type === "routes" && shared === undefined && /\.virtualHosts(\["[^"]+"\])?$/.test(path),
+
+  grpcRefusalsSent: ({ proxy, type, path }) =>
+    proxy.type === "grpc" &&
+    ((type === "clusters" && /\.(lbPolicy|maglevLbConfig)$/.test(path)) ||
+      (type === "routes" && /\.virtualHosts\["[^"]+"\]\.routes\[\d+\]/.test(path))),
+
+  grpcPoliciesOpen: ({ proxy, type, path }) =>
+    proxy.type === "grpc" &&
+    type === "listeners" &&
+    /^\$\["xds\.istio\.io\/[^"]+"\]\.filterChains\[0\]\.filters\[0\]\.typedConfig\.httpFilters\[\d+\]/.test(path),
+
+  grpcOwnAddresses: ({ proxy, type, path, shared }) =>
+    proxy.type === "grpc" &&
+    type === "listeners" &&
+    shared === undefined &&
+    proxy.addresses.some((own) => path.startsWith(`$["xds.istio.io/grpc/lds/inbound/${bracketed(own)}:`)),
 };
 
 /** The rules by which two forms may differ at a place; of a difference that is meant there is one. */

@@ -17,7 +17,7 @@ import { casesOf } from "./suites.ts";
 /** What no suite has a case of is in ours. */
 const formCases = fileURLToPath(new URL("form-cases/", import.meta.url));
 const cases = [
-  ...["v3", "v3-samples", "gateway-api"].flatMap((suite) => casesOf(suite).map(({ path }) => path)),
+  ...["v3", "v3-samples", "gateway-api", "grpc"].flatMap((suite) => casesOf(suite).map(({ path }) => path)),
   ...readdirSync(formCases).map((name) => join(formCases, name)),
 ];
 
@@ -65,16 +65,21 @@ function answersIn(world: World, compat: FormName): readonly ClassResources[] {
 }
 
 const jsonOf = (resources: ClassResources | undefined, type: keyof ClassResources): Json =>
-  tagsByName(asJson(resources?.[type].map(({ json }) => json) ?? []));
+  membersByName(asJson(resources?.[type].map(({ json }) => json) ?? []));
 
-/** Tags of spans by their names, so that one more does not move the others. */
-function tagsByName(json: Json): Json {
-  if (isArray(json)) return json.map(tagsByName);
+/** Lists whose elements have names, and the field that holds them. */
+const namedBy: Readonly<Record<string, string>> = { customTags: "tag", virtualHosts: "name" };
+
+/** Tags of spans and virtual hosts by their names, so that one more does not move the others. */
+function membersByName(json: Json): Json {
+  if (isArray(json)) return json.map(membersByName);
   if (!isObject(json)) return json;
   return Object.fromEntries(
     Object.entries(json).map(([name, member]) => {
-      if (name !== "customTags" || !isArray(member)) return [name, tagsByName(member)];
-      return [name, Object.fromEntries(member.map((tag) => [isObject(tag) ? String(tag.tag) : "", tag]))];
+      const named = namedBy[name];
+      if (named === undefined || !isArray(member)) return [name, membersByName(member)];
+      const nameOf = (element: Json): string => (isObject(element) ? String(element[named]) : "");
+      return [name, Object.fromEntries(member.map((element) => [nameOf(element), membersByName(element)]))];
     }),
   );
 }

@@ -1,5 +1,6 @@
 /** `npm run conformance`: compares what we generate with what Istio answered, case by case. */
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import { Command, Option } from "commander";
 import { hasShared } from "../shared.ts";
 import { isGroup } from "./groups.ts";
@@ -9,6 +10,7 @@ import { report } from "./report.ts";
 import { showCase } from "./show.ts";
 import { bytesOf, carriedFolders, sizeBound, sizeLines } from "./size.ts";
 import { importFolder } from "./store/carried.ts";
+import { caseNames } from "./store/case-store.ts";
 import { type CaseFolder, foldersOf, runCase, type Suite } from "./suite.ts";
 import { outside, type SuiteName, suiteNames, suiteOf } from "./suites.ts";
 
@@ -55,7 +57,7 @@ async function main(): Promise<void> {
   if (options.show) return show(chosen.map(([, folder]) => folder));
   const outcomes: CaseOutcome[] = [];
   for (const [suite, folder] of chosen) outcomes.push(await runCase(suite, folder, options.status));
-  const summary = summaryOf(options.suite ?? (options.dir === undefined ? "all" : "v3"), outcomes);
+  const summary = summaryOf(options.suite ?? (options.dir === undefined ? "all" : suiteIn(options.dir)), outcomes);
   if (options.updatePassing && options.dir === undefined) writePassing(outcomes);
   const text = options.json
     ? JSON.stringify(summary, undefined, 2)
@@ -70,9 +72,14 @@ async function main(): Promise<void> {
 function chosenSuites(): readonly SuiteName[] {
   if (options.suite === "all") return suiteNames;
   if (options.suite !== undefined) return [options.suite];
-  if (options.dir !== undefined) return ["v3"];
+  if (options.dir !== undefined) return [suiteIn(options.dir)];
   // A case to be shown is looked for everywhere.
-  return options.show ? suiteNames : ["v3", "v3-samples", "gateway-api"];
+  return options.show ? suiteNames : ["v3", "v3-samples", "gateway-api", "grpc"];
+}
+
+/** The suite that a folder's cases are of: those of `grpc` say what is asked for. */
+function suiteIn(dir: string): SuiteName {
+  return caseNames(dir).some((name) => existsSync(join(dir, name, "requests.json"))) ? "grpc" : "v3";
 }
 
 function isChosen({ group, name }: CaseFolder): boolean {

@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { sharedFolder } from "../shared.ts";
+import { grpcSuite } from "./grpc-suite.ts";
 import { type CaseFolder, foldersOf, type Suite } from "./suite.ts";
 import { v1Folders } from "./v1-cases.ts";
 import { xdsSuite } from "./xds-suite.ts";
 
 /** The suites that the runner compares. */
-export const suiteNames = ["v3", "v3-samples", "gateway-api", "v1"] as const;
+export const suiteNames = ["v3", "v3-samples", "gateway-api", "grpc", "v1"] as const;
 export type SuiteName = (typeof suiteNames)[number];
 
 /** The cases that the repository carries, by suite. */
@@ -37,6 +38,7 @@ export function casesOf(suite: string): readonly CaseFolder[] {
 
 /** Loads a suite by its name; v1 on demand, since the v3 runs need nothing of it. */
 export async function suiteOf(name: SuiteName): Promise<Suite> {
+  if (name === "grpc") return grpcSuite(name, dirsOf(name));
   if (name !== "v1") return xdsSuite(name, dirsOf(name));
   const { v1Suite } = await import("./v1-suite.ts");
   return v1Suite(dirsOf(name));

@@ -40,7 +40,7 @@ export function xdsSuite(name: string, dirs: readonly string[]): Suite {
 }
 
 /** The name that `nodes.json` gives the proxy; its id ends in the namespace. */
-function nameOf(proxy: Proxy): string {
+export function nameOf(proxy: Proxy): string {
   return proxy.id.slice(0, proxy.id.lastIndexOf("."));
 }
 

@@ -11,13 +11,13 @@ import type { PeerAuthentication } from "../../lib/config/kinds/peer-authenticat
 import type { RequestAuthentication } from "../../lib/config/kinds/request-authentication.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import type { Endpoint } from "../../lib/registry/service.ts";
 import { tcpAuthorization } from "../../lib/xds/security/authorization.ts";
 import { jwtAuthentication } from "../../lib/xds/security/jwt-authentication.ts";
 import { providerLookups } from "../../lib/xds/telemetry/provider-cluster.ts";
 import { endpoint } from "../xds/world-parts.ts";
 import { type Asked, envoyAllows, requestOn } from "./envoy-rbac.ts";
+import { envoyViewsOf } from "./envoy-views.ts";
 import { config, service, sidecar, type WorldParts, world } from "./parts.ts";
 
 const host = (name: string) => `${name}.foo.svc.cluster.local`;
@@ -54,7 +54,7 @@ function served(configs: readonly Config[], parts: Partial<WorldParts> = {}) {
   const { value: mesh, diagnostics } = buildMesh(of, createMemo());
   const [proxy] = of.proxies;
   if (proxy === undefined) throw new Error("no proxy");
-  const { policies, lookups, inbound } = viewsOf(mesh, proxy, createMemo()).listeners;
+  const { policies, lookups, inbound } = envoyViewsOf(mesh, proxy, createMemo()).listeners;
   return {
     policies,
     lookups,

@@ -12,8 +12,8 @@ import type {
 } from "../../lib/config/kinds/service-role.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
-import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import { type Asked, envoyAllows, requestOn } from "./envoy-rbac.ts";
+import { envoyViewsOf } from "./envoy-views.ts";
 import { type OldWorkload, oldRbacAllows } from "./old-rbac.ts";
 import { config, service, sidecar, type WorldParts, world } from "./parts.ts";
 
@@ -42,7 +42,7 @@ function served(configs: readonly Config[], parts: Partial<WorldParts> = {}) {
   const { value: mesh, diagnostics } = buildMesh(of, createMemo());
   const [proxy] = of.proxies;
   if (proxy === undefined) throw new Error("no proxy");
-  const { policies, lookups } = viewsOf(mesh, proxy, createMemo()).listeners;
+  const { policies, lookups } = envoyViewsOf(mesh, proxy, createMemo()).listeners;
   return {
     policies: policies.authorization,
     allows: (asked: Partial<Asked>) => envoyAllows(policies.authorization, lookups, { ...plain, ...asked }),

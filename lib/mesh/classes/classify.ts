@@ -54,7 +54,7 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
   const ids = groups.map((group) => entries.enter(group.first).id);
   const defaults = new Map<string, string>();
   for (const proxy of defaultsOf(memo, { census, meshConfig: mesh.config })) {
-    defaults.set(`sidecar/${proxy.namespace}`, entries.enter(proxy).id);
+    defaults.set(`${proxy.type}/${proxy.namespace}`, entries.enter(proxy).id);
   }
   return {
     value: {

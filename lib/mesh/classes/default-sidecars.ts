@@ -2,12 +2,16 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { plainSidecar } from "../proxy/plain-sidecar.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 
-/** One for each namespace that has sidecars: that of a pod which says nothing of itself. */
+/**
+ * One for each namespace that has sidecars: that of a pod which says nothing of itself. Likewise for each that has programs which speak xDS
+ * themselves.
+ */
 export function defaultSidecars(proxies: readonly Proxy[], meshConfig: MeshConfig): readonly Proxy[] {
-  const byNamespace = new Map<string, Proxy>();
+  const byPlace = new Map<string, Proxy>();
   for (const proxy of proxies) {
-    if (proxy.type !== "sidecar" || byNamespace.has(proxy.namespace)) continue;
-    byNamespace.set(proxy.namespace, plainSidecar(proxy, meshConfig));
+    const key = `${proxy.type}/${proxy.namespace}`;
+    if (proxy.type === "router" || byPlace.has(key)) continue;
+    byPlace.set(key, plainSidecar(proxy, meshConfig));
   }
-  return [...byNamespace.values()];
+  return [...byPlace.values()];
 }

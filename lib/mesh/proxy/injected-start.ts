@@ -6,6 +6,7 @@ import type { Workload, WorkloadOwner } from "../../registry/service.ts";
 import { canonicalLabels } from "./canonical-service.ts";
 import { injectedSettings, type ProxyConfigLayers } from "./proxy-settings.ts";
 import { followedIstioVersion, type ProxyStart } from "./proxy-start.ts";
+import { isProxyless } from "./proxyless.ts";
 import { expandedSettings } from "./settings-json.ts";
 import type { AnnotatedSettings } from "./workload-annotations.ts";
 
@@ -55,6 +56,10 @@ export function startAsInjected(
     ISTIO_META_OWNER: ownerPath(owner, namespace),
     ISTIO_META_MESH_ID: own.meshId || meshConfig.trustDomain,
     ...own.proxyMetadata,
+    // No traffic is captured of a program that finds its own way, nor are its questions to DNS.
+    ...(isProxyless(workload)
+      ? { ISTIO_META_GENERATOR: "grpc", ISTIO_META_DNS_CAPTURE: "false", ISTIO_META_INTERCEPTION_MODE: "" }
+      : {}),
     ...pod?.proxyContainer?.environment,
   };
   return {
@@ -72,7 +77,8 @@ function ownerPath({ apiVersion, kind, name }: WorkloadOwner, namespace: string)
   return `kubernetes://apis/${apiVersion}/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`;
 }
 
-function injectedLabels({ labels }: Workload, type: ProxyStart["type"], ownerName: string): Labels {
+function injectedLabels(workload: Workload, type: ProxyStart["type"], ownerName: string): Labels {
+  const { labels } = workload;
   const canonical = canonicalLabels(labels, ownerName);
   if (type === "router") return { ...labels, ...canonical };
   const { "service.istio.io/canonical-name": name = "" } = canonical;
@@ -80,6 +86,7 @@ function injectedLabels({ labels }: Workload, type: ProxyStart["type"], ownerNam
     ...labels,
     ...canonical,
     "service.istio.io/canonical-name": name.slice(0, maxNameLength).replace(/-$/, ""),
-    [tlsModeLabel]: labels[tlsModeLabel] || "istio",
+    // Only its author knows whether a program takes mutual TLS.
+    ...(isProxyless(workload) ? {} : { [tlsModeLabel]: labels[tlsModeLabel] || "istio" }),
   };
 }

@@ -63,7 +63,7 @@ export function proxyOf(
   const nodeName = claimedNode || (base[nodeLabel] ?? "");
   return {
     value: {
-      type,
+      type: raw.GENERATOR === "grpc" ? "grpc" : type,
       id,
       addresses,
       namespace,

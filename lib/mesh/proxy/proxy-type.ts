@@ -9,12 +9,11 @@ import { groupAnnotation } from "../../registry/service-entry/workload.ts";
 import type { SelectedWorkloads } from "../gateway-api/gateway-workloads.ts";
 import { ingressGatewayLabel } from "../index/ingress.ts";
 import { isInjected, proxyTypeOf } from "./container-start.ts";
-import type { Proxy } from "./proxy.ts";
+import type { ProxyStart } from "./proxy-start.ts";
+import { isProxyless, templatesOf } from "./proxyless.ts";
 
 /** Annotation that injection leaves on a pod. */
 const injectedAnnotation = "sidecar.istio.io/status";
-/** Annotation that names the templates which a pod is injected with. */
-const templatesAnnotation = "inject.istio.io/templates";
 
 /** What decides which workloads are gateways. */
 export interface GatewaySelection {
@@ -27,7 +26,7 @@ export interface GatewaySelection {
 }
 
 /** The sort of proxy that a workload has; undefined for none. */
-export type ProxyTypes = (workload: Workload) => Proxy["type"] | undefined;
+export type ProxyTypes = (workload: Workload) => ProxyStart["type"] | undefined;
 
 /**
  * Says which sort of proxy a workload has. A pod's container says it itself. Where there is none, a pod
@@ -38,13 +37,13 @@ export function proxyTypes(selection: GatewaySelection): ProxyTypes {
   const selectors = selection.gateways.filter(isIstios).map(({ spec }) => spec.selector);
   if (selection.hasIngresses) selectors.push({ istio: ingressGatewayLabel(selection.meshConfig) });
   return (workload) => {
-    const { addresses, namespace, labels, annotations, pod } = workload;
+    const { addresses, namespace, labels, pod } = workload;
     if (addresses.length === 0) return undefined;
     if (pod?.proxyContainer !== undefined && isInjected(pod.proxyContainer)) return proxyTypeOf(pod.proxyContainer);
     if (!hasProxy(workload)) return undefined;
-    const templates = (annotations[templatesAnnotation] ?? "").split(",").map((name) => name.trim());
+    if (isProxyless(workload)) return "sidecar";
     const isGateway =
-      templates.includes("gateway") ||
+      templatesOf(workload).includes("gateway") ||
       selectors.some((selector) => isNonEmptySubset(selector, labels)) ||
       selection.workloads.some((of) => of.namespace === namespace && isNonEmptySubset(of.selector, labels));
     return isGateway ? "router" : "sidecar";

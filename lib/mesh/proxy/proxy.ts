@@ -5,7 +5,8 @@ import type { ProxyConfig, ProxyTracing } from "../../config/kinds/mesh-proxy-co
  * knows of its workload laid over it (labels, locality, network).
  */
 export interface Proxy {
-  readonly type: "sidecar" | "router";
+  /** An Envoy beside a workload, one that is a gateway; `grpc`: a program that speaks xDS itself (`GENERATOR` of its metadata). */
+  readonly type: "sidecar" | "router" | "grpc";
   /** `podName.namespace`. */
   readonly id: string;
   /** All its addresses; the first is the one of the node id. Never empty. */

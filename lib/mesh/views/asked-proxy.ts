@@ -3,6 +3,7 @@ import type { ServiceTarget } from "../../registry/service.ts";
 import type { PatchedProxy } from "../index/envoy-filter-index.ts";
 import type { ServedWorkload } from "../index/policy-attachment.ts";
 import type { Mesh } from "../mesh.ts";
+import { envoyTypeOf } from "./class-proxy.ts";
 import { metadataOf, type ProxyAnswers } from "./proxy-answers.ts";
 
 /** The workload as policies see it; what they do not read is not asked for. A class: as `ProxyAnswers`. */
@@ -57,7 +58,7 @@ export class PatchedNode implements PatchedProxy {
     this.namespace = node.namespace;
     this.labels = labels;
     this.rootNamespace = mesh.config.rootNamespace;
-    this.type = node.type;
+    this.type = envoyTypeOf(node);
     this.metadata = metadataOf(node);
   }
 

@@ -9,7 +9,7 @@ import type { ClassProxy, ClassProxyConfig } from "./views.ts";
 export function classProxyOf(mesh: Mesh, node: ProxyAnswers, memo: Memo): ClassProxy {
   const { families } = node;
   return oneValue(memo, {
-    type: node.type,
+    type: envoyTypeOf(node),
     namespace: node.namespace,
     dnsDomain: node.dnsDomain,
     clusterId: node.clusterId,
@@ -23,6 +23,29 @@ export function classProxyOf(mesh: Mesh, node: ProxyAnswers, memo: Memo): ClassP
     proxyConfig: proxyConfigOf(node),
   });
 }
+
+/** What generators may read of a program that speaks xDS itself: nothing that only an Envoy does depends on it. */
+export function grpcProxyOf(node: ProxyAnswers, memo: Memo): ClassProxy {
+  const { families } = node;
+  const proxyHeaders = node.proxyConfig("proxyHeaders");
+  return oneValue(memo, {
+    type: "sidecar",
+    namespace: node.namespace,
+    dnsDomain: node.dnsDomain,
+    clusterId: node.clusterId,
+    ipMode: ipModeOf(families),
+    firstFamily: families.startsWith("6") ? "IPv6" : "IPv4",
+    interceptionMode: "REDIRECT",
+    autoAllocatedAddresses: isFlagSet(node.metadata("DNS_CAPTURE")),
+    routerMode: "",
+    istioVersion: "",
+    proxyConfig: proxyHeaders === undefined ? {} : { proxyHeaders },
+  });
+}
+
+/** Which sort of Envoy the answers for a node are like. */
+export const envoyTypeOf = ({ type }: Pick<ProxyAnswers, "type">): ClassProxy["type"] =>
+  type === "router" ? "router" : "sidecar";
 
 /** Of `families` (`46`). */
 export function ipModeOf(families: string): ClassProxy["ipMode"] {

@@ -39,7 +39,7 @@ const outboundNames: InputNames<OutboundInputs> = {
   tlsClientFiles: itself,
 };
 
-const outboundClusterView = step(
+export const outboundClusterView = step(
   "outbound cluster view",
   {
     proxy: "identity",

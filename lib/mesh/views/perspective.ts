@@ -13,7 +13,7 @@ import type { Mesh } from "../mesh.ts";
 import { listOf } from "../proxy/node-metadata.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { distributionLabels } from "../traffic-distribution.ts";
-import { ipModeOf } from "./class-proxy.ts";
+import { envoyTypeOf, ipModeOf } from "./class-proxy.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { EndpointPerspective } from "./views.ts";
 
@@ -33,7 +33,7 @@ export function perspectiveOf(mesh: Mesh, node: ProxyAnswers, scope: SidecarScop
     locality: reads.locality ? node.locality : "",
     nodeName: reads.nodeName ? node.nodeName : "",
     ipMode: ipModeOf(node.families),
-    proxyType: node.type,
+    proxyType: envoyTypeOf(node),
     failoverLabels: Object.fromEntries(failoverLabels),
   });
 }

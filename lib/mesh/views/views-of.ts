@@ -18,6 +18,7 @@ import { selectCalledPolicies } from "./called-policies.ts";
 import { classProxyOf } from "./class-proxy.ts";
 import { clusterView, endpointView } from "./cluster-views.ts";
 import { selectGateways } from "./gateway-view.ts";
+import { type GrpcViews, grpcViews } from "./grpc-views.ts";
 import { selectInbound } from "./inbound-view.ts";
 import { listenerLookupsOf } from "./listener-lookups.ts";
 import { listenerOptionsOf, ownAddressesFor, tlsFilesOf } from "./listener-options.ts";
@@ -32,7 +33,11 @@ import { sourceLabelsOf } from "./source-labels.ts";
 import { tracingViewOf } from "./tracing-view.ts";
 import type { ClusterView, EndpointView, ListenerView, RouteView } from "./views.ts";
 
-export interface ProxyViews {
+/** What applies to any proxy: to an Envoy, or to a program that speaks xDS itself. */
+export type ProxyViews = EnvoyViews | GrpcViews;
+
+export interface EnvoyViews {
+  readonly kind: "envoy";
   readonly clusters: ClusterView;
   readonly endpoints: EndpointView;
   readonly listeners: ListenerView;
@@ -56,7 +61,6 @@ const selectViews = tracedStep("views of a proxy", { mesh: "identity" }, select)
 function select({ mesh }: { readonly mesh: Mesh }, node: ProxyAnswers, memo: Memo): ProxyViews {
   const labels = labelsOf(node);
   const scope = scopeFor(mesh, node, labels, memo);
-  const services = serviceScopeOf(scope, memo);
   // A pod with the same labels that nobody knows yet backs the same services.
   readSelectorLabels(mesh, node, memo);
   const workload = new AskedWorkload(node, {
@@ -64,6 +68,8 @@ function select({ mesh }: { readonly mesh: Mesh }, node: ProxyAnswers, memo: Mem
     rootNamespace: mesh.config.rootNamespace,
     sidecar: scope.sidecar,
   });
+  if (node.type === "grpc") return grpcViews(mesh, node, { labels, scope, workload }, memo);
+  const services = serviceScopeOf(scope, memo);
   const proxy = classProxyOf(mesh, node, memo);
   const rules = selectRules(scope, labels, memo);
   const patches = selectPatches(mesh.envoyFilters(new PatchedNode(mesh, node, labels)), memo);
@@ -76,6 +82,7 @@ function select({ mesh }: { readonly mesh: Mesh }, node: ProxyAnswers, memo: Mem
   const { lookups, serviceLookups } = mesh;
   const base = { proxy, rules };
   return {
+    kind: "envoy",
     clusters: clusterView(
       {
         ...base,

@@ -41,10 +41,13 @@ export function forwarding(
   const hashed = single !== undefined && consistentHash(single.destination, place) !== undefined;
   const retries = retryPolicy(route.retries ?? settings.retries, hashed);
   const timeout = route.timeout ?? "0s";
+  const longest = settings.proxyless
+    ? { maxStreamDuration: { maxStreamDuration: timeout } }
+    : { maxGrpcTimeout: timeout };
   const action: RouteActionJson =
     single === undefined
-      ? { weightedClusters: weightedClusters(destinations, place), timeout, maxGrpcTimeout: timeout }
-      : { cluster: destinationCluster(single.destination, place), timeout, maxGrpcTimeout: timeout };
+      ? { weightedClusters: weightedClusters(destinations, place), timeout, ...longest }
+      : { cluster: destinationCluster(single.destination, place), timeout, ...longest };
   if (gatewayApiPrefix !== undefined) action.clusterNotFoundResponseCode = "INTERNAL_SERVER_ERROR";
   if (route.rewrite !== undefined) {
     Object.assign(action, pathRewrite(route.rewrite, gatewayApiPrefix));

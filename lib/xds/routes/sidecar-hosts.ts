@@ -35,7 +35,11 @@ export interface SidecarHosts {
  * @see docs/how-istio-does-it/routes.md#hosts-of-a-sidecars-table
  */
 export function sidecarHosts(listener: EgressListener, port: number, table: TableContext): SidecarHosts {
-  const services = tableServices(table.memo, { services: listener.services, port });
+  const services = tableServices(table.memo, {
+    services: listener.services,
+    port,
+    namesPorts: table.settings.proxyless,
+  });
   const place = sidecarPlace(services, port, table);
   const groups = listener.virtualServices
     .filter((virtualService) => port === 80 || namesSomeService(virtualService, services))
@@ -56,7 +60,7 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
   })) {
     if (!claimed.has(hostname)) candidates.push(candidate);
   }
-  const slot = `${table.view.key}|${listener.spec?.bind ?? ""}|${port}`;
+  const slot = `${table.settings.proxyless ? "grpc|" : ""}${table.view.key}|${listener.spec?.bind ?? ""}|${port}`;
   const { pieces, diagnostics } = settledHosts(candidates, { services, port, slot }, memo);
   return { pieces: pieces.sort(byName), diagnostics };
 }
@@ -169,28 +173,25 @@ function splitHosts(
 }
 
 function plainHost(host: string, { port, placed, origin }: HostGroup, { settings, memo }: TableContext): Candidate {
-  const { name, domains, piece } = hostOfNoService(memo, { headers: settings.headers, placed, host, port });
+  const { name, domains, piece } = hostOfNoService(memo, { settings, placed, host, port });
   return { piece, claim: { name, domains, port, hostname: "" }, origin };
 }
 
 interface Routed {
-  readonly headers: ForwardedHeaders;
   readonly placed: PlacedRoutes;
   readonly port: number;
 }
 
-const notDerived = [false];
-
 const hostOfNoService = step(
   "virtual host of no service",
-  { headers: "identity", placed: "identity", host: "value", port: "value" },
-  ({ headers, placed, host, port }: Routed & { readonly host: string }) => {
+  { settings: "identity", placed: "identity", host: "value", port: "value" },
+  ({ settings, placed, host, port }: Routed & { readonly settings: TableSettings; readonly host: string }) => {
     const name = virtualHostName(host, port);
-    const all = [bracketed(host)];
+    const all = settings.proxyless ? [bracketed(host), name] : [bracketed(host)];
     return {
       name,
-      domains: { all, keys: all, derived: notDerived },
-      piece: hostPiece(name, all, placed.routes, placed.from, headers),
+      domains: { all, keys: all, derived: all.map(() => false) },
+      piece: hostPiece(name, all, placed.routes, placed.from, settings.headers),
     };
   },
 );
@@ -207,7 +208,12 @@ function serviceHost(service: TableService, group: HostGroup, tablePort: number,
 const hostOfService = step(
   "virtual host of a service",
   { headers: "identity", placed: "identity", domains: "identity", port: "value" },
-  ({ headers, placed, domains, port }: Routed & { readonly domains: ServiceDomains }): VirtualHostPiece => {
+  ({
+    headers,
+    placed,
+    domains,
+    port,
+  }: Routed & { readonly headers: ForwardedHeaders; readonly domains: ServiceDomains }): VirtualHostPiece => {
     const name = virtualHostName(domains.service.hostname.toLowerCase(), port);
     return hostPiece(name, domains.all, placed.routes, [...placed.from, ...originKeys(domains.service)], headers);
   },
@@ -282,12 +288,13 @@ function hostPiece(
   return { name, json: virtualHost(name, domains, routes, headers.attemptCount), from };
 }
 
-/** In a table of all ports the domains say which port they mean. */
+/** In a table of all ports, and for who compares them, the domains say which port they mean. */
 function domainsOf(
   { service }: TableService,
   port: number,
   tablePort: number,
-  { domains, memo }: Pick<TableContext, "domains" | "memo">,
+  { domains, settings, memo }: Pick<TableContext, "domains" | "settings" | "memo">,
 ): ServiceDomains {
-  return serviceDomains(memo, { proxy: domains, service, portSuffix: tablePort === 0 ? port : undefined });
+  const portSuffix = tablePort === 0 || settings.proxyless ? port : undefined;
+  return serviceDomains(memo, { proxy: domains, service, portSuffix });
 }

@@ -29,9 +29,7 @@ export function sidecarTables(
     const key = port === 0 ? bind : String(port);
     const present = hostsByPort.get(key);
     if (present !== undefined) return present;
-    const listener = egressListenerOf(table.view, port, bind);
-    const { pieces, diagnostics: found } =
-      listener === undefined ? noHosts : sidecarHosts(listener, tablePort(listener, port), table);
+    const { pieces, diagnostics: found } = hostsOfPort(port, bind, table);
     diagnostics.push(...found);
     const made = { pieces, byDomain: lazily(() => indexByDomain(pieces)) };
     hostsByPort.set(key, made);
@@ -48,6 +46,16 @@ export function sidecarTables(
     return keptTable(table.view.key, { name, pieces }, table.memo);
   });
   return { value, diagnostics };
+}
+
+/**
+ * The virtual hosts of a port, or of a bind without one.
+ *
+ * @returns sorted by name; none for a port that no egress listener has
+ */
+export function hostsOfPort(port: number, bind: string, table: TableContext): SidecarHosts {
+  const listener = egressListenerOf(table.view, port, bind);
+  return listener === undefined ? noHosts : sidecarHosts(listener, tablePort(listener, port), table);
 }
 
 const noHosts: SidecarHosts = { pieces: [], diagnostics: [] };

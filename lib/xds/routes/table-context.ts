@@ -17,6 +17,8 @@ export interface TableSettings {
   readonly retries: HTTPRetry | undefined;
   /** The same for routes that no VirtualService makes. */
   readonly defaultRetry: RetryPolicyJson | undefined;
+  /** For programs that speak xDS themselves: they compare hosts with their ports, and know a timeout as a longest duration of streams. */
+  readonly proxyless: boolean;
 }
 
 /** What all tables of a view share. */
@@ -27,7 +29,7 @@ export interface TableContext {
   readonly domains: DomainPerspective;
 }
 
-export function tableContext(view: RouteView, memo: Memo): TableContext {
+export function tableContext(view: RouteView, memo: Memo, proxyless = false): TableContext {
   const { dnsDomain, clusterId, ipMode, autoAllocatedAddresses, proxyConfig } = view.proxy;
   return {
     view,
@@ -36,6 +38,7 @@ export function tableContext(view: RouteView, memo: Memo): TableContext {
       attemptCount: proxyConfig.proxyHeaders?.attemptCount?.disabled !== true,
       forwardedHost: proxyConfig.proxyHeaders?.xForwardedHost?.enabled === true,
       retries: view.lookups.mesh.defaultHttpRetryPolicy,
+      proxyless,
     }),
     domains: domainPerspective(memo, { dnsDomain, clusterId, ipMode, autoAllocatedAddresses }),
   };
@@ -43,10 +46,15 @@ export function tableContext(view: RouteView, memo: Memo): TableContext {
 
 const tableSettings = step(
   "route table settings",
-  { attemptCount: "value", forwardedHost: "value", retries: "value" },
-  ({ retries, ...headers }: ForwardedHeaders & Pick<TableSettings, "retries">): TableSettings => ({
+  { attemptCount: "value", forwardedHost: "value", retries: "value", proxyless: "value" },
+  ({
+    retries,
+    proxyless,
+    ...headers
+  }: ForwardedHeaders & Pick<TableSettings, "retries" | "proxyless">): TableSettings => ({
     headers,
     retries,
+    proxyless,
     defaultRetry: retryPolicy(retries, false),
   }),
 );

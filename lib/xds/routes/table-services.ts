@@ -31,12 +31,14 @@ interface Inputs {
   readonly services: readonly Service[];
   /** 0: a table of all ports (HTTP proxy, unix socket). */
   readonly port: number;
+  /** Domains name ports also where the table has one only. */
+  readonly namesPorts: boolean;
 }
 
 export const tableServices = step(
   "services of a route table",
-  { services: "identity", port: "value" },
-  ({ services, port }: Inputs): TableServices => {
+  { services: "identity", port: "value", namesPorts: "value" },
+  ({ services, port, namesPorts }: Inputs): TableServices => {
     const byHostname = new Map<string, TableService>();
     for (const service of services) {
       const seen = tableService(service, port);
@@ -49,7 +51,8 @@ export const tableServices = step(
       if (service.resolution === "Alias" || httpPorts.length === 0) continue;
       known.add(hostname);
       // Without ports in its domains a table has no name of this form to compare.
-      if (port === 0) for (const { port: number } of httpPorts) known.add(virtualHostName(hostname, number));
+      if (port === 0 || namesPorts)
+        for (const { port: number } of httpPorts) known.add(virtualHostName(hostname, number));
     }
     const hostnames = sorted.map((service) => service.hostname);
     return { byHostname, sorted, hostnames, wildcardHosts: hostnames.filter(isWildcard), known };

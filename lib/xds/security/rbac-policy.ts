@@ -11,7 +11,8 @@ import { expandDomains, type TrustDomains, withAliases } from "./trust-domain.ts
 export interface RuleContext {
   /** Namespace of the policy: short service account names mean its accounts. */
   readonly namespace: string;
-  readonly trustDomains: TrustDomains;
+  /** Of which the mesh is; undefined: identities are those of the domain that they name. */
+  readonly trustDomains: TrustDomains | undefined;
   readonly protocol: "http" | "tcp";
   /** An allowing rule must not grow: what cannot be expressed drops it. Any other rule loses only that part. */
   readonly allows: boolean;
@@ -110,6 +111,7 @@ function aliased<M>(
   { trustDomains }: RuleContext,
   repeats = 1,
 ): Clause<M> {
+  if (trustDomains === undefined) return from;
   const expandOnce = identities === "principals" ? withAliases : expandDomains;
   const expand = (values: readonly string[]): readonly string[] => {
     let expanded = expandOnce(values, trustDomains);

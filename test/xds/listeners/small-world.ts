@@ -4,9 +4,9 @@ import { readFiles } from "../../../lib/config/directory.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { createMemo, type Memo } from "../../../lib/mesh/memo/memo.ts";
 import type { ListenerView } from "../../../lib/mesh/views/views.ts";
-import { viewsOf } from "../../../lib/mesh/views/views-of.ts";
 import { generateListeners } from "../../../lib/xds/listeners/generate-listeners.ts";
 import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
+import { envoyViewsOf } from "../../mesh/envoy-views.ts";
 import { type NamedProxy, proxyOfNamed } from "../../named-proxy.ts";
 
 /** A world in the words of its operators. */
@@ -39,7 +39,7 @@ export function listenerView({ input, mesh, networks, node }: SmallWorld, memo: 
   const world = worldOf(readFiles(files), { ...defaultWorldOptions, compat: "istio" }, memo).value;
   const proxy = proxyOfNamed(nodeOf(node), world.registry, world.meshConfig).value;
   if (proxy === undefined) throw new Error("the node of the test cannot be read");
-  return viewsOf(buildMesh(world, memo).value, proxy, memo).listeners;
+  return envoyViewsOf(buildMesh(world, memo).value, proxy, memo).listeners;
 }
 
 export interface Answer {

@@ -20,6 +20,7 @@ const settings: TableSettings = {
   headers: { attemptCount: true, forwardedHost: false },
   retries: { attempts: 0 },
   defaultRetry: undefined,
+  proxyless: false,
 };
 
 type More = Partial<RoutePlace> & Partial<Pick<TableSettings, "retries">>;

@@ -49,6 +49,7 @@ const settings: TableSettings = {
   headers: { attemptCount: true, forwardedHost: false },
   retries: undefined,
   defaultRetry: undefined,
+  proxyless: false,
 };
 
 type Place = typeof place extends fc.Arbitrary<infer T> ? T : never;

@@ -1,0 +1,48 @@
+import type { Stage } from "../../config/diagnostic.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import { step } from "../../mesh/memo/step.ts";
+import type { GrpcClusterView, GrpcListenerView, GrpcRouteView, GrpcViews } from "../../mesh/views/grpc-views.ts";
+import { generateEndpoints } from "../endpoints/generate-endpoints.ts";
+import type { ClassResources } from "../resource.ts";
+import { grpcClusters } from "./clusters.ts";
+import { grpcListeners } from "./listeners.ts";
+import { grpcTables, tableNames } from "./route-tables.ts";
+
+/**
+ * Everything that programs of a class may ask for by name.
+ *
+ * A program asks for the listener of its target, the table that the listener names, the clusters of the routes that it takes, and their
+ * endpoints. So a class holds all targets that it can see, in all spellings, and no program ever gets more than it asks for.
+ */
+export const grpcResources = step(
+  "resources of a gRPC class",
+  { clusters: "identity", endpoints: "identity", listeners: "identity", routes: "identity" },
+  ({ endpoints: view, ...views }: Omit<GrpcViews, "kind" | "diagnostics">, memo: Memo): Stage<ClassResources> => {
+    const clusters = clustersOf(memo, { view: views.clusters });
+    const endpoints = generateEndpoints(view, clusters, memo);
+    const listeners = listenersOf(memo, { view: views.listeners });
+    const routes = tablesOf(memo, { view: views.routes });
+    return {
+      value: { clusters, endpoints, listeners: listeners.value, routes: routes.value },
+      diagnostics: [...listeners.diagnostics, ...routes.diagnostics],
+    };
+  },
+);
+
+const clustersOf = step(
+  "gRPC clusters",
+  { view: "identity" },
+  ({ view }: { readonly view: GrpcClusterView }, memo: Memo) => grpcClusters(view, memo),
+);
+
+const listenersOf = step(
+  "listeners of a gRPC class",
+  { view: "identity" },
+  ({ view }: { readonly view: GrpcListenerView }, memo: Memo) => grpcListeners(view, memo),
+);
+
+const tablesOf = step(
+  "gRPC route tables",
+  { view: "identity" },
+  ({ view }: { readonly view: GrpcRouteView }, memo: Memo) => grpcTables(view, tableNames(view), memo),
+);

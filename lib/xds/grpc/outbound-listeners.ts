@@ -1,0 +1,63 @@
+import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import type { HttpConnectionManagerJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
+import { serviceAddress, serviceAddresses } from "../../mesh/hosts/service-address.ts";
+import { step } from "../../mesh/memo/step.ts";
+import type { ClassProxy } from "../../mesh/views/views.ts";
+import type { Service } from "../../registry/service.ts";
+import { packAny } from "../core-messages.ts";
+import { additionalAddresses, envoyAddress } from "../listeners/bind.ts";
+import { outboundClusterName, targetListenerName } from "../names.ts";
+import { originKeys } from "../provenance.ts";
+import type { Resource } from "../resource.ts";
+import { faultFilter } from "../routes/fault.ts";
+import { connectionManager, routerFilter } from "./connection-manager.ts";
+import { targetNames } from "./target-names.ts";
+
+/** The listeners of one service, by the names that lead to them. */
+export interface Targets {
+  /** By the whole host name. */
+  readonly full: readonly Resource<ListenerJson>[];
+  readonly short: readonly Resource<ListenerJson>[];
+}
+
+/**
+ * What a program finds behind a target: for each name and port of a service a listener that says where its routes are. Ports of all protocols
+ * have one; the table of a port that is not HTTP is empty.
+ * @see istio 1.30.3 pilot/pkg/networking/grpcgen/lds.go, buildOutboundListeners
+ */
+export const outboundListeners = step(
+  "gRPC listeners of a service",
+  { service: "identity", proxy: "identity" },
+  ({ service, proxy }: { readonly service: Service; readonly proxy: ClassProxy }): Targets => {
+    const ports = [...new Set(service.ports.map(({ port }) => port))];
+    const from = originKeys(service);
+    const listenersOf = (names: readonly string[], port: number): readonly Resource<ListenerJson>[] => {
+      const rest: Omit<ListenerJson, "name"> = {
+        address: envoyAddress(serviceAddress(service, proxy), port),
+        ...additionalAddresses(serviceAddresses(service, proxy).slice(1), port),
+        apiListener: { apiListener: connectionManager(outboundManager(service.hostname, port)) },
+      };
+      return names.map((target) => {
+        const name = targetListenerName(target, port);
+        return { name, json: { name, ...rest }, from };
+      });
+    };
+    const [full, ...short] = targetNames(service.hostname, proxy);
+    return {
+      full: ports.flatMap((port) => listenersOf([full], port)),
+      short: ports.flatMap((port) => listenersOf(short, port)),
+    };
+  },
+);
+
+const fault = {
+  name: faultFilter,
+  typedConfig: packAny("envoy.extensions.filters.http.fault.v3.HTTPFault", {}),
+};
+
+function outboundManager(hostname: string, port: number): HttpConnectionManagerJson {
+  return {
+    rds: { configSource: { ads: {} }, routeConfigName: outboundClusterName(port, "", hostname) },
+    httpFilters: [fault, routerFilter],
+  };
+}

@@ -1,0 +1,82 @@
+import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
+import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
+import { hostsOverlap, isWildcard } from "../../config/host-name.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
+import { sameList } from "../../mesh/memo/same.ts";
+import { step } from "../../mesh/memo/step.ts";
+import type { GrpcRouteView } from "../../mesh/views/grpc-views.ts";
+import { outboundClusterName, parseClusterName } from "../names.ts";
+import type { Resource } from "../resource.ts";
+import type { SidecarHosts } from "../routes/sidecar-hosts.ts";
+import { hostsOfPort } from "../routes/sidecar-tables.ts";
+import { tableContext } from "../routes/table-context.ts";
+import type { VirtualHostPiece } from "../routes/virtual-host.ts";
+import { takenHost } from "./taken-routes.ts";
+
+/** The names of the tables that listeners of programs ask for: those of the clusters that would be called without any routes. */
+export function tableNames({ view }: GrpcRouteView): readonly string[] {
+  const names = view.scope.services.flatMap(({ hostname, ports }) =>
+    ports.map(({ port }) => outboundClusterName(port, "", hostname)),
+  );
+  return [...new Set(names)].sort(byCodePoint);
+}
+
+/**
+ * Route tables of programs, by names of clusters. A host that nobody has gets what its port has for it, a port that nobody has an empty
+ * table.
+ *
+ * @returns in the order of the names; none for what is no name of a cluster
+ * @see istio 1.30.3 pilot/pkg/networking/grpcgen/rds.go
+ */
+export function grpcTables(
+  { view, wholePorts, sendsRefusals }: GrpcRouteView,
+  names: readonly string[],
+  memo: Memo,
+): Stage<readonly Resource<RouteConfigurationJson>[]> {
+  const table = tableContext(view, memo, true);
+  const diagnostics: Diagnostic[] = [];
+  const byPort = new Map<number, SidecarHosts>();
+  const piecesOf = (port: number): readonly VirtualHostPiece[] => {
+    const known = byPort.get(port) ?? hostsOfPort(port, "", table);
+    if (!byPort.has(port)) diagnostics.push(...known.diagnostics);
+    byPort.set(port, known);
+    return known.pieces;
+  };
+  const value = names.flatMap((name) => {
+    const { host = "", port = 0 } = parseClusterName(name) ?? {};
+    if (host === "" || port === 0) return [];
+    const ofPort = piecesOf(port);
+    const pieces = (wholePorts ? ofPort : ofPort.filter((piece) => answersTo(piece, host.toLowerCase(), port))).map(
+      (piece) => (sendsRefusals ? piece : takenHost(memo, { piece })),
+    );
+    const kept = sameList(memo, `gRPC route table|${view.key}|${name}`, pieces);
+    return [grpcTable(memo, { name, pieces: kept })];
+  });
+  return { value, diagnostics };
+}
+
+/** Whether a virtual host is the host's own, or one of those that stand for it. */
+function answersTo({ json: { domains = [] } }: VirtualHostPiece, host: string, port: number): boolean {
+  return domains.some((written) => {
+    const domain = written.toLowerCase();
+    if (domain === host) return true;
+    const bare = domain.endsWith(`:${port}`) ? domain.slice(0, domain.lastIndexOf(":")) : domain;
+    return isWildcard(bare) && hostsOverlap(host, bare);
+  });
+}
+
+const grpcTable = step(
+  "gRPC route table",
+  { pieces: "identity", name: "value" },
+  ({
+    name,
+    pieces,
+  }: {
+    readonly name: string;
+    readonly pieces: readonly VirtualHostPiece[];
+  }): Resource<RouteConfigurationJson> => {
+    const from = new Set<ConfigKey>(pieces.flatMap((piece) => piece.from));
+    const json = { name, ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }) };
+    return { name, json, from: [...from] };
+  },
+);

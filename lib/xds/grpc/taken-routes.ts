@@ -1,0 +1,37 @@
+import type { RouteJson, RouteMatchJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
+import { step } from "../../mesh/memo/step.ts";
+import { faultFilter } from "../routes/fault.ts";
+import type { VirtualHostPiece } from "../routes/virtual-host.ts";
+
+/**
+ * A virtual host without what makes programs refuse its table: they know no prefix that ends at a slash, and refuse settings of filters that
+ * they do not have. What they only pass over stays.
+ */
+export const takenHost = step(
+  "virtual host that gRPC takes",
+  { piece: "identity" },
+  ({ piece }: { readonly piece: VirtualHostPiece }): VirtualHostPiece => {
+    const { routes = [] } = piece.json;
+    const taken = routes.flatMap(takenRoutes);
+    const isSame = taken.length === routes.length && taken.every((route, at) => route === routes[at]);
+    return isSame ? piece : { ...piece, json: { ...piece.json, routes: taken } };
+  },
+);
+
+function takenRoutes(route: RouteJson): readonly RouteJson[] {
+  const known = withKnownFilters(route);
+  const { pathSeparatedPrefix: prefix, ...match }: RouteMatchJson = known.match ?? {};
+  if (prefix === undefined) return [known];
+  return [
+    { ...known, match: { ...match, path: prefix } },
+    { ...known, match: { ...match, prefix: `${prefix}/` } },
+  ];
+}
+
+/** Faults are the one filter of a program's listener that routes can set. */
+function withKnownFilters(route: RouteJson): RouteJson {
+  const { typedPerFilterConfig: filters, ...rest } = route;
+  if (filters === undefined || Object.keys(filters).every((name) => name === faultFilter)) return route;
+  const fault = filters[faultFilter];
+  return fault === undefined ? rest : { ...rest, typedPerFilterConfig: { [faultFilter]: fault } };
+}
