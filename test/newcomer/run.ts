@@ -52,8 +52,9 @@ async function freePort(): Promise<number> {
 /** @returns what went wrong; undefined for nothing */
 async function problemOf({ text, mark }: CommandBlock): Promise<string | undefined> {
   if (mark.kind !== "beside") return ran(text, mark.kind === "until" ? mark.text : undefined);
-  // The other command is up when it says how to stop it; the block is done while it runs.
-  const script = `${mark.command} > beside.log 2>&1 & other=$!
+  // The other command is up when it says how to stop it; the block is done while it runs. What the one before said is gone by then.
+  const script = `rm -f beside.log; touch beside.log
+    ${mark.command} > beside.log 2>&1 & other=$!
     for i in $(seq 600); do grep -q Ctrl-C beside.log && break; sleep 0.1; done
     (${text}\n) || code=$?
     kill $other; wait $other || true; [ -z "\${code-}" ] || cat beside.log; exit "\${code-0}"`;
