@@ -66,6 +66,11 @@ export const registerBootstrap: Register = (program, terminal) => {
         const known = proxies.map(({ proxy }) => proxy.id).join(", ");
         throw new PortolanError(`no workload ${node} with a proxy in ${options.dir}; there are: ${known || "none"}`);
       }
+      if (found.proxy.type === "grpc") {
+        throw new PortolanError(
+          `${node} runs no Envoy: its program speaks xDS itself, and Istio's agent beside it or its author writes its bootstrap`,
+        );
+      }
       if (found.proxy.addresses.includes(standInAddress)) {
         terminal.err(
           `${node} stands for pods that are not there yet: put the pod's own address in the place of ${standInAddress}`,

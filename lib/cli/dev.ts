@@ -233,7 +233,7 @@ async function openRound(
 
 /** The bootstrap of one proxy: a gateway if there is one, since it can be asked from outside. */
 function exampleIn(loaded: LoadedDirectory, url: string, certificates: CertificateSource) {
-  const proxies = proxiesOf(loaded).value;
+  const proxies = proxiesOf(loaded).value.filter(({ proxy }) => proxy.type !== "grpc");
   const found = proxies.find(({ proxy }) => proxy.type === "router") ?? proxies[0];
   if (found === undefined) return undefined;
   return {

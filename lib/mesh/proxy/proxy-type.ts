@@ -54,8 +54,11 @@ export function proxyTypes(selection: GatewaySelection): ProxyTypes {
 const isIstios = ({ meta }: Config): boolean => meta.group === "networking.istio.io";
 
 /** Whether somebody says that a workload has a proxy, or its pods will have one; a machine with an account takes mutual TLS, so that it has one. */
-function hasProxy({ kind, addresses, labels, annotations, serviceAccount, pod }: Workload): boolean {
+function hasProxy(workload: Workload): boolean {
+  const { kind, addresses, labels, annotations, serviceAccount, pod } = workload;
   if (pod?.injection !== undefined) return pod.injection !== "no";
+  // A program needs nothing beside it to speak xDS, so that asking for it is enough.
+  if (isProxyless(workload)) return true;
   if (labels[tlsModeLabel] === "istio" || annotations[injectedAnnotation] !== undefined) return true;
   if (kind !== "WorkloadEntry" || labels[tlsModeLabel] !== undefined || !addresses.every(isIpAddress)) return false;
   return serviceAccount !== "" || annotations[groupAnnotation] !== undefined;
