@@ -3,7 +3,7 @@ import type { MeshConfig } from "../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../config/kinds/mesh-networks.ts";
 import type { RegistryState } from "../registry/registry-state.ts";
 import type { FormName } from "./forms.ts";
-import type { GatewayApiWorld } from "./gateway-api/convert.ts";
+import type { GatewayApiWorld } from "./gateway-api/sources.ts";
 import type { Proxy } from "./proxy/proxy.ts";
 
 /** 0.7 served VirtualServices and the like over v1, 0.8 does not. @see docs/how-istio-does-it/legacy-v1.md#other-releases */

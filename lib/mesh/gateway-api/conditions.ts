@@ -6,7 +6,8 @@ import type { Problem } from "./problem.ts";
 export interface Condition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
-  readonly observedGeneration: number;
+  /** Absent: whoever wrote it did not say. */
+  readonly observedGeneration?: number;
   readonly reason: string;
   readonly message: string;
   /** Of one that an object has already, as long as its status stays; whoever writes a new one knows the time. */
@@ -64,8 +65,7 @@ function conditionOf(written: unknown): Condition {
   return {
     type: textOf(type),
     status: status === "True" || status === "False" ? status : "Unknown",
-    // One that says nothing of a generation keeps saying nothing.
-    ...(typeof observedGeneration === "number" ? { observedGeneration } : ({} as { observedGeneration: number })),
+    ...(typeof observedGeneration === "number" ? { observedGeneration } : {}),
     reason: textOf(reason),
     message: textOf(message),
     ...(typeof lastTransitionTime === "string" ? { lastTransitionTime } : {}),

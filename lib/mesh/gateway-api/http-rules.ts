@@ -112,11 +112,12 @@ function durationOf(text: string | undefined): string | undefined {
   return nanos === 0n ? undefined : formatDuration(nanos);
 }
 
-function httpMatch({ path, headers, queryParams, method }: HTTPRouteMatch): HTTPMatchRequest {
+function httpMatch({ path, method, ...rest }: HTTPRouteMatch): HTTPMatchRequest {
+  const [headers, queryParams] = [byName(rest.headers), byName(rest.queryParams)];
   return {
     uri: pathMatch(path),
-    ...named("headers", headers),
-    ...named("queryParams", queryParams),
+    ...(headers === undefined ? {} : { headers }),
+    ...(queryParams === undefined ? {} : { queryParams }),
     ...(method === undefined ? {} : { method: { exact: method } }),
   };
 }
@@ -127,20 +128,19 @@ function pathMatch({ type, value }: HTTPRouteMatch["path"]): StringMatch {
   return { prefix: value === "/" ? value : value.replace(/\/$/, "") };
 }
 
-function named<Field extends "headers" | "queryParams">(
-  field: Field,
-  matches: readonly NamedMatch[] = [],
-): Pick<HTTPMatchRequest, Field> {
-  const result: { [F in Field]?: Readonly<Record<string, StringMatch>> } = {};
-  if (matches.length === 0) return result as Pick<HTTPMatchRequest, Field>;
-  result[field] = Object.fromEntries(
+function byName(matches: readonly NamedMatch[] = []): Readonly<Record<string, StringMatch>> | undefined {
+  if (matches.length === 0) return undefined;
+  return Object.fromEntries(
     matches.map(({ type, name, value }) => [name, type === "Exact" ? { exact: value } : { regex: value }]),
   );
-  return result as Pick<HTTPMatchRequest, Field>;
 }
 
-function grpcMatch({ method, headers }: GRPCRouteMatch): HTTPMatchRequest {
-  return { ...(method === undefined ? {} : { uri: callMatch(method) }), ...named("headers", headers) };
+function grpcMatch({ method, ...rest }: GRPCRouteMatch): HTTPMatchRequest {
+  const headers = byName(rest.headers);
+  return {
+    ...(method === undefined ? {} : { uri: callMatch(method) }),
+    ...(headers === undefined ? {} : { headers }),
+  };
 }
 
 /** A call is a request for `/service/method`. */

@@ -1,0 +1,201 @@
+import type { Config } from "../../config/config.ts";
+import { byCodePoint } from "../../config/diagnostic.ts";
+import type {
+  BackendTLSPolicy,
+  BackendTrafficPolicy,
+  ReferenceGrant,
+} from "../../config/gateway-api/backend-policy.ts";
+import type { GatewayClass, KubernetesGateway, ListenerSet } from "../../config/gateway-api/gateway.ts";
+import { defaultGatewayApiSettings, type GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
+import type { KubernetesHTTPRoute } from "../../config/gateway-api/http-route.ts";
+import type { GRPCRoute, KubernetesTCPRoute, KubernetesTLSRoute } from "../../config/gateway-api/other-routes.ts";
+import type { LabelSelector } from "../../config/kinds/selector.ts";
+import type { ServiceEntry } from "../../config/kinds/service-entry.ts";
+import type { Labels } from "../../config/labels.ts";
+import { selectsLabels } from "../../registry/kubernetes/namespace.ts";
+import type { ServiceIndex } from "../index/service-index.ts";
+import { lazily, remembered } from "../memo/lazy.ts";
+import type { Memo } from "../memo/memo.ts";
+import { oneList, oneValue } from "../memo/same.ts";
+import { isConsidered } from "./backend-policies.ts";
+import { type Credentials, noCredentials } from "./credentials.ts";
+import type { MadeGateway, MadeListenerSet } from "./gateway.ts";
+import type { Grants } from "./grants.ts";
+import type { MadeListener, RouteParent } from "./listener.ts";
+import type { ListenerSource } from "./listener-source.ts";
+import type { NamedPort, PolicySource } from "./policy-source.ts";
+import type { MadeRoute, RouteSource } from "./route.ts";
+import { backendRefsOf, parentRefsOf } from "./route-kinds.ts";
+
+/** What the objects of the Gateway API are converted with beside themselves. */
+export interface GatewayApiWorld {
+  readonly settings: GatewayApiSettings;
+  readonly credentials: Credentials;
+}
+
+export const defaultGatewayApi: GatewayApiWorld = {
+  settings: defaultGatewayApiSettings,
+  credentials: noCredentials,
+};
+
+/** What stands around them. */
+export interface Surroundings {
+  readonly api: GatewayApiWorld;
+  readonly services: ServiceIndex;
+  readonly namespaces: ReadonlyMap<string, Labels>;
+  readonly domain: string;
+}
+
+/** All that there are, by kind, each oldest first. */
+export interface GatewayApiObjects {
+  readonly classes: readonly Config<GatewayClass>[];
+  readonly gateways: readonly Config<KubernetesGateway>[];
+  readonly listenerSets: readonly Config<ListenerSet>[];
+  readonly httpRoutes: readonly Config<KubernetesHTTPRoute>[];
+  readonly grpcRoutes: readonly Config<GRPCRoute>[];
+  readonly tlsRoutes: readonly Config<KubernetesTLSRoute>[];
+  readonly tcpRoutes: readonly Config<KubernetesTCPRoute>[];
+  readonly grants: readonly Config<ReferenceGrant>[];
+  readonly tlsPolicies: readonly Config<BackendTLSPolicy>[];
+  readonly trafficPolicies: readonly Config<BackendTrafficPolicy>[];
+  readonly serviceEntries: readonly Config<ServiceEntry>[];
+}
+
+/** `namespace/name`. */
+export const objectKey = ({ meta }: Config): string => `${meta.namespace}/${meta.name}`;
+
+type GrantQuestion = ListenerSource["isGranted"];
+
+const grantQuestion =
+  (grants: Grants): GrantQuestion =>
+  (kind, namespace, toGroup, toKind, toNamespace, toName) =>
+    grants({ kind, namespace }, { group: toGroup, kind: toKind, namespace: toNamespace, name: toName });
+
+export function listenerSourceOf({ api, namespaces }: Surroundings, grants: Grants, memo: Memo): ListenerSource {
+  const { keyPairs, secretRoots, configMapRoots } = api.credentials;
+  const absent = api.settings.secrets === "elsewhere" ? "" : "not found";
+  return {
+    keyPairProblem: (namespace, name) => keyPairs.get(`${namespace}/${name}`) ?? absent,
+    rootProblem: (kind, namespace, name) =>
+      kind === "Secret"
+        ? (secretRoots.get(`${namespace}/${name}`) ?? absent)
+        : (configMapRoots.get(`${namespace}/${name}`) ?? "not found"),
+    isGranted: grantQuestion(grants),
+    namespacesOf: (selector: LabelSelector) =>
+      oneValue(
+        memo,
+        [...namespaces]
+          .filter(([name, labels]) => selectsLabels(selector, { ...labels, "kubernetes.io/metadata.name": name }))
+          .map(([name]) => name)
+          .sort(),
+      ),
+  };
+}
+
+export function routeSourceOf(
+  { serviceEntries }: GatewayApiObjects,
+  gateways: readonly MadeGateway[],
+  listenerSets: readonly MadeListenerSet[],
+  { services, domain }: Surroundings,
+  grants: Grants,
+  memo: Memo,
+): RouteSource {
+  const parentsOf = (listeners: readonly MadeListener[]): readonly RouteParent[] =>
+    oneList(
+      memo,
+      listeners.map(({ parent }) => parent),
+    );
+  const parents = {
+    Gateway: new Map(gateways.map((one) => [objectKey(one.config), parentsOf(one.listeners)])),
+    ListenerSet: new Map(listenerSets.map((one) => [objectKey(one.config), parentsOf(one.listeners)])),
+  };
+  const entries = remembered((key: string) => serviceEntries.find((config) => objectKey(config) === key)?.spec.hosts);
+  return {
+    listenersOf: (kind, namespace, name) => parents[kind].get(`${namespace}/${name}`) ?? noParents,
+    hasService: (namespace, name) =>
+      services.byHostname.get(`${name}.${namespace}.svc.${domain}`)?.get(namespace)?.attributes.provider ===
+      "Kubernetes",
+    hasHost: (namespace, hostname) => services.byHostname.get(hostname)?.has(namespace) === true,
+    entryHosts: (namespace, name) => entries(`${namespace}/${name}`),
+    isGranted: grantQuestion(grants),
+  };
+}
+
+const noParents: readonly RouteParent[] = [];
+
+export function policySourceOf(
+  { tlsPolicies, serviceEntries }: GatewayApiObjects,
+  { api, services, domain }: Surroundings,
+  routes: readonly MadeRoute[],
+  memo: Memo,
+): PolicySource {
+  const { keyPairs, configMapRoots } = api.credentials;
+  const entries = new Map(serviceEntries.map((config) => [objectKey(config), config.spec]));
+  const considered = tlsPolicies.filter(isConsidered);
+  const gateways = gatewaysByBackend(routes);
+  return {
+    servicePorts: (namespace, name) => {
+      const service = services.byHostname.get(`${name}.${namespace}.svc.${domain}`)?.get(namespace);
+      if (service?.attributes.provider !== "Kubernetes") return undefined;
+      return oneValue(
+        memo,
+        service.ports.map(({ name: portName, port }): NamedPort => ({ name: portName, number: port })),
+      );
+    },
+    entryHosts: (namespace, name) => entries.get(`${namespace}/${name}`)?.hosts,
+    entryPorts: (namespace, name) => entries.get(`${namespace}/${name}`)?.ports ?? noPorts,
+    hasSecret: (namespace, name) => keyPairs.has(`${namespace}/${name}`),
+    configMapRootProblem: (namespace, name) => configMapRoots.get(`${namespace}/${name}`) ?? "not found",
+    rival: (namespace, name, kind, target, section) => rivalOf(considered, { namespace, name, kind, target, section }),
+    gatewaysTo: (kind, namespace, name) =>
+      oneValue(memo, [...(gateways().get(`${kind}/${namespace}/${name}`) ?? [])].sort()),
+  };
+}
+
+const noPorts: readonly NamedPort[] = [];
+
+/** Backend → `namespace/name` of the Gateways that its routes name, be they there or not. */
+function gatewaysByBackend(routes: readonly MadeRoute[]): () => ReadonlyMap<string, ReadonlySet<string>> {
+  return lazily(() => {
+    const found = new Map<string, Set<string>>();
+    for (const { route } of routes) {
+      const own = route.config.meta.namespace;
+      const gateways = parentRefsOf(route)
+        .filter(({ group, kind }) => group === "gateway.networking.k8s.io" && kind === "Gateway")
+        .map(({ name, namespace = own }) => `${namespace}/${name}`);
+      if (gateways.length === 0) continue;
+      for (const { kind, name, namespace = own } of backendRefsOf(route)) {
+        const key = `${kind}/${namespace}/${name}`;
+        const known = found.get(key) ?? new Set();
+        found.set(key, known);
+        for (const gateway of gateways) known.add(gateway);
+      }
+    }
+    return found;
+  });
+}
+
+interface RivalQuestion {
+  readonly namespace: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly target: string;
+  readonly section: string;
+}
+
+/** Of the policies for one target the oldest counts, and of those of one age the first by name. Objects that no server has are no rivals. */
+function rivalOf(policies: readonly Config<BackendTLSPolicy>[], asked: RivalQuestion): string {
+  const { namespace, name } = asked;
+  const own = policies.find(({ meta }) => meta.namespace === namespace && meta.name === name);
+  if (own === undefined) return "";
+  const before = policies.find(
+    ({ meta, spec }) =>
+      meta.namespace === namespace &&
+      meta.uid !== own.meta.uid &&
+      spec.targetRefs.some(
+        (ref) => ref.kind === asked.kind && ref.name === asked.target && (ref.sectionName ?? "") === asked.section,
+      ) &&
+      (meta.creationTimestampMs - own.meta.creationTimestampMs || byCodePoint(meta.name, name)) < 0,
+  );
+  return before?.meta.name ?? "";
+}
