@@ -6,7 +6,11 @@ import { fieldsOf, stringsOf, textOf } from "./untyped.ts";
 export const keyPairFact = "internal.portolan.dev/key-pair-problem";
 export const rootFact = "internal.portolan.dev/root-problem";
 
-/** What can be said of a Secret without giving anything of it away. */
+/**
+ * What can be said of a Secret without giving anything of it away.
+ *
+ * @returns nothing for one of which only the name was read
+ */
 export function secretFacts(secret: ParsedObject): Readonly<Record<string, string>> {
   const written = fieldsOf(secret.metadata.annotations);
   if (typeof written[keyPairFact] === "string") {
@@ -14,6 +18,7 @@ export function secretFacts(secret: ParsedObject): Readonly<Record<string, strin
     return { [keyPairFact]: written[keyPairFact], [rootFact]: textOf(written[rootFact]) };
   }
   const values = { ...decoded(stringsOf(secret.data)), ...stringsOf(secret.stringData) };
+  if (Object.keys(values).length === 0) return {};
   return { [keyPairFact]: pairProblemOf(values), [rootFact]: rootProblemOf(values) };
 }
 

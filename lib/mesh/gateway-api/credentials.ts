@@ -21,7 +21,10 @@ export const credentialsOf = step(
   "credentials of the Gateway API",
   { objects: "identity" },
   ({ objects }: { readonly objects: readonly KubernetesObject[] }): Credentials => {
-    const secrets = objects.filter(({ kind }) => kind === "Secret");
+    // Of one without facts only the name was read: it counts as one that is kept elsewhere.
+    const secrets = objects.filter(
+      ({ kind, metadata }) => kind === "Secret" && fieldsOf(metadata.annotations)[keyPairFact] !== undefined,
+    );
     const configMaps = objects.filter(({ kind }) => kind === "ConfigMap");
     return {
       keyPairs: new Map(secrets.map((object) => [objectKey(object), factOf(object, keyPairFact)])),
@@ -31,5 +34,5 @@ export const credentialsOf = step(
   },
 );
 
-/** What was noted when the values of a Secret were left out; nothing was where they had been left out before. */
+/** What was noted when the values of a Secret were left out. */
 const factOf = ({ metadata }: KubernetesObject, fact: string): string => textOf(fieldsOf(metadata.annotations)[fact]);

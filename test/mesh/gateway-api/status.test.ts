@@ -95,6 +95,25 @@ status:
     ]);
   });
 
+  it.each([
+    ["is given apart, where no source holds it", "", "True"],
+    [
+      "is whole, where only its name was read",
+      "apiVersion: v1\nkind: Secret\nmetadata: { name: cert, namespace: infra }\n",
+      "True",
+    ],
+    [
+      "cannot be used, where it holds no certificate",
+      "apiVersion: v1\nkind: Secret\nmetadata: { name: cert, namespace: infra }\ndata: { tls.crt: eA==, tls.key: eA== }\n",
+      "False",
+    ],
+  ])("says of a certificate that it %s", (_what, secret, resolved) => {
+    const text = `${gateway.replace("port: 80, protocol: HTTP", "port: 443, protocol: HTTPS, tls: { certificateRefs: [{ name: cert }] }")}---\n${secret}`;
+    expect(statusOf(text, "Gateway.gateway.networking.k8s.io/infra/edge")).toMatchObject({
+      listeners: [{ conditions: [{}, {}, {}, { type: "ResolvedRefs", status: resolved }] }],
+    });
+  });
+
   it("is the same object in the next compile as long as it says the same", () => {
     const memo = createMemo();
     const folder = readFiles([{ file: "a.yaml", text: gateway }]);
