@@ -62,7 +62,10 @@ export async function openLiveShop(server: ApiServer): Promise<LiveShop> {
     // Slices are made below: their addresses are this machine's. So are those of the second version.
     const isKept = (document: string) => !/kind: EndpointSlice|name: catalog-v2-1/.test(document);
     const kept = text.split(/^---$/m).filter(isKept);
-    texts.set(file, kept.join("---"));
+    // Pods by themselves: who changes a route makes no pod anew that was deleted.
+    const isPod = (document: string) => /^kind: Pod$/m.test(document);
+    texts.set(file, kept.filter((document) => !isPod(document)).join("---"));
+    texts.set(`pods-${file}`, kept.filter(isPod).join("---"));
   }
   const slices = pods.map(({ pod, name, service }) => ({
     apiVersion: "discovery.k8s.io/v1",

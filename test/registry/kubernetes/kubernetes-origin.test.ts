@@ -181,6 +181,25 @@ describe("a Kubernetes origin", () => {
     await origin.end();
   });
 
+  it("keeps what it knew of a kind that a server does not know yet when it comes up, and lets go when that stays so", async () => {
+    const server = new FakeApiServer();
+    server.put(object("VirtualService", "shop/v", { spec: { hosts: ["a"] } }));
+    let clockMs = 0;
+    const now = () => {
+      clockMs += 20_000;
+      return clockMs;
+    };
+    const origin = new HeldOrigin(kubernetesOrigin(server.client(), { cluster, pace: hurry, now }));
+    await origin.until((one) => one.isWhole());
+    server.absent.add("VirtualService");
+    server.compact();
+    server.disconnect("end");
+    await origin.until((one) => one.failures.has("VirtualService"));
+    expect(origin.keys("VirtualService")).toEqual(["VirtualService/shop/v"]);
+    await origin.until((one) => one.keys("VirtualService").length === 0);
+    await origin.end();
+  });
+
   it.each([true, false])(
     "reads everything anew after a 410, deletes nothing in between (streaming: %s)",
     async (streams) => {

@@ -23,6 +23,9 @@ const absentMs = 60_000;
 /** So often in a row a server may ask for patience before that is a failure. */
 const patience = 3;
 
+/** So often in a row a kind that was there has to be missing before what it held is gone. */
+const certain = 4;
+
 /** Where a collection stands between two connections. */
 type Position =
   /** Nothing is known, or what is known is too old: the collection is read as a whole. */
@@ -46,11 +49,17 @@ export async function followCollection(
   let resource: ApiResource | undefined;
   let failures = 0;
   let busy = 0;
+  let wasThere = false;
+  let absences = 0;
   while (!signal.aborted) {
     try {
       if (position.kind === "nowhere") resource = await options.find(signal);
       if (resource === undefined) {
+        // A server that comes up may know its kinds later than it answers.
+        absences += 1;
+        if (wasThere && absences < certain) throw new PortolanError("the server has no such kind any more");
         sink.whole(part, []);
+        wasThere = false;
         failures = 0;
         await pace.pause(absentMs, signal);
         continue;
@@ -65,6 +74,10 @@ export async function followCollection(
       }
       busy = 0;
       if (end.failure !== undefined) throw end.failure;
+      if (end.isAbsent !== true) {
+        absences = 0;
+        wasThere = true;
+      }
       failures = 0;
       // A server that ends watches at once must not be asked without a break.
       if (!end.wasRead) await pace.pause(pace.backOff(1), signal);
@@ -83,6 +96,8 @@ interface ConnectionEnd {
   readonly wasRead: boolean;
   /** Why it broke; absent: it ended as connections end. */
   readonly failure?: unknown;
+  /** The server has no such kind. */
+  readonly isAbsent?: boolean;
   /** The server asks for patience. */
   readonly busy?: { readonly waitMs: number; readonly reason: string };
 }
@@ -115,8 +130,7 @@ async function connect(
           streaming.isRefused = true;
           return { position: nowhere, wasRead: true };
         case "absent":
-          sink.whole(part, []);
-          return { position: nowhere, wasRead: false };
+          return { position: nowhere, wasRead: false, isAbsent: true };
         case "gone":
           return { position: nowhere, wasRead };
         case "busy":

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { createCollector } from "../../lib/collect/collector.ts";
+import { createSourcesCompiler } from "../../lib/compile/recompile.ts";
+import { writeShard } from "../../lib/compile/source-shard.ts";
+import { keyText } from "../../lib/config/diagnostic.ts";
+import type { SourceFile } from "../../lib/config/directory.ts";
+import { readFolder } from "../../lib/config/folder.ts";
+import { parseStream } from "../../lib/config/parse.ts";
+import type { Origin, OriginObject } from "../../lib/registry/origin.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+
+const sample = new URL("../../samples/clusters", import.meta.url).pathname;
+
+/** A cluster that holds what some files say. */
+function clusterOf(cluster: string, files: readonly SourceFile[]): Origin {
+  const objects = files.flatMap(({ file, text }) =>
+    parseStream(text, { file }).value.map(
+      ({ origin, ...object }): OriginObject => ({ key: keyText(origin.key), version: "1", object }),
+    ),
+  );
+  return {
+    about: { kind: "kubernetes", cluster },
+    parts: ["all"],
+    follow: async (sink) => sink.whole("all", objects),
+  };
+}
+
+describe("two collected clusters", () => {
+  it("come to what their two folders come to, the first one's configuration and both ones' workloads", async () => {
+    const files = await readFolder(sample);
+    const [east, west] = [true, false].map((isEast) =>
+      files.filter(({ file }) => file.startsWith("clusters/") === isEast),
+    );
+    expect([east?.length, west?.length]).toEqual([1, 2]);
+    const folders = memoryStore();
+    await writeShard(folders, "main", files);
+    const collected = memoryStore();
+    for (const [source, origin] of [
+      ["first", clusterOf("Kubernetes", west ?? [])],
+      ["second", clusterOf("east", east ?? [])],
+    ] as const)
+      await createCollector({ store: collected, source, origin }).once();
+    const of = async (store: typeof folders) => (await createSourcesCompiler({ store })()).compiled.value;
+    const [expected, found] = [await of(folders), await of(collected)];
+    expect(found.classes.length).toBeGreaterThan(0);
+    expect(found.classes).toEqual(expected.classes);
+    expect([found.classifier, found.nodes]).toEqual([expected.classifier, expected.nodes]);
+  });
+});
