@@ -56,7 +56,7 @@ function listeners(names: readonly string[], { held, views }: Asked, memo: Memo)
       const spellings = targetNames(hostname, view.proxy);
       const meant = targets.filter(({ host }) => spellings.includes(host));
       const all = meant.some(({ port }) => port === undefined);
-      const asked = ports.filter(({ port }) => all || meant.some((target) => target.port === port));
+      const asked = ports.filter(({ port }) => all || meant.some((target) => target.port === String(port)));
       return meant.flatMap(({ host }) => asked.map(({ port }) => `${host}:${port}`));
     }),
   );
@@ -64,7 +64,7 @@ function listeners(names: readonly string[], { held, views }: Asked, memo: Memo)
   return [...found, ...namedServerListeners(view, names, memo).value];
 }
 
-function targetOf(name: string): { readonly host: string; readonly port: number | undefined } {
-  const match = /^(.+):(\d+)$/.exec(name);
-  return match === null ? { host: name, port: undefined } : { host: match[1] ?? "", port: Number(match[2]) };
+function targetOf(name: string): { readonly host: string; readonly port: string | undefined } {
+  const match = /^([^:]+):([^:]*)$/.exec(name);
+  return match === null ? { host: name, port: undefined } : { host: match[1] ?? "", port: match[2] };
 }

@@ -67,7 +67,7 @@ const ofServices = pass(
   "gRPC listeners of services",
   { proxy: "identity" },
   (service: Service, _nothing: undefined, { proxy }: { readonly proxy: ClassProxy }, memo: Memo) =>
-    outboundListeners(memo, { service, proxy }),
+    outboundListeners(service, proxy, memo),
 );
 
 /** A service that really has a name goes before one whose short form it is. */

@@ -1,6 +1,7 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { HttpConnectionManagerJson } from "../../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
-import { serviceAddress, serviceAddresses } from "../../mesh/hosts/service-address.ts";
+import { type AddressPerspective, serviceAddress, serviceAddresses } from "../../mesh/hosts/service-address.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
@@ -13,11 +14,13 @@ import { faultFilter } from "../routes/fault.ts";
 import { connectionManager, routerFilter } from "./connection-manager.ts";
 import { targetNames } from "./target-names.ts";
 
+type Listeners = readonly Resource<ListenerJson>[];
+
 /** The listeners of one service, by the names that lead to them. */
 export interface Targets {
   /** By the whole host name. */
-  readonly full: readonly Resource<ListenerJson>[];
-  readonly short: readonly Resource<ListenerJson>[];
+  readonly full: Listeners;
+  readonly short: Listeners;
 }
 
 /**
@@ -25,28 +28,40 @@ export interface Targets {
  * have one; the table of a port that is not HTTP is empty.
  * @see istio 1.30.3 pilot/pkg/networking/grpcgen/lds.go, buildOutboundListeners
  */
-export const outboundListeners = step(
+export function outboundListeners(service: Service, proxy: ClassProxy, memo: Memo): Targets {
+  const { clusterId, ipMode, autoAllocatedAddresses } = proxy;
+  const seen = { service, clusterId, ipMode, autoAllocatedAddresses };
+  const [full, ...short] = targetNames(service.hostname, proxy);
+  return {
+    full: listenersOf(memo, { ...seen, names: [full] }),
+    short: short.length === 0 ? noListeners : listenersOf(memo, { ...seen, names: short }),
+  };
+}
+
+const noListeners: Listeners = [];
+
+interface Inputs extends AddressPerspective {
+  readonly service: Service;
+  readonly names: readonly string[];
+}
+
+/** By what programs of other namespaces have in common, which is all but the short names. */
+const listenersOf = step(
   "gRPC listeners of a service",
-  { service: "identity", proxy: "identity" },
-  ({ service, proxy }: { readonly service: Service; readonly proxy: ClassProxy }): Targets => {
-    const ports = [...new Set(service.ports.map(({ port }) => port))];
+  { service: "identity", names: "value", clusterId: "value", ipMode: "value", autoAllocatedAddresses: "value" },
+  ({ service, names, ...perspective }: Inputs): Listeners => {
     const from = originKeys(service);
-    const listenersOf = (names: readonly string[], port: number): readonly Resource<ListenerJson>[] => {
+    return [...new Set(service.ports.map(({ port }) => port))].flatMap((port) => {
       const rest: Omit<ListenerJson, "name"> = {
-        address: envoyAddress(serviceAddress(service, proxy), port),
-        ...additionalAddresses(serviceAddresses(service, proxy).slice(1), port),
+        address: envoyAddress(serviceAddress(service, perspective), port),
+        ...additionalAddresses(serviceAddresses(service, perspective).slice(1), port),
         apiListener: { apiListener: connectionManager(outboundManager(service.hostname, port)) },
       };
       return names.map((target) => {
         const name = targetListenerName(target, port);
         return { name, json: { name, ...rest }, from };
       });
-    };
-    const [full, ...short] = targetNames(service.hostname, proxy);
-    return {
-      full: ports.flatMap((port) => listenersOf([full], port)),
-      short: ports.flatMap((port) => listenersOf(short, port)),
-    };
+    });
   },
 );
 
