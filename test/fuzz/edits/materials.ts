@@ -35,7 +35,7 @@ const registryKinds: ReadonlySet<string> = new Set(["Service", "Pod", "EndpointS
 /** @param seeds how many random sources to take objects from */
 export function gatherMaterials(seeds: number): Materials {
   const sources = Array.from({ length: seeds }, (_, seed) => randomSource(1000 + seed));
-  const cases = [...casesOf("v3"), ...casesOf("gateway-api")]
+  const cases = [...casesOf("v3"), ...casesOf("gateway-api"), ...casesOf("grpc")]
     .map(({ path }) => readCase(path))
     .filter(({ objects }) => objects.length <= maxCaseObjects);
   const manifests = [...sources.flatMap((source) => source.manifests), ...rareObjects];

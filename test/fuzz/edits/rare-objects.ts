@@ -355,6 +355,25 @@ const pods: readonly Manifest[] = ["sidecar", "router"].map((type, at) => ({
   },
 }));
 
+/** Pods whose programs speak xDS themselves. */
+const programs: readonly Manifest[] = ["grpc-agent", "grpc-simple"].map((template, at) => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    name: template,
+    namespace: "ns1",
+    labels: { app: first, version: "v1", "security.istio.io/tlsMode": "istio" },
+    annotations: { "inject.istio.io/templates": template },
+  },
+  spec: { serviceAccountName: first, containers: [{ name: "app", image: "example/app" }] },
+  status: {
+    phase: "Running",
+    podIP: `10.1.10.${at + 1}`,
+    podIPs: [{ ip: `10.1.10.${at + 1}` }],
+    conditions: [{ type: "Ready", status: "True" }],
+  },
+}));
+
 /** Workloads of each kind, as Git folders hold them: templates, and no pods. */
 const workloads: readonly Manifest[] = (
   [
@@ -386,6 +405,7 @@ export const rareObjects: readonly Manifest[] = [
   ...networkingObjects,
   ...policies,
   ...pods,
+  ...programs,
   ...workloads,
 ];
 

@@ -170,6 +170,7 @@ function namedProxies(dice: Dice): readonly NamedProxy[] {
       ...dice.maybe(15, () => ({ ISTIO_VERSION: dice.pick(["1.20.0", "1.27.5", "1.28.0", "1.29.1", "1.30.3"]) })),
       ...dice.maybe(15, () => ({ MESH_ID: "mesh1", CLUSTER_ID: "Kubernetes" })),
       ...dice.maybe(40, () => ({ PROXY_CONFIG: randomProxySettings(dice) })),
+      ...dice.maybe(25, () => ({ GENERATOR: "grpc" })),
     };
     const router = dice.chance(25);
     return {
