@@ -2,7 +2,7 @@ import type { BootstrapJson } from "../../gen/envoy/config/bootstrap/v3/bootstra
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
 
-/** Who an Envoy is and where it polls. */
+/** Who an Envoy is and where its resources come from. */
 export interface BootstrapOptions {
   /** `sidecar~10.0.0.5~web-0.default~default.svc.cluster.local`. */
   readonly nodeId: string;
@@ -13,11 +13,15 @@ export interface BootstrapOptions {
   readonly server: ControlPlane;
   /** Whether anything that the proxy is served, or reports to, names the identity agent; absent: it does. */
   readonly hasIdentity?: boolean;
+  /** How it is told: by the answers to its polls, by default, or by a gRPC stream, of deltas or of the state of the world. */
+  readonly transport?: Transport;
   /** Port of the admin interface on loopback; 0 takes any. */
   readonly adminPort: number;
   /** What the proxy reports to, beside the control plane and the identity agent. */
   readonly services?: BootstrapServices;
 }
+
+export type Transport = "rest" | "delta" | "sotw";
 
 /** Parts of a bootstrap about log, metrics and tracing services. */
 export interface BootstrapServices {
@@ -69,13 +73,45 @@ export const restSource = {
   resourceApiVersion: "V3",
 } as const satisfies ConfigSourceJson;
 
-/** A bootstrap for a stock Envoy, 1.36 or newer, that polls clusters and listeners over REST. */
+/** Of a bootstrap whose resources come by one stream; a start waits for its answer, as it would wait for Istio's. */
+const streamSource = {
+  ads: {},
+  initialFetchTimeout: "0s",
+  resourceApiVersion: "V3",
+} as const satisfies ConfigSourceJson;
+
+/** Where an Envoy's resources come from. Over a stream a node says who it is once. */
+function dynamicResources(transport: Transport): NonNullable<BootstrapJson["dynamicResources"]> {
+  if (transport === "rest") return { cdsConfig: restSource, ldsConfig: restSource };
+  return {
+    adsConfig: {
+      apiType: transport === "delta" ? "DELTA_GRPC" : "GRPC",
+      transportApiVersion: "V3",
+      setNodeOnFirstMessageOnly: true,
+      grpcServices: [{ envoyGrpc: { clusterName: controlPlaneCluster } }],
+    },
+    cdsConfig: streamSource,
+    ldsConfig: streamSource,
+  };
+}
+
+/** A bootstrap for a stock Envoy, 1.36 or newer. */
 export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
-  const { nodeId, nodeCluster, metadata, locality, server, hasIdentity = true, adminPort, services } = options;
+  const {
+    nodeId,
+    nodeCluster,
+    metadata,
+    locality,
+    server,
+    hasIdentity = true,
+    adminPort,
+    services,
+    transport = "rest",
+  } = options;
   return {
     node: { id: nodeId, cluster: nodeCluster, metadata, ...(locality === undefined ? {} : { locality }) },
     admin: { address: socketAddress("127.0.0.1", adminPort) },
-    dynamicResources: { cdsConfig: restSource, ldsConfig: restSource },
+    dynamicResources: dynamicResources(transport),
     staticResources: {
       ...(server.authorizationVariable === undefined
         ? {}
@@ -87,7 +123,11 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
               },
             ],
           }),
-      clusters: [controlPlane(server), ...(hasIdentity ? [identityAgent] : []), ...(services?.clusters ?? [])],
+      clusters: [
+        controlPlane(server, transport),
+        ...(hasIdentity ? [identityAgent] : []),
+        ...(services?.clusters ?? []),
+      ],
     },
     ...(services === undefined || services.statsSinks.length === 0 ? {} : { statsSinks: services.statsSinks }),
     ...(services?.tracing === undefined ? {} : { tracing: services.tracing }),
@@ -117,7 +157,7 @@ const identityAgent: ClusterJson = {
   typedExtensionProtocolOptions: { "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": grpcOptions },
 };
 
-function controlPlane(server: ControlPlane): ClusterJson {
+function controlPlane(server: ControlPlane, transport: Transport): ClusterJson {
   return {
     name: controlPlaneCluster,
     type: isIpAddress(server.host) ? "STATIC" : "STRICT_DNS",
@@ -128,7 +168,7 @@ function controlPlane(server: ControlPlane): ClusterJson {
     },
     ...(server.tls === undefined ? {} : { transportSocket: tlsSocket(server.host, server.tls.caFile) }),
     typedExtensionProtocolOptions: {
-      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": protocolOptions(server),
+      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": protocolOptions(server, transport),
     },
   };
 }
@@ -147,16 +187,23 @@ function tlsSocket(serverName: string, caFile: string) {
   return { name: "envoy.transport_sockets.tls", typedConfig };
 }
 
-function protocolOptions(server: ControlPlane) {
+function protocolOptions(server: ControlPlane, transport: Transport) {
   return {
     "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
-    // Over TLS the server may choose HTTP/2, which keeps a connection from being spent on each held poll.
-    ...(server.tls === undefined
-      ? { explicitHttpConfig: { httpProtocolOptions: {} } }
-      : { autoConfig: { httpProtocolOptions: {}, http2ProtocolOptions: {} } }),
+    ...httpVersions(server, transport),
     // The codec is the last of upstream filters, always.
     httpFilters: [...authorizationFilters(server), upstreamCodec],
   };
+}
+
+function httpVersions({ tls }: ControlPlane, transport: Transport) {
+  // A connection that was lost without a word is found out by its pings.
+  const connectionKeepalive = { interval: "30s", timeout: "5s" };
+  if (transport !== "rest") return { explicitHttpConfig: { http2ProtocolOptions: { connectionKeepalive } } };
+  // Over TLS the server may choose HTTP/2, which keeps a connection from being spent on each held poll.
+  return tls === undefined
+    ? { explicitHttpConfig: { httpProtocolOptions: {} } }
+    : { autoConfig: { httpProtocolOptions: {}, http2ProtocolOptions: {} } };
 }
 
 const upstreamCodec = {

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import { dump } from "js-yaml";
-import { bootstrapOf, type ControlPlane, identityCluster, tokenSecret } from "../agent/bootstrap.ts";
+import { bootstrapOf, type ControlPlane, identityCluster, type Transport, tokenSecret } from "../agent/bootstrap.ts";
 import { censusOf } from "../compile/census.ts";
 import { clustersOf, defaultWorldOptions, gatewaysIn } from "../compile/world-of.ts";
 import { type Diagnostic, PortolanError, type Stage } from "../config/diagnostic.ts";
@@ -27,6 +27,7 @@ interface Options {
   readonly server: string;
   readonly adminPort: number;
   readonly certificates: CertificateSource;
+  readonly ads?: Transport | true;
   readonly json?: boolean;
   readonly tokenFile?: string;
   readonly out?: string;
@@ -44,15 +45,25 @@ export const registerBootstrap: Register = (program, terminal) => {
     .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
     .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)
     .addOption(certificatesOption())
+    .addOption(
+      new Option("--ads [kind]", "a stream over gRPC instead of polls: delta, if nothing is said, or sotw").choices([
+        "delta",
+        "sotw",
+      ]),
+    )
     .option("--json", "as JSON instead of YAML")
     .option("--token-file <path>", "where the proxy's token lies on its machine; wants --out")
     .option("--out <folder>", "write envoy.yaml and what belongs to it there, instead of printing it")
     .option("--at <folder>", "where that folder will be on the proxy's machine (default: --out)")
     .addHelpText(
       "after",
-      "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields",
+      "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields\n  portolan bootstrap istio-ingressgateway-1.bookshop --ads --server http://127.0.0.1:18000",
     )
-    .action(async (node: string | undefined, options: Options) => {
+    .action(async (node: string | undefined, options: Options, command: Command) => {
+      if (options.ads !== undefined && command.getOptionValueSource("server") === "default")
+        throw new PortolanError(
+          "--ads wants --server: where `portolan dev --grpc-port`, or PORTOLAN_GRPC_PORT, serves",
+        );
       const { value: proxies, diagnostics } = proxiesOf(readFiles(await readFolder(options.dir)));
       printDiagnostics(terminal, diagnostics.filter(isTrouble));
       if (node === undefined) {
@@ -80,8 +91,9 @@ export const registerBootstrap: Register = (program, terminal) => {
         throw new PortolanError("--token-file wants --out: the bootstrap comes with a second file");
       const tokenSecretFile = join(options.at ?? resolve(options.out ?? "."), tokenSecretName);
       const access = options.tokenFile === undefined ? {} : { tokenSecretFile };
-      const { server, adminPort, certificates } = options;
-      const bootstrap = bootstrapFor(found, server, adminPort, { certificates, ...access });
+      const { server, adminPort, certificates, ads } = options;
+      const transport = ads === undefined ? "rest" : ads === true ? "delta" : ads;
+      const bootstrap = bootstrapFor(found, server, adminPort, { certificates, transport, ...access });
       const text = options.json === true ? JSON.stringify(bootstrap, undefined, 2) : bootstrapText(bootstrap);
       if (options.out === undefined) {
         terminal.out(text);
@@ -142,8 +154,12 @@ export function bootstrapFor(
   adminPort: number,
   {
     certificates = "sds",
+    transport = "rest",
     ...access
-  }: Pick<ControlPlane, "tokenSecretFile"> & { readonly certificates?: CertificateSource } = {},
+  }: Pick<ControlPlane, "tokenSecretFile"> & {
+    readonly certificates?: CertificateSource;
+    readonly transport?: Transport;
+  } = {},
 ): ReturnType<typeof bootstrapOf> {
   const url = new URL(server);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
@@ -159,6 +175,7 @@ export function bootstrapFor(
       ...access,
       ...(url.protocol === "https:" ? { tls: { caFile: "/etc/ssl/certs/ca-certificates.crt" } } : {}),
     },
+    transport,
     adminPort,
     services,
     // What a proxy reports to may want certificates of its own accord.

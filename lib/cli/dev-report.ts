@@ -31,7 +31,7 @@ export interface DevReport {
    *   with; absent where no pod has a proxy
    */
   serving(
-    url: string,
+    at: { readonly url: string; readonly grpcUrl: string | undefined },
     authentication: string,
     example: { readonly proxy: string; readonly bootstrap: string; readonly more: string } | undefined,
   ): void;
@@ -82,17 +82,18 @@ export function devReport(
       if (!isTold) terminal.err(`${label("store")}${store}`);
       isTold = true;
     },
-    serving(url, authentication, example) {
+    serving({ url, grpcUrl }, authentication, example) {
       if (json)
         return emit({
           event: "serving",
           url,
+          ...(grpcUrl === undefined ? {} : { grpcUrl }),
           store,
           authentication,
           ...(example === undefined ? {} : { proxy: example.proxy }),
         });
       terminal.err(`${label("serving")}${colours.bold(url)}, watching ${folder}`);
-
+      if (grpcUrl !== undefined) terminal.err(`${" ".repeat(10)}${colours.bold(grpcUrl)}, streams over gRPC (ADS)`);
       terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
       if (example === undefined) {
         terminal.err("no pod here has a proxy: label it security.istio.io/tlsMode: istio, and it gets a class");

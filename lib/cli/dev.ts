@@ -14,7 +14,9 @@ import { frontApp } from "../front/app.ts";
 import type { Authentication } from "../front/auth/authentication.ts";
 import { authenticationFor } from "../front/auth/open-to.ts";
 import { settingText } from "../front/auth/setting-file.ts";
-import { createFront } from "../front/front.ts";
+import { serveGrpc } from "../front/connect/grpc-server.ts";
+import type { ExplainedRefusal } from "../front/explain-refusal.ts";
+import { createFront, type Front } from "../front/front.ts";
 import { listening, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
 import type { Refusal } from "../front/refusals.ts";
@@ -42,6 +44,7 @@ import type { Register, Terminal } from "./terminal.ts";
 
 interface Options extends DevOriginOptions {
   readonly port: number;
+  readonly grpcPort?: number | undefined;
   readonly host: string;
   readonly store?: string;
   readonly keyring: string;
@@ -60,6 +63,12 @@ export const registerDev: Register = (program, terminal) => {
     .description("Compiles a folder, publishes it to a file store, serves it to Envoys and follows every saved file.")
     .addOption(
       new Option("--port <port>", "port of the front, 0 takes any").env("PORT").argParser(portNumber).default(8080),
+    )
+    .addOption(
+      new Option("--grpc-port <port>", "port for streams over gRPC (ADS), 0 takes any; without it there are none")
+        .env("PORTOLAN_GRPC_PORT")
+        // An empty variable is none.
+        .argParser((text) => (text === "" ? undefined : portNumber(text))),
     )
     .option("--host <address>", "address that the front listens on", "127.0.0.1")
     .addOption(storeOption("; without any, .portolan/dev-…, one for each folder"))
@@ -84,7 +93,7 @@ export const registerDev: Register = (program, terminal) => {
     .option("--json", "one JSON object a line instead of text")
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan dev\n  portolan dev my-mesh/ --port 9000\n  portolan dev my-mesh/ --once --json\n  portolan dev --kube prod\n  portolan dev my-mesh/ --kube east --kube west\n  portolan dev my-mesh/ --consul http://127.0.0.1:8500\n  portolan dev my-mesh/ --mcp xds://nacos.internal:18848",
+      "\nExamples:\n  portolan dev\n  portolan dev my-mesh/ --port 9000\n  portolan dev my-mesh/ --once --json\n  portolan dev --grpc-port 18000\n  portolan dev --kube prod\n  portolan dev my-mesh/ --kube east --kube west\n  portolan dev my-mesh/ --consul http://127.0.0.1:8500\n  portolan dev my-mesh/ --mcp xds://nacos.internal:18848",
     )
     .action(async (dir: string | undefined, options: Options) => {
       await dev(dir ?? (namesOrigins(options) ? undefined : sampleFolder), options, terminal);
@@ -109,10 +118,12 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
     return;
   }
   const stopped = untilStopped();
-  for (let port = options.port, isAgain = false; ; isAgain = true) {
+  let { port, grpcPort } = options;
+  for (let isAgain = false; ; isAgain = true) {
     const round = await openRound(folder, origins, where, {
       ...publishing,
       port,
+      grpcPort,
       authentication,
       report,
       stopped,
@@ -120,6 +131,7 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
     });
     // The port that was found stays: Envoys know it.
     port = Number(new URL(round.url).port);
+    if (round.grpcUrl !== undefined) grpcPort = Number(new URL(round.grpcUrl).port);
     const end = await Promise.race([stopped, untilGone(where)]);
     await round.close();
     if (end === "stopped") return;
@@ -174,9 +186,9 @@ async function openRound(
   origins: readonly DevOrigin[],
   where: string,
   { authentication, report, isAgain, stopped, ...options }: RoundOptions,
-): Promise<{ readonly url: string; close(): Promise<void> }> {
+): Promise<{ readonly url: string; readonly grpcUrl: string | undefined; close(): Promise<void> }> {
   const store = await openToWrite(where);
-  const front = createFront({
+  const serving = createFront({
     authentication,
     store,
     ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),
@@ -190,6 +202,13 @@ async function openRound(
   });
   /** What was compiled last: where objects stand. */
   let sources: Publication["compiled"]["value"]["sources"] = [];
+  const front: Front = {
+    ...serving,
+    explainRefusals: async () => {
+      const refusals = await serving.explainRefusals();
+      return refusals.length === 0 ? [] : withPlaces(refusals, await placesOf(store, sources));
+    },
+  };
   async function tellRefusal({ nodeId, type, name }: Refusal): Promise<void> {
     const explained = (await front.explainRefusals()).find(
       (one) => one.nodeId === nodeId && one.type === type && one.name === name,
@@ -202,10 +221,17 @@ async function openRound(
   };
   try {
     // Before anything is published: a port that is taken ends it.
-    const { port, host } = options;
+    const { port, grpcPort, host } = options;
     const remedy = "set PORT or --port to another";
     const server = await listening(serveHttp(frontApp(front), port, host), `${host}:${port}`, remedy);
     closing.unshift(server.close);
+    const grpcRemedy = "set PORTOLAN_GRPC_PORT or --grpc-port to another";
+    const streams =
+      grpcPort === undefined
+        ? undefined
+        : await listening(serveGrpc(front, grpcPort, host), `${host}:${grpcPort}`, grpcRemedy);
+    if (streams !== undefined) closing.unshift(streams.close);
+    const urls = { url: server.url, grpcUrl: streams?.url };
     const publishOnce = publisherOf(folder, store, options);
     const publish = async () => {
       const publication = await publishOnce();
@@ -218,17 +244,31 @@ async function openRound(
       again().catch(report.failed);
     };
     const following = await followOrigins(origins, store, report, changed, stopped);
-    if (following === undefined) return { url: server.url, close };
+    if (following === undefined) return { ...urls, close };
     closing.push(following.close);
     const first = await again();
     const example = () => exampleIn(first.compiled.loaded, server.url, options.certificates);
-    if (!isAgain) report.serving(server.url, authentication.description, example());
+    if (!isAgain) report.serving(urls, authentication.description, example());
     if (folder !== undefined) closing.push(await watchFolder(folder, changed));
-    return { url: server.url, close };
+    return { ...urls, close };
   } catch (cause) {
     await close();
     throw cause;
   }
+}
+
+/** With where the objects behind each suspect stand now. */
+function withPlaces(
+  refusals: readonly ExplainedRefusal[],
+  places: ReadonlyMap<string, string>,
+): readonly ExplainedRefusal[] {
+  return refusals.map((refusal) => ({
+    ...refusal,
+    suspects: refusal.suspects?.map((suspect) => ({
+      ...suspect,
+      at: suspect.from.flatMap((key) => places.get(key) ?? []),
+    })),
+  }));
 }
 
 /** The bootstrap of one proxy: a gateway if there is one, since it can be asked from outside. */
@@ -243,7 +283,8 @@ function exampleIn(loaded: LoadedDirectory, url: string, certificates: Certifica
   };
 }
 
-interface PublisherSettings extends Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "allowEmpty"> {
+interface PublisherSettings
+  extends Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "allowEmpty" | "grpcPort"> {
   readonly trust: Trust;
   /** Of origins, the primary cluster first. */
   readonly sources: readonly string[];
@@ -256,13 +297,19 @@ interface PublisherSettings extends Pick<Options, "legacyApi" | "legacyRelease" 
 function publisherOf(
   folder: string | undefined,
   store: ObjectStore,
-  { legacyApi = false, legacyRelease, certificates, allowEmpty = false, trust, sources }: PublisherSettings,
+  { legacyApi = false, legacyRelease, certificates, allowEmpty = false, grpcPort, trust, sources }: PublisherSettings,
 ): () => Promise<Publication> {
   let compiledMs = 0;
   const recompile = createWorldRecompiler({
     store,
     ...(sources.length === 0 ? {} : { sources: ["main", ...sources] }),
-    world: { ...defaultWorldOptions, ...(legacyApi ? { legacyApi: legacyRelease } : {}), certificates },
+    world: {
+      ...defaultWorldOptions,
+      ...(legacyApi ? { legacyApi: legacyRelease } : {}),
+      certificates,
+      // Streams are answered in binary.
+      binaryForms: grpcPort !== undefined,
+    },
     publisher: { pace: heldPace, ...trust },
     onCompiled: () => {
       compiledMs = performance.now();

@@ -18,6 +18,8 @@ export interface Suspect {
   readonly name: string;
   /** Objects that it was made from, as their keys are written: `Kind/namespace/name`. */
   readonly from: readonly string[];
+  /** Where they stand, `catalog.yaml:97`, where the sources are at hand. */
+  readonly at?: readonly string[];
 }
 
 const maxSuspects = 50;
@@ -41,7 +43,7 @@ export async function explainRefusal(
 }
 
 /** undefined for what the store has no more: roots that nothing serves are collected, refusals may be older. */
-async function ifThere<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
+export async function ifThere<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await read();
   } catch (cause) {

@@ -69,6 +69,9 @@ export interface Front {
    * before.
    */
   place(loaded: LoadedRoot, claims: NodeClaims, caller: Caller): Promise<Placement>;
+  /** Where else refusals are heard of than in polls; streams add theirs. */
+  readonly heard: (() => Promise<readonly ExplainedRefusal[]>)[];
+  readonly onRefusal: (refusal: Refusal) => void;
   /** The latest refusals that stand, each with the resources that it may be about. */
   explainRefusals(): Promise<readonly ExplainedRefusal[]>;
   readonly onError: (cause: unknown) => void;
@@ -104,6 +107,7 @@ export function createFront(options: FrontOptions): Front {
   };
   const refusals = createRefusalWatch(now, onRefusal, limits);
   const strangers = createStrangerWatch(now, options.onStranger ?? (() => {}), limits.refusalMs);
+  const heard: Front["heard"] = [];
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];
 
@@ -138,11 +142,14 @@ export function createFront(options: FrontOptions): Front {
     },
     async explainRefusals() {
       const explained: ExplainedRefusal[] = [];
+      for (const source of heard) explained.push(...(await source()));
       for (const refusal of refusals.standing().slice(0, limits.refusals)) {
         explained.push(await explainRefusal(reader, refusal, recentRoots));
       }
       return explained;
     },
+    heard,
+    onRefusal,
     onError,
     close: () => heads.close(),
   };

@@ -25,6 +25,8 @@ export interface Heads {
    * @returns false when the time was up, the signal fired or the front closed before that
    */
   waitForChange(state: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** Whether `close` was called: nobody is to wait any more. */
+  isClosed(): boolean;
   /** Ends watching and lets all who wait go; whoever comes after does not wait. */
   close(): void;
 }
@@ -249,6 +251,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
         wake();
       });
     },
+    isClosed: () => closed,
     close() {
       closed = true;
       stopWatching?.();

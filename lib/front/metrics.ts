@@ -1,6 +1,6 @@
 import type { ResourceType } from "../snapshot/resource-type.ts";
 
-/** What became of a request. */
+/** What became of a request; an answer on a stream is one that changed something. */
 export type Outcome =
   | "changed"
   | "unchanged"
@@ -16,6 +16,8 @@ export interface FrontMetrics {
   poll(type: ResourceType | "secrets", outcome: Outcome): void;
   /** Polls that are being held, up or down by one. */
   held(difference: 1 | -1): void;
+  /** Streams that are open, up or down by one. */
+  stream?(difference: 1 | -1): void;
   /** A node has refused an answer. */
   refusal(type: ResourceType): void;
   /** HEAD could not be read; the last one goes on being served. */

@@ -1,11 +1,11 @@
 import type { Limits } from "../limits/limits.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 
-/** A node that goes on asking with the version it had before it was served another: it has refused that one. */
+/** A node that goes on asking with the version it had before it was served another, or says on a stream that it does not take it. */
 export interface Refusal {
   readonly nodeId: string;
   readonly type: ResourceType;
-  /** Name of the resource; "" for a type that comes whole. */
+  /** Name of the resource; "" for a type that comes whole, and on streams. */
   readonly name: string;
   readonly refused: string;
   /** Version that it keeps; undefined when it never had one. */
@@ -14,6 +14,8 @@ export interface Refusal {
   readonly classId: string;
   /** Root that the refused answer came from. */
   readonly root: string;
+  /** On a stream: the node's own words, cut off where they are very many. */
+  readonly error?: string;
 }
 
 /** REST has no NACK. Polls tell all the same, by the version they keep. */

@@ -51,7 +51,8 @@ export async function selectResources(
   return { version: wireVersion(versions.length === 1 ? versions.join() : hashOf(versions.join())), parts: found };
 }
 
-async function findResource(reader: SnapshotReader, tree: LoadedTree, name: string) {
+/** A resource of a tree by its name: none, or one. */
+export async function findResource(reader: SnapshotReader, tree: LoadedTree, name: string) {
   const segment = segmentWith(tree.segments, name);
   const span = segment && (await reader.segment(segment)).spans.get(name);
   return segment === undefined || span === undefined ? [] : [{ segment, name, version: span.version }];

@@ -57,11 +57,19 @@ export const limits = {
   streams: 100,
   /** gRPC calls at a time on all connections. */
   calls: 1_024,
+  /** Discovery streams at a time on all connections. */
+  discoveryStreams: 8_192,
+  /** How long one of them may go on: then its reader connects again, with a proof of who it is that is good by then. */
+  streamMs: 3_600_000,
+  /** How often a connection with such a stream is asked whether somebody is there, and how long it may take to answer. */
+  keepAliveMs: 30_000,
 
   /** Answers that lie in memory whole until their readers have them. */
   answersBytes: 128 * MiB,
   /** What is remembered of nodes whose polls are held; others are answered at once. */
   heldBytes: 32 * MiB,
+  /** What streams remember of their readers. */
+  watchedBytes: 512 * MiB,
   /** What is remembered of answers that nodes have not confirmed. */
   refusalBytes: 4 * MiB,
   /** How long a node that asks no more is remembered for its refusals. */

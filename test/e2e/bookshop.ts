@@ -58,10 +58,13 @@ export const withWeights = (v1: number, v2: number) => (text: string) => {
 };
 
 /** An Envoy as the bookshop's ingress gateway, with the bootstrap that is printed for its pod. */
-export async function startGateway(frontUrl: string): Promise<RunningEnvoy> {
+export async function startGateway(
+  frontUrl: string,
+  options: Parameters<typeof bootstrapFor>[3] = {},
+): Promise<RunningEnvoy> {
   const gateway = proxiesIn(await readFolder(sample)).find(({ proxy }) => proxy.type === "router");
   if (gateway === undefined) throw new Error("the bookshop has a gateway");
-  return startEnvoy(bootstrapFor(gateway, frontUrl, 0));
+  return startEnvoy(bootstrapFor(gateway, frontUrl, 0, options));
 }
 
 /** Counters that must be 0 in an Envoy that was never told anything wrong, with what they are. */

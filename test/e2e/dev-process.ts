@@ -8,19 +8,20 @@ const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
 export async function startDev(
   folder: string,
   more: readonly string[] = [],
-): Promise<{ readonly url: string; stop(): Promise<void> }> {
+): Promise<{ readonly url: string; readonly grpcUrl: string; stop(): Promise<void> }> {
   const args = [cli, "dev", folder, "--port", "0", "--json", "--store", join(folder, ".store"), ...more];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const exit = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  const url = await new Promise<string>((resolve, reject) => {
+  const { url, grpcUrl } = await new Promise<{ readonly url: string; readonly grpcUrl: string }>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
-      const event: { readonly event: string; readonly url?: string } = JSON.parse(line);
-      if (event.event === "serving") resolve(event.url ?? "");
+      const event: { readonly event: string; readonly url?: string; readonly grpcUrl?: string } = JSON.parse(line);
+      if (event.event === "serving") resolve({ url: event.url ?? "", grpcUrl: event.grpcUrl ?? "" });
     });
     child.once("exit", (code) => reject(new Error(`portolan dev ended with ${code}`)));
   });
   return {
     url,
+    grpcUrl,
     async stop() {
       child.kill("SIGTERM");
       await exit;

@@ -122,7 +122,8 @@ async function onlyOne<T>(messages: AsyncIterable<T>): Promise<T> {
   return message;
 }
 
-function toConnectError(front: Front, cause: unknown): ConnectError {
+/** What a call says that failed; what is not its own fault is told to the log. */
+export function toConnectError(front: Front, cause: unknown): ConnectError {
   if (cause instanceof ConnectError) return cause;
   front.onError(cause);
   return cause instanceof PortolanError

@@ -3,7 +3,8 @@ import {
   createServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
-  type ServerHttp2Session,
+  type Http2Session,
+  type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
@@ -11,6 +12,8 @@ import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono/tiny";
 import type { Limits } from "../../limits/limits.ts";
+import { framesWithin } from "../ads/frames.ts";
+import { adsHandlers } from "../ads/handlers.ts";
 import { guard } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
 import { lastAnswersMs, type RunningServer } from "../node-server.ts";
@@ -23,15 +26,18 @@ import { rpcHandlers } from "./rpc-handlers.ts";
 /** Serves gRPC, gRPC-Web and Connect over HTTP/2 without TLS, on a port of its own. */
 export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): Promise<RunningServer> {
   const { limits } = front;
-  const listener = callListener(front);
-  const sessions = new Set<ServerHttp2Session>();
+  const withStreams = new Set<Http2Session>();
+  const listener = callListener(front, streamListener(front, withStreams));
+  const sessions = new Set<Http2Session>();
   const settings = { maxConcurrentStreams: limits.streams, maxHeaderListSize: limits.headerBytes };
-  const server = createServer({ settings }, withinLimits(limits, listener));
+  const server = createServer({ settings }, listener);
   server.maxConnections = limits.connections;
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
-    session.setTimeout(limits.idleMs, () => session.close());
+    session.setTimeout(limits.idleMs, () => {
+      if (!withStreams.has(session)) session.close();
+    });
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -58,8 +64,8 @@ export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): P
 
 type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 
-/** gRPC and gRPC-Web by the library, Connect as over HTTP/1.1. */
-function callListener(front: Front): Listener {
+/** gRPC and gRPC-Web by the library, Connect as over HTTP/1.1. @param streams answers calls that are discovery streams */
+function callListener(front: Front, streams: ReadonlyMap<string, Listener>): Listener {
   const acceptCompression = [gzip];
   const handlers = new Map(
     rpcHandlers(front, discoveryCalls(front), { acceptCompression }).map((handler) => [handler.requestPath, handler]),
@@ -69,12 +75,78 @@ function callListener(front: Front): Listener {
   mountConnect(connect, front);
   connect.notFound((c) => problem(404, `there is no ${c.req.method} of this kind here`));
   const answerConnect = getRequestListener(connect.fetch, { overrideGlobalObjects: false });
-  return (request, response) => {
-    const handler = handlers.get(request.url.split("?", 1)[0] ?? "");
-    const isRpc = /^application\/grpc\b/.test(request.headers["content-type"] ?? "");
-    if (handler !== undefined && isRpc) answerRpc(front, handler, request, response);
+  const calls = withinLimits(front.limits, (request, response) => {
+    const handler = handlers.get(pathOf(request));
+    if (handler !== undefined && isRpc(request)) answerRpc(front, handler, request, response);
     else answerConnect(request, response);
+  });
+  return (request, response) => {
+    const stream = isRpc(request) ? streams.get(pathOf(request)) : undefined;
+    (stream ?? calls)(request, response);
   };
+}
+
+const pathOf = ({ url }: Http2ServerRequest): string => url.split("?", 1)[0] ?? "";
+/** Not gRPC-Web's kind of stream, which nobody here speaks. */
+const isRpc = ({ headers }: Http2ServerRequest): boolean => /^application\/grpc\b/.test(headers["content-type"] ?? "");
+
+/**
+ * Discovery streams by their paths. They last: what ends them is a reader that takes nothing, a connection on which nobody answers,
+ * and their age.
+ *
+ * @param withStreams connections that have one, kept here
+ */
+function streamListener(front: Front, withStreams: Set<Http2Session>): ReadonlyMap<string, Listener> {
+  const { discoveryStreams, keepAliveMs, callMs } = front.limits;
+  let open = 0;
+  const listen =
+    (handler: UniversalHandler): Listener =>
+    (request, response) => {
+      const { stream } = response;
+      const { session } = stream;
+      if (open >= discoveryStreams || session === undefined) {
+        stream.close(constants.NGHTTP2_REFUSED_STREAM);
+        return;
+      }
+      open += 1;
+      stream.once("close", () => {
+        open -= 1;
+      });
+      // Its reader would go on writing requests that nobody reads.
+      stream.once("wantTrailers", () => setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR)));
+      endIfStalled(stream, callMs);
+      if (!withStreams.has(session)) keepAlive(session, keepAliveMs, withStreams);
+      answerRpc(front, handler, request, response, true);
+    };
+  return new Map(adsHandlers(front, [gzip]).map((handler) => [handler.requestPath, listen(handler)]));
+}
+
+/** Ends a stream whose reader leaves what was written to it where it is. */
+function endIfStalled(stream: ServerHttp2Stream, ms: number): void {
+  stream.setTimeout(ms, () => {
+    if (stream.writableNeedDrain) stream.close(constants.NGHTTP2_CANCEL);
+    else if (!stream.destroyed) endIfStalled(stream, ms);
+  });
+}
+
+/** Asks now and then whether somebody is there: a connection that was lost without a word keeps its streams otherwise. */
+function keepAlive(session: Http2Session, ms: number, withStreams: Set<Http2Session>): void {
+  withStreams.add(session);
+  let isAnswered = true;
+  const timer = setInterval(() => {
+    if (!isAnswered) {
+      session.destroy();
+      return;
+    }
+    isAnswered = false;
+    session.ping((cause) => {
+      isAnswered = cause === null;
+    });
+  }, ms);
+  session.once("close", () => {
+    clearInterval(timer);
+    withStreams.delete(session);
+  });
 }
 
 function answerRpc(
@@ -82,11 +154,13 @@ function answerRpc(
   handler: UniversalHandler,
   request: Http2ServerRequest,
   response: Http2ServerResponse,
+  isStream = false,
 ): void {
   // Whoever names no authority gets no further than whoever goes away meanwhile: the stream is over.
   const answer = async () => {
     const asked = universalRequestFromNodeRequest(request, response, undefined, undefined);
-    await universalResponseToNodeResponse(await handler(asked), response);
+    const body = framesWithin(asked.body, front.bodies, () => response.stream.close(constants.NGHTTP2_CANCEL));
+    await universalResponseToNodeResponse(await handler(isStream ? { ...asked, body } : asked), response);
   };
   answer().catch((cause: unknown) => {
     if (response.stream.destroyed) return;

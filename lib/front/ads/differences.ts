@@ -1,0 +1,54 @@
+import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
+import type { ChangedResource } from "../delta.ts";
+import { wireVersion } from "../select-resources.ts";
+import type { GoneResource } from "./watch.ts";
+
+/** What tells one tree from another, in order of names. */
+export interface Difference {
+  readonly changed: readonly ChangedResource[];
+  readonly gone: readonly GoneResource[];
+}
+
+/** Differences of trees. Thousands of streams have the same tree and are to have the same next one: each is worked out once. */
+export interface Differences {
+  /** @throws PortolanError when the store has the older tree no more */
+  between(older: LoadedTree, newer: LoadedTree): Promise<Difference>;
+}
+
+const none: Difference = { changed: [], gone: [] };
+const bytesPerEntry = 100;
+
+/** @param maxBytes of what is kept */
+export function createDifferences(reader: SnapshotReader, maxBytes = 8 * 1024 * 1024): Differences {
+  const cache = createLoadCache<readonly [LoadedTree, LoadedTree], Difference>({
+    nameOf: ([older, newer]) => `${older.version} ${newer.version}`,
+    maxBytes,
+    load: ([older, newer]) => difference(reader, older, newer),
+    sizeOf: ({ changed, gone }) => bytesPerEntry * (1 + changed.length + gone.length),
+  });
+  return {
+    between: async (older, newer) => (older.version === newer.version ? none : cache.get([older, newer])),
+  };
+}
+
+/** Segments that both have are not read. */
+async function difference(reader: SnapshotReader, older: LoadedTree, newer: LoadedTree): Promise<Difference> {
+  const before = await resourcesBeside(reader, older, newer);
+  const after = await resourcesBeside(reader, newer, older);
+  return {
+    changed: [...after.values()].filter(({ name, version }) => before.get(name)?.version !== version),
+    gone: [...before.values()].filter(({ name }) => !after.has(name)).map(({ name, segment }) => ({ name, segment })),
+  };
+}
+
+async function resourcesBeside(reader: SnapshotReader, tree: LoadedTree, other: LoadedTree) {
+  const shared = new Set(other.segments.map(({ hash }) => hash));
+  const resources = new Map<string, ChangedResource>();
+  for (const segment of tree.segments) {
+    if (shared.has(segment.hash)) continue;
+    for (const { name, version } of (await reader.segment(segment)).spans.values())
+      resources.set(name, { name, version: wireVersion(version), segment });
+  }
+  return resources;
+}

@@ -1,0 +1,128 @@
+import { isWildcard, type ResourceType } from "../../snapshot/resource-type.ts";
+import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { ChangedResource, DeltaAnswer } from "../delta.ts";
+import type { Subscription } from "../delta-request.ts";
+import { findResource, wireVersion } from "../select-resources.ts";
+import type { Differences } from "./differences.ts";
+import type { GoneResource, Watch } from "./watch.ts";
+
+/** How a stream answers: with all that there is, or with what changed. */
+export type StreamKind = "whole" | "delta";
+
+/** What a watch is to be sent of a tree. */
+export interface Due {
+  /** Whether an answer is due even if nothing is in it. */
+  readonly isAnswer: boolean;
+  readonly changed: readonly ChangedResource[];
+  /** What its reader has and the tree has not. */
+  readonly gone: readonly GoneResource[];
+  /** What its reader asked for and nobody has. */
+  readonly missing: readonly string[];
+}
+
+/** What dues are worked out from. */
+export interface Sources {
+  readonly reader: SnapshotReader;
+  readonly differences: Differences;
+}
+
+/** Compares what a reader has with what is in force, the whole of it. */
+export type Compare = (subscription: Subscription) => Promise<DeltaAnswer>;
+
+const nothingDue: Due = { isAnswer: false, changed: [], gone: [], missing: [] };
+
+/** What a watch lacks of a tree. @throws PortolanError when the store has what it was sent before no more */
+export async function dueOf(
+  { reader, differences }: Sources,
+  watch: Watch,
+  tree: LoadedTree,
+  compare: Compare,
+): Promise<Due> {
+  const { owed, names, has } = watch;
+  if (owed.kind === "all") {
+    if (owed.version === wireVersion(tree.version)) return nothingDue;
+    const { changed, removed } = await compare({
+      names: names === "all" ? undefined : names,
+      known: owed.known,
+    });
+    const gone = removed.filter((name) => owed.known.has(name)).map((name) => ({ name, segment: undefined }));
+    // Who has nothing waits for an answer, though there be nothing; who has everything does not.
+    return {
+      isAnswer: owed.known.size === 0,
+      changed,
+      gone,
+      missing: removed.filter((name) => !owed.known.has(name)),
+    };
+  }
+  const moved = has === undefined ? nothingDue : await differences.between(has, tree);
+  const isWanted = wantedBy(names);
+  const changed = moved.changed.filter(({ name }) => isWanted(name));
+  const back = new Set(changed.map(({ name }) => name));
+  const gone = [
+    ...watch.gone.filter(({ name }) => !back.has(name)),
+    ...moved.gone.filter(({ name }) => isWanted(name)),
+  ];
+  if (owed.kind === "nothing") return { isAnswer: false, changed, gone, missing: [] };
+  const asked = await Promise.all(owed.names.map((name) => findResource(reader, tree, name)));
+  const found = asked.flat().filter(({ name }) => !back.has(name));
+  const isGone = new Set(gone.map(({ name }) => name));
+  return {
+    isAnswer: true,
+    changed: [...changed, ...found.map(({ version, ...part }) => ({ ...part, version: wireVersion(version) }))],
+    gone,
+    missing: owed.names.filter((name, i) => asked[i]?.length === 0 && !isGone.has(name)),
+  };
+}
+
+function wantedBy(names: Watch["names"]): (name: string) => boolean {
+  if (names === "all") return () => true;
+  return (name) => {
+    let [low, high] = [0, names.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((names[middle] ?? "") < name) low = middle + 1;
+      else high = middle;
+    }
+    return names[low] === name;
+  };
+}
+
+/** What one message says. */
+export interface Answer {
+  readonly type: ResourceType;
+  /** What is new; of a type that comes whole the rest goes with it. */
+  readonly changed: readonly ChangedResource[];
+  /** Said in delta streams only. */
+  readonly removed: readonly string[];
+  /** What its reader still has, and is to be told later that it is gone. */
+  readonly gone: readonly GoneResource[];
+}
+
+/** What is due of each type, those first that Envoy must learn first. */
+export type Dues = readonly (readonly [ResourceType, Due])[];
+
+/**
+ * The next message to send: what is new, clusters first; when nothing is, what is gone, clusters last. So a route never names a
+ * cluster that its reader does not have.
+ */
+export function nextAnswer(kind: StreamKind, dues: Dues): Answer | undefined {
+  const fresh = dues.find(([, { changed, isAnswer, missing }]) => isAnswer || changed.length + missing.length > 0);
+  if (fresh !== undefined) {
+    const [type, { changed, gone, missing }] = fresh;
+    return { type, changed, removed: missing, gone: tellsOfGone(kind, type) ? gone : [] };
+  }
+  const left = dues.findLast(([type, { gone }]) => gone.length > 0 && tellsOfGone(kind, type));
+  if (left === undefined) return undefined;
+  const [type, { gone }] = left;
+  return { type, changed: [], removed: gone.map(({ name }) => name), gone: [] };
+}
+
+/** A state-of-the-world answer of resources that come by name says nothing of those that are not in it. */
+const tellsOfGone = (kind: StreamKind, type: ResourceType): boolean => kind === "delta" || isWildcard(type);
+
+/** Keeps a tree's own texts instead of those of a request, which take memory in every stream. */
+export function sharing(watch: Watch, { changed }: Pick<Due, "changed">): Watch {
+  if (watch.names === "all" || watch.owed.kind === "nothing") return watch;
+  const shared = new Map(changed.map(({ name }) => [name, name]));
+  return { ...watch, names: watch.names.map((name) => shared.get(name) ?? name) };
+}

@@ -1,0 +1,54 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Complaint, DeltaQuestion, DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import type { Limits } from "../../limits/limits.ts";
+import { typeOfUrl } from "../../snapshot/resource-type.ts";
+import { claimsOf } from "../connect/node-claims.ts";
+import { readSubscription } from "../delta-request.ts";
+import { distinctNames, isName } from "../excess.ts";
+import type { StreamRequest } from "./stream.ts";
+import { askedDelta, askedWhole } from "./watch.ts";
+
+/** A DiscoveryRequest of a stream. @throws ConnectError for what asks for too much */
+export function wholeRequest(question: DiscoveryQuestion, limits: Limits): StreamRequest {
+  const { versionInfo: version, resourceNames, responseNonce: nonce, typeUrl } = question;
+  checkTexts({ version_info: version, response_nonce: nonce, type_url: typeUrl }, limits);
+  const { names } = orThrow(distinctNames("resource_names", resourceNames, limits));
+  const type = typeOfUrl(typeUrl);
+  const request = { version, names, nonce, error: errorOf(question.errorDetail) };
+  return {
+    claims: () => orThrow(claimsOf(question.node, limits)).claims,
+    type,
+    asked: (before) => askedWhole(type ?? "clusters", before, request),
+  };
+}
+
+/** A DeltaDiscoveryRequest of a stream. @throws ConnectError for what asks for too much */
+export function deltaRequest(question: DeltaQuestion, limits: Limits): StreamRequest {
+  const { resourceNamesSubscribe, resourceNamesUnsubscribe, responseNonce: nonce, typeUrl } = question;
+  checkTexts({ response_nonce: nonce, type_url: typeUrl }, limits);
+  const { names: subscribe } = orThrow(distinctNames("resource_names_subscribe", resourceNamesSubscribe, limits));
+  const { names: unsubscribe } = orThrow(distinctNames("resource_names_unsubscribe", resourceNamesUnsubscribe, limits));
+  const { known } = orThrow(readSubscription([], [], question.initialResourceVersions, limits));
+  const type = typeOfUrl(typeUrl);
+  const request = { subscribe, unsubscribe, known, nonce, error: errorOf(question.errorDetail) };
+  return {
+    claims: () => orThrow(claimsOf(question.node, limits)).claims,
+    type,
+    asked: (before) => askedDelta(type ?? "clusters", before, request),
+  };
+}
+
+function checkTexts(texts: Readonly<Record<string, string>>, limits: Limits): void {
+  for (const [field, text] of Object.entries(texts)) {
+    if (!isName(text, limits))
+      throw new ConnectError(`${field} is longer than ${limits.nameBytes} bytes`, Code.InvalidArgument);
+  }
+}
+
+/** Envoy's own words; "" where it refuses without any. */
+const errorOf = (detail: Complaint | undefined): string | undefined => detail?.message;
+
+function orThrow<T extends object>(read: T | { readonly problem: string }): T {
+  if ("problem" in read) throw new ConnectError(String(read.problem), Code.InvalidArgument);
+  return read;
+}

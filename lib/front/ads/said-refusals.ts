@@ -1,0 +1,103 @@
+import type { Limits } from "../../limits/limits.ts";
+import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { type ExplainedRefusal, ifThere, type Suspect } from "../explain-refusal.ts";
+import type { Refusal } from "../refusals.ts";
+import { findResource } from "../select-resources.ts";
+import type { Asked } from "./watch.ts";
+
+/** Who refuses what: the types of one node. */
+export interface Refuser {
+  readonly nodeId: string;
+  readonly type: ResourceType;
+}
+
+/** What nodes say on their streams that they do not take. */
+export interface SaidRefusals {
+  refused(who: Refuser, said: NonNullable<Asked["refusal"]>): void;
+  /** To be told when nothing is refused any more, and when the stream is over: what stands after it, the next one says again. */
+  mended(who: Refuser): void;
+  /** The latest first, each with what it is about. */
+  explained(): Promise<readonly ExplainedRefusal[]>;
+}
+
+interface Said {
+  readonly refusal: Refusal;
+  readonly resources: readonly string[];
+  readonly bytes: number;
+}
+
+/** What is kept of a node's own words, in characters, and of the names of what it refuses. */
+const maxWords = 2_000;
+const maxResources = 50;
+
+/** @param onRefusal told once of each version that a node refuses */
+export function createSaidRefusals(
+  reader: SnapshotReader,
+  now: () => number,
+  onRefusal: (refusal: Refusal) => void,
+  { refusalBytes, refusals }: Pick<Limits, "refusalBytes" | "refusals">,
+): SaidRefusals {
+  /** The one said longest ago first. */
+  const kept = new Map<string, Said>();
+  let bytes = 0;
+  const keyOf = ({ nodeId, type }: Refuser) => `${type} ${nodeId}`;
+
+  function forget(key: string): void {
+    bytes -= kept.get(key)?.bytes ?? 0;
+    kept.delete(key);
+  }
+
+  return {
+    refused(who, { answer, names, error: words }) {
+      const key = keyOf(who);
+      const before = kept.get(key)?.refusal;
+      forget(key);
+      const error = words.slice(0, maxWords);
+      const resources = names.slice(0, maxResources);
+      const { version: refused, kept: keeps, classId, root } = answer;
+      const sinceMs = before?.refused === refused ? before.sinceMs : now();
+      const refusal = { ...who, name: "", refused, kept: keeps, sinceMs, classId, root, error };
+      // Texts take up to two bytes a character, and the node's are in the key once more.
+      const size = resources.reduce(
+        (sum, { length }) => sum + 2 * length,
+        600 + 4 * who.nodeId.length + 2 * error.length,
+      );
+      kept.set(key, { refusal, resources, bytes: size });
+      bytes += size;
+      for (const oldest of kept.keys()) {
+        if (bytes <= refusalBytes) break;
+        forget(oldest);
+      }
+      if (before?.refused !== refused) onRefusal(refusal);
+    },
+    mended: (who) => forget(keyOf(who)),
+    async explained() {
+      const latest = [...kept.values()].reverse().slice(0, refusals);
+      return Promise.all(
+        latest.map(async ({ refusal, resources }) => ({
+          ...refusal,
+          suspects: await ifThere(() => namedIn(reader, refusal, resources)),
+        })),
+      );
+    },
+  };
+}
+
+async function namedIn(
+  reader: SnapshotReader,
+  { root, classId, type }: Refusal,
+  names: readonly string[],
+): Promise<readonly Suspect[]> {
+  const loaded = await reader.root(root);
+  const shape = loaded.classes.get(classId)?.stream;
+  if (shape === undefined) return [];
+  const tree = await reader.tree(loaded.root, type, shape[type]);
+  const found = await Promise.all(names.map((name) => findResource(reader, tree, name)));
+  return Promise.all(
+    found.flat().map(async ({ segment, name }) => {
+      const { spans } = await reader.segment(segment);
+      return { name, from: spans.get(name)?.from ?? [] };
+    }),
+  );
+}

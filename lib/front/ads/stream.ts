@@ -1,0 +1,280 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Budget } from "../../limits/budget.ts";
+import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
+import { type ResourceType, resourceTypes } from "../../snapshot/resource-type.ts";
+import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
+import type { Caller } from "../auth/caller.ts";
+import { connectErrorOf } from "../connect/connect-error.ts";
+import { type DeltaAnswer, deltaFor } from "../delta.ts";
+import type { Front, Served } from "../front.ts";
+import { refuseUnplaced } from "../outcome.ts";
+import { wireVersion } from "../select-resources.ts";
+import {
+  type Answer,
+  type Compare,
+  type Due,
+  type Dues,
+  dueOf,
+  nextAnswer,
+  type Sources,
+  type StreamKind,
+  sharing,
+} from "./due.ts";
+import type { SaidRefusals } from "./said-refusals.ts";
+import { type Asked, owing, type SentAnswer, sent, upToDate, type Watch } from "./watch.ts";
+
+/** A request, once it is read. */
+export interface StreamRequest {
+  /** What it says of its node: asked of the first request of a stream only. @throws ConnectError when it says nothing, or too much */
+  claims(): NodeClaims;
+  /** undefined for a type that is not served: nothing is ever said of it. */
+  readonly type: ResourceType | undefined;
+  asked(before: Watch | undefined): Asked;
+}
+
+/** One answer to be written, and what belongs to it. */
+export interface StreamAnswer extends Answer {
+  readonly kind: StreamKind;
+  readonly tree: LoadedTree;
+  /** What its reader wants of the type. */
+  readonly names: Watch["names"];
+  readonly version: string;
+  readonly nonce: string;
+}
+
+export interface StreamOptions<M> {
+  readonly kind: StreamKind;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  /** What all streams together may remember of their readers. */
+  readonly budget: Budget;
+  readonly refusals: SaidRefusals;
+  readonly sources: Sources;
+  /** Makes room for a message and then the message. `leave` gives the room back. */
+  write(answer: StreamAnswer): Promise<{ readonly message: M; leave(): void }>;
+}
+
+interface Reader {
+  readonly claims: NodeClaims;
+  readonly watches: ReadonlyMap<ResourceType, Watch>;
+}
+
+/** What of the store is in force for a stream's node. */
+interface InForce {
+  readonly root: string;
+  readonly loaded: LoadedRoot;
+  readonly classId: string;
+  readonly trees: ReadonlyMap<ResourceType, LoadedTree>;
+}
+
+/**
+ * One stream: takes requests as they come, and gives one message whenever its reader takes one. What changes meanwhile is not
+ * queued: the next message is worked out from what is in force and wanted when it can be written.
+ *
+ * @throws ConnectError for a request that is not right, a node that has no place, and when the front closes
+ */
+export async function* discoveryStream<M>(
+  front: Front,
+  requests: AsyncIterable<StreamRequest>,
+  { kind, caller, signal, budget, refusals, sources, write }: StreamOptions<M>,
+): AsyncGenerator<M> {
+  let reader: Reader | undefined;
+  let costBytes = 0;
+  let isOver = false;
+  let failure: unknown;
+  let nonces = 0;
+  let wake = () => {};
+  const endMs = performance.now() + front.limits.streamMs;
+
+  function pay(next: Reader): void {
+    const bytes = costOf(next);
+    if (!budget.take(Math.max(bytes - costBytes, 0)))
+      throw new ConnectError("too much is subscribed to on all streams together", Code.ResourceExhausted);
+    budget.give(Math.max(costBytes - bytes, 0));
+    costBytes = bytes;
+    reader = next;
+  }
+
+  function take({ claims, type, asked }: StreamRequest): void {
+    const known = reader ?? { claims: claims(), watches: new Map() };
+    if (type === undefined) {
+      pay(known);
+      return;
+    }
+    const { watch, refusal, isMended } = asked(known.watches.get(type));
+    pay({ ...known, watches: new Map([...known.watches, [type, watch]]) });
+    const who = { nodeId: known.claims.id, type };
+    if (refusal !== undefined) refusals.refused(who, refusal);
+    if (isMended === true) refusals.mended(who);
+  }
+
+  async function takeAll(): Promise<void> {
+    try {
+      for await (const request of requests) {
+        take(request);
+        wake();
+      }
+    } catch (cause) {
+      failure = cause;
+    }
+    isOver = true;
+    wake();
+  }
+
+  /** Waits for a request or the end; of a stream whose node is known for HEAD too. */
+  async function something(state: string | undefined): Promise<void> {
+    const woken = new AbortController();
+    wake = () => woken.abort();
+    signal.addEventListener("abort", wake);
+    const leftMs = Math.max(endMs - performance.now(), 1);
+    if (state !== undefined) await front.heads.waitForChange(state, leftMs, woken.signal);
+    else await firedWithin(woken.signal, Math.min(leftMs, front.limits.requestMs));
+    signal.removeEventListener("abort", wake);
+    wake = () => {};
+  }
+
+  front.metrics.stream?.(1);
+  takeAll();
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      if (failure !== undefined) throw failure;
+      if (isOver || signal.aborted || performance.now() >= endMs) return;
+      if (front.heads.isClosed()) throw new ConnectError("this server ends; connect again", Code.Unavailable);
+      const known = reader;
+      if (known === undefined) {
+        if (!isFirst) throw new ConnectError("nothing was asked", Code.DeadlineExceeded);
+        await something(undefined);
+        continue;
+      }
+      const served = await front.served({ nodeId: known.claims.id, labels: () => labelsOf(known.claims) });
+      if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
+      const force = await inForce(front, served, known, caller);
+      const dues = force === undefined ? [] : await duesOf(sources, known, force);
+      const answer = nextAnswer(kind, dues);
+      if (reader !== known || front.heads.isClosed()) continue;
+      if (force === undefined || answer === undefined) {
+        if (force !== undefined) pay(settled(known, force));
+        await something(served.state);
+        continue;
+      }
+      const watch = known.watches.get(answer.type);
+      const tree = force.trees.get(answer.type);
+      if (watch === undefined || tree === undefined) continue;
+      const nonce = String(nonces + 1);
+      const version = wireVersion(tree.version);
+      const written = await write({ ...answer, kind, tree, names: watch.names, version, nonce });
+      try {
+        // What was worked out for another request than the last is not sent.
+        if (reader !== known) continue;
+        nonces += 1;
+        pay(afterAnswer(known, answer, tree, noteOf(answer, watch, { nonce, version, ...force })));
+        front.metrics.poll(answer.type, "changed");
+        yield written.message;
+      } finally {
+        written.leave();
+      }
+    }
+  } finally {
+    isOver = true;
+    budget.give(costBytes);
+    for (const [type, { refused }] of reader?.watches ?? [])
+      if (refused.length > 0) refusals.mended({ nodeId: reader?.claims.id ?? "", type });
+    front.metrics.stream?.(-1);
+  }
+}
+
+function firedWithin(signal: AbortSignal, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** @returns undefined for a node that had a place and has none any more: it keeps what it has */
+async function inForce(
+  front: Front,
+  { loaded }: Served,
+  { claims, watches }: Reader,
+  caller: Caller,
+): Promise<InForce | undefined> {
+  const placement = await front.place(loaded, claims, caller);
+  const shape = placement.kind === "placed" ? loaded.classes.get(placement.classId)?.stream : undefined;
+  if (placement.kind !== "placed" || shape === undefined) {
+    const isNew = [...watches.values()].every(({ has }) => has === undefined);
+    if (placement.kind === "forbidden" || (isNew && placement.kind !== "placed"))
+      throw connectErrorOf(refuseUnplaced(placement));
+    return undefined;
+  }
+  const trees = new Map<ResourceType, LoadedTree>();
+  for (const type of watches.keys()) trees.set(type, await front.reader.tree(loaded.root, type, shape[type]));
+  return { root: loaded.hash, loaded, classId: placement.classId, trees };
+}
+
+/** Of a class that there is not: it was looked up before. */
+const nothingToTell: DeltaAnswer = { version: "", changed: [], removed: [] };
+
+async function duesOf(sources: Sources, { watches }: Reader, { trees, loaded, classId }: InForce): Promise<Dues> {
+  const dues: [ResourceType, Due][] = [];
+  for (const type of resourceTypes) {
+    const [watch, tree] = [watches.get(type), trees.get(type)];
+    if (watch === undefined || tree === undefined) continue;
+    const compare: Compare = async (subscription) => {
+      const question = { classId, shape: "stream", type, ...subscription } as const;
+      return (await deltaFor(sources.reader, loaded, question)) ?? nothingToTell;
+    };
+    dues.push([type, await dueOf(sources, watch, tree, compare)]);
+  }
+  return dues;
+}
+
+/** Nothing is due: everybody has what is in force, and nobody remembers what was before. */
+function settled(reader: Reader, { trees }: InForce): Reader {
+  const watches = new Map<ResourceType, Watch>();
+  for (const [type, watch] of reader.watches) {
+    const tree = trees.get(type);
+    watches.set(type, tree === undefined ? watch : { ...upToDate(watch, tree), gone: [] });
+  }
+  return { ...reader, watches };
+}
+
+/**
+ * What is known of a reader once it has an answer. A cluster that changed waits for its endpoints, and a delta stream's Envoy does not
+ * ask for them again.
+ */
+function afterAnswer(reader: Reader, answer: Answer, tree: LoadedTree, note: SentAnswer): Reader {
+  const watches = new Map(reader.watches);
+  const watch = watches.get(answer.type);
+  if (watch !== undefined) watches.set(answer.type, sent(sharing(watch, answer), tree, note, answer.gone));
+  const endpoints = watches.get("endpoints");
+  if (answer.type === "clusters" && endpoints !== undefined && endpoints.names !== "all") {
+    const wanted = new Set(endpoints.names);
+    const again = answer.changed.map(({ name }) => name).filter((name) => wanted.has(name));
+    watches.set("endpoints", owing(endpoints, again));
+  }
+  return { ...reader, watches };
+}
+
+function noteOf(
+  { changed, removed }: Answer,
+  { has }: Watch,
+  { nonce, version, classId, root }: Pick<SentAnswer, "nonce" | "version" | "classId" | "root">,
+): SentAnswer {
+  const names = [...changed.map(({ name }) => name), ...removed];
+  return { nonce, names, kept: has && wireVersion(has.version), version, classId, root };
+}
+
+/** About what is remembered of a reader, in bytes. */
+function costOf({ claims, watches }: Reader): number {
+  let bytes = 1_000 + 3 * JSON.stringify(claims).length;
+  for (const { names, owed, refused } of watches.values()) {
+    if (names !== "all") for (const name of names) bytes += 32 + name.length;
+    if (owed.kind === "names") bytes += 64 * owed.names.length;
+    if (owed.kind === "all")
+      for (const [name, version] of owed.known) bytes += 100 + 2 * (name.length + version.length);
+    for (const name of refused) bytes += 16 + 2 * name.length;
+  }
+  return bytes;
+}
