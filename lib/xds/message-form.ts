@@ -39,7 +39,7 @@ export function createFormCheck(registry: Registry): FormCheck {
     if (schema === undefined) return false;
     if (wellKnown(schema, anyCheck) === undefined) return checkOf(schema)(json, depth, true);
     for (const name in json) if (name !== "@type" && name !== "value") return false;
-    return checkOf(schema)(json.value, depth);
+    return depth <= maxDepth && checkOf(schema)(json.value, depth + 1);
   };
   return (schema, json) => checkOf(schema)(json, 0);
 }

@@ -154,5 +154,10 @@ describe("the form of a message, by its table", () => {
     const metadata = { filterMetadata: { a: { b: json } } };
     expect(hasForm(ClusterSchema, { name: "c", metadata })).toBe(false);
     expect(isRead("clusters", { name: "c", metadata })).toBe(false);
+
+    let any: JsonValue = { "@type": "type.googleapis.com/google.protobuf.Struct", value: {} };
+    for (let at = 0; at < 20_000; at++) any = { "@type": "type.googleapis.com/google.protobuf.Any", value: any };
+    const clusterType = { name: "x", typedConfig: any };
+    expect(hasForm(ClusterSchema, { name: "c", clusterType })).toBe(false);
   });
 });

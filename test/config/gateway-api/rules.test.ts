@@ -41,6 +41,11 @@ describe("objects of the Gateway API", () => {
     });
   });
 
+  it("cost no more than they are long, whatever a header's value is", () => {
+    const value = `${"a".repeat(4_000)}\u00e9`;
+    expect(rule({ matches: [{ headers: [{ name: "x", value }] }] }).errors).toHaveLength(1);
+  });
+
   it.each([
     ["a listener of HTTP with TLS", gateway({ tls: { certificateRefs: [{ name: "c" }] } }), "spec.listeners.0.tls"],
     [
@@ -55,6 +60,31 @@ describe("objects of the Gateway API", () => {
       "spec.listeners.0.tls.certificateRefs",
     ],
     ["a host of a TCP listener", gateway({ protocol: "TCP", hostname: "a.com" }), "spec.listeners.0.hostname"],
+    [
+      "a path that is no expression of RE2",
+      rule({ matches: [{ path: { type: "RegularExpression", value: "/(?=x)" } }] }),
+      "spec.rules.0.matches.0.path.value",
+    ],
+    [
+      "a query parameter that is no expression",
+      rule({ matches: [{ queryParams: [{ type: "RegularExpression", name: "q", value: "(" }] }] }),
+      "spec.rules.0.matches.0.queryParams.0.value",
+    ],
+    [
+      "halves of an expression in service and method",
+      read("GRPCRoute", {
+        rules: [{ matches: [{ method: { type: "RegularExpression", service: "(", method: ")" } }] }],
+      }),
+      "spec.rules.0.matches.0.method.service",
+    ],
+    [
+      "a header value that Envoy cannot format",
+      rule({
+        filters: [{ type: "RequestHeaderModifier", requestHeaderModifier: { set: [{ name: "x", value: "%REQ(%" }] } }],
+      }),
+      "spec.rules.0.filters.0.requestHeaderModifier.set.0.value",
+    ],
+    ["more attempts than Envoy counts", rule({ retry: { attempts: 5_000_000_000 } }), "spec.rules.0.retry.attempts"],
     ["a port of 0", gateway({ port: 0 }), "spec.listeners.0.port"],
     ["a host in upper case", gateway({ hostname: "A.com" }), "spec.listeners.0.hostname"],
     [

@@ -1,6 +1,14 @@
 import { error, type Finding, type Path } from "../../finding.ts";
+import { headerValueRules } from "../../rules/routes/header-rules.ts";
 import { each } from "../../rules/values.ts";
-import type { CORS, ExternalAuth, HTTPRouteFilter, PathModifier, RequestMirror } from "../http-route.ts";
+import type {
+  CORS,
+  ExternalAuth,
+  HeaderModifier,
+  HTTPRouteFilter,
+  PathModifier,
+  RequestMirror,
+} from "../http-route.ts";
 import { backendRules } from "./common-route.ts";
 
 /** Type of a filter → the field that holds it. */
@@ -43,12 +51,31 @@ function* oneFilterRules(filter: HTTPRouteFilter, path: Path): Generator<Finding
       yield error([...path, field], `is required for type ${type}`, "", "missing-field");
     }
   }
-  const { requestMirror, requestRedirect, urlRewrite, cors, externalAuth } = filter;
+  const {
+    requestHeaderModifier,
+    responseHeaderModifier,
+    requestMirror,
+    requestRedirect,
+    urlRewrite,
+    cors,
+    externalAuth,
+  } = filter;
+  yield* headerModifierRules(requestHeaderModifier, [...path, "requestHeaderModifier"]);
+  yield* headerModifierRules(responseHeaderModifier, [...path, "responseHeaderModifier"]);
   if (requestMirror !== undefined) yield* mirrorRules(requestMirror, [...path, "requestMirror"]);
   yield* modifierRules(requestRedirect?.path, [...path, "requestRedirect", "path"]);
   yield* modifierRules(urlRewrite?.path, [...path, "urlRewrite", "path"]);
   if (cors !== undefined) yield* corsRules(cors, [...path, "cors"]);
   if (externalAuth !== undefined) yield* externalAuthRules(externalAuth, [...path, "externalAuth"]);
+}
+
+/** Envoy reads values as format strings, whatever wrote them. */
+function* headerModifierRules(modifier: HeaderModifier | undefined, path: Path): Generator<Finding> {
+  for (const operation of ["set", "add"] as const) {
+    yield* each(modifier?.[operation], [...path, operation], function* ({ value }, here) {
+      yield* headerValueRules(value, [...here, "value"]);
+    });
+  }
 }
 
 function* mirrorRules({ backendRef, percent, fraction }: RequestMirror, path: Path): Generator<Finding> {

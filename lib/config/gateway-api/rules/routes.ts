@@ -2,6 +2,7 @@ import type { ConfigMeta } from "../../config.ts";
 import { parseDuration } from "../../duration.ts";
 import { error, type Finding, type Path } from "../../finding.ts";
 import { isIpAddress } from "../../ip-address.ts";
+import { regexRules } from "../../rules/regex.ts";
 import { each } from "../../rules/values.ts";
 import type {
   HTTPBackendRef,
@@ -9,6 +10,7 @@ import type {
   HTTPRouteMatch,
   HTTPRouteRule,
   KubernetesHTTPRoute,
+  NamedMatch,
   SessionPersistence,
 } from "../http-route.ts";
 import type { GRPCRoute, GRPCRouteMatch, KubernetesTCPRoute, KubernetesTLSRoute } from "../other-routes.ts";
@@ -69,7 +71,7 @@ function* matchCountRules(rules: readonly { readonly matches?: readonly unknown[
 
 function* httpRuleRules(rule: HTTPRouteRule, path: Path): Generator<Finding> {
   const { matches, filters = [], backendRefs = [], timeouts } = rule;
-  yield* each(matches, [...path, "matches"], pathRules);
+  yield* each(matches, [...path, "matches"], httpMatchRules);
   yield* filterRules(rule.filters, [...path, "filters"]);
   yield* each(rule.backendRefs, [...path, "backendRefs"], httpBackendRules);
   if (backendRefs.length > 0 && filters.some(({ requestRedirect }) => requestRedirect !== undefined)) {
@@ -106,24 +108,43 @@ function* httpBackendRules(backend: HTTPBackendRef, path: Path): Generator<Findi
 const plainPath = /^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|[%][0-9a-fA-F]{2})+$/;
 const oddPath = /\/\/|\/\.\/|\/\.\.\/|%2f|%2F|#|\/\.\.?$/;
 
-function* pathRules({ path: { type, value } }: HTTPRouteMatch, path: Path): Generator<Finding> {
-  if (type === "RegularExpression") return;
+function* httpMatchRules(match: HTTPRouteMatch, path: Path): Generator<Finding> {
+  yield* pathRules(match.path, [...path, "path", "value"]);
+  yield* each(match.headers, [...path, "headers"], namedMatchRules);
+  yield* each(match.queryParams, [...path, "queryParams"], namedMatchRules);
+}
+
+/** The definitions take any text for an expression; an Envoy that cannot compile one refuses the whole route table. */
+function* namedMatchRules({ type, value }: NamedMatch, path: Path): Generator<Finding> {
+  if (type === "RegularExpression") yield* regexRules(value, [...path, "value"]);
+}
+
+function* pathRules({ type, value }: HTTPRouteMatch["path"], path: Path): Generator<Finding> {
+  if (type === "RegularExpression") {
+    yield* regexRules(value, path);
+    return;
+  }
   if (value.startsWith("/") && plainPath.test(value) && !oddPath.test(value)) return;
   const hint = "begin with /, and write neither //, /./, /../ nor an encoded slash";
-  yield error([...path, "path", "value"], `${JSON.stringify(value)} is no plain path`, hint);
+  yield error(path, `${JSON.stringify(value)} is no plain path`, hint);
 }
 
 const grpcService = /^\.?[a-z_][a-z_0-9]*(\.[a-z_][a-z_0-9]*)*$/i;
 const grpcMethod = /^[A-Za-z_][A-Za-z_0-9]*$/;
 
-function* grpcMatchRules({ method }: GRPCRouteMatch, path: Path): Generator<Finding> {
+function* grpcMatchRules({ method, headers }: GRPCRouteMatch, path: Path): Generator<Finding> {
+  yield* each(headers, [...path, "headers"], namedMatchRules);
   if (method === undefined) return;
   const here = [...path, "method"];
   const { type, service, method: name } = method;
   if (service === undefined && name === undefined) {
     yield error(here, "needs a service or a method", "", "missing-field");
   }
-  if (type !== "Exact") return;
+  if (type !== "Exact") {
+    if (service !== undefined) yield* regexRules(service, [...here, "service"]);
+    if (name !== undefined) yield* regexRules(name, [...here, "method"]);
+    return;
+  }
   if (service !== undefined && !grpcService.test(service)) {
     yield error([...here, "service"], `${JSON.stringify(service)} is no name of a service`);
   }

@@ -37,7 +37,7 @@ export const protocolName = textOf(
   { max: 255 },
 );
 export const headerName = textOf("the name of a header", /^[A-Za-z0-9!#$%&'*+\-.^_\x60|~]+$/, { max: 256 });
-export const headerValue = textOf("visible characters, with single blanks between", /^[!-~]+([\t ]?[!-~]+)*$/, {
+export const headerValue = textOf("visible characters, with single blanks between", /^[!-~]+(?:[\t ][!-~]+)*$/, {
   max: 4096,
 });
 /** As the Gateway API writes it, `1h30m`. */

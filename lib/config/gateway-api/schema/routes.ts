@@ -56,7 +56,7 @@ const httpRule = fields(
     timeouts: fields({}, { request: gatewayDuration, backendRequest: gatewayDuration }),
     retry: fields(
       {},
-      { codes: z.array(wholeNumber(400, 599)), attempts: z.int("must be a whole number"), backoff: gatewayDuration },
+      { codes: z.array(wholeNumber(400, 599)), attempts: wholeNumber(-2_147_483_648), backoff: gatewayDuration },
     ),
     sessionPersistence,
   },

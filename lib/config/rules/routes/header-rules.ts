@@ -55,7 +55,7 @@ function* writableNameRules(name: string, path: Path, authority: boolean): Gener
 }
 
 /** Envoy's format strings: `%%`, `%NAME%`, `%NAME(arguments)%`. */
-function* headerValueRules(value: string, path: Path): Generator<Finding> {
+export function* headerValueRules(value: string, path: Path): Generator<Finding> {
   if (controls.test(value)) yield error(path, "has control characters");
   if (!isBalanced(value)) {
     yield error(
