@@ -72,7 +72,11 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
     },
     async publish(world, base, { reason = "publish", by = "", why = "", share } = {}) {
       const problems = check(world);
-      if (problems.length > 0) throw new PortolanError(`the compiled world is not whole: ${firstOf(problems)}`);
+      if (problems.length > 0) {
+        // What was left out is why something is missing, and says whose fault it is.
+        const refused = world.diagnostics.filter(({ code }) => code === "resource-refused");
+        throw new PortolanError(`the compiled world is not whole: ${firstOf(problems)}`, refused);
+      }
       if (share !== undefined && base === undefined) {
         throw new PortolanError("nothing was published yet that a canary could differ from");
       }

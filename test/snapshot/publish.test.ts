@@ -55,6 +55,29 @@ async function blobs(store: ObjectStore): Promise<ReadonlyMap<string, Uint8Array
 const big = (content: string) =>
   Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`c${i}`, i === 250 ? content : "x".repeat(800)]));
 
+describe("a world that is not whole", () => {
+  it("is refused, with what was left out of it and whose fault that is", async () => {
+    const world = worldOf({ a: {} });
+    const [made] = world.classes;
+    const text = '{"name":"l","rds":{"routeConfigName":"http.80"}}';
+    const listeners = [{ name: "l", text, version: hashOf(text), from: [] }];
+    const lists = { clusters: [], endpoints: [], routes: [], ...made?.poll, listeners };
+    const refused = {
+      code: "resource-refused",
+      severity: "error",
+      origin: { key: { group: "g", kind: "HTTPRoute", namespace: "evil", name: "r" }, file: "r.yaml", line: 3 },
+      path: [],
+      message: "routes http.80 was left out",
+      hint: "",
+    } as const;
+    const half = { ...world, classes: [{ id: "a", poll: lists, stream: lists }], diagnostics: [refused] };
+    await expect(publish(publisherAt(memoryStore()).publisher, half)).rejects.toMatchObject({
+      message: expect.stringContaining("http.80, which do not exist"),
+      diagnostics: [refused],
+    });
+  });
+});
+
 describe("publish", () => {
   it("stores a world that reads back equal", async () => {
     const store = memoryStore();
