@@ -32,7 +32,7 @@ interface WriteVerb {
 export const registerApply: Register = (program, terminal) =>
   registerWrite(program, terminal, {
     name: "apply",
-    about: "Creates or replaces the objects of files, in one commit.",
+    about: "Creates or replaces the objects of files, in one commit; in a cluster, applies them server-side.",
   });
 
 /** `portolan create -f …`: fails on what exists. */

@@ -2,8 +2,9 @@ import { byCodePoint, keyText, PortolanError } from "../../config/diagnostic.ts"
 import { groupVersion } from "../../config/group-version.ts";
 import { toObject } from "../../config/object-json.ts";
 import { isSecret } from "../../config/secret-objects.ts";
-import { fieldsOf, textOf } from "../../config/untyped.ts";
-import { type ApiFailure, send } from "../../registry/kubernetes/api/client.ts";
+import { type Fields, fieldsOf, textOf } from "../../config/untyped.ts";
+import { type ApiAnswer, type ApiFailure, send } from "../../registry/kubernetes/api/client.ts";
+import { sameValue } from "../../registry/same.ts";
 import { type InputOptions, wholeInput } from "../config-input.ts";
 import type { Terminal } from "../terminal.ts";
 import { connectKube, type KubeConnection } from "./kube-connection.ts";
@@ -23,9 +24,10 @@ export interface KubeWriteOptions extends InputOptions {
 
 /**
  * Writes the objects of files into a live cluster: configuration validated and in today's form, Kubernetes' own as they stand,
- * Namespaces first. What is not there is made, what is there is replaced as it was read a moment ago. Secrets are left out.
+ * Namespaces first. Secrets are left out.
  *
- * @param condition `absent`: nothing may be there, `present`: everything has to be
+ * @param condition `absent`: nothing may be there; `present`: everything has to be, and is replaced as it was read a moment ago; absent: a
+ *   server-side apply, which leaves the fields of others as they are
  * @throws PortolanError when something was refused; the others are written
  */
 export async function writeToCluster(
@@ -77,45 +79,80 @@ function nameOf({ apiVersion, kind, metadata: { name, namespace = "" } }: Writte
 
 type Written = { readonly text: string } | { readonly refusal: string };
 
+/** Who the fields are, for the server: it takes away those that the next apply leaves out. */
+const manager = "fieldManager=portolan";
+
 async function write(
   connection: KubeConnection,
   object: WrittenObject,
   condition: "absent" | "present" | undefined,
   { dryRun = false }: KubeWriteOptions,
 ): Promise<Written> {
+  const { client } = connection;
   const { group, version } = groupVersion(object.apiVersion);
   const place = await connection.find(group, object.kind, version);
   if (place === undefined) return { refusal: `the cluster has no such kind: install its definition first` };
-  const namespace = object.metadata.namespace ?? connection.namespace;
-  const collection = place.path(place.isNamespaced ? namespace : "");
+  const namespace = place.isNamespaced ? (object.metadata.namespace ?? connection.namespace) : "";
+  const collection = place.path(namespace);
   const path = `${collection}/${object.metadata.name}`;
-  const ask = dryRun ? "?dryRun=All" : "";
-  const body = { ...object, apiVersion: place.apiVersion };
+  const ask = `?${manager}${dryRun ? "&dryRun=All" : ""}`;
+  const metadata = writtenMetadata(object, namespace);
+  const body = { ...object, apiVersion: place.apiVersion, metadata };
   const there = condition === "absent" ? undefined : await current(connection, path);
-  if (there === undefined) {
-    if (condition === "present") return { refusal: "does not exist" };
-    const made = await send(connection.client, collection + ask, { method: "POST", body });
-    if ("failure" in made) return { refusal: refusalText(made.failure) };
-    return { text: `Created ${nameOf(object)} at revision ${await revisionOf(made.response)}` };
+  if (there === undefined && condition === "present") return { refusal: "does not exist" };
+  const before = there === undefined ? undefined : fieldsOf(there.metadata);
+  let answer: ApiAnswer;
+  if (condition === undefined) {
+    const contentType = "application/apply-patch+yaml";
+    answer = await send(client, `${path}${ask}&force=true`, { method: "PATCH", body, contentType });
+  } else if (before === undefined) answer = await send(client, collection + ask, { method: "POST", body });
+  else {
+    const { resourceVersion } = before;
+    const replacement = { ...body, metadata: { ...metadata, resourceVersion } };
+    answer = await send(client, path + ask, { method: "PUT", body: replacement });
   }
-  const metadata = { ...object.metadata, resourceVersion: there };
-  const replaced = await send(connection.client, path + ask, { method: "PUT", body: { ...body, metadata } });
-  if ("failure" in replaced) return { refusal: refusalText(replaced.failure) };
-  const revision = await revisionOf(replaced.response);
-  const text = revision === there ? `Unchanged ${nameOf(object)}` : `Updated ${nameOf(object)} to revision ${revision}`;
-  return { text };
+  if ("failure" in answer) return { refusal: writeRefusal(answer.failure, namespace) };
+  const written = fieldsOf(await answer.response.json());
+  const isUnchanged = there !== undefined && sameValue(content(there), content(written));
+  const revision = dryRun ? "" : textOf(fieldsOf(written.metadata).resourceVersion);
+  const name = nameOf(object);
+  if (there === undefined) return { text: `Created ${name}${revision && ` at revision ${revision}`}` };
+  return { text: isUnchanged ? `Unchanged ${name}` : `Updated ${name}${revision && ` to revision ${revision}`}` };
 }
 
-/** The resourceVersion of an object; undefined where there is none. */
-async function current({ client }: KubeConnection, path: string): Promise<string | undefined> {
+/** What a file says of an object that servers set, as in what `kubectl get -o yaml` printed, is not wished for. */
+function writtenMetadata({ metadata }: WrittenObject, namespace: string): Fields {
+  const {
+    managedFields: _m,
+    resourceVersion: _r,
+    uid: _u,
+    generation: _g,
+    creationTimestamp: _c,
+    ...wanted
+  } = metadata;
+  return { ...wanted, ...(namespace === "" ? {} : { namespace }) };
+}
+
+/** An object without what the server counts at every write. */
+function content({ metadata, ...fields }: Fields): Fields {
+  const { managedFields: _m, resourceVersion: _r, generation: _g, ...kept } = fieldsOf(metadata);
+  return { ...fields, metadata: kept };
+}
+
+/** An object as it is; undefined where there is none. */
+async function current({ client }: KubeConnection, path: string): Promise<Fields | undefined> {
   const answer = await send(client, path, {});
-  if ("response" in answer) return revisionOf(answer.response);
+  if ("response" in answer) return fieldsOf(await answer.response.json());
   if (answer.failure.status === 404) return undefined;
   throw new PortolanError(refusalText(answer.failure));
 }
 
-const revisionOf = async (response: Response): Promise<string> =>
-  textOf(fieldsOf(fieldsOf(await response.json()).metadata).resourceVersion);
+/** Of a new object nothing but its namespace can be missing. */
+function writeRefusal(failure: ApiFailure, namespace: string): string {
+  if (failure.reason !== "NotFound" || namespace === "") return refusalText(failure);
+  const hint = `have the files hold the Namespace too, or make it with \`kubectl create namespace ${namespace}\``;
+  return failure.message.startsWith("namespaces ") ? `${failure.message}: ${hint}` : failure.message;
+}
 
 /** What a server says of an object that it does not take. */
 export function refusalText({ status, reason, message }: ApiFailure): string {

@@ -28,9 +28,11 @@ export type ApiAnswer = { readonly response: Response } | { readonly failure: Ap
 
 /** What to ask for, where it is not simply read. */
 export interface ApiRequest {
-  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Media type of the body; JSON when absent. */
+  readonly contentType?: string;
   /** Media type of the answer; JSON when absent. */
   readonly accept?: string;
   readonly signal?: AbortSignal | undefined;
@@ -54,14 +56,14 @@ async function failureOf(response: Response): Promise<ApiFailure> {
 }
 
 async function ask(client: ApiClient, path: string, request: ApiRequest, isRefused: boolean): Promise<ApiAnswer> {
-  const { method = "GET", body, accept = "application/json", signal } = request;
+  const { method = "GET", body, accept = "application/json", contentType = "application/json", signal } = request;
   const token = await client.token?.(isRefused);
   const response = await client.fetch(client.baseUrl + path, {
     method,
     headers: {
       accept,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(body === undefined ? {} : { "content-type": contentType }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
