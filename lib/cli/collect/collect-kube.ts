@@ -1,6 +1,7 @@
 import { connectCluster } from "../../registry/kubernetes/access/connect.ts";
 import { kubernetesOrigin } from "../../registry/kubernetes/api/kubernetes-origin.ts";
 import { examplesText } from "../examples.ts";
+import { oneShotClient } from "../kube/one-shot-client.ts";
 import type { Register } from "../terminal.ts";
 import { addCollectOptions, type CollectOptions } from "./collect-options.ts";
 import { runCollector } from "./run-collector.ts";
@@ -32,7 +33,8 @@ export const registerCollectKube: Register = (program, terminal) => {
   addCollectOptions(command, "kubernetes").action(async (options: Options) => {
     const { context, kubeconfig, cluster, secretNames = false } = options;
     const connected = await connectCluster(context, kubeconfig);
-    const origin = kubernetesOrigin(connected.client, { cluster, secretNames });
+    const client = options.once === true ? oneShotClient(connected) : connected.client;
+    const origin = kubernetesOrigin(client, { cluster, secretNames });
     const what = `cluster ${cluster}: context ${connected.context}, ${connected.client.baseUrl}`;
     await runCollector(origin, what, options, terminal);
   });

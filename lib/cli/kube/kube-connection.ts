@@ -3,6 +3,7 @@ import { groupVersion } from "../../config/group-version.ts";
 import { fieldsOf, flagOf, listOf, textOf } from "../../config/untyped.ts";
 import { connectCluster } from "../../registry/kubernetes/access/connect.ts";
 import { type ApiClient, apiError, send } from "../../registry/kubernetes/api/client.ts";
+import { oneShotClient } from "./one-shot-client.ts";
 
 /** Sends a command to a live cluster: a context of kubectl, "" for the current one. */
 export const kubeOption = (about: string): Option =>
@@ -34,7 +35,9 @@ export interface KubeConnection {
 
 /** @param option what `--kube` says */
 export async function connectKube(option: string): Promise<KubeConnection> {
-  const { client, context, namespace } = await connectCluster(option === "" ? undefined : option);
+  const connected = await connectCluster(option === "" ? undefined : option);
+  const { context, namespace } = connected;
+  const client = oneShotClient(connected);
   const read = async (path: string) => {
     const answer = await send(client, path, {});
     if ("response" in answer) return fieldsOf(await answer.response.json());

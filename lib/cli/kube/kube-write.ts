@@ -8,6 +8,7 @@ import { sameValue } from "../../registry/same.ts";
 import { type InputOptions, wholeInput } from "../config-input.ts";
 import type { Terminal } from "../terminal.ts";
 import { connectKube, type KubeConnection } from "./kube-connection.ts";
+import { UnreachableCluster } from "./one-shot-client.ts";
 
 /** An object on its way to a server. */
 interface WrittenObject {
@@ -28,7 +29,7 @@ export interface KubeWriteOptions extends InputOptions {
  *
  * @param condition `absent`: nothing may be there; `present`: everything has to be, and is replaced as it was read a moment ago; absent: a
  *   server-side apply, which leaves the fields of others as they are
- * @throws PortolanError when something was refused; the others are written
+ * @throws PortolanError when something was refused, the others being written; UnreachableCluster as soon as it is
  */
 export async function writeToCluster(
   options: KubeWriteOptions,
@@ -38,18 +39,19 @@ export async function writeToCluster(
 ): Promise<void> {
   const objects = inOrder(await objectsIn(options, terminal, verb));
   const connection = await connectKube(options.kube);
-  const refused: string[] = [];
+  let refused = 0;
   for (const object of objects) {
     const done = await write(connection, object, condition, options).catch((cause: unknown) => {
-      if (!(cause instanceof PortolanError)) throw cause;
+      if (!(cause instanceof PortolanError) || cause instanceof UnreachableCluster) throw cause;
       return { refusal: cause.message };
     });
-    if ("refusal" in done) refused.push(`${nameOf(object)}: ${done.refusal}`);
-    else terminal.out(done.text + (options.dryRun === true ? " (dry run)" : ""));
+    if ("refusal" in done) {
+      refused += 1;
+      terminal.err(`${nameOf(object)}: ${done.refusal}`);
+    } else terminal.out(done.text + (options.dryRun === true ? " (dry run)" : ""));
   }
-  if (refused.length === 0) return;
-  for (const line of refused) terminal.err(line);
-  throw new PortolanError(`${refused.length} of ${objects.length} objects were refused by ${connection.context}`);
+  if (refused === 0) return;
+  throw new PortolanError(`${refused} of ${objects.length} objects were refused by ${connection.context}`);
 }
 
 async function objectsIn(options: InputOptions, terminal: Terminal, verb: string): Promise<readonly WrittenObject[]> {
