@@ -9,6 +9,7 @@ import type { ShownObject } from "./config-print.ts";
 import { refusalText } from "./config-write.ts";
 import { kubeOption } from "./kube/kube-connection.ts";
 import { deleteFromCluster } from "./kube/kube-read.ts";
+import { keysInFiles } from "./kube/kube-write.ts";
 import { tellIfPinned } from "./recompiled-text.ts";
 import type { Register } from "./terminal.ts";
 
@@ -25,7 +26,7 @@ export const registerDelete: Register = (program, terminal) => {
     .argument("[type]", "such as virtualservice, vs or vs/reviews")
     .argument("[names...]")
     .option("--json", "what was deleted as JSON")
-    .addOption(kubeOption("from a live Kubernetes cluster, one by one"))
+    .addOption(kubeOption("from a live Kubernetes cluster, one by one; Kubernetes' own kinds of files too"))
     .addHelpText(
       "after",
       "\nExamples:\n  portolan delete vs reviews -n bookshop\n  portolan delete vs/reviews dr/reviews -n bookshop\n  portolan delete -f mesh/\n  portolan delete vs/reviews -n bookshop --kube prod",
@@ -35,11 +36,12 @@ export const registerDelete: Register = (program, terminal) => {
       if ((type === undefined) === (options.filename === undefined)) {
         throw new InvalidArgumentError("name a type and objects, or files with -f, and not both");
       }
-      const keys =
-        type === undefined
-          ? (await configInput(options, terminal, "delete")).map(keyOf)
-          : keysNamed([type, ...names], options.namespace);
       const { kube } = options;
+      const keysIn = async () =>
+        kube === undefined
+          ? (await configInput(options, terminal, "delete")).map(keyOf)
+          : keysInFiles(options, terminal);
+      const keys = type === undefined ? await keysIn() : keysNamed([type, ...names], options.namespace);
       if (kube !== undefined) {
         const deleted: ConfigKey[] = [];
         const tell = (key: ConfigKey) => {

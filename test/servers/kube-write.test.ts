@@ -120,4 +120,19 @@ describe.skipIf(!hasApiServer())("commands with --kube, on a real API server", (
     const { metadata } = await server.ask("GET", routePath);
     expect(fieldsOf(metadata).annotations).toBeUndefined();
   });
+
+  it("delete takes away what apply has made, Kubernetes' own kinds too and namespaces last", async () => {
+    for (const path of [routePath, servicePath])
+      await server.ask("PATCH", path, { metadata: { finalizers: null } }, "application/merge-patch+json");
+    expect(await run("delete", [namespace, service, route("cart"), deployment])).toEqual([
+      "Deleted: Deployment cart",
+      "Deleted: Service cart",
+      "Deleted: VirtualService cart",
+      "Deleted: Namespace shop",
+    ]);
+    await expect(server.ask("GET", servicePath)).rejects.toThrow("404");
+    const { metadata } = await server.ask("GET", "/api/v1/namespaces/shop");
+    expect(fieldsOf(metadata).deletionTimestamp).toBeDefined();
+    expect(await run("delete", [service])).toEqual(["portolan: Service cart does not exist"]);
+  });
 });

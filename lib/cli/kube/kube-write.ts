@@ -1,4 +1,4 @@
-import { byCodePoint, keyText, PortolanError } from "../../config/diagnostic.ts";
+import { byCodePoint, type ConfigKey, keyText, PortolanError } from "../../config/diagnostic.ts";
 import { groupVersion } from "../../config/group-version.ts";
 import { toObject } from "../../config/object-json.ts";
 import { isSecret } from "../../config/secret-objects.ts";
@@ -54,11 +54,18 @@ export async function writeToCluster(
   throw new PortolanError(`${refused} of ${objects.length} objects were refused by ${connection.context}`);
 }
 
+/** Keys of what `apply --kube` would write of files, Namespaces last. @throws as `wholeInput` */
+export async function keysInFiles(options: InputOptions, terminal: Terminal): Promise<readonly ConfigKey[]> {
+  const objects = inOrder(await objectsIn(options, terminal, "delete"));
+  const namespaces = objects.filter(isNamespace);
+  return [...objects.filter((object) => !isNamespace(object)), ...namespaces].map(keyOfObject);
+}
+
 async function objectsIn(options: InputOptions, terminal: Terminal, verb: string): Promise<readonly WrittenObject[]> {
   const { configs, objects, others } = await wholeInput(options, terminal, verb);
   const secrets = objects.filter(isSecret);
   for (const { origin } of secrets)
-    terminal.err(`left out: Secret ${origin.key.name}; what it holds is not read: \`kubectl apply\` takes it`);
+    terminal.err(`left out: Secret ${origin.key.name}; what it holds is not read: \`kubectl ${verb}\` takes it`);
   const plain = [...objects.filter((object) => !isSecret(object)), ...others];
   return [
     ...configs.map((config) => ({ ...toObject(config, false), spec: fieldsOf(config.spec) })),
@@ -74,9 +81,17 @@ function inOrder(objects: readonly WrittenObject[]): readonly WrittenObject[] {
   );
 }
 
-function nameOf({ apiVersion, kind, metadata: { name, namespace = "" } }: WrittenObject): string {
-  const text = keyText({ group: groupVersion(apiVersion).group, kind, name, namespace });
-  return namespace === "" ? text.replace("//", "/") : text;
+const keyOfObject = ({ apiVersion, kind, metadata: { name, namespace = "" } }: WrittenObject): ConfigKey => ({
+  group: groupVersion(apiVersion).group,
+  kind,
+  name,
+  namespace,
+});
+
+function nameOf(object: WrittenObject): string {
+  const key = keyOfObject(object);
+  const text = keyText(key);
+  return key.namespace === "" ? text.replace("//", "/") : text;
 }
 
 type Written = { readonly text: string } | { readonly refusal: string };
