@@ -41,7 +41,7 @@ export const registerAnalyze: Register = (program, terminal) => {
     .addOption(new Option("-o, --output <format>", "how to print").choices(formats).default("log"))
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan analyze samples/bookshop\n  portolan analyze -f mesh/ -o json --failure-threshold Warning\n  portolan analyze --kube prod\n  portolan analyze --list",
+      "\nExamples:\n  portolan analyze samples/bookshop\n  portolan analyze -f mesh/ -o json --failure-threshold Warning\n  portolan analyze --kube=prod\n  portolan analyze --list",
     )
     .action(async (paths: readonly string[], options: Options) => {
       if (options.list === true) {

@@ -7,7 +7,7 @@ import { namedObjects, needConfig } from "./config-kind.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import type { ShownObject } from "./config-print.ts";
 import { refusalText } from "./config-write.ts";
-import { kubeOption } from "./kube/kube-connection.ts";
+import { kubeOption, takenHint } from "./kube/kube-connection.ts";
 import { deleteFromCluster } from "./kube/kube-read.ts";
 import { keysInFiles } from "./kube/kube-write.ts";
 import { tellIfPinned } from "./recompiled-text.ts";
@@ -29,12 +29,14 @@ export const registerDelete: Register = (program, terminal) => {
     .addOption(kubeOption("from a live Kubernetes cluster, one by one; Kubernetes' own kinds of files too"))
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan delete vs reviews -n bookshop\n  portolan delete vs/reviews dr/reviews -n bookshop\n  portolan delete -f mesh/\n  portolan delete vs/reviews -n bookshop --kube prod",
+      "\nExamples:\n  portolan delete vs reviews -n bookshop\n  portolan delete vs/reviews dr/reviews -n bookshop\n  portolan delete -f mesh/\n  portolan delete vs/reviews -n bookshop --kube=prod",
     );
   addPlaceOptions(addInputOptions(command)).action(
     async (type: string | undefined, names: readonly string[], options: DeleteOptions) => {
       if ((type === undefined) === (options.filename === undefined)) {
-        throw new InvalidArgumentError("name a type and objects, or files with -f, and not both");
+        throw new InvalidArgumentError(
+          `name a type and objects, or files with -f, and not both${takenHint(options.kube)}`,
+        );
       }
       const { kube } = options;
       const keysIn = async () =>

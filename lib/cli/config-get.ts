@@ -1,10 +1,10 @@
-import { Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import { objectsAt, objectsOf, whereElse } from "./config-find.ts";
 import { type NamedObjects, namedObjects } from "./config-kind.ts";
 import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
 import { type OutputFormat, outputFormats, printObjects, type ShownObject } from "./config-print.ts";
-import { kubeOption } from "./kube/kube-connection.ts";
+import { kubeOption, takenHint } from "./kube/kube-connection.ts";
 import { objectsInCluster } from "./kube/kube-read.ts";
 import { wholeNumber } from "./numbers.ts";
 import { withStatuses } from "./object-statuses.ts";
@@ -24,7 +24,8 @@ export const registerGet: Register = (program, terminal) => {
   const command = program
     .command("get")
     .description("Shows objects of all sources, applied or from a folder.")
-    .argument("<type>", "such as virtualservices, vs, vs,gw or vs/reviews")
+    .usage("[options] <type> [names...]")
+    .argument("[type]", "such as virtualservices, vs, vs,gw or vs/reviews")
     .argument("[names...]")
     .option("-n, --namespace <name>", "the namespace; all when listing without it")
     .option("-A, --all-namespaces", "of all namespaces")
@@ -33,10 +34,11 @@ export const registerGet: Register = (program, terminal) => {
     .option("--at <revision>", "as they were at a revision of what was applied", wholeNumber(1))
     .addHelpText(
       "after",
-      "\nExamples:\n  portolan get vs\n  portolan get httproute shop -o yaml\n  portolan get vs,gw -n bookshop -o wide\n  portolan get vs/reviews -n bookshop -o yaml\n  portolan get vs --kube prod",
+      "\nExamples:\n  portolan get vs\n  portolan get httproute shop -o yaml\n  portolan get vs,gw -n bookshop -o wide\n  portolan get vs/reviews -n bookshop -o yaml\n  portolan get vs --kube=prod",
     );
   addPlaceOptions(command, { anySource: true }).action(
-    async (type: string, names: readonly string[], options: GetOptions) => {
+    async (type: string | undefined, names: readonly string[], options: GetOptions) => {
+      if (type === undefined) throw new InvalidArgumentError(`name a type, as in \`get vs\`${takenHint(options.kube)}`);
       const wanted = namedObjects([type, ...names]);
       const all = await allObjects(wanted, options);
       const found = wanted.flatMap((one) => objectsNamed(all, one, options));

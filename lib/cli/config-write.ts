@@ -54,7 +54,7 @@ function registerWrite(program: Command, terminal: Terminal, verb: WriteVerb): v
     "after",
     examplesText([
       `${verb.name} -f mesh/`,
-      `${verb.name} -f mesh/ --kube prod`,
+      `${verb.name} -f mesh/ --kube=prod`,
       `${verb.name} -f a.yaml --dry-run`,
       `${verb.name} -f - -o json < a.yaml`,
     ]),

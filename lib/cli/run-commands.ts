@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError, Help, InvalidArgumentError } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import { printDiagnostics, type Register, type Terminal } from "./terminal.ts";
 
@@ -16,6 +16,10 @@ export function programOf(commands: readonly Register[], terminal: Terminal): Co
     .configureOutput({
       writeOut: (text) => terminal.out(text.replace(/\n$/, "")),
       writeErr: (text) => terminal.err(text.replace(/\n$/, "")),
+    })
+    // What an option means without its value, its own words say.
+    .configureHelp({
+      optionDescription: (option) => new Help().optionDescription(option).replace(/ \(preset: ""\)$/, ""),
     })
     .exitOverride();
   for (const register of commands) register(program, terminal);

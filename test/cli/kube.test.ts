@@ -106,3 +106,26 @@ describe("a cluster that cannot be reached", () => {
     expect(await (await client.fetch(`${address}/api/v1`, {})).json()).toEqual({});
   });
 });
+
+describe("--kube", () => {
+  it("says how to write it where it took a word that was meant for the command", async () => {
+    kubeconfigFor("https://127.0.0.1:1");
+    const hint = "for a context: write --kube=CONTEXT, or --kube last";
+    expect(await run("get", "--kube", "vs")).toEqual([
+      2,
+      `portolan: name a type, as in \`get vs\`; --kube took "vs" ${hint}`,
+    ]);
+    expect((await run("delete", "--kube", "vs/cart"))[1]).toContain(`--kube took "vs/cart" ${hint}`);
+    expect((await run("analyze", "--kube", "mesh/"))[1]).toContain(
+      `has no context mesh/; there are: prod; --kube took "mesh/" ${hint}`,
+    );
+  });
+
+  it("has a help that says so", async () => {
+    for (const command of ["apply", "create", "replace", "get", "delete", "analyze", "dev"]) {
+      const [, help] = await run(command, "--help");
+      expect(help).not.toContain("preset:");
+      if (command !== "dev") expect(help.replace(/\s+/g, " ")).toContain("or of --kube=CONTEXT");
+    }
+  });
+});

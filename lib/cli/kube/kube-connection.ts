@@ -1,13 +1,22 @@
 import { Option } from "commander";
+import { PortolanError } from "../../config/diagnostic.ts";
 import { groupVersion } from "../../config/group-version.ts";
 import { fieldsOf, flagOf, listOf, textOf } from "../../config/untyped.ts";
 import { connectCluster } from "../../registry/kubernetes/access/connect.ts";
+import { NoSuchContext } from "../../registry/kubernetes/access/kubeconfig.ts";
 import { type ApiClient, apiError, send } from "../../registry/kubernetes/api/client.ts";
 import { oneShotClient } from "./one-shot-client.ts";
 
 /** Sends a command to a live cluster: a context of kubectl, "" for the current one. */
 export const kubeOption = (about: string): Option =>
-  new Option("--kube [context]", `${about} (default: the current context)`).preset("");
+  new Option(
+    "--kube [context]",
+    `${about}: of the current context, or of --kube=CONTEXT; without \`=\` the next word is taken for one, so put it last`,
+  ).preset("");
+
+/** What to do about a word that `--kube` took and that was meant for the command; "" where it took none. */
+export const takenHint = (kube = ""): string =>
+  kube === "" ? "" : `; --kube took "${kube}" for a context: write --kube=CONTEXT, or --kube last`;
 
 /** Where a server has a kind. */
 export interface KindPlace {
@@ -35,7 +44,10 @@ export interface KubeConnection {
 
 /** @param option what `--kube` says */
 export async function connectKube(option: string): Promise<KubeConnection> {
-  const connected = await connectCluster(option === "" ? undefined : option);
+  const connected = await connectCluster(option === "" ? undefined : option).catch((cause: unknown) => {
+    if (!(cause instanceof NoSuchContext)) throw cause;
+    throw new PortolanError(cause.message + takenHint(option), [], cause);
+  });
   const { context, namespace } = connected;
   const client = oneShotClient(connected);
   const read = async (path: string) => {

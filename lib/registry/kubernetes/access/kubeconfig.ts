@@ -85,13 +85,16 @@ export interface KubeconfigFile {
   readonly text: string;
 }
 
+/** A context was named that no kubeconfig has. */
+export class NoSuchContext extends PortolanError {}
+
 /**
  * The access that a context means, of several files as kubectl merges them: of one name the first counts, and of the current
  * context the first that is set.
  *
  * @param context the current one when absent
  * @param beside makes a path of one that stands in a file: relative to that file
- * @throws PortolanError when a file is no kubeconfig, or has no such context
+ * @throws PortolanError when a file is no kubeconfig; NoSuchContext
  */
 export function accessOf(
   files: readonly KubeconfigFile[],
@@ -112,7 +115,7 @@ export function accessOf(
   const found = entry("contexts", "context", wanted);
   if (found === undefined) {
     const known = read.flatMap(({ config }) => (config.contexts ?? []).map(({ name }) => name));
-    throw new PortolanError(`${where} has no context ${wanted}; there are: ${known.join(", ") || "none"}`);
+    throw new NoSuchContext(`${where} has no context ${wanted}; there are: ${known.join(", ") || "none"}`);
   }
   const { cluster: clusterName, user: userName, namespace } = checked(contextSchema, found.value, found.file, wanted);
   const cluster = entry("clusters", "cluster", clusterName);
