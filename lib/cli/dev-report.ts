@@ -182,16 +182,23 @@ function membersText(members: readonly CompiledNode[]): string {
   return namesOf(members).join(", ") + more;
 }
 
-function summaryOf({ files, compiled, analysis, result, compileMs, publishMs }: Publication): object {
-  const members = membersByClass(compiled.value.nodes);
+/** What was compiled, in numbers, as JSON tells it: objects, and classes with the first of their members. */
+export function compiledSummary({ objects, value }: FilesCompiled): object {
+  const members = membersByClass(value.nodes);
   return {
-    ...(files === undefined ? {} : { files }),
-    objects: compiled.objects,
-    classes: compiled.value.classes.map((one) => ({
+    objects,
+    classes: value.classes.map((one) => ({
       id: one.id,
       ...countsOf(one),
       members: namesOf(members.get(one.id) ?? []),
     })),
+  };
+}
+
+function summaryOf({ files, compiled, analysis, result, compileMs, publishMs }: Publication): object {
+  return {
+    ...(files === undefined ? {} : { files }),
+    ...compiledSummary(compiled),
     version: result.root,
     generation: result.head.generation,
     ...(result.kind === "unchanged" ? {} : { written: result.written }),

@@ -88,9 +88,10 @@ export async function writeShard(
 }
 
 /** @throws PortolanError where a collector fills the source: it would go on writing what nobody reads any more */
-async function refuseCollected(store: ObjectStore, name: string): Promise<void> {
+export async function refuseCollected(store: ObjectStore, name: string): Promise<void> {
   const found = await readHeadOf(store, name);
-  if (found === undefined) return;
+  // Where both have written, as releases before let them, the list is what is read.
+  if (found === undefined || (await store.get(listKey(name))).kind === "found") return;
   throw new PortolanError(
     `source ${name} is filled by a collector, from ${originText(found.head.about)}, and a source has one writer; ` +
       "it was left as it was: write to a source of your own, with --source",

@@ -11,6 +11,7 @@ import { registerGet } from "../../lib/cli/config-get.ts";
 import { registerValidate } from "../../lib/cli/config-validate.ts";
 import { registerApply, registerCreate, registerReplace } from "../../lib/cli/config-write.ts";
 import { registerHistory } from "../../lib/cli/history.ts";
+import { createShardWriter } from "../../lib/collect/write-collected.ts";
 import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
 import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
@@ -96,6 +97,16 @@ describe("a folder that -f names", () => {
 });
 
 describe("the commands that write configuration", () => {
+  it("apply leaves a source alone that a collector fills, before it has written anything", async () => {
+    const state = fileStore(join(folder, "state"));
+    const writer = createShardWriter(state, { source: "k2", about: { kind: "consul" } });
+    await writer.load();
+    await writer.write(new Map([["a", "1 {}"]]), false);
+    const told = await store("apply", "-f", file("a.yaml", "a"), "--source", "k2");
+    expect(told).toContain("failed: source k2 is filled by a collector, from Consul, and a source has one writer");
+    for await (const { key } of state.list("sources/k2/")) expect(key).not.toContain("ledger");
+  });
+
   it("create says what it created, and fails on what exists without writing anything", async () => {
     expect(await store("create", "-f", file("a.yaml", "a", "b"))).toBe(
       "Created config DestinationRule/default/a at revision 1\nCreated config DestinationRule/default/b at revision 1",
