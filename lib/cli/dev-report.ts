@@ -96,7 +96,13 @@ export function devReport(
       if (grpcUrl !== undefined) terminal.err(`${" ".repeat(10)}${colours.bold(grpcUrl)}, streams over gRPC (ADS)`);
       terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
       if (example === undefined) {
-        terminal.err("no pod here has a proxy: label it security.istio.io/tlsMode: istio, and it gets a class");
+        terminal.err(
+          "no pod here has a proxy, so there is nobody to compile for. One that is seen has an address, and either",
+        );
+        terminal.err(
+          "an istio-proxy container that Istio injected, or a namespace with the label istio-injection: enabled",
+        );
+        terminal.err("(docs/proxies.md); a pod that is pending has no address yet");
         return;
       }
       const { proxy, bootstrap, more } = example;

@@ -259,6 +259,35 @@ describe("the commands that read and delete configuration", () => {
     expect(await store("delete", "svc", "web", "-n", "shop")).toContain("comes with a folder");
   });
 
+  it("get and describe find the Gateway API's Gateway by the word that Istio's has, and both where both are there", async () => {
+    const gateway = (group: string, name: string, spec: string) =>
+      `apiVersion: ${group}/v1\nkind: Gateway\nmetadata: {name: ${name}, namespace: infra}\nspec: ${spec}\n`;
+    const theirs = (name: string) =>
+      gateway(
+        "gateway.networking.k8s.io",
+        name,
+        "{gatewayClassName: istio, listeners: [{name: web, port: 80, protocol: HTTP}]}",
+      );
+    const ours = gateway(
+      "networking.istio.io",
+      "both",
+      "{selector: {a: b}, servers: [{hosts: ['*'], port: {number: 80, name: http, protocol: HTTP}}]}",
+    );
+    const text = [theirs("edge"), theirs("both"), ours].join("---\n");
+    await writeShard(fileStore(join(folder, "state")), "main", [{ file: "a.yaml", text }]);
+    const api = "Gateway.gateway.networking.k8s.io/infra";
+    for (const word of ["gateway", "gw", "gtw", "gateways.gateway.networking.k8s.io"])
+      expect(await store("get", word, "edge", "-n", "infra", "-o", "name")).toBe(`${api}/edge`);
+    expect(await store("get", "gateway", "both", "-n", "infra", "-o", "name")).toBe(`Gateway/infra/both\n${api}/both`);
+    expect(await store("get", "gateway.networking.istio.io", "-o", "name")).toBe("Gateway/infra/both");
+    expect(await store("get", "gateway", "edge")).toBe(
+      "failed: there is no Gateway default/edge; there is one in infra: -n infra",
+    );
+    expect(await store("describe", "gateway", "edge", "-n", "infra")).toContain("gatewayClassName: istio");
+    expect(await store("describe", "gateway", "both", "-n", "infra")).toMatch(/servers:(.|\n)*gatewayClassName: istio/);
+    expect(await store("describe", "gateway", "none", "-n", "infra")).toContain("there is no Gateway infra/none");
+  });
+
   it("delete says where an object comes from that was not applied, and in which namespace there is one", async () => {
     const rule = readFileSync(file("web.yaml", "web"), "utf8").replace("name: web", "name: web, namespace: shop");
     await writeShard(fileStore(join(folder, "state")), "main", [{ file: "web.yaml", text: rule }]);
