@@ -97,12 +97,12 @@ export function devReport(
       terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
       if (example === undefined) {
         terminal.err(
-          "no pod here has a proxy, so there is nobody to compile for. One that is seen has an address, and either",
+          "no pod here has a proxy, so no class is compiled for one. A pod is seen to have one if it has an address",
         );
         terminal.err(
-          "an istio-proxy container that Istio injected, or a namespace with the label istio-injection: enabled",
+          "(a pending one has none yet) and an istio-proxy container, as Istio injects it; a Deployment without pods,",
         );
-        terminal.err("(docs/proxies.md); a pod that is pending has no address yet");
+        terminal.err("if its namespace has the label istio-injection: enabled (docs/proxies.md)");
         return;
       }
       const { proxy, bootstrap, more } = example;
