@@ -3,6 +3,7 @@ import { analyze, analyzers } from "../analysis/analyze.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { type Diagnostic, keyText } from "../config/diagnostic.ts";
 import type { LoadedDirectory } from "../config/directory.ts";
+import { counted } from "./numbers.ts";
 import { printDiagnostics, type Terminal } from "./terminal.ts";
 
 /** Analysers of what does not fit together; the others repeat what reading has said. */
@@ -42,7 +43,7 @@ export function analysisReport(terminal: Terminal, folder: string, label: string
     const left = [
       ...(fresh.length > mostShown ? [`${fresh.length - mostShown} more`] : []),
       ...(fresh.length < shown.length ? [`${shown.length - fresh.length} told before`] : []),
-      ...(shown.length < messages.length ? [`${messages.length - shown.length} notes`] : []),
+      ...(shown.length < messages.length ? [counted(messages.length - shown.length, "note")] : []),
     ];
     const besides = left.length === 0 ? "" : `, besides ${left.join(" and ")}`;
     const count = Math.min(fresh.length, mostShown);

@@ -4,11 +4,11 @@ import { keyText, kindText, PortolanError } from "../config/diagnostic.ts";
 import { schemaOf } from "../config/kind-registry.ts";
 import { objectsOf, whereElse } from "./config-find.ts";
 import { printCommits } from "./config-history.ts";
-import { namedObjects } from "./config-kind.ts";
-import { addPlaceOptions, openPlace, type PlaceOptions } from "./config-place.ts";
-import { nameOf, printObjects, printTable, shownConfig } from "./config-print.ts";
+import { type NamedKind, namedObjects } from "./config-kind.ts";
+import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
+import { nameOf, printObjects, printTable, type ShownObject, shownConfig } from "./config-print.ts";
 import { withStatuses } from "./object-statuses.ts";
-import { printDiagnostics, type Register } from "./terminal.ts";
+import { printDiagnostics, type Register, type Terminal } from "./terminal.ts";
 
 /** How far back the writes that touched the object are looked for. */
 const searchedWrites = 200;
@@ -33,42 +33,65 @@ export const registerDescribe: Register = (program, terminal) => {
     async (type: string, name: string | undefined, options: DescribeOptions) => {
       const [object] = namedObjects(name === undefined ? [type] : [type, name]);
       if (object?.name === undefined) throw new InvalidArgumentError("name the object: describe vs reviews");
-      const { kind, group, clusterScoped } = object.kind;
-      const namespace = clusterScoped ? "" : options.namespace;
-      const { source = "operators" } = options;
+      const { kind, others, name: sought } = object;
+      const { namespace, source = "operators" } = options;
       const place = await openPlace({ ...options, source });
-      const config = await place.configs.get(kindText(object.kind), object.name, namespace);
-      if (config === undefined) {
-        const { name } = object;
-        const all = await objectsOf(place, options.source);
-        const found = all.find(
-          (one) => one.kind === kind && one.group === group && one.name === name && one.namespace === namespace,
+      const all = await objectsOf(place, options.source);
+      const isThere = (meant: NamedKind) =>
+        all.some(
+          (one) =>
+            one.kind === meant.kind &&
+            one.group === meant.group &&
+            isAt(one, sought, meant.clusterScoped ? "" : namespace),
         );
-        if (found === undefined)
-          throw new PortolanError(`there is no ${kind} ${namespace}/${name}; ${whereElse(all, { group, kind, name })}`);
-        const shown = await withStatuses(place, [found]);
-        if (options.json === true)
-          return terminal.out(
-            JSON.stringify({ source: found.source, object: shown[0]?.object, findings: [], history: [] }),
-          );
-        terminal.out(terminal.colours.bold(nameOf(found)));
-        printObjects(terminal, shown, "yaml");
-        terminal.out(`comes with the folder of source ${found.source}`);
-        return;
-      }
-      const findings = schemaOf(config.meta.group, kind)?.read(config.spec, config.meta, "refuse").findings ?? [];
-      const key = keyText(keyOf(config));
-      const commits = (await place.configs.ledger.history(searchedWrites)).filter(({ keys }) => keys.includes(key));
-      const shown = await withStatuses(place, [shownConfig(source, config)]);
-      if (options.json === true)
-        return terminal.out(JSON.stringify({ source, object: shown[0]?.object, findings, history: commits }));
-      terminal.out(terminal.colours.bold(nameOf(config.meta)));
-      printObjects(terminal, shown, "yaml");
-      printDiagnostics(
-        terminal,
-        findings.map((finding) => ({ ...finding, origin: config.origin })),
-      );
-      printCommits(commits, (rows) => printTable(terminal, rows));
+      const [first = kind, ...more] = [kind, ...others].filter(isThere);
+      for (const meant of [first, ...more])
+        await describeOne(terminal, place, { kind: meant, name: sought }, { ...options, all });
     },
   );
 };
+
+const isAt = (one: ShownObject, name: string, namespace: string): boolean =>
+  one.name === name && one.namespace === namespace;
+
+/** @throws PortolanError where there is none, with where there is one of that name */
+async function describeOne(
+  terminal: Terminal,
+  place: ConfigPlace,
+  { kind: meant, name: sought }: { readonly kind: NamedKind; readonly name: string },
+  options: DescribeOptions & { readonly all: readonly ShownObject[] },
+): Promise<void> {
+  const { kind, group, clusterScoped } = meant;
+  const namespace = clusterScoped ? "" : options.namespace;
+  const { source } = place;
+  const config = await place.configs.get(kindText(meant), sought, namespace);
+  if (config === undefined) {
+    const found = options.all.find((one) => one.kind === kind && one.group === group && isAt(one, sought, namespace));
+    if (found === undefined)
+      throw new PortolanError(
+        `there is no ${kind} ${namespace}/${sought}; ${whereElse(options.all, { group, kind, name: sought })}`,
+      );
+    const shown = await withStatuses(place, [found]);
+    if (options.json === true)
+      return terminal.out(
+        JSON.stringify({ source: found.source, object: shown[0]?.object, findings: [], history: [] }),
+      );
+    terminal.out(terminal.colours.bold(nameOf(found)));
+    printObjects(terminal, shown, "yaml");
+    terminal.out(`comes with the folder of source ${found.source}`);
+    return;
+  }
+  const findings = schemaOf(config.meta.group, kind)?.read(config.spec, config.meta, "refuse").findings ?? [];
+  const key = keyText(keyOf(config));
+  const commits = (await place.configs.ledger.history(searchedWrites)).filter(({ keys }) => keys.includes(key));
+  const shown = await withStatuses(place, [shownConfig(source, config)]);
+  if (options.json === true)
+    return terminal.out(JSON.stringify({ source, object: shown[0]?.object, findings, history: commits }));
+  terminal.out(terminal.colours.bold(nameOf(config.meta)));
+  printObjects(terminal, shown, "yaml");
+  printDiagnostics(
+    terminal,
+    findings.map((finding) => ({ ...finding, origin: config.origin })),
+  );
+  printCommits(commits, (rows) => printTable(terminal, rows));
+}

@@ -58,17 +58,20 @@ async function allObjects(wanted: readonly NamedObjects[], options: GetOptions):
 /** @throws PortolanError when the one that is named is not there, with where there is one of that name */
 function objectsNamed(
   all: readonly ShownObject[],
-  { kind, name }: NamedObjects,
+  { kind, others, name }: NamedObjects,
   { namespace, allNamespaces = false }: GetOptions,
 ): readonly ShownObject[] {
-  const alike = all.filter(
-    (one) => one.kind === kind.kind && one.group === kind.group && (name === undefined || one.name === name),
+  const alike = [kind, ...others].flatMap((meant) =>
+    all.filter(
+      (one) => one.kind === meant.kind && one.group === meant.group && (name === undefined || one.name === name),
+    ),
   );
   const isEverywhere = allNamespaces || kind.clusterScoped || (namespace === undefined && name === undefined);
   const wanted = namespace ?? "default";
   // Without a namespace of its own, an object of a folder is in default.
   const found = alike.filter((one) => isEverywhere || (one.namespace || "default") === wanted);
   if (found.length > 0 || name === undefined) return found;
-  const hint = whereElse(all, { ...kind, name });
+  const [there = kind] = alike;
+  const hint = whereElse(all, { group: there.group, kind: there.kind, name });
   throw new PortolanError(`there is no ${kind.kind} ${isEverywhere ? name : `${wanted}/${name}`}; ${hint}`);
 }

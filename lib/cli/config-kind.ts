@@ -52,7 +52,8 @@ const platformKinds: readonly (readonly [group: string, kind: string, words: str
 const knownKinds: readonly KnownKind[] = [
   ...kindSchemas.map(({ group, kind, plural, clusterScoped }) => {
     const short = shortNames[kind];
-    const words = [kind.toLowerCase(), plural, ...(short === undefined ? [] : [short])];
+    const own = group === "gateway.networking.k8s.io" && kind === "Gateway" ? ["gtw"] : [];
+    const words = [kind.toLowerCase(), plural, ...(short === undefined ? [] : [short]), ...own];
     return { group, kind, clusterScoped, isConfig: true, words };
   }),
   ...platformKinds.map(([group, kind, words, scope]) => ({
@@ -71,11 +72,16 @@ const knownKinds: readonly KnownKind[] = [
  * @throws InvalidArgumentError for any other word; hyphens, as very old releases had them, get a hint
  */
 function kindNamed(word: string): NamedKind {
+  return kindsNamed(word).kind;
+}
+
+/** The same, with the other kinds that the word means: a `gateway` is Istio's, and the Gateway API's. */
+function kindsNamed(word: string): Pick<NamedObjects, "kind" | "others"> {
   const [plain = "", group] = word.toLowerCase().split(/\.(.*)/);
   const isMeant = (known: KnownKind, name: string) =>
     known.words.includes(name) && (group === undefined || known.group === group || `v1.${known.group}` === group);
-  const found = knownKinds.find((known) => isMeant(known, plain));
-  if (found !== undefined) return found;
+  const [found, ...others] = knownKinds.filter((known) => isMeant(known, plain));
+  if (found !== undefined) return { kind: found, others };
   const joined = plain.replaceAll("-", "");
   if (joined !== plain && knownKinds.some((known) => isMeant(known, joined))) {
     throw new InvalidArgumentError(`types are written without hyphens: ${joined} instead of ${word}`);
@@ -103,6 +109,8 @@ export function needConfig(found: NamedKind): NamedKind {
 /** Objects of one kind, as the command line names them. */
 export interface NamedObjects {
   readonly kind: NamedKind;
+  /** Kinds of other groups that the word means as well. */
+  readonly others: readonly NamedKind[];
   /** Absent: all. */
   readonly name?: string;
 }
@@ -119,9 +127,9 @@ export function namedObjects(words: readonly string[]): readonly NamedObjects[] 
       const [kind = "", name = "", more] = word.split("/");
       if (name === "" || more !== undefined)
         throw new InvalidArgumentError(`${word} is no type/name, as the others are: write vs/reviews vs/ratings`);
-      return { kind: kindNamed(kind), name };
+      return { ...kindsNamed(kind), name };
     });
   }
-  const kinds = type.split(",").map(kindNamed);
-  return kinds.flatMap((kind) => (names.length === 0 ? [{ kind }] : names.map((name) => ({ kind, name }))));
+  const kinds = type.split(",").map(kindsNamed);
+  return kinds.flatMap((kind) => (names.length === 0 ? [kind] : names.map((name) => ({ ...kind, name }))));
 }

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { refuseCollected } from "../compile/source-shard.ts";
 import { sha256 } from "../config/canonical-json.ts";
 import type { Config } from "../config/config.ts";
 import { keyOf } from "../config/config.ts";
@@ -79,6 +80,7 @@ async function write(
   verb: WriteVerb,
   terminal: Terminal,
 ): Promise<void> {
+  await refuseCollected(place.objects, place.source);
   const { ledger } = place.configs;
   const before = new Map(await ledger.list((await ledger.head()).root));
   const condition = verb.if === undefined ? {} : { if: verb.if };

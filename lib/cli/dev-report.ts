@@ -96,7 +96,13 @@ export function devReport(
       if (grpcUrl !== undefined) terminal.err(`${" ".repeat(10)}${colours.bold(grpcUrl)}, streams over gRPC (ADS)`);
       terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
       if (example === undefined) {
-        terminal.err("no pod here has a proxy: label it security.istio.io/tlsMode: istio, and it gets a class");
+        terminal.err(
+          "no pod here has a proxy, so no class is compiled for one. A pod is seen to have one if it has an address",
+        );
+        terminal.err(
+          "(a pending one has none yet) and an istio-proxy container, as Istio injects it; a Deployment without pods,",
+        );
+        terminal.err("if its namespace has the label istio-injection: enabled (docs/proxies.md)");
         return;
       }
       const { proxy, bootstrap, more } = example;
@@ -182,16 +188,23 @@ function membersText(members: readonly CompiledNode[]): string {
   return namesOf(members).join(", ") + more;
 }
 
-function summaryOf({ files, compiled, analysis, result, compileMs, publishMs }: Publication): object {
-  const members = membersByClass(compiled.value.nodes);
+/** What was compiled, in numbers, as JSON tells it: objects, and classes with the first of their members. */
+export function compiledSummary({ objects, value }: FilesCompiled): object {
+  const members = membersByClass(value.nodes);
   return {
-    ...(files === undefined ? {} : { files }),
-    objects: compiled.objects,
-    classes: compiled.value.classes.map((one) => ({
+    objects,
+    classes: value.classes.map((one) => ({
       id: one.id,
       ...countsOf(one),
       members: namesOf(members.get(one.id) ?? []),
     })),
+  };
+}
+
+function summaryOf({ files, compiled, analysis, result, compileMs, publishMs }: Publication): object {
+  return {
+    ...(files === undefined ? {} : { files }),
+    ...compiledSummary(compiled),
     version: result.root,
     generation: result.head.generation,
     ...(result.kind === "unchanged" ? {} : { written: result.written }),

@@ -20,10 +20,11 @@ export function tellIfPinned(terminal: Terminal, recompiled: Recompiled): void {
 /**
  * Tells what came of filling a source: messages on standard error, the outcome on standard output.
  *
+ * @param json what is told instead, to programs
  * @throws PortolanError when something of this source is refused, after all is told
  */
-export function tellFilled(terminal: Terminal, source: string, recompiled: Recompiled, isJson: boolean): void {
-  if (isJson) terminal.out(JSON.stringify(recompiled));
+export function tellFilled(terminal: Terminal, source: string, recompiled: Recompiled, json?: object): void {
+  if (json !== undefined) terminal.out(JSON.stringify(json));
   else {
     printDiagnostics(terminal, recompiled.diagnostics);
     terminal.out(recompiledText(recompiled));

@@ -112,7 +112,7 @@ export function createCollector(options: CollectorOptions): Collector {
     if (!isLoaded) {
       known.compareWith(await writer.load());
       isLoaded = true;
-    }
+    } else await writer.check();
     const changes = known.takeChanges();
     if (changes.size > 0 || !isFilled) {
       const written = await writer.write(changes, known.size() === 0).catch((cause: unknown) => {
@@ -155,6 +155,8 @@ export function createCollector(options: CollectorOptions): Collector {
       if (signal.aborted) return;
       if (isFilled && failureNow() === "") asOfMs = now();
       await saveState();
+      // Where nothing changes nobody would find that the source is somebody else's by now.
+      if (isFilled) bell.ring();
     }
   }
   async function saveState(): Promise<void> {

@@ -1,5 +1,5 @@
 import { nodesOf, type ReadShardHead, readHeadOf } from "../compile/collected/collected-shard.ts";
-import { collectedKeys, headText, type ShardHead } from "../compile/collected/shard-head.ts";
+import { collectedKeys, headText, originText, type ShardHead } from "../compile/collected/shard-head.ts";
 import { writeTexts } from "../compile/source-shard.ts";
 import { canonicalJson, sha256 } from "../config/canonical-json.ts";
 import { PortolanError } from "../config/diagnostic.ts";
@@ -15,6 +15,8 @@ export type ShardWrite =
 
 /** Writes one collected source: nodes first, then the head, by compare-and-swap. */
 export interface ShardWriter {
+  /** @throws PortolanError where a folder has taken the source's place */
+  check(): Promise<void>;
   /** What lies in the store: entries by key. The next write starts from it. */
   load(): Promise<ReadonlyMap<string, string>>;
   /** @param changes to what was loaded, or written last */
@@ -34,12 +36,13 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
   let base: ReadShardHead | undefined;
 
   return {
+    check: () => refuseFolder(store, source),
     async load() {
       await refuseFolder(store, source);
       base = await readHeadOf(store, source);
       if (base !== undefined && canonicalJson(base.head.about) !== canonicalJson(about))
         throw new PortolanError(
-          `source ${source} is of another origin, ${canonicalJson(base.head.about)}; give this one a source of its own`,
+          `source ${source} is of another origin, ${originText(base.head.about)}; give this one a source of its own`,
         );
       return new Map(base === undefined ? [] : await listTree(nodes, base.head.root));
     },

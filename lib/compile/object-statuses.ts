@@ -7,12 +7,15 @@ import { buildMesh } from "../mesh/build-mesh.ts";
 import { meshController } from "../mesh/gateway-api/controllers.ts";
 import type { ObjectStatus } from "../mesh/gateway-api/object-status.ts";
 import { defaultGatewayApi } from "../mesh/gateway-api/sources.ts";
+import { unservedClasses } from "../mesh/gateway-api/unserved-classes.ts";
+import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import { type Memo, noMemo } from "../mesh/memo/memo.ts";
 import { pass } from "../mesh/memo/pass.ts";
 import { sameList } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { World } from "../mesh/world.ts";
 import type { CompiledStatus } from "../snapshot/compiled.ts";
+import { conditionHint } from "./condition-hints.ts";
 import { defaultWorldOptions, worldOf } from "./world-of.ts";
 
 const eachStatus = pass(
@@ -29,8 +32,20 @@ export function compiledStatuses(statuses: readonly ObjectStatus[], memo: Memo):
 /** Conditions that are as they should be with this status; of all others it is True. */
 const goodStatus: Readonly<Record<string, string>> = { Conflicted: "False" };
 
-/** One warning for each condition of ours that is not as it should be. */
+/** One warning for each condition of ours that is not as it should be, and for each Gateway that is nobody's. */
 export function statusDiagnostics(
+  statuses: readonly ObjectStatus[],
+  world: Pick<World, "configs" | "gatewayApi">,
+  memo: Memo,
+): readonly Diagnostic[] {
+  const of = configsByKind(world.configs, memo);
+  const gateways = of("Gateway.gateway.networking.k8s.io");
+  const classes = of("GatewayClass.gateway.networking.k8s.io");
+  const { settings } = world.gatewayApi ?? defaultGatewayApi;
+  return [...unservedClasses(memo, { gateways, classes, settings }), ...conditionDiagnostics(statuses, world, memo)];
+}
+
+function conditionDiagnostics(
   statuses: readonly ObjectStatus[],
   { configs, gatewayApi = defaultGatewayApi }: Pick<World, "configs" | "gatewayApi">,
   memo: Memo,
@@ -46,8 +61,8 @@ export function statusDiagnostics(
   return configs.flatMap((config) => {
     const status = config.meta.group.startsWith("gateway.networking.") ? wanted.get(keyText(keyOf(config))) : undefined;
     if (status === undefined) return [];
-    return complaintsOf(memo, { status, ours }).map(({ path, message }) =>
-      at(config.origin, warning(path, message, "", "gateway-api-condition")),
+    return complaintsOf(memo, { status, ours }).map(({ path, message, hint }) =>
+      at(config.origin, warning(path, message, hint, "gateway-api-condition")),
     );
   });
 }
@@ -55,6 +70,7 @@ export function statusDiagnostics(
 interface Complaint {
   readonly path: readonly (string | number)[];
   readonly message: string;
+  readonly hint: string;
 }
 
 interface StatusOfOurs {
@@ -98,6 +114,7 @@ function badConditions(
     .map(({ type, status, reason, message }) => ({
       path,
       message: `${of}${textOf(type)} is ${textOf(status)} (${textOf(reason)}): ${textOf(message)}`,
+      hint: conditionHint(textOf(reason)),
     }));
 }
 

@@ -14,7 +14,8 @@ import { secretsInFiles } from "../config/secrets-in-files.ts";
 import { rescue } from "../snapshot/upkeep/gc-ledger.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
-import { readShardHead } from "./collected/shard-head.ts";
+import { readHeadOf } from "./collected/collected-shard.ts";
+import { originText, readShardHead } from "./collected/shard-head.ts";
 import { holdObjects, refuseEmpty } from "./refuse-empty.ts";
 import { listText, readList, type ShardEntry, type ShardList } from "./shard-list.ts";
 
@@ -58,8 +59,8 @@ const emptyList: ShardList = { hasParts: true, files: [], kept: [], isMeantEmpty
  * their list, so that a reader sees the old list or the new one; of several writers each starts from what the other wrote.
  *
  * @returns the version that a reader will see
- * @throws PortolanError, with nothing changed, where the source would come to hold nothing and that is not allowed; and with
- * diagnostics where a file holds a secret
+ * @throws PortolanError, with nothing changed, where a collector fills the source, or where it would come to hold nothing and that
+ * is not allowed; and with diagnostics where a file holds a secret
  */
 export async function writeShard(
   store: ObjectStore,
@@ -70,6 +71,7 @@ export async function writeShard(
   refuseSecrets(name, files);
   for (;;) {
     const found = await store.get(listKey(name));
+    if (found.kind === "absent") await refuseCollected(store, name);
     // What cannot be read is replaced: a folder brings everything that it has to say.
     const before = found.kind === "found" ? readList(new TextDecoder().decode(found.bytes)) : undefined;
     const next = await nextList(store, name, before ?? emptyList, files, options);
@@ -83,6 +85,17 @@ export async function writeShard(
     await settle();
     return version;
   }
+}
+
+/** @throws PortolanError where a collector fills the source: it would go on writing what nobody reads any more */
+export async function refuseCollected(store: ObjectStore, name: string): Promise<void> {
+  const found = await readHeadOf(store, name);
+  // Where both have written, as releases before let them, the list is what is read.
+  if (found === undefined || (await store.get(listKey(name))).kind === "found") return;
+  throw new PortolanError(
+    `source ${name} is filled by a collector, from ${originText(found.head.about)}, and a source has one writer; ` +
+      "it was left as it was: write to a source of your own, with --source",
+  );
 }
 
 async function nextList(

@@ -50,6 +50,7 @@ export const diagnosticCodes = {
     "duplicate-subset",
     "duplicate-traffic-policy",
     "gateway-api-condition",
+    "gateway-class-not-served",
     "gateway-duplicate-host",
     "gateway-duplicate-port-name",
     "gateway-port-conflict",

@@ -11,6 +11,7 @@ import { registerGet } from "../../lib/cli/config-get.ts";
 import { registerValidate } from "../../lib/cli/config-validate.ts";
 import { registerApply, registerCreate, registerReplace } from "../../lib/cli/config-write.ts";
 import { registerHistory } from "../../lib/cli/history.ts";
+import { createShardWriter } from "../../lib/collect/write-collected.ts";
 import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
 import { webhookApp } from "../../lib/compile/webhook/app.ts";
 import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
@@ -96,6 +97,16 @@ describe("a folder that -f names", () => {
 });
 
 describe("the commands that write configuration", () => {
+  it("apply leaves a source alone that a collector fills, before it has written anything", async () => {
+    const state = fileStore(join(folder, "state"));
+    const writer = createShardWriter(state, { source: "k2", about: { kind: "consul" } });
+    await writer.load();
+    await writer.write(new Map([["a", "1 {}"]]), false);
+    const told = await store("apply", "-f", file("a.yaml", "a"), "--source", "k2");
+    expect(told).toContain("failed: source k2 is filled by a collector, from Consul, and a source has one writer");
+    for await (const { key } of state.list("sources/k2/")) expect(key).not.toContain("ledger");
+  });
+
   it("create says what it created, and fails on what exists without writing anything", async () => {
     expect(await store("create", "-f", file("a.yaml", "a", "b"))).toBe(
       "Created config DestinationRule/default/a at revision 1\nCreated config DestinationRule/default/b at revision 1",
@@ -246,6 +257,35 @@ describe("the commands that read and delete configuration", () => {
     expect(await store("get", "svc,dr", "--source", "main", "-o", "name")).toContain("Service/shop/web");
     expect(await store("describe", "svc", "web", "-n", "shop")).toContain("comes with the folder of source main");
     expect(await store("delete", "svc", "web", "-n", "shop")).toContain("comes with a folder");
+  });
+
+  it("get and describe find the Gateway API's Gateway by the word that Istio's has, and both where both are there", async () => {
+    const gateway = (group: string, name: string, spec: string) =>
+      `apiVersion: ${group}/v1\nkind: Gateway\nmetadata: {name: ${name}, namespace: infra}\nspec: ${spec}\n`;
+    const theirs = (name: string) =>
+      gateway(
+        "gateway.networking.k8s.io",
+        name,
+        "{gatewayClassName: istio, listeners: [{name: web, port: 80, protocol: HTTP}]}",
+      );
+    const ours = gateway(
+      "networking.istio.io",
+      "both",
+      "{selector: {a: b}, servers: [{hosts: ['*'], port: {number: 80, name: http, protocol: HTTP}}]}",
+    );
+    const text = [theirs("edge"), theirs("both"), ours].join("---\n");
+    await writeShard(fileStore(join(folder, "state")), "main", [{ file: "a.yaml", text }]);
+    const api = "Gateway.gateway.networking.k8s.io/infra";
+    for (const word of ["gateway", "gw", "gtw", "gateways.gateway.networking.k8s.io"])
+      expect(await store("get", word, "edge", "-n", "infra", "-o", "name")).toBe(`${api}/edge`);
+    expect(await store("get", "gateway", "both", "-n", "infra", "-o", "name")).toBe(`Gateway/infra/both\n${api}/both`);
+    expect(await store("get", "gateway.networking.istio.io", "-o", "name")).toBe("Gateway/infra/both");
+    expect(await store("get", "gateway", "edge")).toBe(
+      "failed: there is no Gateway default/edge; there is one in infra: -n infra",
+    );
+    expect(await store("describe", "gateway", "edge", "-n", "infra")).toContain("gatewayClassName: istio");
+    expect(await store("describe", "gateway", "both", "-n", "infra")).toMatch(/servers:(.|\n)*gatewayClassName: istio/);
+    expect(await store("describe", "gateway", "none", "-n", "infra")).toContain("there is no Gateway infra/none");
   });
 
   it("delete says where an object comes from that was not applied, and in which namespace there is one", async () => {

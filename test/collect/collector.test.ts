@@ -206,6 +206,38 @@ describe("a collector", () => {
     await end();
   });
 
+  it("has its source to itself: a folder that would take its place is refused, and told whose it is", async () => {
+    const store = memoryStore();
+    const origin = new FakeOrigin();
+    const { pushes, end } = collecting(origin, store);
+    await origin.following;
+    origin.whole("all", [thing("a")]);
+    await until(() => pushes.length === 1);
+    for (const part of ["folder", "applied"] as const)
+      await expect(writeShard(store, "cluster", [{ file: "a.yaml", text: "" }], { part })).rejects.toThrow(
+        "source cluster is filled by a collector, from the cluster Kubernetes",
+      );
+    expect((await store.get("sources/cluster/list")).kind).toBe("absent");
+    await end();
+  });
+
+  it("says that a folder has taken its source's place, also while nothing changes, and goes on when it is gone", async () => {
+    const store = memoryStore();
+    const origin = new FakeOrigin();
+    const { troubles, pushes, end } = collecting(origin, store);
+    await origin.following;
+    origin.whole("all", [thing("a")]);
+    await until(() => pushes.length === 1);
+    // As a release before would have written it.
+    await store.put("sources/cluster/list", new TextEncoder().encode("{}"));
+    await until(() => troubles.length > 0);
+    expect(troubles).toEqual(["source cluster is filled by `push` or `apply`; give the collector a source of its own"]);
+    await store.delete("sources/cluster/list");
+    origin.changed("all", put(thing("b")));
+    await until(() => troubles.at(-1) === "" && pushes.length === 2);
+    await end();
+  });
+
   it("loses no change while the store is away, and none to another writer", async () => {
     const under = memoryStore();
     let isAway = false;

@@ -31,7 +31,7 @@ export function collectReport(terminal: Terminal, source: string, json: boolean)
     },
     pushed({ version, changes, objects, sizeBytes }) {
       if (json) return emit("pushed", { version, changes, objects, sizeBytes });
-      const text = `${changes} of ${objects} objects, ${(sizeBytes / 1024).toFixed(1)} KiB`;
+      const text = `${counted(changes, "change")}, ${counted(objects, "object")} now, ${(sizeBytes / 1024).toFixed(1)} KiB`;
       terminal.err(`${label("pushed")}${source}: ${text}`);
     },
     filled(version, files) {

@@ -5,6 +5,7 @@ import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/d
 import { readFolder } from "../../config/folder.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { analysisOf, analysisReport } from "../analysis-report.ts";
+import { compiledSummary } from "../dev-report.ts";
 import { examplesText } from "../examples.ts";
 import { keyringOption, trustOf } from "../keyring.ts";
 import { openToWrite, storeOption } from "../named-store.ts";
@@ -62,12 +63,14 @@ export function registerPush(program: Command, terminal: Terminal): void {
   addWordOptions(command).action(async (folder: string, options: Options) => {
     const files = await readFolder(folder);
     const publishing = publishingOf(options);
-    const { pushed, loaded } =
+    const { pushed, loaded, summary } =
       options.url === undefined
         ? await pushToStore(files, options, publishing)
-        : { pushed: await pushToUrl(files, options.url, options, publishing), loaded: readFiles(files) };
-    if (options.json !== true) analysisReport(terminal, folder, "analyzed: ")(analysisOf(loaded, pushed.diagnostics));
-    tellFilled(terminal, options.source, pushed, options.json === true);
+        : { pushed: await pushToUrl(files, options.url, options, publishing), loaded: readFiles(files), summary: {} };
+    const analysis = analysisOf(loaded, pushed.diagnostics);
+    if (options.json !== true) analysisReport(terminal, folder, "analyzed: ")(analysis);
+    const told = { ...pushed, files: files.length, ...summary, analysis };
+    tellFilled(terminal, options.source, pushed, options.json === true ? told : undefined);
     if (!options.serve && options.json !== true)
       terminal.err("it is served to nobody: `portolan promote` gives it to everybody, `portolan abort` to none");
   });
@@ -85,6 +88,8 @@ function publishingOf({ canary, label, serve, ...word }: Options): Publishing {
 interface Pushed {
   readonly pushed: Recompiled;
   readonly loaded: LoadedDirectory;
+  /** What else JSON tells: numbers of objects and classes, and what was written. */
+  readonly summary: object;
 }
 
 async function pushToStore(
@@ -100,8 +105,10 @@ async function pushToStore(
     change: binaryForms === undefined ? {} : { binaryForms },
     publisher,
   });
-  const pushed = await recompile(publishing);
-  return { pushed, loaded: pushed.compiled.loaded };
+  // The compile itself, every resource as text, is nothing to print.
+  const { compiled, result, ...pushed } = await recompile(publishing);
+  const written = result.kind === "unchanged" ? {} : { written: result.written };
+  return { pushed, loaded: compiled.loaded, summary: { ...compiledSummary(compiled), ...written } };
 }
 
 async function pushToUrl(

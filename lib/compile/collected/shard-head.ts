@@ -48,6 +48,18 @@ function readAbout(value: unknown): OriginAbout | undefined {
   return kind === "kubernetes" && typeof cluster === "string" ? { kind, cluster } : undefined;
 }
 
+/** An origin in a message: `Consul`. */
+export function originText(about: OriginAbout): string {
+  switch (about.kind) {
+    case "kubernetes":
+      return `the cluster ${about.cluster}`;
+    case "consul":
+      return "Consul";
+    case "mcp":
+      return "a source of MCP";
+  }
+}
+
 /** An object in the tree: the origin's version of it, a blank, its canonical JSON. */
 export const entryText = (version: string, json: string): string => `${version} ${json}`;
 

@@ -74,7 +74,7 @@ async function rootServedBefore(store: ObjectStore, head: Head, back: number): P
     left -= 1;
   }
   throw new PortolanError(
-    `the history does not go back ${back} publications that were served; \`portolan history\` lists what is left of it, ` +
+    `the history does not go back ${back} ${back === 1 ? "publication that was" : "publications that were"} served; \`portolan history\` lists what is left of it, ` +
       "`portolan fsck` says whether an entry is damaged, and `rollback --to` names a root",
   );
 }

@@ -167,6 +167,21 @@ describe("portolan", () => {
     expect(JSON.parse(await onStore("rollback", "--to", second, "--json"))).toMatchObject({ root: second, pin: {} });
   });
 
+  it("says as JSON what was pushed, in numbers, and not what was compiled", async () => {
+    const told = await onStore("push", samples, "--json");
+    expect(told.length).toBeLessThan(20_000);
+    expect(JSON.parse(told)).toMatchObject({
+      kind: "published",
+      version: expect.stringMatching(/^[0-9a-f]{64}$/),
+      generation: 1,
+      classes: expect.arrayContaining([
+        expect.objectContaining({ id: expect.any(String), clusters: expect.any(Number) }),
+      ]),
+      written: { objects: expect.any(Number) },
+      diagnostics: expect.any(Array),
+    });
+  });
+
   it("push --no-serve records and moves nobody, until somebody promotes it", async () => {
     const shop = await folderOf({ "a.yaml": rule("a", "host") });
     await onStore("push", shop);

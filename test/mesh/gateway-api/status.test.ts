@@ -88,11 +88,40 @@ status:
   it("becomes a warning at the object where a condition of ours is bad", () => {
     const text = `${gateway}${route('{ parentRefs: [{ name: edge }], hostnames: ["shop.test"] }')}`;
     const found = compiled(text).diagnostics.filter(({ code }) => code === "gateway-api-condition");
+    expect(found.map(({ hint }) => hint)).toEqual([
+      expect.stringMatching(/^Portolan deploys no gateways: add the Service <gateway>-<class>/),
+      expect.stringContaining("give the route a hostname that the listener's covers"),
+    ]);
     expect(found.map(({ origin, message }) => [origin.key.name, origin.line, message])).toContainEqual([
       "shop",
       9,
       'Gateway edge: Accepted is False (NoMatchingListenerHostname): no hostnames matched parent hostname "*.example.com"',
     ]);
+  });
+
+  it.each([
+    ["a slip in its name", "isto", "", ["did you mean istio?"]],
+    ["a name of nobody's", "nginx", "", ["name a class that is served, or add the GatewayClass"]],
+    ["a class of ours", "portolan", "", []],
+    ["a remote class", "istio-remote", "", []],
+    ["a class that somebody else serves", "nginx", "example.com/nginx", []],
+    ["a class whose GatewayClass is ours", "edge", "istio.io/gateway-controller", []],
+  ])("a Gateway is warned of where nobody serves its class: %s", (_what, name, controller, hints) => {
+    const made = `---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: ${name} }
+spec: { controllerName: ${controller} }
+`;
+    const text = gateway.replace("gatewayClassName: istio", `gatewayClassName: ${name}`);
+    const found = compiled(controller === "" ? text : text + made).diagnostics.filter(
+      ({ code }) => code === "gateway-class-not-served",
+    );
+    expect(found.map(({ hint }) => hint)).toEqual(hints);
+    for (const { message } of found)
+      expect(message).toBe(
+        `is ${name}, a class that nobody here serves (istio, portolan): no proxy is given this Gateway`,
+      );
   });
 
   it.each([
