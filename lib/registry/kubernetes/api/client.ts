@@ -20,7 +20,7 @@ export interface ApiFailure {
   /** `Expired`, `NotFound` …; "" where the answer is no `Status`. */
   readonly reason: string;
   readonly message: string;
-  /** Seconds to wait first; 0 where the server does not say. */
+  /** Seconds to wait first, at most half a minute; 0 where the server does not say. */
   readonly retryAfter: number;
 }
 
@@ -36,6 +36,9 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Seconds. A server that asks for more is asked again all the same: nobody knows better than half a minute ahead. */
+const longestWait = 30;
+
 async function failureOf(response: Response): Promise<ApiFailure> {
   const text = await response.text();
   let status: Readonly<Record<string, unknown>> = {};
@@ -49,7 +52,7 @@ async function failureOf(response: Response): Promise<ApiFailure> {
     status: response.status,
     reason: textOf(status.reason),
     message: textOf(status.message) || text.trim().slice(0, 1_000),
-    retryAfter: Number.isFinite(seconds) ? seconds : 0,
+    retryAfter: Number.isNaN(seconds) ? 0 : Math.min(longestWait, Math.max(0, seconds)),
   };
 }
 

@@ -19,7 +19,12 @@ export interface ListOptions {
   readonly pageSize?: number;
   /** What is kept of an item; undefined for one that is passed over. */
   readonly keep: (item: ApiItem) => PackedObject | undefined;
+  /** Told why, when a busy server has the list wait for long. */
+  readonly waiting?: (reason: string) => void;
 }
+
+/** Milliseconds. Whoever waits longer for a busy server does not know any more what there is. */
+export const patienceMs = 10_000;
 
 const attempts = 4;
 
@@ -75,6 +80,7 @@ export async function listItems(
   options: ListOptions,
   signal?: AbortSignal,
 ): Promise<ListedItems> {
+  let waitedMs = 0;
   for (let attempt = 1; ; attempt += 1) {
     const listed = await listOnce(client, resource, options, signal).catch((cause: unknown) => {
       if (cause instanceof PortolanError) throw cause;
@@ -86,6 +92,8 @@ export async function listItems(
     const isExpired = listed.status === 410;
     if (attempt === attempts || !(isExpired || isWorthRetrying(listed))) throw apiError(resource.path, listed);
     const wait = listed.retryAfter > 0 ? listed.retryAfter * 1000 : options.pace.backOff(attempt);
+    if (!isExpired) waitedMs += wait;
+    if (waitedMs > patienceMs) options.waiting?.(apiError(resource.path, listed).message);
     await options.pace.pause(isExpired ? 0 : wait, signal ?? new AbortController().signal);
   }
 }
