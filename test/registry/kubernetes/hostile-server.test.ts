@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { jsonLines } from "../../../lib/registry/kubernetes/api/json-lines.ts";
 import { kubernetesOrigin } from "../../../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { service } from "../objects.ts";
 import { FakeApiServer, hurry } from "./fake-api-server.ts";
@@ -48,5 +49,58 @@ describe("a server that asks for patience", () => {
       expect(origin.failures.size).toBe(0);
       await origin.end();
     }
+  });
+});
+
+/** A body without end, and whether somebody has stopped reading it. */
+function endlessBody() {
+  const seen = { bytes: 0, isCancelled: false };
+  const chunk = new Uint8Array(2 ** 20).fill(0x20);
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      seen.bytes += chunk.byteLength;
+      // A test that fails has to end.
+      if (seen.bytes > 200 * 2 ** 20) controller.close();
+      else controller.enqueue(chunk);
+    },
+    cancel() {
+      seen.isCancelled = true;
+    },
+  });
+  return { body, seen };
+}
+
+describe("a server that answers without end", () => {
+  it.each([
+    ["a list", false, 200],
+    ["a failure", false, 403],
+    ["a line of a watch", true, 200],
+  ])("is read no further than a bound: %s", async (_what, streams, status) => {
+    const server = new FakeApiServer();
+    server.streams = streams;
+    const { body, seen } = endlessBody();
+    let isFirst = true;
+    const { origin } = against(server, (url) => {
+      if (!isFirst || url.searchParams.has("watch") !== streams) return undefined;
+      isFirst = false;
+      return new Response(body, { status });
+    });
+    await origin.until((one) => one.told.includes("failed Service"));
+    expect(seen.isCancelled).toBe(true);
+    expect(seen.bytes).toBeLessThan(70 * 2 ** 20);
+    await origin.end();
+  });
+
+  it("takes a long line in small pieces in time that grows with its length", async () => {
+    const piece = new TextEncoder().encode("x".repeat(64));
+    const text = 4 * 2 ** 20;
+    async function* pieces() {
+      yield new TextEncoder().encode('"');
+      for (let sent = 0; sent < text; sent += piece.length) yield piece;
+      yield new TextEncoder().encode('"\n');
+    }
+    const read: unknown[] = [];
+    for await (const value of jsonLines(ReadableStream.from(pieces()))) read.push(value);
+    expect(read).toEqual(["x".repeat(text)]);
   });
 });

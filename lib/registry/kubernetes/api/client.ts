@@ -1,5 +1,6 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
 import { fieldsOf, textOf } from "../../../config/untyped.ts";
+import { textWithin } from "../../bounded-text.ts";
 
 /** How to talk to one API server. Nothing here needs Node: `fetch` brings the trust in the server's certificate. */
 export interface ApiClient {
@@ -36,11 +37,20 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A page of 500 objects, each of a hundred kilobytes. */
+const mostBytes = 64 * 2 ** 20;
+const mostFailureBytes = 2 ** 20;
+
+/** The JSON of an answer. @throws PortolanError for one of more than 64 MiB, SyntaxError for what is no JSON */
+export async function jsonOf(path: string, response: Response): Promise<unknown> {
+  return JSON.parse(await textWithin(response, mostBytes, `the answer to ${path}`));
+}
+
 /** Seconds. A server that asks for more is asked again all the same: nobody knows better than half a minute ahead. */
 const longestWait = 30;
 
 async function failureOf(response: Response): Promise<ApiFailure> {
-  const text = await response.text();
+  const text = await textWithin(response, mostFailureBytes, `an answer ${response.status} of the API server`);
   let status: Readonly<Record<string, unknown>> = {};
   try {
     status = fieldsOf(JSON.parse(text));

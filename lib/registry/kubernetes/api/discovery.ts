@@ -1,5 +1,5 @@
 import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
-import { type ApiClient, apiError, send } from "./client.ts";
+import { type ApiClient, apiError, jsonOf, send } from "./client.ts";
 import type { ReadKind } from "./read-kinds.ts";
 import type { ApiResource } from "./resource.ts";
 
@@ -16,7 +16,7 @@ async function pluralsIn(client: ApiClient, path: string, signal: AbortSignal): 
     if (answer.failure.status === 404) return new Set();
     throw apiError(path, answer.failure);
   }
-  const { resources } = fieldsOf(await answer.response.json());
+  const { resources } = fieldsOf(await jsonOf(path, answer.response));
   return new Set(listOf(resources).map((resource) => textOf(fieldsOf(resource).name)));
 }
 

@@ -2,7 +2,7 @@ import { PortolanError } from "../../../config/diagnostic.ts";
 import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
 import type { PackedObject } from "../../origin.ts";
 import type { Pace } from "../../retry.ts";
-import { type ApiClient, type ApiFailure, apiError, isWorthRetrying, send } from "./client.ts";
+import { type ApiClient, type ApiFailure, apiError, isWorthRetrying, jsonOf, send } from "./client.ts";
 import { type ApiItem, readItem } from "./item.ts";
 import { type ApiResource, acceptOf, resourcePath } from "./resource.ts";
 
@@ -51,7 +51,7 @@ async function listOnce(
     const request = { accept: acceptOf(resource, "list"), signal: withTimeout(signal) };
     const answer = await send(client, resourcePath(resource, query), request);
     if ("failure" in answer) return answer.failure;
-    const page = fieldsOf(await answer.response.json());
+    const page = fieldsOf(await jsonOf(resource.path, answer.response));
     const metadata = fieldsOf(page.metadata);
     // Whatever else answers with 200 says nothing of what there is.
     if (!textOf(page.kind).endsWith("List") || textOf(metadata.resourceVersion) === "")
