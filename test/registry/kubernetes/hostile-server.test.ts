@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { jsonLines } from "../../../lib/registry/kubernetes/api/json-lines.ts";
 import { kubernetesOrigin } from "../../../lib/registry/kubernetes/api/kubernetes-origin.ts";
 import { service } from "../objects.ts";
-import { FakeApiServer, hurry } from "./fake-api-server.ts";
+import { FakeApiServer, hurry, jsonResponse } from "./fake-api-server.ts";
 import { HeldOrigin } from "./held-origin.ts";
 
 /** Answers instead of the server's own about services; undefined for its own. */
 type Instead = (url: URL) => Response | undefined;
 
 /** An origin over a server whose answers about services are as a test says, and how long it paused. */
-function against(server: FakeApiServer, instead: Instead) {
+function against(server: FakeApiServer, instead: Instead, about = "/api/v1/services") {
   const waits: number[] = [];
   const pace = {
     pause: async (ms: number, signal: AbortSignal) => {
@@ -21,7 +21,7 @@ function against(server: FakeApiServer, instead: Instead) {
   const client = server.client();
   const fetch: typeof client.fetch = async (url, init) => {
     const asked = new URL(url);
-    return (asked.pathname === "/api/v1/services" ? instead(asked) : undefined) ?? client.fetch(url, init);
+    return (asked.pathname === about ? instead(asked) : undefined) ?? client.fetch(url, init);
   };
   const origin = new HeldOrigin(kubernetesOrigin({ ...client, fetch }, { cluster: "Kubernetes", pace, now: () => 0 }));
   return { origin, waits };
@@ -102,5 +102,61 @@ describe("a server that answers without end", () => {
     const read: unknown[] = [];
     for await (const value of jsonLines(ReadableStream.from(pieces()))) read.push(value);
     expect(read).toEqual(["x".repeat(text)]);
+  });
+});
+
+describe("an answer that does not say what there is", () => {
+  const list = (items: unknown) => ({
+    kind: "ServiceList",
+    apiVersion: "v1",
+    metadata: { resourceVersion: "5" },
+    items,
+  });
+  const named = { metadata: { name: "b", namespace: "shop", resourceVersion: "4" } };
+
+  it.each([
+    ["no items", list(undefined)],
+    ["items that are no list", list({ 0: named })],
+    ["an item without a name", list([named, { metadata: {} }])],
+    ["an item whose name is no text", list([named, { metadata: { name: 7 } }])],
+  ])("is a failure, and never a list: %s", async (_what, answer) => {
+    const server = new FakeApiServer();
+    server.streams = false;
+    server.put(service("shop/a"));
+    let isWrong = true;
+    const { origin } = against(server, (url) =>
+      isWrong && !url.searchParams.has("watch") ? jsonResponse(answer) : undefined,
+    );
+    await origin.until((one) => one.failures.has("Service"));
+    expect(origin.parts.has("Service")).toBe(false);
+    isWrong = false;
+    await origin.until((one) => one.keys("Service").join() === "Service/shop/a");
+    await origin.end();
+  });
+
+  it("is a failure as an event of a watch, too", async () => {
+    const server = new FakeApiServer();
+    const { origin } = against(server, () => new Response('{"type":"ADDED","object":{"metadata":{"name":7}}}\n'));
+    await origin.until((one) => one.failures.get("Service")?.includes("no Service") === true);
+    expect(origin.parts.has("Service")).toBe(false);
+    await origin.end();
+  });
+
+  it.each([
+    ["nothing", {}],
+    ["no resources", { kind: "APIResourceList" }],
+    ["resources that are no list", { kind: "APIResourceList", resources: { services: {} } }],
+    ["a resource without a name", { kind: "APIResourceList", resources: [{ name: "pods" }, {}] }],
+    ["something of another kind", { kind: "Status", resources: [] }],
+  ])("is a failure where kinds are asked for: %s", async (_what, answer) => {
+    const server = new FakeApiServer();
+    server.put(service("shop/a"));
+    let isWrong = true;
+    const { origin } = against(server, () => (isWrong ? jsonResponse(answer) : undefined), "/api/v1");
+    await origin.until((one) => one.failures.has("Namespace"));
+    expect(origin.parts.has("Namespace")).toBe(false);
+    isWrong = false;
+    await origin.until((one) => one.keys("Service").join() === "Service/shop/a");
+    await origin.end();
   });
 });

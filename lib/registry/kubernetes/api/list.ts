@@ -1,5 +1,5 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
-import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
+import { fieldsOf, textOf } from "../../../config/untyped.ts";
 import type { PackedObject } from "../../origin.ts";
 import type { Pace } from "../../retry.ts";
 import { type ApiClient, type ApiFailure, apiError, isWorthRetrying, jsonOf, send } from "./client.ts";
@@ -54,11 +54,11 @@ async function listOnce(
     const page = fieldsOf(await jsonOf(resource.path, answer.response));
     const metadata = fieldsOf(page.metadata);
     // Whatever else answers with 200 says nothing of what there is.
-    if (!textOf(page.kind).endsWith("List") || textOf(metadata.resourceVersion) === "")
+    const { items: values } = page;
+    if (!textOf(page.kind).endsWith("List") || textOf(metadata.resourceVersion) === "" || !Array.isArray(values))
       throw new PortolanError(`the answer to ${resource.path} is no list`);
-    for (const value of listOf(page.items)) {
-      const item = readItem(value, resource);
-      const kept = item === undefined ? undefined : options.keep(item);
+    for (const value of values) {
+      const kept = options.keep(readItem(value, resource));
       if (kept !== undefined) items.push(kept);
     }
     // All pages carry the first one's version.
