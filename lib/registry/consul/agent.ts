@@ -1,4 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import { textWithin } from "../bounded-text.ts";
 
 /** How to ask one Consul agent or server. Nothing here needs Node: `fetch` brings trust and certificates for TLS. */
 export interface ConsulClient {
@@ -59,7 +60,7 @@ export async function askConsul(
   };
   const fetching = client.fetch(`${client.baseUrl}${path}${query.size === 0 ? "" : `?${query}`}`, sent);
   const { response, text } = await fetching
-    .then(async (response) => ({ response, text: await textWithin(response, mostBytes) }))
+    .then(async (response) => ({ response, text: await textWithin(response, mostBytes, "an answer of Consul") }))
     .catch((cause: unknown) => {
       if (!late.aborted) throw cause;
       throw new PortolanError(`Consul did not answer ${path} within ${Math.ceil(patienceMs / 1000)} s`, [], cause);
@@ -79,17 +80,4 @@ export async function askConsul(
 export function mayNotRead(path: string): PortolanError {
   const hint = 'give a token with policy "read" for service_prefix "" and node_prefix ""';
   return new PortolanError(`Consul left out of ${path} what the token may not read; ${hint}`);
-}
-
-/** @throws PortolanError for a longer body, of which no more is read */
-async function textWithin(response: Response, bytes: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let read = 0;
-  for await (const chunk of response.body ?? []) {
-    read += chunk.byteLength;
-    if (read > bytes) throw new PortolanError(`an answer of Consul is longer than ${bytes} bytes`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }

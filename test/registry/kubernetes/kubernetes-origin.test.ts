@@ -47,7 +47,10 @@ function capturedServer() {
     const { pathname, searchParams } = new URL(url);
     const below = Object.keys(files).filter((path) => path.replace(/\/[^/]+$/, "") === pathname);
     if (below.length > 0) {
-      return jsonResponse({ resources: below.map((path) => ({ name: path.replace(/.*\//, "") })) });
+      return jsonResponse({
+        kind: "APIResourceList",
+        resources: below.map((path) => ({ name: path.replace(/.*\//, "") })),
+      });
     }
     const file = files[pathname];
     if (file === undefined) return new Response("404 page not found\n", { status: 404 });

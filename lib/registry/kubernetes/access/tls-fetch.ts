@@ -1,4 +1,4 @@
-import { Agent as PlainAgent, request as plainRequest } from "node:http";
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent, request } from "node:https";
 import type { Readable } from "node:stream";
 import type { ApiClient } from "../api/client.ts";
@@ -54,17 +54,35 @@ export function tlsFetch(tls: () => Promise<TlsOptions>): ApiClient["fetch"] {
       sent.once("error", reject);
       sent.once("socket", (socket) => socket.setNoDelay(true).setKeepAlive(true, probeMs));
       sent.once("response", (response) => {
-        const { statusCode: status = 500 } = response;
-        const answered = new Headers();
-        for (const [name, value = ""] of Object.entries(response.headers)) answered.set(name, String(value));
-        const hasBody = status !== 204 && status !== 304;
-        if (!hasBody) response.resume();
-        resolve(new Response(hasBody ? streamOf(response) : null, { status, headers: answered }));
+        // What is thrown here would reach nobody, and end the process.
+        try {
+          resolve(answerOf(response));
+        } catch (cause) {
+          response.destroy();
+          reject(
+            new Error(`${new URL(url).host} answered with status ${response.statusCode}, which cannot be read`, {
+              cause,
+            }),
+          );
+        }
       });
       if (typeof body === "string") sent.write(body);
       sent.end();
     });
   };
+}
+
+/** Statuses of answers that have no body. @see https://fetch.spec.whatwg.org/#null-body-status */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** Node's answer as the web's. @throws RangeError for a status that is none, TypeError for a header that is none */
+function answerOf(response: IncomingMessage): Response {
+  const { statusCode: status = 500 } = response;
+  const headers = new Headers();
+  for (const [name, value = ""] of Object.entries(response.headers)) headers.set(name, String(value));
+  if (!bodiless.has(status)) return new Response(streamOf(response), { status, headers });
+  response.resume();
+  return new Response(null, { status, headers });
 }
 
 /** Node's stream as the web's; what breaks it is the reader's to see. */

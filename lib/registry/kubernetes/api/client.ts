@@ -1,5 +1,6 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
 import { fieldsOf, textOf } from "../../../config/untyped.ts";
+import { textWithin } from "../../bounded-text.ts";
 
 /** How to talk to one API server. Nothing here needs Node: `fetch` brings the trust in the server's certificate. */
 export interface ApiClient {
@@ -20,7 +21,7 @@ export interface ApiFailure {
   /** `Expired`, `NotFound` …; "" where the answer is no `Status`. */
   readonly reason: string;
   readonly message: string;
-  /** Seconds to wait first; 0 where the server does not say. */
+  /** Seconds to wait first, at most half a minute; 0 where the server does not say. */
   readonly retryAfter: number;
 }
 
@@ -38,8 +39,20 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A page of 500 objects, each of a hundred kilobytes. */
+const mostBytes = 64 * 2 ** 20;
+const mostFailureBytes = 2 ** 20;
+
+/** The JSON of an answer. @throws PortolanError for one of more than 64 MiB, SyntaxError for what is no JSON */
+export async function jsonOf(path: string, response: Response): Promise<unknown> {
+  return JSON.parse(await textWithin(response, mostBytes, `the answer to ${path}`));
+}
+
+/** Seconds. A server that asks for more is asked again all the same: nobody knows better than half a minute ahead. */
+const longestWait = 30;
+
 async function failureOf(response: Response): Promise<ApiFailure> {
-  const text = await response.text();
+  const text = await textWithin(response, mostFailureBytes, `an answer ${response.status} of the API server`);
   let status: Readonly<Record<string, unknown>> = {};
   try {
     status = fieldsOf(JSON.parse(text));
@@ -51,7 +64,7 @@ async function failureOf(response: Response): Promise<ApiFailure> {
     status: response.status,
     reason: textOf(status.reason),
     message: textOf(status.message) || text.trim().slice(0, 1_000),
-    retryAfter: Number.isFinite(seconds) ? seconds : 0,
+    retryAfter: Number.isNaN(seconds) ? 0 : Math.min(longestWait, Math.max(0, seconds)),
   };
 }
 

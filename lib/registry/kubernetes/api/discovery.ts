@@ -1,5 +1,6 @@
-import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
-import { type ApiClient, apiError, send } from "./client.ts";
+import { PortolanError } from "../../../config/diagnostic.ts";
+import { fieldsOf, textOf } from "../../../config/untyped.ts";
+import { type ApiClient, apiError, jsonOf, send } from "./client.ts";
 import type { ReadKind } from "./read-kinds.ts";
 import type { ApiResource } from "./resource.ts";
 
@@ -9,15 +10,19 @@ export type FindResource = (kind: ReadKind, signal: AbortSignal) => Promise<ApiR
 /** What was heard holds for so long: whoever installs a kind waits as long for it to be read. */
 const validMs = 30_000;
 
-/** The plurals that a group has in a version; none where it has no such version. */
+/** The plurals that a group has in a version; none where it has no such version. @throws PortolanError when the server does not say */
 async function pluralsIn(client: ApiClient, path: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const answer = await send(client, path, { signal });
   if ("failure" in answer) {
     if (answer.failure.status === 404) return new Set();
     throw apiError(path, answer.failure);
   }
-  const { resources } = fieldsOf(await answer.response.json());
-  return new Set(listOf(resources).map((resource) => textOf(fieldsOf(resource).name)));
+  const { kind, resources } = fieldsOf(await jsonOf(path, answer.response));
+  const names = Array.isArray(resources) ? resources.map((resource) => textOf(fieldsOf(resource).name)) : [""];
+  // Whatever else answers with 200 does not say that a kind is not there.
+  if (kind !== "APIResourceList" || names.includes(""))
+    throw new PortolanError(`the answer to ${path} is no list of what the server has`);
+  return new Set(names);
 }
 
 /**

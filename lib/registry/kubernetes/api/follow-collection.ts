@@ -2,7 +2,7 @@ import { PortolanError } from "../../../config/diagnostic.ts";
 import type { OriginSink, PackedObject } from "../../origin.ts";
 import type { ApiClient } from "./client.ts";
 import type { ApiItem } from "./item.ts";
-import { type ListOptions, listItems } from "./list.ts";
+import { type ListOptions, listItems, patienceMs } from "./list.ts";
 import type { ApiResource } from "./resource.ts";
 import { watchEvents } from "./watch.ts";
 
@@ -49,6 +49,7 @@ export async function followCollection(
   let resource: ApiResource | undefined;
   let failures = 0;
   let busy = 0;
+  let busyMs = 0;
   let wasThere = false;
   let absences = 0;
   while (!signal.aborted) {
@@ -68,11 +69,14 @@ export async function followCollection(
       ({ position } = end);
       if (end.busy !== undefined) {
         busy += 1;
-        if (busy > patience) throw new PortolanError(end.busy.reason);
-        await pace.pause(end.busy.waitMs || pace.backOff(busy), signal);
+        const waitMs = end.busy.waitMs || pace.backOff(busy);
+        busyMs += waitMs;
+        if (busy > patience || busyMs > patienceMs) sink.failed(part, end.busy.reason);
+        await pace.pause(waitMs, signal);
         continue;
       }
       busy = 0;
+      busyMs = 0;
       if (end.failure !== undefined) throw end.failure;
       if (end.isAbsent !== true) {
         absences = 0;
@@ -112,7 +116,12 @@ async function connect(
   signal: AbortSignal,
 ): Promise<ConnectionEnd> {
   if (from.kind === "nowhere" && streaming.isRefused) {
-    const { items, version } = await listItems(client, resource, { keep, ...options }, signal);
+    const { items, version } = await listItems(
+      client,
+      resource,
+      { keep, ...options, waiting: (reason) => sink.failed(part, reason) },
+      signal,
+    );
     sink.whole(part, items);
     return { position: version === "" ? nowhere : { kind: "at", version }, wasRead: version !== "" };
   }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PortolanError } from "../../../config/diagnostic.ts";
 import type { ApiResource } from "./resource.ts";
 
 const item = z.looseObject({
@@ -28,11 +29,11 @@ export interface ApiItem {
  * An item of a list, or the object of a watch event. Items of built-in kinds do not say their kind, and metadata that were asked
  * for alone say another.
  *
- * @returns undefined for what is no object with a name
+ * @throws PortolanError for what is no object with a name: without it nobody knows what there is
  */
-export function readItem(value: unknown, { apiVersion, kind, metadataOnly = false }: ApiResource): ApiItem | undefined {
+export function readItem(value: unknown, { path, apiVersion, kind, metadataOnly = false }: ApiResource): ApiItem {
   const read = item.safeParse(value);
-  if (!read.success) return undefined;
+  if (!read.success) throw new PortolanError(`the API server answered ${path} with something that is no ${kind}`);
   const { data } = read;
   const own = metadataOnly
     ? {}

@@ -1,8 +1,8 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
-import { fieldsOf, listOf, textOf } from "../../../config/untyped.ts";
+import { fieldsOf, textOf } from "../../../config/untyped.ts";
 import type { PackedObject } from "../../origin.ts";
 import type { Pace } from "../../retry.ts";
-import { type ApiClient, type ApiFailure, apiError, isWorthRetrying, send } from "./client.ts";
+import { type ApiClient, type ApiFailure, apiError, isWorthRetrying, jsonOf, send } from "./client.ts";
 import { type ApiItem, readItem } from "./item.ts";
 import { type ApiResource, acceptOf, resourcePath } from "./resource.ts";
 
@@ -19,7 +19,12 @@ export interface ListOptions {
   readonly pageSize?: number;
   /** What is kept of an item; undefined for one that is passed over. */
   readonly keep: (item: ApiItem) => PackedObject | undefined;
+  /** Told why, when a busy server has the list wait for long. */
+  readonly waiting?: (reason: string) => void;
 }
+
+/** Milliseconds. Whoever waits longer for a busy server does not know any more what there is. */
+export const patienceMs = 10_000;
 
 const attempts = 4;
 
@@ -46,14 +51,14 @@ async function listOnce(
     const request = { accept: acceptOf(resource, "list"), signal: withTimeout(signal) };
     const answer = await send(client, resourcePath(resource, query), request);
     if ("failure" in answer) return answer.failure;
-    const page = fieldsOf(await answer.response.json());
+    const page = fieldsOf(await jsonOf(resource.path, answer.response));
     const metadata = fieldsOf(page.metadata);
     // Whatever else answers with 200 says nothing of what there is.
-    if (!textOf(page.kind).endsWith("List") || textOf(metadata.resourceVersion) === "")
+    const { items: values } = page;
+    if (!textOf(page.kind).endsWith("List") || textOf(metadata.resourceVersion) === "" || !Array.isArray(values))
       throw new PortolanError(`the answer to ${resource.path} is no list`);
-    for (const value of listOf(page.items)) {
-      const item = readItem(value, resource);
-      const kept = item === undefined ? undefined : options.keep(item);
+    for (const value of values) {
+      const kept = options.keep(readItem(value, resource));
       if (kept !== undefined) items.push(kept);
     }
     // All pages carry the first one's version.
@@ -75,6 +80,7 @@ export async function listItems(
   options: ListOptions,
   signal?: AbortSignal,
 ): Promise<ListedItems> {
+  let waitedMs = 0;
   for (let attempt = 1; ; attempt += 1) {
     const listed = await listOnce(client, resource, options, signal).catch((cause: unknown) => {
       if (cause instanceof PortolanError) throw cause;
@@ -86,6 +92,8 @@ export async function listItems(
     const isExpired = listed.status === 410;
     if (attempt === attempts || !(isExpired || isWorthRetrying(listed))) throw apiError(resource.path, listed);
     const wait = listed.retryAfter > 0 ? listed.retryAfter * 1000 : options.pace.backOff(attempt);
+    if (!isExpired) waitedMs += wait;
+    if (waitedMs > patienceMs) options.waiting?.(apiError(resource.path, listed).message);
     await options.pace.pause(isExpired ? 0 : wait, signal ?? new AbortController().signal);
   }
 }

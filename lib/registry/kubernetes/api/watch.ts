@@ -39,7 +39,6 @@ function readEvent(value: unknown, resource: ApiResource, isStream: boolean): Wa
     case "MODIFIED":
     case "DELETED": {
       const item = readItem(object, resource);
-      if (item === undefined) return undefined;
       const version = item.metadata.resourceVersion ?? "";
       return { type: type === "DELETED" ? "delete" : "put", object: item, version };
     }

@@ -1,0 +1,33 @@
+import { createServer } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import { tlsFetch } from "../../../lib/registry/kubernetes/access/tls-fetch.ts";
+
+/** Ends the server of a test. */
+const endings: (() => void)[] = [];
+afterEach(() => {
+  for (const end of endings.splice(0)) end();
+});
+
+/** Address of a server that answers everything with one status. */
+async function answering(status: number): Promise<string> {
+  const server = createServer((_request, response) => response.writeHead(status).end());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  endings.push(() => server.close());
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`;
+}
+
+describe("tlsFetch", () => {
+  const fetch = tlsFetch(async () => ({}));
+
+  it("takes an answer that has no body", async () => {
+    for (const status of [204, 205, 304]) {
+      const response = await fetch(await answering(status), {});
+      expect([response.status, response.body]).toEqual([status, null]);
+    }
+  });
+
+  it("fails, and lets the process live, for a status that is none of HTTP's", async () => {
+    await expect(fetch(await answering(999), {})).rejects.toThrow("answered with status 999");
+  });
+});
