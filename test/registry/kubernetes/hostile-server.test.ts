@@ -52,6 +52,41 @@ describe("a server that asks for patience", () => {
   });
 });
 
+describe("a server that ends every connection at once", () => {
+  const event = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
+  const annotations = { "k8s.io/initial-events-end": "true" };
+  const bookmark = event("BOOKMARK", { metadata: { resourceVersion: "5", annotations } });
+  const expired = event("ERROR", { code: 410, reason: "Expired" });
+
+  it.each([
+    ["a bookmark", () => bookmark],
+    [
+      "a list, and then that it is too old",
+      (url: URL) => (url.searchParams.has("sendInitialEvents") ? bookmark : expired),
+    ],
+  ])("is asked after pauses that grow: %s", async (_what, text) => {
+    let asked = 0;
+    const { origin, waits } = against(new FakeApiServer(), (url) => {
+      asked += 1;
+      return new Response(text(url));
+    });
+    await origin.until(() => asked >= 6);
+    expect(waits).toEqual(expect.arrayContaining([1, 2, 3, 4, 5]));
+    await origin.end();
+  });
+
+  it("has a list that never ends read to a bound", async () => {
+    const server = new FakeApiServer();
+    server.streams = false;
+    const metadata = { resourceVersion: "5", continue: "more" };
+    const { origin } = against(server, (url) =>
+      url.searchParams.has("watch") ? undefined : jsonResponse({ kind: "ServiceList", metadata, items: [] }),
+    );
+    await origin.until((one) => one.failures.get("Service")?.includes("more than 2000 pages") === true);
+    await origin.end();
+  });
+});
+
 /** A body without end, and whether somebody has stopped reading it. */
 function endlessBody() {
   const seen = { bytes: 0, isCancelled: false };

@@ -15,10 +15,15 @@ export interface FollowOptions extends ListOptions {
   readonly keyOf: (item: ApiItem) => string;
   /** Whether the server streams lists, shared by all collections: the first that is refused tells the others. */
   readonly streaming: { isRefused: boolean };
+  /** Milliseconds of any clock that goes on. */
+  readonly now: () => number;
 }
 
 /** Milliseconds between looks at a kind that the server does not have. */
 const absentMs = 60_000;
+
+/** Milliseconds that a connection has to last for the next to follow it without a pause. */
+const livedMs = 10_000;
 
 /** So often in a row a server may ask for patience before that is a failure. */
 const patience = 3;
@@ -44,12 +49,14 @@ export async function followCollection(
   sink: OriginSink,
   signal: AbortSignal,
 ): Promise<void> {
-  const { part, pace } = options;
+  const { part, pace, now } = options;
   let position = nowhere;
   let resource: ApiResource | undefined;
   let failures = 0;
   let busy = 0;
   let busyMs = 0;
+  /** Connections in a row that ended soon. */
+  let brief = 0;
   let wasThere = false;
   let absences = 0;
   while (!signal.aborted) {
@@ -65,6 +72,7 @@ export async function followCollection(
         await pace.pause(absentMs, signal);
         continue;
       }
+      const sinceMs = now();
       const end = await connect(client, resource, position, options, sink, signal);
       ({ position } = end);
       if (end.busy !== undefined) {
@@ -83,8 +91,12 @@ export async function followCollection(
         wasThere = true;
       }
       failures = 0;
-      // A server that ends watches at once must not be asked without a break.
-      if (!end.wasRead) await pace.pause(pace.backOff(1), signal);
+      if (now() - sinceMs >= livedMs) brief = 0;
+      else if (end.isStep !== true) {
+        // Whatever a server says before it ends a connection at once: it must not be asked without a break.
+        brief += 1;
+        await pace.pause(pace.backOff(brief), signal);
+      }
     } catch (cause) {
       if (signal.aborted) return;
       failures += 1;
@@ -96,8 +108,8 @@ export async function followCollection(
 
 interface ConnectionEnd {
   readonly position: Position;
-  /** Something came, or the server had us wait. */
-  readonly wasRead: boolean;
+  /** The next connection belongs to it: a watch that goes on from a list, a list instead of a stream. */
+  readonly isStep?: boolean;
   /** Why it broke; absent: it ended as connections end. */
   readonly failure?: unknown;
   /** The server has no such kind. */
@@ -123,12 +135,11 @@ async function connect(
       signal,
     );
     sink.whole(part, items);
-    return { position: version === "" ? nowhere : { kind: "at", version }, wasRead: version !== "" };
+    return version === "" ? { position: nowhere } : { position: { kind: "at", version }, isStep: true };
   }
   let position = from;
   /** What a streamed list has brought so far; undefined when it is complete. */
   let initial = from.kind === "nowhere" ? new Map<string, PackedObject>() : undefined;
-  let wasRead = false;
   try {
     for await (const event of watchEvents(client, resource, from.kind === "at" ? from.version : "", signal)) {
       switch (event.type) {
@@ -137,15 +148,14 @@ async function connect(
           break;
         case "unsupported":
           streaming.isRefused = true;
-          return { position: nowhere, wasRead: true };
+          return { position: nowhere, isStep: true };
         case "absent":
-          return { position: nowhere, wasRead: false, isAbsent: true };
+          return { position: nowhere, isAbsent: true };
         case "gone":
-          return { position: nowhere, wasRead };
+          return { position: nowhere };
         case "busy":
-          return { position, wasRead, busy: event };
+          return { position, busy: event };
         case "bookmark":
-          wasRead = true;
           if (initial !== undefined && event.isInitialEnd) {
             sink.whole(part, [...initial.values()]);
             initial = undefined;
@@ -154,7 +164,6 @@ async function connect(
           break;
         case "put":
         case "delete": {
-          wasRead = true;
           const key = keyOf(event.object);
           const object = event.type === "put" ? keep(event.object) : undefined;
           if (initial === undefined) {
@@ -167,8 +176,8 @@ async function connect(
       }
     }
   } catch (cause) {
-    return { position, wasRead, failure: cause };
+    return { position, failure: cause };
   }
-  if (initial === undefined || signal.aborted) return { position, wasRead };
-  return { position, wasRead, failure: new PortolanError(`the list of ${resource.path} ended before its end`) };
+  if (initial === undefined || signal.aborted) return { position };
+  return { position, failure: new PortolanError(`the list of ${resource.path} ended before its end`) };
 }

@@ -46,7 +46,8 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
   const others = [...otherKinds, ...(secretNames ? [secrets] : [])];
 
   async function follow(sink: OriginSink, signal: AbortSignal): Promise<void> {
-    const find = createDiscovery(client, options.now ?? (() => performance.now()));
+    const { now = () => performance.now() } = options;
+    const find = createDiscovery(client, now);
     const streaming = { isRefused: false };
     const heard = new Set<string>();
     const bell = createBell();
@@ -80,6 +81,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
           keep: (item) => (isRead(item) ? keptOf(read, item) : undefined),
           streaming,
           pace,
+          now,
           ...(pageSize === undefined ? {} : { pageSize }),
         },
         listening,

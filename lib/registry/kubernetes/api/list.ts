@@ -28,6 +28,9 @@ export const patienceMs = 10_000;
 
 const attempts = 4;
 
+/** A million items. A list that goes on has no end. */
+const mostPages = 2000;
+
 /** A page that takes longer is not coming. */
 const pageMs = 60_000;
 
@@ -46,7 +49,8 @@ async function listOnce(
   const items: PackedObject[] = [];
   let token = "";
   let version = "";
-  do {
+  for (let pages = 0; pages === 0 || token !== ""; pages += 1) {
+    if (pages === mostPages) throw new PortolanError(`the list of ${resource.path} has more than ${mostPages} pages`);
     const query = { limit: String(options.pageSize ?? 500), ...(token === "" ? {} : { continue: token }) };
     const request = { accept: acceptOf(resource, "list"), signal: withTimeout(signal) };
     const answer = await send(client, resourcePath(resource, query), request);
@@ -64,7 +68,7 @@ async function listOnce(
     // All pages carry the first one's version.
     version ||= textOf(metadata.resourceVersion);
     token = textOf(metadata.continue);
-  } while (token !== "");
+  }
   return { items, version };
 }
 
