@@ -116,11 +116,21 @@ const pluginMs = 60_000;
 /** A credential is asked for anew so long before its end. */
 const marginMs = 10_000;
 
-function pluginOf({ apiVersion, command, args, env, installHint }: ExecCredentialPlugin) {
+/**
+ * Asks a plugin for credentials, and remembers them until they end.
+ *
+ * @param timeoutMs after which a plugin that has said nothing is ended, whatever it thinks of that
+ */
+export function pluginOf(
+  { apiVersion, command, args, env, installHint }: ExecCredentialPlugin,
+  timeoutMs: number = pluginMs,
+) {
   let known: Promise<ExecCredential> | undefined;
   const ask = async (): Promise<ExecCredential> => {
     const environment = { ...process.env, ...env, KUBERNETES_EXEC_INFO: execInfo(apiVersion) };
-    const { stdout } = await run(command, [...args], { env: environment, timeout: pluginMs, encoding: "utf8" }).catch(
+    // One that holds out against SIGTERM would be waited for without end.
+    const limits = { timeout: timeoutMs, killSignal: "SIGKILL" } as const;
+    const { stdout } = await run(command, [...args], { env: environment, ...limits, encoding: "utf8" }).catch(
       (cause: unknown) => {
         const hint = installHint === "" ? "" : `; ${installHint}`;
         throw new PortolanError(`the credential plugin ${command} has failed${hint}`, [], cause);
