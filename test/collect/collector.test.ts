@@ -173,6 +173,19 @@ describe("a collector", () => {
     expect([stale.kind, stale.version]).toEqual(["unchanged", fresh.version]);
   });
 
+  it("is told of by whoever compiles when its clock is ahead, which would hide that it is stale", async () => {
+    const store = memoryStore();
+    const origin = new FakeOrigin();
+    const { pushes, end } = collecting(origin, store, { now: () => 1_000_000 });
+    await origin.following;
+    origin.whole("all", [thing("a")]);
+    await until(() => pushes.length === 1);
+    await end();
+    const { diagnostics } = await createRecompiler({ store, now: () => 900_000 })();
+    expect(diagnostics).toMatchObject([{ code: "registry-stale", severity: "warning", origin: { file: "cluster" } }]);
+    expect(diagnostics[0]?.message).toContain("100 s from now");
+  });
+
   it("never empties a source that holds something, unless that is meant", async () => {
     const store = memoryStore();
     const origin = new FakeOrigin();

@@ -9,9 +9,12 @@ export interface ReadinessOptions {
   readonly now: () => number;
 }
 
-/** Seconds since a source was known to be as its origin is; infinite for one that was never filled. */
+/**
+ * Seconds since a source was known to be as its origin is; infinite for one that was never filled. Less than nothing where the clock was
+ * set back since: then its age is not known.
+ */
 const ageOf = ({ isFilled, asOfMs }: CollectorState, nowMs: number): number =>
-  isFilled && asOfMs > 0 ? Math.max(0, (nowMs - asOfMs) / 1000) : Number.POSITIVE_INFINITY;
+  isFilled && asOfMs > 0 ? (nowMs - asOfMs) / 1000 : Number.POSITIVE_INFINITY;
 
 /**
  * What an orchestrator and Prometheus ask a collector. `/readyz` is 200 while every source is as its origin is, else 503, and says
@@ -26,7 +29,7 @@ export function readinessApp({ states, staleAfter, now }: ReadinessOptions): Hon
     const sources = states().map((state) => {
       const ageSeconds = ageOf(state, now());
       const { source, isFilled, objects, failure } = state;
-      const isReady = failure === "" && ageSeconds <= staleAfter;
+      const isReady = failure === "" && Math.abs(ageSeconds) <= staleAfter;
       const age = Number.isFinite(ageSeconds) ? { ageSeconds: Math.round(ageSeconds) } : {};
       return { source, isReady, isInSync: isFilled && failure === "", ...age, objects, failure };
     });

@@ -18,9 +18,24 @@ export async function staleSources(
 ): Promise<readonly Diagnostic[]> {
   const found = await Promise.all(names.map(async (name) => ({ name, state: await readShardState(store, name) })));
   return found.flatMap(({ name, state }) => {
-    if (state === undefined || nowMs - state.asOfMs <= staleAfterMs) return [];
+    if (state === undefined) return [];
+    const aheadMs = state.asOfMs - nowMs;
+    if (aheadMs > staleAfterMs) return [clockAhead(name, state.asOfMs, aheadMs)];
+    if (-aheadMs <= staleAfterMs) return [];
     return [staleSource(name, state.asOfMs, state.failure)];
   });
+}
+
+/** Of a source whose sign of life lies in the future nobody knows how old it is. */
+function clockAhead(name: string, asOfMs: number, aheadMs: number): Diagnostic {
+  return {
+    code: "registry-stale",
+    severity: "warning",
+    origin: fileOrigin(name),
+    path: [],
+    message: `was last as its origin is at ${new Date(asOfMs).toISOString()}, ${Math.round(aheadMs / 1000)} s from now, so that its age is not known`,
+    hint: "set the clock of its collector, or of whoever compiles: one of them is wrong",
+  };
 }
 
 function staleSource(name: string, asOfMs: number, failure: string): Diagnostic {
