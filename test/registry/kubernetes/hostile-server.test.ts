@@ -126,6 +126,17 @@ describe("a server that answers without end", () => {
     await origin.end();
   });
 
+  it.each([true, false])("is a failure when a list goes on and on (streaming: %s)", async (streams) => {
+    const server = new FakeApiServer();
+    server.streams = streams;
+    for (let count = 0; count < 20; count += 1) server.put(service(`shop/s${count}`));
+    const options = { cluster: "Kubernetes", pace: hurry, pageSize: 3, listSize: 1000 };
+    const origin = new HeldOrigin(kubernetesOrigin(server.client(), options));
+    await origin.until((one) => one.failures.get("Service")?.includes("longer than 1000 characters") === true);
+    expect(origin.parts.has("Service")).toBe(false);
+    await origin.end();
+  });
+
   it("takes a long line in small pieces in time that grows with its length", async () => {
     const piece = new TextEncoder().encode("x".repeat(64));
     const text = 4 * 2 ** 20;

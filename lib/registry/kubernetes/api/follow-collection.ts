@@ -2,7 +2,7 @@ import { PortolanError } from "../../../config/diagnostic.ts";
 import type { OriginSink, PackedObject } from "../../origin.ts";
 import type { ApiClient } from "./client.ts";
 import type { ApiItem } from "./item.ts";
-import { type ListOptions, listItems, patienceMs } from "./list.ts";
+import { createListBound, type ListOptions, listItems, patienceMs } from "./list.ts";
 import type { ApiResource } from "./resource.ts";
 import { watchEvents } from "./watch.ts";
 
@@ -140,6 +140,7 @@ async function connect(
   let position = from;
   /** What a streamed list has brought so far; undefined when it is complete. */
   let initial = from.kind === "nowhere" ? new Map<string, PackedObject>() : undefined;
+  const count = createListBound(resource, { keep, ...options });
   try {
     for await (const event of watchEvents(client, resource, from.kind === "at" ? from.version : "", signal)) {
       switch (event.type) {
@@ -170,7 +171,10 @@ async function connect(
             sink.changed(part, [{ key, object }]);
             if (event.version !== "") position = { kind: "at", version: event.version };
           } else if (object === undefined) initial.delete(key);
-          else initial.set(key, object);
+          else {
+            count(object);
+            initial.set(key, object);
+          }
           break;
         }
       }

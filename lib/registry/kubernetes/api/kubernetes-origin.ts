@@ -17,6 +17,8 @@ export interface KubernetesOriginOptions {
   readonly pace?: Pace;
   /** Items a page, where lists are not streamed. */
   readonly pageSize?: number;
+  /** Most characters of JSON that are kept of a kind's list; 1 Gi when absent. */
+  readonly listSize?: number;
   /** Milliseconds of any clock that goes on; the system's when absent. */
   readonly now?: () => number;
 }
@@ -42,7 +44,7 @@ function keptOf(read: ReadKind, item: ApiItem): PackedObject {
  * @see docs/how-istio-does-it/kubernetes.md#list-and-watch
  */
 export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOptions): Origin {
-  const { cluster, secretNames = false, pace = defaultPace, pageSize } = options;
+  const { cluster, secretNames = false, pace = defaultPace, pageSize, listSize } = options;
   const others = [...otherKinds, ...(secretNames ? [secrets] : [])];
 
   async function follow(sink: OriginSink, signal: AbortSignal): Promise<void> {
@@ -83,6 +85,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
           pace,
           now,
           ...(pageSize === undefined ? {} : { pageSize }),
+          ...(listSize === undefined ? {} : { listSize }),
         },
         listening,
         until,

@@ -17,6 +17,8 @@ export interface ListOptions {
   readonly pace: Pace;
   /** Items a page. */
   readonly pageSize?: number;
+  /** Most characters of JSON that are kept of all items of a list; 1 Gi when absent. */
+  readonly listSize?: number;
   /** What is kept of an item; undefined for one that is passed over. */
   readonly keep: (item: ApiItem) => PackedObject | undefined;
   /** Told why, when a busy server has the list wait for long. */
@@ -27,6 +29,18 @@ export interface ListOptions {
 export const patienceMs = 10_000;
 
 const attempts = 4;
+
+/** Counts what is kept of a list: what is returned throws PortolanError at the item that makes it too long. */
+export function createListBound(
+  resource: ApiResource,
+  { listSize = 2 ** 30 }: ListOptions,
+): (kept: PackedObject) => void {
+  let size = 0;
+  return ({ json }) => {
+    size += json.length;
+    if (size > listSize) throw new PortolanError(`the list of ${resource.path} is longer than ${listSize} characters`);
+  };
+}
 
 /** A million items. A list that goes on has no end. */
 const mostPages = 2000;
@@ -47,6 +61,7 @@ async function listOnce(
   signal: AbortSignal | undefined,
 ): Promise<ListedItems | ApiFailure> {
   const items: PackedObject[] = [];
+  const count = createListBound(resource, options);
   let token = "";
   let version = "";
   for (let pages = 0; pages === 0 || token !== ""; pages += 1) {
@@ -63,7 +78,9 @@ async function listOnce(
       throw new PortolanError(`the answer to ${resource.path} is no list`);
     for (const value of values) {
       const kept = options.keep(readItem(value, resource));
-      if (kept !== undefined) items.push(kept);
+      if (kept === undefined) continue;
+      count(kept);
+      items.push(kept);
     }
     // All pages carry the first one's version.
     version ||= textOf(metadata.resourceVersion);
