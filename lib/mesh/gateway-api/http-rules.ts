@@ -8,6 +8,7 @@ import type {
   HTTPRouteDestination,
   StringMatch,
 } from "../../config/kinds/virtual-service.ts";
+import { isRegex } from "../../config/rules/regex.ts";
 import { backendsOf, type RuleContext, weightOf } from "./backends.ts";
 import { filtered, filteredHeaders } from "./http-filters.ts";
 import { both, type Problem } from "./problem.ts";
@@ -27,7 +28,9 @@ export function httpRule(rule: HTTPRouteRule, index: number, context: RuleContex
   if (made.kind === "refused") return made;
   const fields = { ...nameOf(rule, index, context), ...made.fields, ...retriesAndTimeout(rule) };
   const routes = (action: HTTPRoute): readonly HTTPRoute[] =>
-    matches.length === 0 ? [action] : matches.map((match) => ({ ...action, match: [httpMatch(match)] }));
+    matches.length === 0
+      ? [action]
+      : matches.map(httpMatch).flatMap((match) => (isReadable(match) ? { ...action, match: [match] } : []));
   if (weightOf(backendRefs) === 0 && made.fields.redirect === undefined) {
     // Nobody is asked for, or everybody is told to take nothing.
     const status = backendRefs.length === 0 ? 404 : 500;
@@ -49,7 +52,9 @@ export function grpcRule(rule: GRPCRouteRule, index: number, context: RuleContex
   if (made.kind === "refused") return made;
   const fields = { ...nameOf(rule, index, context), ...made.fields };
   const routes = (action: HTTPRoute): readonly HTTPRoute[] =>
-    matches.length === 0 ? [action] : matches.map((match) => ({ ...action, match: [grpcMatch(match)] }));
+    matches.length === 0
+      ? [action]
+      : matches.map(grpcMatch).flatMap((match) => (isReadable(match) ? { ...action, match: [match] } : []));
   if (weightOf(backendRefs) === 0) {
     return { kind: "routes", routes: routes({ ...fields, directResponse: { status: 500 } }), problem: undefined };
   }
@@ -120,6 +125,13 @@ function httpMatch({ path, method, ...rest }: HTTPRouteMatch): HTTPMatchRequest 
     ...(queryParams === undefined ? {} : { queryParams }),
     ...(method === undefined ? {} : { method: { exact: method } }),
   };
+}
+
+/** An expression that Envoy cannot read would have it refuse the whole route table: such a match is left out, and a warning says so. */
+function isReadable({ uri, headers = {}, queryParams = {} }: HTTPMatchRequest): boolean {
+  return [uri, ...Object.values(headers), ...Object.values(queryParams)].every(
+    (text) => text?.regex === undefined || isRegex(text.regex),
+  );
 }
 
 function pathMatch({ type, value }: HTTPRouteMatch["path"]): StringMatch {

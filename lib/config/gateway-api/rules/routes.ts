@@ -114,14 +114,19 @@ function* httpMatchRules(match: HTTPRouteMatch, path: Path): Generator<Finding> 
   yield* each(match.queryParams, [...path, "queryParams"], namedMatchRules);
 }
 
-/** The definitions take any text for an expression; an Envoy that cannot compile one refuses the whole route table. */
+/** The definitions take any text for an expression, and so does Istio: its match is left out, the rest of the object stays. */
+function* expressionRules(value: string, path: Path): Generator<Finding> {
+  const hint = "the match is left out until it is mended";
+  for (const finding of regexRules(value, path)) yield { ...finding, severity: "warning", hint };
+}
+
 function* namedMatchRules({ type, value }: NamedMatch, path: Path): Generator<Finding> {
-  if (type === "RegularExpression") yield* regexRules(value, [...path, "value"]);
+  if (type === "RegularExpression") yield* expressionRules(value, [...path, "value"]);
 }
 
 function* pathRules({ type, value }: HTTPRouteMatch["path"], path: Path): Generator<Finding> {
   if (type === "RegularExpression") {
-    yield* regexRules(value, path);
+    yield* expressionRules(value, path);
     return;
   }
   if (value.startsWith("/") && plainPath.test(value) && !oddPath.test(value)) return;
@@ -141,8 +146,8 @@ function* grpcMatchRules({ method, headers }: GRPCRouteMatch, path: Path): Gener
     yield error(here, "needs a service or a method", "", "missing-field");
   }
   if (type !== "Exact") {
-    if (service !== undefined) yield* regexRules(service, [...here, "service"]);
-    if (name !== undefined) yield* regexRules(name, [...here, "method"]);
+    if (service !== undefined) yield* expressionRules(service, [...here, "service"]);
+    if (name !== undefined) yield* expressionRules(name, [...here, "method"]);
     return;
   }
   if (service !== undefined && !grpcService.test(service)) {
