@@ -1,8 +1,15 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { compile } from "../../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/directory.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
+
+const samples = new URL("../../../samples/bookshop-gateway-api/", import.meta.url);
+const bookshop = readdirSync(samples)
+  .filter((file) => file.endsWith(".yaml"))
+  .map((file) => readFileSync(new URL(file, samples), "utf8"))
+  .join("\n---\n");
 
 const gateway = `
 apiVersion: gateway.networking.k8s.io/v1
@@ -34,6 +41,18 @@ describe("the status of an object of the Gateway API", () => {
       ["Gateway.gateway.networking.k8s.io/infra/edge", 3],
     ]);
     expect(compiled("")).not.toHaveProperty("statuses");
+  });
+
+  it("is of the whole object, where a match is left out whose expression Envoy cannot read", () => {
+    const matches = ["/(?=x)", "/good.*"].map((value) => `{ path: { type: RegularExpression, value: "${value}" } }`);
+    const spec = `{ parentRefs: [{ name: bookshop, namespace: bookshop }], hostnames: [shop.example.com], rules: [{ matches: [${matches.join(", ")}] }] }`;
+    const text = `${bookshop}\n${route(spec).replaceAll("infra", "bookshop")}`;
+    const tables = compiled(text).classes.flatMap(({ poll }) => poll.routes.map((table) => table.text));
+    expect(tables.join()).toContain("/good.*");
+    expect(tables.join()).not.toContain("(?=x)");
+    expect(statusOf(text, "HTTPRoute.gateway.networking.k8s.io/bookshop/shop")).toMatchObject({
+      parents: [{ conditions: [{ type: "Accepted", status: "True" }, {}] }],
+    });
   });
 
   it("counts the routes of each listener once, and says what is wrong with the place", () => {
