@@ -1,5 +1,5 @@
-import { RE2JS } from "re2js";
 import { error, type Finding, type Path } from "../finding.ts";
+import { compileRe2 } from "../re2.ts";
 
 const maxLength = 1024;
 
@@ -10,11 +10,4 @@ export function* regexRules(regex: string, path: Path): Generator<Finding> {
   else if (!isRegex(regex)) yield error(path, `${JSON.stringify(regex)} is no regular expression that RE2 understands`);
 }
 
-export function isRegex(regex: string): boolean {
-  try {
-    RE2JS.compile(regex);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const isRegex = (regex: string): boolean => compileRe2(regex) !== undefined;

@@ -58,20 +58,20 @@ const refOf = ({ group, kind, name, sectionName }: PolicyTarget): Readonly<Recor
   ...(sectionName === undefined ? {} : { sectionName }),
 });
 
+/** One that its annotation takes out of force: every target is told so. */
+const ignoredPolicy = (config: MadePolicy["config"]): MadePolicy => ({
+  config,
+  settings: [],
+  ancestors: config.spec.targetRefs.map((target) => ({ ref: refOf(target), isGateway: false, conditions: ignored })),
+});
+
 /** @see istio 1.30.3 pilot/pkg/config/kube/gateway/backend_policies.go, BackendTLSPolicyCollection */
 export const madeTlsPolicy = tracedStep(
   "TLS policy of the Gateway API",
   { config: "identity" },
   ({ config }: { readonly config: Config<BackendTLSPolicy> }, source: PolicySource): MadePolicy => {
     const { spec, meta } = config;
-    if (isIgnored(config)) {
-      const ancestors = spec.targetRefs.map((target) => ({
-        ref: refOf(target),
-        isGateway: false,
-        conditions: ignored,
-      }));
-      return { config, settings: [], ancestors };
-    }
+    if (isIgnored(config)) return ignoredPolicy(config);
     const credential = credentialOf(config, source);
     const tls = tlsSettings(spec.validation, credential.name);
     const settings: BackendSettings[] = [];
@@ -235,14 +235,7 @@ export const madeTrafficPolicy = tracedStep(
   ({ config }: { readonly config: Config<BackendTrafficPolicy> }, source: PolicySource): MadePolicy => {
     const { spec, meta } = config;
     const { namespace, domain } = meta;
-    if (isIgnored(config)) {
-      const ancestors = spec.targetRefs.map((target) => ({
-        ref: refOf(target),
-        isGateway: false,
-        conditions: ignored,
-      }));
-      return { config, settings: [], ancestors };
-    }
+    if (isIgnored(config)) return ignoredPolicy(config);
     const settings: BackendSettings[] = [];
     const ancestors: Ancestor[] = [];
     const message = spec.sessionPersistence === undefined ? valid : unsupported;

@@ -1,22 +1,14 @@
 import type { BackendObjectReference } from "../../config/gateway-api/reference.ts";
 import type { Destination } from "../../config/kinds/virtual-service.ts";
+import type { GrantSource } from "./grants.ts";
 import { type Problem, problem } from "./problem.ts";
 
 /** What the rules of routes may ask of the rest of the world; every answer is recorded (`lib/mesh/memo/traced-step.ts`). */
-export interface BackendSource {
+export interface BackendSource extends GrantSource {
   /** Whether there is a service of Kubernetes. */
   hasService(namespace: string, name: string): boolean;
   /** Whether a namespace has a service of a host, of whatever registry. */
   hasHost(namespace: string, hostname: string): boolean;
-  /** Whether an object may name one of another namespace (`grants.ts`). */
-  isGranted(
-    kind: string,
-    namespace: string,
-    toGroup: string,
-    toKind: string,
-    toNamespace: string,
-    toName: string,
-  ): boolean;
 }
 
 /** A rule of a route that is translated: where it stands, and whom it asks. */

@@ -20,6 +20,19 @@ export interface ReferredObject {
 /** Says whether an object may name one of another namespace: some ReferenceGrant beside that one has to allow it. */
 export type Grants = (from: ReferringObject, to: ReferredObject) => boolean;
 
+/** The same as a question of plain values, as a source of a traced step answers it. */
+export interface GrantSource {
+  /** Whether an object may name one of another namespace. */
+  isGranted(
+    kind: string,
+    namespace: string,
+    toGroup: string,
+    toKind: string,
+    toNamespace: string,
+    toName: string,
+  ): boolean;
+}
+
 const gatewayGroup = "gateway.networking.k8s.io";
 const referring: ReadonlySet<string> = new Set(
   ["Gateway", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "ListenerSet"].map((kind) => `${gatewayGroup}/${kind}`),

@@ -20,7 +20,7 @@ import { oneList, oneValue } from "../memo/same.ts";
 import { isConsidered } from "./backend-policies.ts";
 import { type Credentials, noCredentials } from "./credentials.ts";
 import type { MadeGateway, MadeListenerSet } from "./gateway.ts";
-import type { Grants } from "./grants.ts";
+import type { GrantSource, Grants } from "./grants.ts";
 import type { MadeListener, RouteParent } from "./listener.ts";
 import type { ListenerSource } from "./listener-source.ts";
 import type { NamedPort, PolicySource } from "./policy-source.ts";
@@ -64,7 +64,7 @@ export interface GatewayApiObjects {
 /** `namespace/name`. */
 export const objectKey = ({ meta }: Config): string => `${meta.namespace}/${meta.name}`;
 
-type GrantQuestion = ListenerSource["isGranted"];
+type GrantQuestion = GrantSource["isGranted"];
 
 const grantQuestion =
   (grants: Grants): GrantQuestion =>
