@@ -7,23 +7,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { buildFunctions } from "../../infra/build.mjs";
 import { writeShard } from "../../lib/compile/source-shard.ts";
-import { readFolder } from "../../lib/config/folder.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
-
-const samples = new URL("../../samples/bookshop", import.meta.url).pathname;
+import { weightedShop } from "./weighted-shop.ts";
 
 /** Fills the source anew, so that there is something to publish. */
 async function fill(store: ObjectStore, weight: number): Promise<void> {
-  const files = await readFolder(samples);
-  await writeShard(
-    store,
-    "main",
-    files.map(({ file, text }) => ({ file, text: text.replace("weight: 90", `weight: ${weight}`) })),
-  );
+  await writeShard(store, "main", await weightedShop(weight));
 }
 
 const generation = async (store: ObjectStore) => (await readHead(store))?.head.generation ?? 0;

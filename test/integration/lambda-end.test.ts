@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildFunctions } from "../../infra/build.mjs";
-import { signRequest } from "../../lib/compile/webhook/signature.ts";
-import { readFolder } from "../../lib/config/folder.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -13,10 +11,9 @@ import { s3Store } from "../../lib/storage/s3.ts";
 import { startBridge } from "../e2e/lambda-bridge.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
+import { pushShop } from "./weighted-shop.ts";
 
-const samples = new URL("../../samples/bookshop", import.meta.url).pathname;
 const secret = "a-shared-secret";
-const target = "/sources/main";
 const node = { id: "router~127.0.0.1~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local", cluster: "x" };
 
 let server: S3Server;
@@ -51,19 +48,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Pushes the bookshop with a weight of its own, as the delivery of that name. @returns the answer's status */
-async function push(weight: number): Promise<number> {
-  const files = (await readFolder(samples)).map(({ file, text }) => ({
-    file,
-    text: text.replace("weight: 90", `weight: ${weight}`),
-  }));
-  const body = JSON.stringify({ files });
-  const request = { method: "POST", target, body: new TextEncoder().encode(body) };
-  const headers = await signRequest(secret, request, `delivery-${weight}`, Date.now());
-  const answer = await fetch(`${bridges[1]?.url}${target}`, { method: "POST", headers: { ...headers }, body });
-  await answer.text();
-  return answer.status;
-}
+const push = (weight: number) => pushShop(bridges[1]?.url ?? "", secret, weight);
 
 async function poll(had = ""): Promise<{ readonly status: number; readonly version: string }> {
   const answer = await fetch(`${bridges[0]?.url}/v3/discovery:clusters`, {

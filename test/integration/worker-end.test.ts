@@ -6,17 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { getPlatformProxy } from "wrangler";
-import { signRequest } from "../../lib/compile/webhook/signature.ts";
-import { readFolder } from "../../lib/config/folder.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
 import { freePort } from "../e2e/upstream.ts";
+import { pushShop } from "./weighted-shop.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
-const samples = new URL("../../samples/bookshop", import.meta.url).pathname;
 const secret = "a-shared-secret";
-const target = "/sources/main";
 
 let directory = "";
 const running: Worker[] = [];
@@ -58,20 +55,7 @@ async function start(config: string, variable: string): Promise<Worker> {
   throw new Error(`${config} is not served`);
 }
 
-/** Pushes the bookshop with a weight of its own, as the delivery of that name. @returns the answer's status; 0 for none */
-async function push({ url }: Worker, weight: number): Promise<number> {
-  const files = (await readFolder(samples)).map(({ file, text }) => ({
-    file,
-    text: text.replace("weight: 90", `weight: ${weight}`),
-  }));
-  const body = JSON.stringify({ files });
-  const request = { method: "POST", target, body: new TextEncoder().encode(body) };
-  const headers = await signRequest(secret, request, `delivery-${weight}`, Date.now());
-  return fetch(url + target, { method: "POST", headers: { ...headers }, body }).then(
-    ({ status }) => status,
-    () => 0,
-  );
-}
+const push = ({ url }: Worker, weight: number) => pushShop(url, secret, weight);
 
 it("a Worker that is ended with its answer, or in the middle of one, has lost nothing", async () => {
   const compile = () => start("wrangler.compile.toml", `PORTOLAN_WEBHOOK_SECRET:${secret}`);
