@@ -3,7 +3,7 @@ import type { Diagnostic } from "../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../front/explain-refusal.ts";
 import { strangerRemedy } from "../front/stranger-remedy.ts";
 import type { Stranger } from "../front/strangers.ts";
-import type { CompiledClass, CompiledNode } from "../snapshot/compiled.ts";
+import { type CompiledClass, type CompiledNode, type CompiledPart, lengthOf } from "../snapshot/compiled.ts";
 import type { PublishResult } from "../snapshot/publish.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
 import { analysisReport } from "./analysis-report.ts";
@@ -161,14 +161,23 @@ function resultText({ result, publishMs }: Publication): string {
 }
 
 function classLine(one: CompiledClass): string {
-  const counts = Object.entries(countsOf(one)).map(([type, count]) => `${type} ${count}`);
+  const counts = Object.entries(createClassCounts()(one)).map(([type, count]) => `${type} ${count}`);
   return `${one.id}  ${counts.join(", ")}`;
 }
 
 /** Of what a node of the class is served; endpoints one by one, wherever they lie: a poller's are in its clusters. */
-function countsOf({ poll, stream }: CompiledClass): Readonly<Record<string, number>> {
-  const endpoints = stream.endpoints.reduce((sum, { text }) => sum + text.split('"endpoint":{').length - 1, 0);
-  return { ...Object.fromEntries(resourceTypes.map((type) => [type, poll[type].length])), endpoints };
+function createClassCounts(): (one: CompiledClass) => Readonly<Record<string, number>> {
+  const known = new Map<CompiledPart, number>();
+  // Once for each part, which thousands of classes may share.
+  const endpointsIn = (part: CompiledPart): number => {
+    const count = known.get(part) ?? part.reduce((sum, { text }) => sum + text.split('"endpoint":{').length - 1, 0);
+    known.set(part, count);
+    return count;
+  };
+  return ({ poll, stream }) => ({
+    ...Object.fromEntries(resourceTypes.map((type) => [type, lengthOf(poll[type])])),
+    endpoints: stream.endpoints.reduce((sum, part) => sum + endpointsIn(part), 0),
+  });
 }
 
 /** Nodes by class. */
@@ -191,6 +200,7 @@ function membersText(members: readonly CompiledNode[]): string {
 /** What was compiled, in numbers, as JSON tells it: objects, and classes with the first of their members. */
 export function compiledSummary({ objects, value }: FilesCompiled): object {
   const members = membersByClass(value.nodes);
+  const countsOf = createClassCounts();
   return {
     objects,
     classes: value.classes.map((one) => ({

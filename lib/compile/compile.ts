@@ -4,8 +4,14 @@ import { classify } from "../mesh/classes/classify.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { World } from "../mesh/world.ts";
-import type { CompiledResource, CompiledShape, CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
-import { type ResourceType, resourceTypes } from "../snapshot/resource-type.ts";
+import type {
+  CompiledList,
+  CompiledResource,
+  CompiledShape,
+  CompiledSource,
+  CompiledWorld,
+} from "../snapshot/compiled.ts";
+import type { ResourceType } from "../snapshot/resource-type.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
@@ -14,6 +20,7 @@ import { generate } from "../xds/generate.ts";
 import type { ClassResources, Resource } from "../xds/resource.ts";
 import { pollShape } from "../xds/shape.ts";
 import { encodeResource } from "./encode-resource.ts";
+import { joinParts } from "./join-parts.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 
@@ -30,14 +37,18 @@ const compilerVersion = "portolan 0.1.0";
 export function compile(world: World, sources: readonly CompiledSource[], memo: Memo): Stage<CompiledWorld> {
   const mesh = buildMesh(world, memo);
   const census = classify(mesh.value, world.proxies, memo);
-  const diagnostics: Diagnostic[] = [...mesh.diagnostics, ...census.diagnostics];
+  // Classes share most of what is said of them.
+  const diagnostics = new Set<Diagnostic>([...mesh.diagnostics, ...census.diagnostics]);
+  const say = (more: readonly Diagnostic[]): void => {
+    for (const diagnostic of more) diagnostics.add(diagnostic);
+  };
   const withBinary = world.binaryForms === true;
   const classes = census.value.classes.map((proxyClass) => {
     const generated = generate(mesh.value, proxyClass.proxy, memo);
-    diagnostics.push(...generated.diagnostics);
+    say(generated.diagnostics);
     if (proxyClass.proxy.type === "grpc") {
       // A program asks over streams, for certificates its bootstrap: its answers have one shape.
-      const only = encodeShape(generated.value, withBinary, memo, diagnostics);
+      const only = encodeShape(generated.value, withBinary, memo, say);
       return { id: proxyClass.id, stream: only, poll: only };
     }
     const stream =
@@ -47,14 +58,14 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
     const poll = pollShape(stream, memo);
     return {
       id: proxyClass.id,
-      stream: encodeShape(stream, withBinary, memo, diagnostics),
-      poll: encodeShape(poll, withBinary, memo, diagnostics),
+      stream: encodeShape(stream, withBinary, memo, say),
+      poll: encodeShape(poll, withBinary, memo, say),
     };
   });
   const told = mesh.value.statuses();
   const statuses = compiledStatuses(told, memo);
-  diagnostics.push(...statusDiagnostics(told, world, memo));
-  const sorted = sortDiagnostics(diagnostics);
+  say(statusDiagnostics(told, world, memo));
+  const sorted = sortDiagnostics([...diagnostics]);
   return {
     value: {
       classes,
@@ -74,19 +85,20 @@ function encodeShape(
   resources: ClassResources,
   withBinary: boolean,
   memo: Memo,
-  diagnostics: Diagnostic[],
+  say: (diagnostics: readonly Diagnostic[]) => void,
 ): CompiledShape {
-  const encode = (type: ResourceType): readonly CompiledResource[] => {
-    const list = encodedList(memo, { type, resources: resources[type], withBinary });
-    diagnostics.push(...list.diagnostics);
-    return list.value;
+  const encode = (type: ResourceType): CompiledList => {
+    const shared = encodedList(memo, { type, resources: resources[type].shared, withBinary });
+    const own = encodedList(memo, { type, resources: resources[type].own, withBinary });
+    say(shared.diagnostics);
+    say(own.diagnostics);
+    return joinParts(memo, { shared: shared.value, own: own.value });
   };
-  const [clusters, endpoints, listeners, routes] = resourceTypes.map(encode);
   return {
-    clusters: clusters ?? [],
-    endpoints: endpoints ?? [],
-    listeners: listeners ?? [],
-    routes: routes ?? [],
+    clusters: encode("clusters"),
+    endpoints: encode("endpoints"),
+    listeners: encode("listeners"),
+    routes: encode("routes"),
   };
 }
 

@@ -32,8 +32,20 @@ export interface CompiledClass {
   readonly poll: CompiledShape;
 }
 
-/** By type, sorted by name, names unique. Classes that share a type's answer share the list object. */
-export type CompiledShape = Readonly<Record<ResourceType, readonly CompiledResource[]>>;
+export type CompiledShape = Readonly<Record<ResourceType, CompiledList>>;
+
+/** Resources that classes share as one object; sorted by name, names unique, never empty. */
+export type CompiledPart = readonly CompiledResource[];
+
+/**
+ * One type's answer for one class, in parts that follow each other by name. No stage goes over a part once for each class that
+ * has it: what is made of a part is remembered by the part, what is made of a list costs its parts.
+ */
+export type CompiledList = readonly CompiledPart[];
+
+/** All of a list, sorted by name. */
+export const resourcesIn = (list: CompiledList): readonly CompiledResource[] =>
+  list.length === 1 ? (list[0] ?? []) : list.flat();
 
 export interface CompiledResource {
   readonly name: string;
@@ -46,6 +58,9 @@ export interface CompiledResource {
   /** The same message in protobuf's binary form, without its type; absent where nobody is to read it so. */
   readonly binary?: Uint8Array<ArrayBuffer>;
 }
+
+/** How many resources a list has. */
+export const lengthOf = (list: CompiledList): number => list.reduce((sum, part) => sum + part.length, 0);
 
 /** The status of one object, as a controller writes it. */
 export interface CompiledStatus {

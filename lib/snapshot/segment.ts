@@ -25,8 +25,7 @@ export function cutSegments(resources: readonly CompiledResource[]): readonly (r
   for (const [i, resource] of resources.entries()) {
     run.push(resource);
     const next = resources[i + 1];
-    const isBorder = next !== undefined && isOfWorkload(resource.name) !== isOfWorkload(next.name);
-    if (isBorder || nameHash(resource.name) < resource.text.length / targetBytes) {
+    if ((next !== undefined && isBorder(resource.name, next.name)) || endsSegment(resource)) {
       runs.push(run);
       run = [];
     }
@@ -34,6 +33,11 @@ export function cutSegments(resources: readonly CompiledResource[]): readonly (r
   if (run.length > 0) runs.push(run);
   return runs;
 }
+
+export const endsSegment = ({ name, text }: CompiledResource): boolean => nameHash(name) < text.length / targetBytes;
+
+/** Whether what classes share ends between two neighbours, or begins. */
+export const isBorder = (name: string, next: string): boolean => isOfWorkload(name) !== isOfWorkload(next);
 
 /** Whether a resource is of one workload: its inbound clusters and its inbound listener. */
 export const isOfWorkload = (name: string): boolean => name.startsWith("inbound|") || name === "virtualInbound";

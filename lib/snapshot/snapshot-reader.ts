@@ -32,6 +32,12 @@ export interface LoadedTree {
   readonly segments: readonly SegmentRef[];
 }
 
+/** A run of segments; equal keys, the same segments. */
+export interface LoadedPart {
+  readonly key: string;
+  readonly segments: readonly SegmentRef[];
+}
+
 export interface LoadedSegment {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly spans: ReadonlyMap<string, ResourceSpan>;
@@ -42,6 +48,8 @@ export interface SnapshotReader {
   root(hash: string): Promise<LoadedRoot>;
   /** The answer of one type, by its index in a class's shape. */
   tree(root: Root, type: ResourceType, index: number): Promise<LoadedTree>;
+  /** The parts of a tree, each with its segments and a key that names them. */
+  parts(root: Root, type: ResourceType, index: number): Promise<readonly LoadedPart[]>;
   /** Every blob that a type's table names, the table among them. */
   blobsOfType(root: Root, type: ResourceType): Promise<ReadonlySet<string>>;
   segment(ref: SegmentRef): Promise<LoadedSegment>;
@@ -159,6 +167,16 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
   return {
     root: (hash) => roots.get(hash),
     tree: (root, type, index) => trees.get({ table: root.tables[type], index }),
+    async parts(root, type, index) {
+      const { parts, trees } = await tables.get(root.tables[type]);
+      const own = (trees[index]?.parts ?? []).flatMap((part) => parts[part] ?? []);
+      return Promise.all(
+        own.map(async (part) => ({
+          key: "list" in part ? part.list : part.segment.hash,
+          segments: await segmentsOf(part),
+        })),
+      );
+    },
     async blobsOfType(root, type) {
       const table = await tables.get(root.tables[type]);
       const segments = (await Promise.all(table.parts.map(segmentsOf))).flat();

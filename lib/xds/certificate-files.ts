@@ -2,7 +2,7 @@ import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { sdsCluster } from "./names.ts";
-import type { ClassResources, Resource } from "./resource.ts";
+import { type ClassResources, mapParted, type Resource } from "./resource.ts";
 
 /** Where certificates lie on the machines of a class. */
 export interface CertificateFiles {
@@ -32,8 +32,8 @@ export function withCertificateFiles(resources: ClassResources, files: Certifica
   const { clusters, listeners } = resources;
   return {
     ...resources,
-    clusters: allWithFiles(memo, { files, list: clusters }),
-    listeners: allWithFiles(memo, { files, list: listeners }),
+    clusters: mapParted(clusters, (list) => allWithFiles(memo, { files, list })),
+    listeners: mapParted(listeners, (list) => allWithFiles(memo, { files, list })),
   };
 }
 

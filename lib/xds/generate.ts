@@ -15,14 +15,14 @@ import { applyRoutePatches } from "./envoy-filter/apply-route-patches.ts";
 import { grpcResources } from "./grpc/generate-grpc.ts";
 import { generateListeners } from "./listeners/generate-listeners.ts";
 import { rdsNames } from "./rds-names.ts";
-import type { ClassResources, Resource } from "./resource.ts";
+import { allShared, type ClassResources, type Parted, type Resource } from "./resource.ts";
 import { generateRoutes } from "./routes/generate-routes.ts";
 
 /**
  * Every resource of the class that a proxy belongs to, in the shape of a stream.
  *
  * @param memo answers for views that other proxies share are made once
- * @returns each type sorted by name, each name once; the same object as long as all views are
+ * @returns the same object as long as all views are
  */
 export function generate(mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResources> {
   const views = viewsOf(mesh, proxy, memo);
@@ -40,28 +40,27 @@ const classResources = step(
   },
   (views: Omit<EnvoyViews, "kind">, memo: Memo): Stage<ClassResources> => {
     const clusters = patchedClusters(memo, { view: views.clusters });
-    const endpoints = loadAssignments(memo, { view: views.endpoints, clusters: clusters.value });
+    const endpoints = loadAssignments(memo, { view: views.endpoints, ...clusters.value });
     const listeners = patchedListeners(memo, { view: views.listeners });
-    const names = namesAsked(memo, { view: views.routes, listeners: listeners.value });
+    const names = namesAsked(memo, { view: views.routes, ...listeners.value });
     const routes = patchedRoutes(memo, { view: views.routes, names });
     return {
-      value: { clusters: clusters.value, endpoints, listeners: listeners.value, routes: routes.value },
+      value: { clusters: clusters.value, endpoints, listeners: listeners.value, routes: allShared(routes.value) },
       diagnostics: [...views.diagnostics, ...clusters.diagnostics, ...listeners.diagnostics, ...routes.diagnostics],
     };
   },
 );
 
 const patchedClusters = step("clusters", { view: "identity" }, ({ view }: { readonly view: ClusterView }, memo: Memo) =>
-  andThen(generateClusters(view, memo), (list) => applyClusterPatches(view, list, memo)),
+  applyClusterPatches(view, generateClusters(view, memo), memo),
 );
+
+type OfClusters = Parted<Resource<ClusterJson>> & { readonly view: EndpointView };
 
 const loadAssignments = step(
   "endpoints",
-  { view: "identity", clusters: "identity" },
-  (
-    { view, clusters }: { readonly view: EndpointView; readonly clusters: readonly Resource<ClusterJson>[] },
-    memo: Memo,
-  ) => generateEndpoints(view, clusters, memo),
+  { view: "identity", shared: "identity", own: "identity" },
+  ({ view, ...clusters }: OfClusters, memo: Memo) => generateEndpoints(view, clusters, memo),
 );
 
 const patchedListeners = step(
@@ -71,18 +70,27 @@ const patchedListeners = step(
     andThen(generateListeners(view, memo), (list) => applyListenerPatches(view, list, memo)),
 );
 
-interface Asking {
-  readonly view: RouteView;
-  readonly listeners: readonly Resource<ListenerJson>[];
-}
+type OfListeners = Parted<Resource<ListenerJson>> & { readonly view: RouteView };
 
 /** Names of the route tables that listeners ask for. */
 const namesAsked = step(
   "asked route tables",
-  { view: "identity", listeners: "identity" },
-  ({ view, listeners }: Asking, memo: Memo): readonly string[] => {
-    const names = new Set(listeners.flatMap(({ json: listener }) => namesOfListener(memo, { listener })));
-    return oneOfNames(memo, { view, names: [...names].sort(byCodePoint) });
+  { view: "identity", shared: "identity", own: "identity" },
+  ({ view, shared, own }: OfListeners, memo: Memo): readonly string[] => {
+    const ofShared = namesOfListeners(memo, { listeners: shared });
+    const ofOwn = namesOfListeners(memo, { listeners: own });
+    const names = ofOwn.length === 0 ? ofShared : [...new Set([...ofShared, ...ofOwn])].sort(byCodePoint);
+    return oneOfNames(memo, { view, names });
+  },
+);
+
+/** Sorted. */
+const namesOfListeners = step(
+  "route tables of listeners",
+  { listeners: "identity" },
+  ({ listeners }: { readonly listeners: readonly Resource<ListenerJson>[] }, memo: Memo): readonly string[] => {
+    const names = listeners.flatMap(({ json: listener }) => namesOfListener(memo, { listener }));
+    return [...new Set(names)].sort(byCodePoint);
   },
 );
 

@@ -1,4 +1,6 @@
-import type { ConfigKey } from "../config/diagnostic.ts";
+import { byCodePoint, type ConfigKey } from "../config/diagnostic.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
 
 /** One xDS resource as the compiler makes it: plain JSON in protobuf's mapping, and the objects it came from. */
 export interface Resource<Json extends object = object> {
@@ -12,5 +14,57 @@ export interface Resource<Json extends object = object> {
 export const resourceTypes = ["clusters", "endpoints", "listeners", "routes"] as const;
 export type ResourceType = (typeof resourceTypes)[number];
 
-/** Everything generated for one class, by type, sorted by name. */
-export type ClassResources = Readonly<Record<ResourceType, readonly Resource[]>>;
+/**
+ * The resources of one type for one class: two lists sorted by name, no name twice in either or in both. What many classes have
+ * is one list object, and every later stage goes over it once, however many classes there are.
+ */
+export interface Parted<R extends Resource = Resource> {
+  readonly shared: readonly R[];
+  /** What the class has besides: what it serves. */
+  readonly own: readonly R[];
+}
+
+/** Everything generated for one class, by type. */
+export type ClassResources = Readonly<Record<ResourceType, Parted>>;
+
+/** No resources: one list, so that what is made of it is made once. */
+export const noResources: readonly never[] = [];
+
+/** A type of which a class has nothing by itself. */
+export const allShared = <R extends Resource>(shared: readonly R[]): Parted<R> => ({ shared, own: noResources });
+
+/** @param make keeps names */
+export const mapParted = <R extends Resource, S extends Resource>(
+  { shared, own }: Parted<R>,
+  make: (list: readonly R[]) => readonly S[],
+): Parted<S> => ({ shared: make(shared), own: make(own) });
+
+/** All that a class has, sorted by name. */
+export function wholeList<R extends Resource>({ shared, own }: Parted<R>): readonly R[] {
+  return own.length === 0 ? shared : [...shared, ...own].sort((a, b) => byCodePoint(a.name, b.name));
+}
+
+/** Sorted by name; of several resources of one name the first stays. */
+export function uniqueByName<R extends Resource>(resources: readonly R[]): readonly R[] {
+  const sorted = resources.toSorted((a, b) => byCodePoint(a.name, b.name));
+  return sorted.filter((resource, at) => resource.name !== sorted[at - 1]?.name);
+}
+
+interface Sides<R extends Resource> {
+  readonly shared: readonly R[];
+  /** May name what is shared. */
+  readonly others: readonly R[];
+}
+
+/** The class's own resources: the others, but for those whose names are taken by shared ones. Of one name the first stays. */
+export function ownBeside<R extends Resource>({ shared, others }: Sides<R>, memo: Memo): readonly R[] {
+  if (others.length === 0) return noResources;
+  const taken = namesOf(memo, { list: shared });
+  return uniqueByName(others.filter(({ name }) => !taken.has(name)));
+}
+
+const namesOf = step(
+  "names of resources",
+  { list: "identity" },
+  ({ list }: { readonly list: readonly Resource[] }): ReadonlySet<string> => new Set(list.map(({ name }) => name)),
+);

@@ -5,7 +5,7 @@ import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { portolanCluster } from "./names.ts";
-import type { ClassResources, Resource } from "./resource.ts";
+import { type ClassResources, mapParted, noResources, type Resource } from "./resource.ts";
 
 /**
  * Where a polling Envoy fetches what a stream would bring: from the control plane cluster of its bootstrap. The timeout
@@ -43,10 +43,16 @@ export interface PollOptions {
 export function pollShape(resources: ClassResources, memo: Memo, options: PollOptions = {}): ClassResources {
   const separate = [...(options.separateEndpoints ?? [])].sort(byCodePoint);
   const { clusters, endpoints, listeners, routes } = resources;
+  const { shared } = endpoints;
   return {
-    clusters: polledClusters(memo, { clusters, endpoints, separate }),
-    endpoints: polledEndpoints(memo, { endpoints, separate }),
-    listeners: polledListeners(memo, { listeners }),
+    clusters: {
+      shared: polledClusters(memo, { clusters: clusters.shared, endpoints: shared, others: noResources, separate }),
+      own: clusters.own.some(({ json }) => serviceNameOf(json) !== "")
+        ? polledClusters(memo, { clusters: clusters.own, endpoints: shared, others: endpoints.own, separate })
+        : polledResources(memo, { resources: clusters.own }),
+    },
+    endpoints: mapParted(endpoints, (list) => polledEndpoints(memo, { endpoints: list, separate })),
+    listeners: mapParted(listeners, (list) => polledResources(memo, { resources: list })),
     routes,
   };
 }
@@ -57,11 +63,17 @@ interface Separate {
   readonly separate: readonly string[];
 }
 
+interface Inlining extends Separate {
+  readonly clusters: readonly Resource[];
+  /** More endpoints. */
+  readonly others: readonly Resource[];
+}
+
 const polledClusters = step(
   "polled clusters",
-  { clusters: "identity", endpoints: "identity", separate: "value" },
-  ({ clusters, endpoints, separate }: Separate & Pick<ClassResources, "clusters">, memo: Memo): readonly Resource[] => {
-    const assignments = new Map(endpoints.map((assignment) => [assignment.name, assignment]));
+  { clusters: "identity", endpoints: "identity", others: "identity", separate: "value" },
+  ({ clusters, endpoints, others, separate }: Inlining, memo: Memo): readonly Resource[] => {
+    const assignments = new Map([...endpoints, ...others].map((assignment) => [assignment.name, assignment]));
     for (const name of separate) assignments.delete(name);
     return clusters.map((cluster) => {
       const polled = polledResource(memo, { resource: cluster });
@@ -80,11 +92,11 @@ const polledEndpoints = step(
   },
 );
 
-const polledListeners = step(
-  "polled listeners",
-  { listeners: "identity" },
-  ({ listeners }: Pick<ClassResources, "listeners">, memo: Memo): readonly Resource[] =>
-    listeners.map((resource) => polledResource(memo, { resource })),
+const polledResources = step(
+  "polled resources",
+  { resources: "identity" },
+  ({ resources }: { readonly resources: readonly Resource[] }, memo: Memo): readonly Resource[] =>
+    resources.map((resource) => polledResource(memo, { resource })),
 );
 
 /** Name under which a cluster asks for its endpoints, "" if it does not. */

@@ -3,7 +3,7 @@ import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
-import { type ClassResources, resourceTypes } from "../../lib/xds/resource.ts";
+import { type ClassResources, resourceTypes, wholeList } from "../../lib/xds/resource.ts";
 import { measure, type Rounds, type Timing } from "./yardstick.ts";
 
 interface ColdGeneration {
@@ -22,5 +22,8 @@ export function measureCold(world: World, proxy: Proxy, rounds: Rounds): ColdGen
     made = generate(mesh, proxy, memo).value;
     return elapsed();
   }, rounds);
-  return { timing, counts: resourceTypes.map((type) => made?.[type].length ?? 0).join("/") };
+  return {
+    timing,
+    counts: resourceTypes.map((type) => (made === undefined ? 0 : wholeList(made[type]).length)).join("/"),
+  };
 }

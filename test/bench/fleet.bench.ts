@@ -41,7 +41,8 @@ function generateEach(world: World, memo: Memo): number {
   let resources = 0;
   for (const proxy of world.proxies) {
     const made = generate(mesh, proxy, memo).value;
-    for (const list of [made.clusters, made.endpoints, made.listeners, made.routes]) resources += list.length;
+    for (const list of [made.clusters, made.endpoints, made.listeners, made.routes])
+      resources += list.shared.length + list.own.length;
   }
   return resources;
 }

@@ -9,7 +9,7 @@ import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { byCodePoint } from "../../lib/config/diagnostic.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
-import type { CompiledResource, CompiledWorld } from "../../lib/snapshot/compiled.ts";
+import { type CompiledResource, type CompiledWorld, resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
 import { diffWorlds } from "../../lib/snapshot/worlds/diff-worlds.ts";
@@ -112,7 +112,7 @@ async function sharedTable(world: CompiledWorld, { report, yard }: BenchOptions)
   if (one === undefined) return;
   const classes = Array.from({ length: 200 }, (_, at) => {
     const own = resourceOf(`inbound|${at}||`, "own");
-    const clusters = [...one.poll.clusters, own].sort((a, b) => byCodePoint(a.name, b.name));
+    const clusters = [[...resourcesIn(one.poll.clusters), own].sort((a, b) => byCodePoint(a.name, b.name))];
     const shape = { ...one.poll, clusters };
     return { id: `class-${String(at).padStart(3, "0")}`, stream: shape, poll: shape };
   });
@@ -137,7 +137,7 @@ function bigWorld(size: number, middle: string): CompiledWorld {
   const clusters = Array.from({ length: size }, (_, at) =>
     resourceOf(`cluster-${String(at).padStart(6, "0")}`, at === size / 2 ? middle : "same"),
   );
-  const shape = { clusters, endpoints: [], listeners: [], routes: [] };
+  const shape = { clusters: [clusters], endpoints: [], listeners: [], routes: [] };
   return {
     classes: [{ id: "all", stream: shape, poll: shape }],
     classifier: { attributes: [], labels: {}, classes: {}, defaults: {} },

@@ -12,6 +12,7 @@ import { generate } from "../../lib/xds/generate.ts";
 import { resourceTypes } from "../../lib/xds/resource.ts";
 import { nodeOfNamed } from "../named-proxy.ts";
 import { hasShared, sharedFolder } from "../shared.ts";
+import { wholeResources } from "../whole-resources.ts";
 import { editEndpoint, editVirtualService } from "./edits.ts";
 import { type SyntheticMesh, syntheticMesh } from "./synthetic-mesh.ts";
 
@@ -29,7 +30,7 @@ function resourcesOf({ text, named }: SyntheticMesh): readonly string[] {
   const world = worldOf(loaded, { ...defaultWorldOptions, compat: "istio", nodes: named.map(nodeOfNamed) }, memo).value;
   const mesh = buildMesh(world, memo).value;
   return world.proxies.slice(-named.length).map((proxy) => {
-    const made = generate(mesh, proxy, memo).value;
+    const made = wholeResources(generate(mesh, proxy, memo).value);
     return `${proxy.type} ${resourceTypes.map((type) => made[type].length).join("/")}`;
   });
 }

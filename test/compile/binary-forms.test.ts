@@ -6,6 +6,7 @@ import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { readFolder } from "../../lib/config/folder.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { descriptorFiles } from "../../lib/xds/descriptor-files.ts";
 
 const schemas = { clusters: ClusterSchema, listeners: ListenerSchema, routes: RouteConfigurationSchema } as const;
@@ -18,7 +19,7 @@ describe("binary forms", () => {
     const registry = createRegistry(...descriptorFiles);
     for (const { poll } of value.classes) {
       for (const type of ["clusters", "listeners", "routes"] as const) {
-        for (const { name, text, binary } of poll[type]) {
+        for (const { name, text, binary } of resourcesIn(poll[type])) {
           const { "@type": _type, ...json } = JSON.parse(text);
           const schema = schemas[type];
           expect([name, toJson(schema, fromBinary(schema, binary ?? new Uint8Array()), { registry })]).toEqual([
@@ -35,9 +36,9 @@ describe("binary forms", () => {
     const plain = createFileCompiler(defaultWorldOptions)(files, []).value;
     const both = createFileCompiler({ ...defaultWorldOptions, binaryForms: true })(files, []).value;
     const [first] = plain.classes;
-    expect(first?.poll.clusters.some(({ binary }) => binary !== undefined)).toBe(false);
+    expect(resourcesIn(first?.poll.clusters ?? []).some(({ binary }) => binary !== undefined)).toBe(false);
     const versions = (world: typeof plain) =>
-      world.classes.map(({ poll }) => poll.clusters.map(({ version }) => version));
+      world.classes.map(({ poll }) => resourcesIn(poll.clusters).map(({ version }) => version));
     expect(versions(both)).toEqual(versions(plain));
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { readFolder } from "../../lib/config/folder.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 
 const sample = new URL("../../samples/bookshop", import.meta.url).pathname;
 
@@ -9,7 +10,9 @@ async function textsWith(certificates: "sds" | "files"): Promise<string> {
   const compiled = createFileCompiler({ ...defaultWorldOptions, certificates })(await readFolder(sample), []);
   expect(compiled.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
   return compiled.value.classes
-    .flatMap(({ stream, poll }) => [stream, poll].flatMap(({ clusters, listeners }) => [...clusters, ...listeners]))
+    .flatMap(({ stream, poll }) =>
+      [stream, poll].flatMap(({ clusters, listeners }) => resourcesIn([...clusters, ...listeners])),
+    )
     .map(({ text }) => text)
     .join("\n");
 }

@@ -8,6 +8,7 @@ import { mcpOrigin } from "../../lib/mcp/origin.ts";
 import type { McpStream, StreamOptions } from "../../lib/mcp/stream.ts";
 import { consulOrigin } from "../../lib/registry/consul/origin.ts";
 import type { Origin } from "../../lib/registry/origin.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { entry } from "../mcp/test-source.ts";
@@ -62,7 +63,7 @@ function collect(source: string, origin: Origin): () => Promise<void> {
 /** The endpoints of clusters for services of which some name ends so, one line each. */
 async function clustersOf(compile: ReturnType<typeof createSourcesCompiler>, suffix: string) {
   const { compiled } = await compile();
-  const resources = compiled.value.classes.flatMap(({ stream }) => stream.endpoints);
+  const resources = compiled.value.classes.flatMap(({ stream }) => resourcesIn(stream.endpoints));
   const lines = resources
     .filter(({ name }) => name.endsWith(suffix))
     .map(({ name, text }) => `${name} ${[...text.matchAll(/"address":"([\d.]+)"/g)].map(([, address]) => address)}`);

@@ -6,6 +6,7 @@ import type { SourceFile } from "../../lib/config/directory.ts";
 import { readPoll } from "../../lib/front/poll-request.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 
 const meta = (name: string, more: object = {}) => ({ name, namespace: "shop", ...more });
 const service = (name: string, spec: object = {}) => ({
@@ -56,7 +57,7 @@ function compiled(files: readonly SourceFile[]) {
 /** One cluster of a class, as it is polled, parsed. */
 function cluster(files: readonly SourceFile[], name: string) {
   const [first] = compiled(files).classes;
-  const found = first?.poll.clusters.find((resource) => resource.name === name);
+  const found = resourcesIn(first?.poll.clusters ?? []).find((resource) => resource.name === name);
   return found === undefined ? undefined : JSON.parse(found.text);
 }
 
@@ -112,7 +113,9 @@ describe("a workload template without pods", () => {
 
   it("serves what the services that select it say, at its containers' ports", () => {
     const { classes } = compiled(filesOf([injected, service("web"), deployment("web")]));
-    expect(classes.flatMap(({ stream }) => stream.clusters.map(({ name }) => name))).toContain("inbound|8080||");
+    expect(classes.flatMap(({ stream }) => resourcesIn(stream.clusters).map(({ name }) => name))).toContain(
+      "inbound|8080||",
+    );
   });
 
   it("is a gateway where a Gateway selects it", () => {
@@ -257,7 +260,7 @@ describe("a service without EndpointSlices", () => {
     const addresses = (...pods: readonly object[]) => {
       const { value } = compile(filesOf([service("web"), pod("client", "client", "10.1.0.9"), ...pods]), []);
       return (
-        value.classes[0]?.poll.clusters
+        resourcesIn(value.classes[0]?.poll.clusters ?? [])
           .find(({ name }) => name.startsWith("outbound|80||web"))
           ?.text.match(/10\.1\.0\.\d/g) ?? []
       );
@@ -308,8 +311,10 @@ describe("endpoints that portolan.yaml states", () => {
     expect([cluster(byName, name).type, cluster(byAddress, name).type]).toEqual(["STRICT_DNS", "STATIC"]);
     const compile = createFileCompiler(defaultWorldOptions);
     const typeOf = (files: readonly SourceFile[]) =>
-      JSON.parse(compile(files, []).value.classes[0]?.poll.clusters.find((one) => one.name === name)?.text ?? "{}")
-        .type;
+      JSON.parse(
+        resourcesIn(compile(files, []).value.classes[0]?.poll.clusters ?? []).find((one) => one.name === name)?.text ??
+          "{}",
+      ).type;
     expect(
       [byName, byAddress, byName, filesOf([...objects, pod("web-1", "web", "10.1.0.9")], byName[1]?.text)].map(typeOf),
     ).toEqual(["STRICT_DNS", "STATIC", "STRICT_DNS", "STATIC"]);

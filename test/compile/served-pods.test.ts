@@ -5,6 +5,7 @@ import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles } from "../../lib/config/directory.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { bare, filesOf, networking, podText } from "./pods/manifests.ts";
 
 const service = {
@@ -29,7 +30,7 @@ const classOf = ({ nodes }: CompiledWorld, pod: string) => nodes.find(({ keys })
 /** One listener of the class of a pod, as text. */
 function listener(world: CompiledWorld, pod: string, name: string): string | undefined {
   const { stream } = world.classes.find(({ id }) => id === classOf(world, pod)) ?? {};
-  return stream?.listeners.find((resource) => resource.name === name)?.text;
+  return resourcesIn(stream?.listeners ?? []).find((resource) => resource.name === name)?.text;
 }
 
 describe("what a pod is served", () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { collectedSources } from "../../lib/compile/collect-sources.ts";
 import { createRecompiler, createSourcesCompiler } from "../../lib/compile/recompile.ts";
 import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -25,7 +26,7 @@ const other = [{ file: "other.yaml", text: service("b") }];
 /** Names of the outbound clusters of the one class that there is. */
 async function clustersOf(store: ObjectStore): Promise<readonly string[]> {
   const { compiled } = await createSourcesCompiler({ store })();
-  const names = compiled.value.classes.flatMap(({ stream }) => stream.clusters.map(({ name }) => name));
+  const names = compiled.value.classes.flatMap(({ stream }) => resourcesIn(stream.clusters).map(({ name }) => name));
   return [...new Set(names)].filter((name) => /shop\.svc/.test(name)).sort();
 }
 

@@ -7,7 +7,8 @@ import type { FormName } from "../../lib/mesh/forms.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
-import { type ClassResources, resourceTypes } from "../../lib/xds/resource.ts";
+import { resourceTypes } from "../../lib/xds/resource.ts";
+import { type WholeResources, wholeResources } from "../whole-resources.ts";
 import { fileDifferences } from "./differences.ts";
 import { type FormDifference, type FormRule, formRules, rulesBehind } from "./form-rules.ts";
 import { asJson, isArray, isObject, type Json } from "./json.ts";
@@ -58,13 +59,13 @@ function formDifferences(world: World): readonly FormDifference[] {
   );
 }
 
-function answersIn(world: World, compat: FormName): readonly ClassResources[] {
+function answersIn(world: World, compat: FormName): readonly WholeResources[] {
   const memo = createMemo();
   const mesh = buildMesh({ ...world, compat }, memo).value;
-  return world.proxies.map((proxy) => generate(mesh, proxy, memo).value);
+  return world.proxies.map((proxy) => wholeResources(generate(mesh, proxy, memo).value));
 }
 
-const jsonOf = (resources: ClassResources | undefined, type: keyof ClassResources): Json =>
+const jsonOf = (resources: WholeResources | undefined, type: keyof WholeResources): Json =>
   membersByName(asJson(resources?.[type].map(({ json }) => json) ?? []));
 
 /** Lists whose elements have names, and the field that holds them. */

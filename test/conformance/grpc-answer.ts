@@ -5,7 +5,8 @@ import { namedServerListeners } from "../../lib/xds/grpc/listeners.ts";
 import { grpcTables } from "../../lib/xds/grpc/route-tables.ts";
 import { targetNames } from "../../lib/xds/grpc/target-names.ts";
 import { parseServerListenerName } from "../../lib/xds/names.ts";
-import type { ClassResources, Resource, ResourceType } from "../../lib/xds/resource.ts";
+import { allShared, type Resource, type ResourceType } from "../../lib/xds/resource.ts";
+import type { WholeResources } from "../whole-resources.ts";
 
 /** One request of a program: `requests.json` lists them in the order in which they are sent. */
 export interface GrpcRequest {
@@ -15,7 +16,7 @@ export interface GrpcRequest {
 
 /** What a request is made from: all that the class holds, and the views for names that no class holds. */
 interface Asked {
-  readonly held: ClassResources;
+  readonly held: WholeResources;
   readonly views: GrpcViews;
 }
 
@@ -37,7 +38,7 @@ export function grpcAnswer({ type, names }: GrpcRequest, asked: Asked, memo: Mem
       const clusters = names.map(
         (name) => ({ name, json: { type: "EDS", edsClusterConfig: { serviceName: name } }, from: [] }) as const,
       );
-      return generateEndpoints(views.endpoints, clusters, memo);
+      return generateEndpoints(views.endpoints, allShared(clusters), memo).shared;
     }
   }
 }

@@ -5,6 +5,7 @@ import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { viewsOf } from "../../lib/mesh/views/views-of.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
+import { wholeResources } from "../whole-resources.ts";
 import { fileDifferences } from "./differences.ts";
 import { type GrpcRequest, grpcAnswer } from "./grpc-answer.ts";
 import { asJson, isArray, isObject, type Json } from "./json.ts";
@@ -54,7 +55,7 @@ function answersOf(path: string): ReadonlyMap<string, Answers> {
     world.proxies.map((proxy) => {
       const views = viewsOf(mesh, proxy, memo);
       if (views.kind !== "grpc") throw new Error(`${proxy.id} is no program that speaks xDS itself`);
-      const held = generate(mesh, proxy, memo).value;
+      const held = wholeResources(generate(mesh, proxy, memo).value);
       const answers = (requests[nameOf(proxy)] ?? []).map((request): readonly [ResourceType, readonly Json[]] => [
         request.type,
         grpcAnswer(request, { held, views }, memo).map(({ json }) => asJson(json)),

@@ -2,7 +2,8 @@ import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { Proxy } from "../../lib/mesh/proxy/proxy.ts";
 import { generate } from "../../lib/xds/generate.ts";
-import { type ClassResources, type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
+import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
+import { type WholeResources, wholeResources } from "../whole-resources.ts";
 import { compareStatus } from "./compare-status.ts";
 import { type Difference, fileDifferences } from "./differences.ts";
 import { asJson, type Json } from "./json.ts";
@@ -23,7 +24,9 @@ export function xdsSuite(name: string, dirs: readonly string[]): Suite {
       const world = loadCase(folder.path);
       const memo = createMemo();
       const mesh = buildMesh(world, memo).value;
-      const made = new Map(world.proxies.map((proxy) => [nameOf(proxy), generate(mesh, proxy, memo).value]));
+      const made = new Map(
+        world.proxies.map((proxy) => [nameOf(proxy), wholeResources(generate(mesh, proxy, memo).value)]),
+      );
       // A proxy of which nothing was made, or which nothing is expected for, is a difference too.
       const expected = readExpected(folder.path);
       const files = [...new Set([...Object.keys(expected), ...made.keys()])].flatMap((name) =>
@@ -48,7 +51,7 @@ function compareFile(
   answers: Expected[string] | undefined,
   proxy: string,
   type: ResourceType,
-  resources: ClassResources | undefined,
+  resources: WholeResources | undefined,
 ): FileOutcome {
   const expected = answers?.[type];
   const actual = resources && normaliseFile(asJson(resources[type].map((resource) => resource.json)));

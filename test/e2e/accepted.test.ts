@@ -10,6 +10,7 @@ import { generate } from "../../lib/xds/generate.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
 import { loadCase } from "../conformance/load-case.ts";
 import { casesOf, suitesOf } from "../conformance/suites.ts";
+import { wholeResources } from "../whole-resources.ts";
 import { admit, complaint, newCrowd } from "./crowd.ts";
 
 const formCases = fileURLToPath(new URL("../conformance/form-cases/", import.meta.url));
@@ -31,7 +32,7 @@ describe.each(suites.flatMap((suite) => formNames.map((form) => ({ ...suite, for
         const memo = createMemo();
         const mesh = buildMesh(world, memo).value;
         for (const proxy of world.proxies)
-          admit(crowd, `${name} ${proxy.id}`, pollShape(generate(mesh, proxy, memo).value, memo));
+          admit(crowd, `${name} ${proxy.id}`, wholeResources(pollShape(generate(mesh, proxy, memo).value, memo)));
       }
       expect(complaint(crowd)).toBe("");
     });

@@ -8,6 +8,7 @@ import { frontApp } from "../../lib/front/app.ts";
 import { serveGrpc } from "../../lib/front/connect/grpc-server.ts";
 import { createFront } from "../../lib/front/front.ts";
 import { hashOf } from "../../lib/snapshot/blob.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -159,7 +160,7 @@ describe.each(["delta", "sotw"] as const)("an Envoy that refuses what it is sent
       ...good,
       classes: good.classes.map((one) => ({
         ...one,
-        stream: { ...one.stream, clusters: [...one.stream.clusters, brokenCluster].toSorted(byName) },
+        stream: { ...one.stream, clusters: [[...resourcesIn(one.stream.clusters), brokenCluster].toSorted(byName)] },
       })),
     };
     await publisher.publish(bad, await publisher.head());

@@ -14,6 +14,7 @@ import { generate } from "../../lib/xds/generate.ts";
 import { type JsonObject, mapJson } from "../../lib/xds/map-json.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
 import { proxyOfNamed } from "../named-proxy.ts";
+import { wholeResources } from "../whole-resources.ts";
 import { createAuthority, issueIdentity } from "./certificates.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { inlineRoutes } from "./sidecars.ts";
@@ -57,7 +58,7 @@ export async function startCaptured(
   const authority = createAuthority(directory);
   const identity = issueIdentity(authority, "spiffe://cluster.local/ns/default/sa/web");
   const polled = pollShape(generate(buildMesh(world, memo).value, proxy, memo).value, memo);
-  const shape = withCertificateFiles(polled, { directory: identity, systemRoots: authority }, memo);
+  const shape = wholeResources(withCertificateFiles(polled, { directory: identity, systemRoots: authority }, memo));
   const tables = new Map(shape.routes.map((table) => [table.name, table.json]));
   const ports = { virtualOutbound: await freePort(), virtualInbound: await freePort() };
   const { dynamicResources: _polls, ...rest } = bootstrapOf({

@@ -4,7 +4,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bootstrapOf } from "../../lib/agent/bootstrap.ts";
-import type { ClassResources, Resource } from "../../lib/xds/resource.ts";
+import type { Resource } from "../../lib/xds/resource.ts";
+import type { WholeResources } from "../whole-resources.ts";
 import { envoyPath } from "./envoy.ts";
 
 /** Clusters and listeners of many proxies, renamed so that they fit into one Envoy. */
@@ -39,7 +40,7 @@ const nextAddress = (crowd: Crowd) => ({
 });
 
 /** Puts the resources of one proxy among those of the others, each listener on an address of its own. */
-export function admit(crowd: Crowd, who: string, resources: ClassResources): void {
+export function admit(crowd: Crowd, who: string, resources: WholeResources): void {
   for (const { name, json } of resources.clusters) {
     // The first of a name keeps it: tracers ask for their cluster by name.
     crowd.clusters.push(crowd.names.has(name) ? { ...json, name: `${who} ${name}` } : json);

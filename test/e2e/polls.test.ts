@@ -65,7 +65,7 @@ function world(weights: Readonly<Record<string, number>>): CompiledWorld {
     address: socketAddress(port),
     filterChains: [{ filters: [{ name: "envoy.filters.network.http_connection_manager", typedConfig: manager }] }],
   });
-  const shape: CompiledShape = { clusters, endpoints: [], listeners: [listener], routes: [routes] };
+  const shape: CompiledShape = { clusters: [clusters], endpoints: [], listeners: [[listener]], routes: [[routes]] };
   return {
     classes: [{ id: "gateway", stream: shape, poll: shape }],
     classifier: { attributes: [], labels: {}, classes: {}, defaults: { "router/default": "gateway" } },
@@ -170,7 +170,7 @@ describe("a polling Envoy", () => {
     const good = world({ red: 100 });
     const broken = resource("clusters", "broken", { type: "STATIC", connectTimeout: "-1s" });
     const classes = good.classes.map((proxyClass) => {
-      const shape = { ...proxyClass.poll, clusters: [broken, ...proxyClass.poll.clusters] };
+      const shape = { ...proxyClass.poll, clusters: [[broken], ...proxyClass.poll.clusters] };
       return { ...proxyClass, stream: shape, poll: shape };
     });
     const traffic = startTraffic(port, "any.example");

@@ -5,6 +5,7 @@ import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
 import { type RandomWorld, randomWorld, worldOf } from "../mesh/random-world.ts";
+import { wholeResources } from "../whole-resources.ts";
 import { admit, complaint, newCrowd } from "./crowd.ts";
 
 /** `RANDOM_WORLDS=2000 RANDOM_SEED=7` for a longer run, or for one that failed. */
@@ -19,7 +20,7 @@ function complaintAbout(worlds: readonly RandomWorld[]): string {
     const memo = createMemo();
     const mesh = buildMesh(world, memo).value;
     for (const proxy of world.proxies) {
-      admit(crowd, `${at} ${proxy.id}`, pollShape(generate(mesh, proxy, memo).value, memo));
+      admit(crowd, `${at} ${proxy.id}`, wholeResources(pollShape(generate(mesh, proxy, memo).value, memo)));
     }
   }
   return complaint(crowd);

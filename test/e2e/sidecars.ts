@@ -15,6 +15,7 @@ import { generate } from "../../lib/xds/generate.ts";
 import { isJsonObject, type JsonObject, mapJson } from "../../lib/xds/map-json.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
 import { proxyOfNamed } from "../named-proxy.ts";
+import { wholeResources } from "../whole-resources.ts";
 import { createAuthority, issueIdentity } from "./certificates.ts";
 import { startEnvoy } from "./envoy.ts";
 import { freePort, startUpstream } from "./upstream.ts";
@@ -196,7 +197,7 @@ async function startProxies(objects: readonly object[], directory: string, compa
       if (proxy === undefined) throw new Error(`no proxy ${name}`);
       const files = issueIdentity(authority, `spiffe://cluster.local/ns/default/sa/${name}`);
       const polled = pollShape(generate(mesh, proxy, memo).value, memo);
-      const shape = withCertificateFiles(polled, { directory: files, systemRoots: authority }, memo);
+      const shape = wholeResources(withCertificateFiles(polled, { directory: files, systemRoots: authority }, memo));
       const tables = new Map(shape.routes.map((table) => [table.name, table.json]));
       const bootstrap = bootstrapOf({
         nodeId: `sidecar~${ip}~${name}.default~default.svc.cluster.local`,

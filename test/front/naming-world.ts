@@ -6,7 +6,7 @@ export function worldNaming(...names: readonly string[]): CompiledWorld {
   const world = worldOf({ web: {}, plain: { listeners: { l: "1" } } });
   const configs = names.map((name) => ({ name, sdsConfig: {} }));
   const text = JSON.stringify({ "@type": "x", name: "l", configs });
-  const listeners = [{ ...resource("listeners", "l", ""), text }];
+  const listeners = [[{ ...resource("listeners", "l", ""), text }]];
   const classes = world.classes.map((one) =>
     one.id === "web" ? { ...one, poll: { ...one.poll, listeners }, stream: { ...one.stream, listeners } } : one,
   );

@@ -5,10 +5,12 @@ import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { classify } from "../../lib/mesh/classes/classify.ts";
 import { createMemo, type Memo, noMemo } from "../../lib/mesh/memo/memo.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { generate } from "../../lib/xds/generate.ts";
-import { type ClassResources, resourceTypes } from "../../lib/xds/resource.ts";
+import { resourceTypes } from "../../lib/xds/resource.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
 import { nodeOfNamed } from "../named-proxy.ts";
+import { type WholeResources, wholeResources } from "../whole-resources.ts";
 import { dangling } from "./dangling.ts";
 import { createDice, shuffled } from "./objects/dice.ts";
 import { filesOf, type RandomSource } from "./objects/random-source.ts";
@@ -18,7 +20,7 @@ export interface CheckedSource {
   /** One line each; empty when all laws hold. */
   readonly findings: readonly string[];
   /** By class. */
-  readonly polled: ReadonlyMap<string, ClassResources>;
+  readonly polled: ReadonlyMap<string, WholeResources>;
 }
 
 /**
@@ -51,11 +53,13 @@ function checkCompiled(source: RandomSource): CheckedSource {
       ...refused.map(({ message }) => message),
       ...differences("shuffled", compiled, otherOrder),
       ...differences("without a memo", compiled, compileAll(files, options, noMemo)),
-      ...resources.flatMap(([id, found]) => dangling(found).map((line) => `class ${id}: ${line}`)),
+      ...resources.flatMap(([id, found]) => dangling(wholeResources(found)).map((line) => `class ${id}: ${line}`)),
     ],
     // Envoy is no judge of what programs ask for by name.
     polled: new Map(
-      resources.flatMap(([id, found]) => (id.startsWith("grpc-") ? [] : [[id, pollShape(found, memo)] as const])),
+      resources.flatMap(([id, found]) =>
+        id.startsWith("grpc-") ? [] : [[id, wholeResources(pollShape(found, memo))] as const],
+      ),
     ),
   };
 }
@@ -82,8 +86,13 @@ function textsOf({ classes, nodes }: CompiledWorld): ReadonlyMap<string, string>
       ["poll", poll],
     ] as const) {
       for (const type of resourceTypes) {
-        texts.set(`${id} ${shape} ${type}`, answers[type].map(({ name }) => name).join());
-        for (const { name, text, from } of answers[type])
+        texts.set(
+          `${id} ${shape} ${type}`,
+          resourcesIn(answers[type])
+            .map(({ name }) => name)
+            .join(),
+        );
+        for (const { name, text, from } of resourcesIn(answers[type]))
           texts.set(`${id} ${shape} ${type} ${name}`, `${text} ${from}`);
       }
     }

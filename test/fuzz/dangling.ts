@@ -1,7 +1,7 @@
 import { parseClusterName } from "../../lib/xds/names.ts";
 import { rdsNames } from "../../lib/xds/rds-names.ts";
-import type { ClassResources } from "../../lib/xds/resource.ts";
 import { asJson, isArray, isObject, type Json } from "../conformance/json.ts";
+import type { WholeResources } from "../whole-resources.ts";
 
 /**
  * Clusters of bootstraps, which no answer holds, the third one where a mesh asks for Envoy's access log service; and the name of a
@@ -17,7 +17,7 @@ const clusterFields: ReadonlySet<string> = new Set(["cluster", "clusterName", "c
  *
  * @param resources in the shape of a stream
  */
-export function dangling(resources: ClassResources): readonly string[] {
+export function dangling(resources: WholeResources): readonly string[] {
   const clusters = new Set(resources.clusters.map(({ name }) => name));
   const tables = new Set(resources.routes.map(({ name }) => name));
   const assignments = new Set(resources.endpoints.map(({ name }) => name));

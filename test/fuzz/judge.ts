@@ -1,5 +1,5 @@
-import type { ClassResources } from "../../lib/xds/resource.ts";
 import { admit, complaint, newCrowd } from "../e2e/crowd.ts";
+import type { WholeResources } from "../whole-resources.ts";
 import { checkSource } from "./check-source.ts";
 import { keyOf, type RandomSource, randomSource } from "./objects/random-source.ts";
 
@@ -9,7 +9,7 @@ export interface Failure {
   readonly findings: readonly string[];
 }
 
-type Party = readonly [who: string, resources: ClassResources];
+type Party = readonly [who: string, resources: WholeResources];
 
 /** Checks the worlds of some seeds; one Envoy judges all of their answers, and more only when it complains. */
 export function judge(seeds: readonly number[]): readonly Failure[] {

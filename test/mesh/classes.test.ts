@@ -11,6 +11,7 @@ import { project } from "../../lib/snapshot/classifier.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import type { NamedProxy } from "../named-proxy.ts";
+import { wholeResources } from "../whole-resources.ts";
 import { config, sidecar, type WorldParts, world } from "./parts.ts";
 import { type RandomWorld, randomWorld, worldOf } from "./random-world.ts";
 
@@ -29,7 +30,7 @@ function answers(of: World, memo = noMemo): Answers {
   const mesh = buildMesh(of, memo).value;
   return new Map(
     of.proxies.map((proxy) => {
-      const resources = generate(mesh, proxy, memo).value;
+      const resources = wholeResources(generate(mesh, proxy, memo).value);
       const byName = (type: ResourceType) =>
         new Map(resources[type].map(({ name, json }) => [name, JSON.stringify(json)]));
       return [

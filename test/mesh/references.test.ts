@@ -6,6 +6,7 @@ import type { World } from "../../lib/mesh/world.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { rdsNames } from "../../lib/xds/rds-names.ts";
 import { resourceTypes } from "../../lib/xds/resource.ts";
+import { wholeResources } from "../whole-resources.ts";
 import { randomWorld, worldOf } from "./random-world.ts";
 
 const compat = fc.constantFrom<World["compat"]>("istio", "shared");
@@ -19,7 +20,7 @@ describe("the answers for any valid world", () => {
         const memo = createMemo();
         const mesh = buildMesh(of, memo).value;
         for (const proxy of of.proxies) {
-          const resources = generate(mesh, proxy, memo).value;
+          const resources = wholeResources(generate(mesh, proxy, memo).value);
           for (const type of resourceTypes) {
             const names = resources[type].map(({ name }) => name);
             expect(names).toEqual([...new Set(names)].sort());
@@ -44,7 +45,7 @@ describe("the answers for any valid world", () => {
         const mesh = buildMesh(of, memo).value;
         const known = new Set(of.configs.map(({ meta }) => `${meta.kind}/${meta.namespace}/${meta.name}`));
         for (const proxy of of.proxies) {
-          const resources = generate(mesh, proxy, memo).value;
+          const resources = wholeResources(generate(mesh, proxy, memo).value);
           for (const type of resourceTypes) {
             for (const { from } of resources[type]) {
               for (const key of from) expect(known).toContain(`${key.kind}/${key.namespace}/${key.name}`);

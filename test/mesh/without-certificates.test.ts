@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import type { CertificateSource } from "../../lib/mesh/world.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 
 const yaml = `
 apiVersion: v1
@@ -59,7 +60,9 @@ function compiledWith(certificates: CertificateSource) {
     [{ file: "shop.yaml", text: yaml }],
     [],
   );
-  const texts = value.classes.flatMap(({ poll }) => [...poll.clusters, ...poll.listeners].map(({ text }) => text));
+  const texts = value.classes.flatMap(({ poll }) =>
+    resourcesIn([...poll.clusters, ...poll.listeners]).map(({ text }) => text),
+  );
   return { text: texts.join("\n"), diagnostics };
 }
 

@@ -60,7 +60,7 @@ describe("a world that is not whole", () => {
     const world = worldOf({ a: {} });
     const [made] = world.classes;
     const text = '{"name":"l","rds":{"routeConfigName":"http.80"}}';
-    const listeners = [{ name: "l", text, version: hashOf(text), from: [] }];
+    const listeners = [[{ name: "l", text, version: hashOf(text), from: [] }]];
     const lists = { clusters: [], endpoints: [], routes: [], ...made?.poll, listeners };
     const refused = {
       code: "resource-refused",

@@ -1,5 +1,12 @@
 import { hashOf } from "../../lib/snapshot/blob.ts";
-import type { CompiledClass, CompiledResource, CompiledShape, CompiledWorld } from "../../lib/snapshot/compiled.ts";
+import {
+  type CompiledClass,
+  type CompiledList,
+  type CompiledResource,
+  type CompiledShape,
+  type CompiledWorld,
+  resourcesIn,
+} from "../../lib/snapshot/compiled.ts";
 import { type ResourceType, resourceTypes, typeUrlOf } from "../../lib/snapshot/resource-type.ts";
 
 /** Names with content: `{"a": "1"}` is one resource named a whose text holds the 1. */
@@ -12,16 +19,17 @@ export function resource(type: ResourceType, name: string, content: string): Com
 }
 
 function shape(contents: ShapeContents): CompiledShape {
-  const lists: Record<ResourceType, readonly CompiledResource[]> = {
+  const lists: Record<ResourceType, CompiledList> = {
     clusters: [],
     endpoints: [],
     listeners: [],
     routes: [],
   };
   for (const type of resourceTypes) {
-    lists[type] = Object.entries(contents[type] ?? {})
+    const list = Object.entries(contents[type] ?? {})
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, content]) => resource(type, name, content));
+    if (list.length > 0) lists[type] = [list];
   }
   return lists;
 }
@@ -51,7 +59,7 @@ export function worldOf(
 export function contentsOf(world: CompiledWorld, classId: string, type: ResourceType): Contents {
   const list = world.classes.find(({ id }) => id === classId)?.poll[type] ?? [];
   return Object.fromEntries(
-    list.map(({ name, text }) => {
+    resourcesIn(list).map(({ name, text }) => {
       const { content }: { readonly content: string } = JSON.parse(text);
       return [name, content];
     }),

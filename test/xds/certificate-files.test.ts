@@ -3,16 +3,19 @@ import type { ClientTLSSettings } from "../../lib/config/kinds/destination-rule.
 import { noMemo } from "../../lib/mesh/memo/memo.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../../lib/xds/certificate-files.ts";
 import { generateClusters } from "../../lib/xds/clusters/generate-clusters.ts";
+import { allShared } from "../../lib/xds/resource.ts";
 import { clusterView, rule, service } from "./world-parts.ts";
 
 const cart = service("cart");
+const none = allShared([]);
+const nothing = { clusters: none, endpoints: none, listeners: none, routes: none };
 
 /** The cluster of one service under a rule, with certificates in files. */
 function clusterUnder(tls: ClientTLSSettings | undefined): unknown {
   const rules = tls === undefined ? {} : { [cart.hostname]: rule({ host: cart.hostname, trafficPolicy: { tls } }) };
   const view = clusterView({ services: [cart], rules, proxy: { type: "router" } });
-  const stream = { clusters: generateClusters(view, noMemo).value, endpoints: [], listeners: [], routes: [] };
-  const [, cluster] = withCertificateFiles(stream, defaultCertificateFiles, noMemo).clusters;
+  const stream = { ...nothing, clusters: generateClusters(view, noMemo) };
+  const [, cluster] = withCertificateFiles(stream, defaultCertificateFiles, noMemo).clusters.shared;
   return cluster?.json;
 }
 
@@ -67,7 +70,7 @@ describe("withCertificateFiles", () => {
 
   it("keeps the identity of resources without certificates", () => {
     const plain = { name: "c", json: { name: "c", type: "STATIC" }, from: [] };
-    const stream = { clusters: [plain], endpoints: [], listeners: [], routes: [] };
-    expect(withCertificateFiles(stream, defaultCertificateFiles, noMemo).clusters[0]).toBe(plain);
+    const stream = { ...nothing, clusters: allShared([plain]) };
+    expect(withCertificateFiles(stream, defaultCertificateFiles, noMemo).clusters.shared[0]).toBe(plain);
   });
 });

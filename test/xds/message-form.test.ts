@@ -10,6 +10,7 @@ import { createFormCheck } from "../../lib/xds/message-form.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import { loadCase } from "../conformance/load-case.ts";
 import { casesOf } from "../conformance/suites.ts";
+import { wholeResources } from "../whole-resources.ts";
 
 const hasForm = createFormCheck(registry);
 
@@ -35,7 +36,7 @@ function resourcesOfCases(): readonly Made[] {
     const memo = createMemo();
     const mesh = buildMesh(world, memo).value;
     for (const proxy of world.proxies) {
-      const resources = generate(mesh, proxy, memo).value;
+      const resources = wholeResources(generate(mesh, proxy, memo).value);
       for (const type of resourceTypes) {
         for (const { json } of resources[type]) {
           const text = JSON.stringify(json);

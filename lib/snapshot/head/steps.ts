@@ -3,9 +3,17 @@
  * root is not served at once: first the new clusters join the old ones, then listeners and routes switch, and what nothing
  * names any more is dropped when every poller has had time.
  */
-import { byCodePoint } from "../../config/diagnostic.ts";
-import type { CompiledClass, CompiledResource, CompiledShape, CompiledWorld } from "../compiled.ts";
+import {
+  type CompiledClass,
+  type CompiledList,
+  type CompiledShape,
+  type CompiledWorld,
+  lengthOf,
+  resourcesIn,
+} from "../compiled.ts";
 import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../resource-type.ts";
+import { partsApart, rememberApart } from "../worlds/parts-apart.ts";
+import { createUnion, type Union } from "../worlds/unite-lists.ts";
 
 /** How long pollers are given. */
 export interface Pace {
@@ -44,31 +52,42 @@ export function planSteps(
   nowMs: number,
   pace: Pace,
 ): readonly PlannedStep[] {
-  const first = joined(served, target);
-  const lastSwitch = pending.findLast(({ world }, i) => bringsTraffic(pending[i - 1]?.world ?? served, world));
+  const questions = { unite: createUnion(), bringsClassTraffic: createTrafficQuestion() };
+  const first = joined(served, target, questions);
+  const lastSwitch = pending.findLast(({ world }, i) =>
+    bringsTraffic(pending[i - 1]?.world ?? served, world, questions),
+  );
   // Clusters that are new to the pollers need time; so do those that an earlier publish has added but not yet switched to,
   // and those that it was about to drop: a poller may not have had them yet, or no longer.
   const planned = pending.at(-1)?.world ?? served;
-  const isSettled = first === served && joined(planned, target) === planned;
+  const isSettled = first === served && joined(planned, target, questions) === planned;
   const settledMs = isSettled ? nowMs : roundUp(nowMs + pace.settleMs, pace.settleMs / 2);
   const switchMs = Math.max(settledMs, lastSwitch?.atMs ?? nowMs);
   const before = pending.findLast(({ atMs }) => atMs <= switchMs)?.world ?? served;
-  const switched = retaining(before, target);
+  const switched = retaining(before, target, questions);
   const dropMs = switched === target ? switchMs : roundUp(switchMs + pace.retentionMs, pace.retentionMs / 2);
 
   const steps = [
     { world: first, atMs: nowMs },
-    ...pending.filter(({ atMs }) => atMs < switchMs).map(({ world, atMs }) => ({ world: joined(world, target), atMs })),
+    ...pending
+      .filter(({ atMs }) => atMs < switchMs)
+      .map(({ world, atMs }) => ({ world: joined(world, target, questions), atMs })),
     { world: switched, atMs: switchMs },
     ...pending
       .filter(({ atMs }) => atMs > switchMs && atMs < dropMs)
-      .map(({ world, atMs }) => ({ world: retaining(world, target), atMs })),
+      .map(({ world, atMs }) => ({ world: retaining(world, target, questions), atMs })),
     { world: target, atMs: dropMs },
   ];
   return steps.filter((step, i) => {
     const next = steps[i + 1];
     return next === undefined || (next.atMs > step.atMs && step.world !== steps[i - 1]?.world);
   });
+}
+
+/** What is asked of lists, again and again while steps are planned; answers are remembered by the parts of the lists. */
+interface Questions {
+  readonly unite: Union;
+  readonly bringsClassTraffic: ClassQuestion;
 }
 
 /** Switches and drops fall on few moments, so that publishes in quick succession do not each add a step. */
@@ -78,9 +97,8 @@ const roundUp = (ms: number, grid: number): number => (grid <= 0 ? ms : Math.cei
  * The served world with the clusters and endpoints of the target added, for every class whose listeners or routes will
  * change; the served world itself when that adds no name.
  */
-function joined(served: CompiledWorld, target: CompiledWorld): CompiledWorld {
+function joined(served: CompiledWorld, target: CompiledWorld, { unite, bringsClassTraffic }: Questions): CompiledWorld {
   const successors = relatives(served, target);
-  const unite = createUnion();
   return withClasses(served, (proxyClass) => {
     const next = successors.get(proxyClass.id) ?? [];
     if (!next.some((other) => bringsClassTraffic(proxyClass, other))) return proxyClass;
@@ -88,15 +106,14 @@ function joined(served: CompiledWorld, target: CompiledWorld): CompiledWorld {
       const [newest = old, ...rest] = next.map((other) => other[shape][type]);
       const all = unite(newest, [...rest, old]);
       // Content of names on both sides moves on with the first step, but only a new name is a reason to have one.
-      return all.length === old.length ? old : all;
+      return lengthOf(all) === lengthOf(old) ? old : all;
     });
   });
 }
 
 /** The target with the clusters, endpoints and route tables kept that its classes had before; the target itself if none went. */
-function retaining(before: CompiledWorld, target: CompiledWorld): CompiledWorld {
+function retaining(before: CompiledWorld, target: CompiledWorld, { unite }: Questions): CompiledWorld {
   const predecessors = relatives(target, before);
-  const unite = createUnion();
   return withClasses(target, (proxyClass) => {
     const earlier = predecessors.get(proxyClass.id) ?? [];
     return mapTypes(proxyClass, ["clusters", "endpoints", "routes"], (now, shape, type) =>
@@ -106,35 +123,6 @@ function retaining(before: CompiledWorld, target: CompiledWorld): CompiledWorld 
       ),
     );
   });
-}
-
-type ResourceList = readonly CompiledResource[];
-
-/**
- * Unites lists: all of the first, and of the others what has a name of its own, the earlier list winning; sorted by name. The
- * first list itself when nothing is added. The same lists give the same object, so that classes go on sharing.
- */
-function createUnion(): (first: ResourceList, others: readonly ResourceList[]) => ResourceList {
-  const known = new WeakMap<ResourceList, WeakMap<ResourceList, ResourceList>>();
-  const unitePair = (first: ResourceList, second: ResourceList): ResourceList => {
-    const results = known.get(first) ?? new WeakMap<ResourceList, ResourceList>();
-    known.set(first, results);
-    const result = results.get(second) ?? uniteSorted(first, second);
-    results.set(second, result);
-    return result;
-  };
-  return (first, others) => others.reduce(unitePair, first);
-}
-
-function uniteSorted(first: ResourceList, second: ResourceList): ResourceList {
-  if (first === second || sameNames(first, second)) return first;
-  const names = new Set(first.map(({ name }) => name));
-  const added = second.filter(({ name }) => !names.has(name));
-  return added.length === 0 ? first : [...first, ...added].sort((a, b) => byCodePoint(a.name, b.name));
-}
-
-function sameNames(a: ResourceList, b: ResourceList): boolean {
-  return a.length === b.length && a.every(({ name }, i) => name === b[i]?.name);
 }
 
 /** For each class of one world, the classes of the other in which its nodes are: usually the one of the same id. */
@@ -165,23 +153,25 @@ function relatives(world: CompiledWorld, other: CompiledWorld): ReadonlyMap<stri
 }
 
 /** Whether a step lets any class ask for a listener or a route table that it did not have, or had with other content. */
-function bringsTraffic(before: CompiledWorld, after: CompiledWorld): boolean {
+function bringsTraffic(before: CompiledWorld, after: CompiledWorld, { bringsClassTraffic }: Questions): boolean {
   const earlier = new Map(before.classes.map((proxyClass) => [proxyClass.id, proxyClass]));
   return after.classes.some((proxyClass) => bringsClassTraffic(earlier.get(proxyClass.id), proxyClass));
 }
 
-function bringsClassTraffic(before: CompiledClass | undefined, after: CompiledClass): boolean {
-  return shapes.some(
-    (shape) =>
-      bringsContent(before?.[shape].listeners ?? [], after[shape].listeners) ||
-      bringsContent(before?.[shape].routes ?? [], after[shape].routes),
-  );
-}
+type ClassQuestion = (before: CompiledClass | undefined, after: CompiledClass) => boolean;
 
-function bringsContent(before: ResourceList, after: ResourceList): boolean {
-  if (before === after) return false;
-  const versions = new Map(before.map(({ name, version }) => [name, version]));
-  return after.some(({ name, version }) => versions.get(name) !== version);
+function createTrafficQuestion(): ClassQuestion {
+  const bringsContent = rememberApart(({ before, after }): boolean => {
+    const versions = new Map(resourcesIn(before).map(({ name, version }) => [name, version]));
+    return resourcesIn(after).some(({ name, version }) => versions.get(name) !== version);
+  });
+  const brings = (before: CompiledList, after: CompiledList) => partsApart(before, after).some(bringsContent);
+  return (before, after) =>
+    shapes.some(
+      (shape) =>
+        brings(before?.[shape].listeners ?? [], after[shape].listeners) ||
+        brings(before?.[shape].routes ?? [], after[shape].routes),
+    );
 }
 
 /** Replaces classes; the world itself when each stays the same object. Equal classes in, equal lists out, shared. */
@@ -194,7 +184,7 @@ function withClasses(world: CompiledWorld, change: (proxyClass: CompiledClass) =
 function mapTypes(
   proxyClass: CompiledClass,
   types: readonly ResourceType[],
-  change: (list: readonly CompiledResource[], shape: ShapeName, type: ResourceType) => readonly CompiledResource[],
+  change: (list: CompiledList, shape: ShapeName, type: ResourceType) => CompiledList,
 ): CompiledClass {
   const mapShape = (shape: ShapeName): CompiledShape => {
     const lists = proxyClass[shape];

@@ -1,32 +1,37 @@
-import type { CompiledClass, CompiledResource, CompiledWorld } from "../compiled.ts";
+import {
+  type CompiledClass,
+  type CompiledList,
+  type CompiledPart,
+  type CompiledResource,
+  type CompiledWorld,
+  resourcesIn,
+} from "../compiled.ts";
 import { resourceTypes, shapes } from "../resource-type.ts";
-
-type ResourceList = readonly CompiledResource[];
 
 /** Says what is wrong with a world as a whole; a world with problems is never published. */
 export type WorldCheck = (world: CompiledWorld) => readonly string[];
 
 /**
  * Checks that lists are sorted and names unique, that every route table that a listener asks for exists, and that every class
- * that a node can be placed in exists. Lists that were checked before are not looked at again.
+ * that a node can be placed in exists. Parts of lists that were checked before are not looked at again.
  */
 export function createWorldCheck(): WorldCheck {
-  const orders = new WeakMap<ResourceList, readonly string[]>();
+  const orders = new WeakMap<CompiledPart, readonly string[]>();
   const mentions = new WeakMap<CompiledResource, readonly string[]>();
-  const resolved = new WeakMap<ResourceList, WeakSet<ResourceList>>();
+  const tables = new WeakMap<CompiledList, ReadonlySet<string>>();
+  const resolved = new WeakMap<CompiledPart, WeakSet<CompiledList>>();
 
-  function problemsOfOrder(list: ResourceList): readonly string[] {
-    const known = orders.get(list);
-    if (known !== undefined) return known;
-    const problems: string[] = [];
-    let before: string | undefined;
-    for (const { name } of list) {
-      if (before === name) problems.push(`${name} is there twice`);
-      else if (before !== undefined && before > name) problems.push(`${name} is not in its place`);
-      before = name;
-    }
-    orders.set(list, problems);
-    return problems;
+  function problemsWithin(part: CompiledPart): readonly string[] {
+    const known = orders.get(part) ?? problemsOfNames(part.map(({ name }) => name));
+    orders.set(part, known);
+    return known;
+  }
+
+  function problemsOfOrder(list: CompiledList): readonly string[] {
+    const ends = list.flatMap((part) => (part.length === 0 ? [] : [part[0]?.name ?? "", part.at(-1)?.name ?? ""]));
+    // From the end of a part to the beginning of the next.
+    const between = ends.flatMap((name, i) => (i % 2 === 0 && i > 0 ? problemsOfNames([ends[i - 1] ?? "", name]) : []));
+    return [...list.flatMap(problemsWithin), ...between];
   }
 
   function routeNames(listener: CompiledResource): readonly string[] {
@@ -36,9 +41,10 @@ export function createWorldCheck(): WorldCheck {
     return known;
   }
 
-  function missingRoutes(listeners: ResourceList, routes: ResourceList): readonly string[] {
+  function missingRoutes(listeners: CompiledPart, routes: CompiledList): readonly string[] {
     if (resolved.get(listeners)?.has(routes)) return [];
-    const there = new Set(routes.map(({ name }) => name));
+    const there = tables.get(routes) ?? new Set(resourcesIn(routes).map(({ name }) => name));
+    tables.set(routes, there);
     const missing = listeners.flatMap((listener) =>
       routeNames(listener)
         .filter((name) => !there.has(name))
@@ -52,11 +58,19 @@ export function createWorldCheck(): WorldCheck {
     shapes.flatMap((shape) =>
       [
         ...resourceTypes.flatMap((type) => problemsOfOrder(proxyClass[shape][type]).map((text) => `${type}: ${text}`)),
-        ...missingRoutes(proxyClass[shape].listeners, proxyClass[shape].routes),
+        ...proxyClass[shape].listeners.flatMap((part) => missingRoutes(part, proxyClass[shape].routes)),
       ].map((text) => `class ${proxyClass.id}, ${shape}: ${text}`),
     );
 
   return (world) => [...world.classes.flatMap(problemsOf), ...problemsOfClasses(world)];
+}
+
+function problemsOfNames(names: readonly string[]): readonly string[] {
+  return names.flatMap((name, i) => {
+    const before = names[i - 1];
+    if (before === undefined || before < name) return [];
+    return [before === name ? `${name} is there twice` : `${name} is not in its place`];
+  });
 }
 
 const routeConfigName = /"routeConfigName":("(?:[^"\\]|\\.)*")/g;

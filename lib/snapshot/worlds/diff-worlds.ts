@@ -1,8 +1,16 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import type { CompiledClass, CompiledResource, CompiledWorld } from "../compiled.ts";
+import {
+  type CompiledClass,
+  type CompiledList,
+  type CompiledPart,
+  type CompiledResource,
+  type CompiledWorld,
+  resourcesIn,
+} from "../compiled.ts";
 import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../resource-type.ts";
 import { diffJson, type JsonChange } from "./diff-json.ts";
 import { type ClassMove, movedClasses } from "./moved-classes.ts";
+import { partsApart, rememberApart } from "./parts-apart.ts";
 
 export interface WorldDiff {
   /** Classes of proxies that had none before. */
@@ -36,7 +44,7 @@ interface Found {
   readonly shapes: Set<ShapeName>;
 }
 
-/** What differs between two worlds. Lists that are the same object are not looked at. */
+/** What differs between two worlds. Parts that are the same object are not looked at. */
 export function diffWorlds(before: CompiledWorld, after: CompiledWorld): WorldDiff {
   const earlier = new Map(before.classes.map((proxyClass) => [proxyClass.id, proxyClass]));
   const later = new Map(after.classes.map((proxyClass) => [proxyClass.id, proxyClass]));
@@ -61,7 +69,7 @@ export function diffWorlds(before: CompiledWorld, after: CompiledWorld): WorldDi
 }
 
 type Pair = readonly [CompiledResource | undefined, CompiledResource | undefined];
-type ListDiff = (before: readonly CompiledResource[], after: readonly CompiledResource[]) => readonly Pair[];
+type ListDiff = (before: CompiledList, after: CompiledList) => readonly Pair[];
 
 function addClass(found: Map<string, Found>, before: CompiledClass, after: CompiledClass, diffLists: ListDiff): void {
   for (const shape of shapes) {
@@ -77,20 +85,13 @@ function addClass(found: Map<string, Found>, before: CompiledClass, after: Compi
   }
 }
 
-/** Compares two sorted lists; a pair of lists that several classes share is compared once. */
+/** Compares two lists; parts that several classes share are compared once. */
 function createListDiff(): ListDiff {
-  const known = new WeakMap<readonly CompiledResource[], WeakMap<readonly CompiledResource[], readonly Pair[]>>();
-  return (before, after) => {
-    if (before === after) return [];
-    const results = known.get(before) ?? new WeakMap();
-    known.set(before, results);
-    const result = results.get(after) ?? diffSorted(before, after);
-    results.set(after, result);
-    return result;
-  };
+  const differences = rememberApart(({ before, after }) => diffResources(resourcesIn(before), resourcesIn(after)));
+  return (before, after) => partsApart(before, after).flatMap(differences);
 }
 
-function diffSorted(before: readonly CompiledResource[], after: readonly CompiledResource[]): readonly Pair[] {
+function diffResources(before: CompiledPart, after: CompiledPart): readonly Pair[] {
   const old = new Map(before.map((resource) => [resource.name, resource]));
   const names = new Set(after.map(({ name }) => name));
   const changed = after.flatMap((now): readonly Pair[] => {

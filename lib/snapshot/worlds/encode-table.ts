@@ -1,11 +1,11 @@
 import { type Blob, jsonBlob } from "../blob.ts";
-import type { CompiledResource } from "../compiled.ts";
+import type { CompiledList } from "../compiled.ts";
 import type { TypeTable } from "../root.ts";
-import type { EncodedPart, EncodedTree, TreeEncoder } from "./encode-tree.ts";
+import type { EncodedPart, EncodedRun, EncodedTree, TreeEncoder } from "./encode-tree.ts";
 
 /** The table of one type while a world is encoded: gives each different tree its index. */
 export interface TableBuilder {
-  indexOf(resources: readonly CompiledResource[]): number;
+  indexOf(list: CompiledList): number;
   finish(): EncodedTable;
 }
 
@@ -18,8 +18,8 @@ export interface EncodedTable {
 export function buildTable(encodeTree: TreeEncoder): TableBuilder {
   const trees = new Map<string, { readonly index: number; readonly tree: EncodedTree }>();
   return {
-    indexOf(resources) {
-      const tree = encodeTree(resources);
+    indexOf(list) {
+      const tree = encodeTree(list);
       const known = trees.get(tree.key);
       if (known !== undefined) return known.index;
       trees.set(tree.key, { index: trees.size, tree });
@@ -27,16 +27,25 @@ export function buildTable(encodeTree: TreeEncoder): TableBuilder {
     },
     finish() {
       const encoded = [...trees.values()].map(({ tree }) => tree);
-      const parts = new Map(encoded.flatMap((tree) => tree.parts.map((part) => [part.key, part] as const)));
-      const indexes = new Map([...parts.keys()].map((key, i) => [key, i] as const));
-      const table: TypeTable = {
-        parts: [...parts.values()].map(({ ref }) => ref),
-        trees: encoded.map((tree) => ({
-          version: tree.version,
-          parts: tree.parts.map(({ key }) => indexes.get(key) ?? 0),
-        })),
+      const parts: EncodedPart[] = [];
+      const indexes = new Map<string, number>();
+      const indexesOfRuns = new Map<EncodedRun, readonly number[]>();
+      const indexOfPart = (part: EncodedPart): number => {
+        const known = indexes.get(part.key) ?? parts.length;
+        if (known === parts.length) {
+          indexes.set(part.key, known);
+          parts.push(part);
+        }
+        return known;
       };
-      return { blob: jsonBlob(table), trees: encoded, parts: [...parts.values()] };
+      const indexesOf = (run: EncodedRun): readonly number[] => {
+        const known = indexesOfRuns.get(run) ?? run.parts.map(indexOfPart);
+        indexesOfRuns.set(run, known);
+        return known;
+      };
+      const typeTrees = encoded.map(({ version, runs }) => ({ version, parts: runs.flatMap(indexesOf) }));
+      const table: TypeTable = { parts: parts.map(({ ref }) => ref), trees: typeTrees };
+      return { blob: jsonBlob(table), trees: encoded, parts };
     },
   };
 }

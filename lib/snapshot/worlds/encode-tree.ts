@@ -1,9 +1,9 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, hashOf, jsonBlob } from "../blob.ts";
-import type { CompiledResource } from "../compiled.ts";
+import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { secretNamesIn } from "../secret-names.ts";
-import { cutSegments, encodeSegment, isOfWorkload, nameHash, type Segment } from "../segment.ts";
+import { cutSegments, encodeSegment, endsSegment, isBorder, nameHash, type Segment } from "../segment.ts";
 
 /** One type's answer for one class, as it is stored. */
 export interface EncodedTree {
@@ -11,9 +11,16 @@ export interface EncodedTree {
   readonly key: string;
   /** Covers names and content of the resources, and nothing else. */
   readonly version: string;
+  readonly runs: readonly EncodedRun[];
   readonly parts: readonly EncodedPart[];
-  readonly resources: readonly CompiledResource[];
-  /** Names of the secrets that they name, sorted. */
+  /** Names of the secrets that the resources name, sorted. */
+  readonly secrets: readonly string[];
+}
+
+/** What classes share, as it is stored: as a rule a part of their lists. */
+export interface EncodedRun {
+  readonly resources: CompiledPart;
+  readonly parts: readonly EncodedPart[];
   readonly secrets: readonly string[];
 }
 
@@ -21,45 +28,91 @@ export interface EncodedTree {
 export interface EncodedPart {
   /** Hash of the list, or of the segment where there is but one. */
   readonly key: string;
+  /** Hash of the names and versions of its resources. */
+  readonly content: string;
   readonly ref: Part;
   /** The list's blob, where there is one. */
   readonly blob: Blob | undefined;
   readonly segments: readonly Segment[];
 }
 
-/** Encodes resource lists; the same list, or a run of the same resources, is encoded once. */
-export type TreeEncoder = (resources: readonly CompiledResource[]) => EncodedTree;
+/** Encodes resource lists; the same list, part, or run of the same resources, is encoded once. */
+export type TreeEncoder = (list: CompiledList) => EncodedTree;
 
-/** Remembers by identity for as long as the lists and resources live; forgetting never changes a result. */
+/**
+ * Remembers by identity for as long as the lists and resources live; forgetting never changes a result. Nor do the parts of a
+ * list: where its segments end follows from its resources, and parts that end elsewhere are joined before they are cut.
+ */
 export function createTreeEncoder(): TreeEncoder {
-  const trees = new WeakMap<readonly CompiledResource[], EncodedTree>();
+  const trees = new WeakMap<CompiledList, EncodedTree>();
+  const runs = new WeakMap<CompiledPart, EncodedRun>();
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
     return { ref: encodeSegment(resources).ref, content, resources, secrets: secretNamesIn(resources) };
   });
   const partOf = rememberRuns(encodePart);
-  return (resources) => {
-    const known = trees.get(resources);
+  const joined = rememberRuns((parts: readonly CompiledPart[]): CompiledPart => parts.flat());
+  const runOf = (resources: CompiledPart): EncodedRun => {
+    const known = runs.get(resources);
     if (known !== undefined) return known;
     const segments = cutSegments(resources).map(segmentOf);
     const parts = cutParts(segments).map(partOf);
-    const key = parts.map((part) => part.key).join();
-    const version = hashOf(segments.map(({ content }) => content).join());
-    const secrets = [...new Set(segments.flatMap((segment) => segment.secrets))].sort(byCodePoint);
-    const encoded = { key, version, parts, resources, secrets };
-    trees.set(resources, encoded);
+    const run = { resources, parts, secrets: sortedSet(segments.flatMap(({ secrets }) => secrets)) };
+    runs.set(resources, run);
+    return run;
+  };
+  return (list) => {
+    const known = trees.get(list);
+    if (known !== undefined) return known;
+    const encoded = treeOf(cutRuns(list).map((parts) => runOf(parts.length === 1 ? (parts[0] ?? []) : joined(parts))));
+    trees.set(list, encoded);
     return encoded;
   };
+}
+
+function treeOf(runs: readonly EncodedRun[]): EncodedTree {
+  const parts = runs.flatMap((run) => run.parts);
+  return {
+    key: hashOf(parts.map(({ key }) => key).join()),
+    version: hashOf(parts.map(({ content }) => content).join()),
+    runs,
+    parts,
+    secrets: sortedSet(runs.flatMap(({ secrets }) => secrets)),
+  };
+}
+
+const sortedSet = (names: readonly string[]): readonly string[] =>
+  names.length === 0 ? names : [...new Set(names)].sort(byCodePoint);
+
+/** Parts of a list between which a part of the stored form would end anyway, whatever parts the list has. */
+function cutRuns(list: CompiledList): readonly (readonly CompiledPart[])[] {
+  const runs: CompiledPart[][] = [];
+  let run: CompiledPart[] = [];
+  for (const [i, part] of list.entries()) {
+    run.push(part);
+    const [last, next] = [part.at(-1), list[i + 1]?.[0]];
+    const isOpen =
+      last !== undefined &&
+      next !== undefined &&
+      !isBorder(last.name, next.name) &&
+      !(endsSegment(last) && endsPart(last.name));
+    if (isOpen) continue;
+    runs.push(run);
+    run = [];
+  }
+  return runs;
 }
 
 function encodePart(segments: readonly Segment[]): EncodedPart {
   const [only, ...more] = segments;
   if (only !== undefined && more.length === 0) {
-    return { key: only.ref.hash, ref: { segment: only.ref }, blob: undefined, segments };
+    const { ref, content } = only;
+    return { key: ref.hash, content, ref: { segment: ref }, blob: undefined, segments };
   }
   const list: SegmentList = { segments: segments.map(({ ref }) => ref) };
   const blob = jsonBlob(list);
-  return { key: blob.hash, ref: { list: blob.hash }, blob, segments };
+  const content = hashOf(segments.map((segment) => segment.content).join());
+  return { key: blob.hash, content, ref: { list: blob.hash }, blob, segments };
 }
 
 /** About so many segments make a part. */
@@ -72,9 +125,7 @@ function cutParts(segments: readonly Segment[]): readonly (readonly Segment[])[]
   for (const [i, segment] of segments.entries()) {
     run.push(segment);
     const next = segments[i + 1];
-    const isBorder = next !== undefined && isOfWorkload(segment.ref.first) !== isOfWorkload(next.ref.first);
-    // Salted: every name here already had a small hash when it ended its segment.
-    if (isBorder || nameHash(`part ${segment.ref.last}`) < 1 / segmentsPerPart) {
+    if ((next !== undefined && isBorder(segment.ref.last, next.ref.first)) || endsPart(segment.ref.last)) {
       runs.push(run);
       run = [];
     }
@@ -82,6 +133,9 @@ function cutParts(segments: readonly Segment[]): readonly (readonly Segment[])[]
   if (run.length > 0) runs.push(run);
   return runs;
 }
+
+/** Salted: every name here already had a small hash when it ended its segment. */
+const endsPart = (name: string): boolean => nameHash(`part ${name}`) < 1 / segmentsPerPart;
 
 /** Remembers what was made of a run of objects, by the identity of all of them. */
 function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R): (run: readonly T[]) => R {

@@ -1,9 +1,10 @@
-import type { CompiledResource, CompiledShape, CompiledWorld } from "../compiled.ts";
+import type { CompiledList, CompiledPart, CompiledShape, CompiledWorld } from "../compiled.ts";
 import { type CompiledLegacy, textsOf } from "../legacy/compiled-legacy.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { SegmentRef, Shape } from "../root.ts";
 import { decodeSegment } from "../segment.ts";
-import type { LoadedRoot, SnapshotReader } from "../snapshot-reader.ts";
+import type { LoadedPart, LoadedRoot, SnapshotReader } from "../snapshot-reader.ts";
+import type { EncodedRun } from "./encode-tree.ts";
 import type { EncodedWorld } from "./encode-world.ts";
 
 /** A stored world as the compiler once handed it in, and the names of all blobs that its root reaches. */
@@ -36,9 +37,7 @@ export async function restoreWorld(
     for (const hash of await reader.blobsOfType(root, type)) blobs.add(hash);
     const indexes = new Set([...loaded.classes.values()].flatMap(({ stream, poll }) => [stream[type], poll[type]]));
     const lists = await Promise.all(
-      [...indexes].map(
-        async (index) => [index, await loadList((await reader.tree(root, type, index)).segments)] as const,
-      ),
+      [...indexes].map(async (index) => [index, await loadList(await reader.parts(root, type, index))] as const),
     );
     const byIndex = new Map(lists);
     return (shape) => byIndex.get(shape[type]) ?? [];
@@ -77,27 +76,57 @@ export async function restoreWorld(
   return { world, blobs };
 }
 
-type ResourceList = readonly CompiledResource[];
-
-/** Loads lists by their segments; each segment is read once, so that lists share its resources as objects. */
+/** Loads lists by their parts; each part and segment is read once, so that lists share them and their resources as objects. */
 function createListLoader(
   reader: SnapshotReader,
   like: EncodedWorld | undefined,
-): (refs: readonly SegmentRef[]) => Promise<ResourceList> {
-  const tables = Object.values(like?.tables ?? {});
-  const lists = new Map<string, ResourceList>();
-  const segments = new Map<string, ResourceList | Promise<ResourceList>>();
-  for (const { parts, resources } of tables.flatMap((table) => table.trees)) {
-    const run = parts.flatMap((part) => part.segments);
-    lists.set(segmentsKey(run.map(({ ref }) => ref)), resources);
-    for (const segment of run) segments.set(segment.ref.hash, segment.resources);
+): (parts: readonly LoadedPart[]) => Promise<CompiledList> {
+  const runs = runsByFirstPart(like);
+  const segments = new Map<string, CompiledPart | Promise<CompiledPart>>();
+  for (const run of [...runs.values()].flat()) {
+    for (const { ref, resources } of run.parts.flatMap((part) => part.segments)) segments.set(ref.hash, resources);
   }
-  const load = (ref: SegmentRef): ResourceList | Promise<ResourceList> => {
+  const loadSegment = (ref: SegmentRef): CompiledPart | Promise<CompiledPart> => {
     const known = segments.get(ref.hash) ?? readSegment(reader, ref);
     segments.set(ref.hash, known);
     return known;
   };
-  return async (refs) => lists.get(segmentsKey(refs)) ?? (await Promise.all(refs.map(load))).flat();
+  const loaded = new Map<string, Promise<CompiledPart>>();
+  const load = (part: LoadedPart): Promise<CompiledPart> => {
+    const known = loaded.get(part.key) ?? Promise.all(part.segments.map(loadSegment)).then((lists) => lists.flat());
+    loaded.set(part.key, known);
+    return known;
+  };
+  const lists = new Map<string, Promise<CompiledList>>();
+  const loadList = (parts: readonly LoadedPart[]): Promise<CompiledList> => {
+    const list: (CompiledPart | Promise<CompiledPart>)[] = [];
+    for (let at = 0; at < parts.length; ) {
+      const part = parts[at];
+      const known = runs
+        .get(part?.key ?? "")
+        ?.find((run) => run.parts.every(({ key }, i) => key === parts[at + i]?.key));
+      if (known !== undefined) list.push(known.resources);
+      else if (part !== undefined) list.push(load(part));
+      at += known?.parts.length ?? 1;
+    }
+    return Promise.all(list);
+  };
+  return (parts) => {
+    const key = parts.map((part) => part.key).join();
+    const list = lists.get(key) ?? loadList(parts);
+    lists.set(key, list);
+    return list;
+  };
+}
+
+/** What is known already, the longest runs first. */
+function runsByFirstPart(like: EncodedWorld | undefined): ReadonlyMap<string, readonly EncodedRun[]> {
+  const trees = Object.values(like?.tables ?? {}).flatMap((table) => table.trees);
+  const runs = [...new Set(trees.flatMap((tree) => tree.runs))];
+  return Map.groupBy(
+    runs.sort((a, b) => b.parts.length - a.parts.length),
+    ({ parts }) => parts[0]?.key ?? "",
+  );
 }
 
 async function restoreLegacy(reader: SnapshotReader, hash: string): Promise<CompiledLegacy> {
@@ -108,14 +137,12 @@ async function restoreLegacy(reader: SnapshotReader, hash: string): Promise<Comp
   return { index, texts: Object.fromEntries(texts) };
 }
 
-async function readSegment(reader: SnapshotReader, ref: SegmentRef): Promise<ResourceList> {
+async function readSegment(reader: SnapshotReader, ref: SegmentRef): Promise<CompiledPart> {
   const binary = ref.binary === undefined ? undefined : (await reader.binarySegment(ref.binary)).bytes;
   return decodeSegment(ref, (await reader.segment(ref)).bytes, binary);
 }
 
-type ListOf = (shape: Shape) => ResourceList;
-
-const segmentsKey = (refs: readonly SegmentRef[]): string => refs.map(({ hash }) => hash).join();
+type ListOf = (shape: Shape) => CompiledList;
 
 /** The node index as nodes with one key each, which encode to the same shards. */
 async function restoreNodes(

@@ -1,16 +1,15 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
-import { byCodePoint, type Stage } from "../../config/diagnostic.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
-import { sameList } from "../../mesh/memo/same.ts";
+import { oneList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import { tracedStep } from "../../mesh/memo/traced-step.ts";
 import type { ClusterView, MeshLookups, OutboundClusterView, RuleLookup } from "../../mesh/views/views.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { type Sight, sight, sightOf } from "../endpoints/sight.ts";
 import { provenanceOf } from "../provenance.ts";
-import type { Resource } from "../resource.ts";
+import { ownBeside, type Parted, type Resource, uniqueByName } from "../resource.ts";
 import { blackHole, inboundPassthrough, passthrough } from "./built-in-clusters.ts";
 import { type ClusterClass, clusterClassOf } from "./cluster-class.ts";
 import type { OutboundService, SeenEndpoints } from "./cluster-draft.ts";
@@ -22,28 +21,14 @@ type ClusterResource = Resource<ClusterJson>;
 type Lists = readonly (readonly ClusterResource[])[];
 
 /**
- * The clusters of a class of proxies, sorted by name; names are unique.
+ * The clusters of a class of proxies: those outbound are shared, those inbound its own. Where both have a name, the outbound one stays.
  *
  * @see docs/how-istio-does-it/clusters.md#which-clusters
  */
-export function generateClusters(view: ClusterView, memo: Memo): Stage<readonly ClusterResource[]> {
-  const outbound = outboundSide(memo, { view: view.outbound });
+export function generateClusters(view: ClusterView, memo: Memo): Parted<ClusterResource> {
+  const shared = outboundSide(memo, { view: view.outbound });
   const inbound = inboundClusters(view, clusterClassOf(view.outbound, memo), memo);
-  // As long as every cluster is the one of before, so is their list: what is made from it is not made again.
-  const list = sameList(memo, `clusters|${view.key}`, [...outbound, ...inbound]);
-  return { value: uniqueClusters(memo, { list }), diagnostics: [] };
-}
-
-/** Of two clusters of one name the first stays; sorted by name. */
-const uniqueClusters = step(
-  "unique clusters",
-  { list: "identity" },
-  ({ list }: { readonly list: readonly ClusterResource[] }) => uniqueByName(list),
-);
-
-function uniqueByName(resources: readonly ClusterResource[]): readonly ClusterResource[] {
-  const sorted = resources.toSorted((a, b) => byCodePoint(a.name, b.name));
-  return sorted.filter((resource, at) => resource.name !== sorted[at - 1]?.name);
+  return { shared, own: oneList(memo, ownBeside({ shared, others: inbound }, memo)) };
 }
 
 /** Everything but the inbound side. */

@@ -4,14 +4,14 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
-import { sameList } from "../../mesh/memo/same.ts";
+import { oneList, sameList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EndpointView, RuleLookup } from "../../mesh/views/views.ts";
 import { type Endpoint, type Service, streamPort } from "../../registry/service.ts";
 import { effectivePolicy } from "../clusters/traffic-policy.ts";
 import { parseClusterName } from "../names.ts";
 import { provenanceOf } from "../provenance.ts";
-import type { Resource } from "../resource.ts";
+import { noResources, ownBeside, type Parted, type Resource } from "../resource.ts";
 import { type Assignment, loadAssignment } from "./load-assignment.ts";
 import { createMemberPool } from "./locality-group.ts";
 import { type Sight, sight, sightOf } from "./sight.ts";
@@ -58,29 +58,41 @@ function askedOf(name: string, service: Service): Pick<Assignment, "port" | "sub
   return parts && port && { port, subset: parts.subset };
 }
 
-/** One load assignment for each EDS cluster, by the name that the cluster asks for; sorted by name. */
+/** One load assignment for each EDS cluster, by the name that the cluster asks for. */
 export function generateEndpoints(
   view: EndpointView,
-  clusters: Clusters,
+  clusters: Parted<Resource<ClusterJson>>,
   memo: Memo,
-): readonly Resource<ClusterLoadAssignmentJson>[] {
+): Parted<Resource<ClusterLoadAssignmentJson>> {
   // Classes that see the same services ask the same, whatever else is among their clusters.
-  const asking = sameList(
-    memo,
-    `EDS clusters|${view.key}`,
-    clusters.filter((cluster) => cluster.json.type === "EDS"),
-  );
-  return loadAssignments(memo, { view, clusters: asking });
+  const asking = sameList(memo, `EDS clusters|${view.key}`, edsClusters(memo, { clusters: clusters.shared }));
+  const shared = loadAssignments(memo, { view, clusters: asking, side: "shared" });
+  const asked = oneList(memo, edsClusters(memo, { clusters: clusters.own }));
+  if (asked.length === 0) return { shared, own: noResources };
+  const others = loadAssignments(memo, { view, clusters: asked, side: "own" });
+  return { shared, own: oneList(memo, ownBeside({ shared, others }, memo)) };
+}
+
+const edsClusters = step(
+  "EDS clusters",
+  { clusters: "identity" },
+  ({ clusters }: { readonly clusters: Clusters }): Clusters => clusters.filter(({ json }) => json.type === "EDS"),
+);
+
+interface AskingSide {
+  readonly view: EndpointView;
+  readonly clusters: Clusters;
+  readonly side: keyof Parted;
 }
 
 const loadAssignments = step(
   "load assignments",
-  { view: "identity", clusters: "identity" },
-  ({ view, clusters }: { readonly view: EndpointView; readonly clusters: Clusters }, memo: Memo) => {
+  { view: "identity", clusters: "identity", side: "value" },
+  ({ view, clusters, side }: AskingSide, memo: Memo) => {
     const { lookups, scope, destinationRule } = view;
     const questions = questionsOf(memo, { clusters, serviceByHostname: scope.serviceByHostname });
     const context = { seen: sight(memo, sightOf(view, false)), destinationRule };
-    return answers(memo, view.key, questions, context, ({ service }) =>
+    return answers(memo, `${side}|${view.key}`, questions, context, ({ service }) =>
       service === undefined ? nobody : lookups.endpoints(service),
     );
   },

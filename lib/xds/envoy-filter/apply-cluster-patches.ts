@@ -4,10 +4,11 @@ import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { oneList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ClusterView } from "../../mesh/views/views.ts";
 import { inboundPassthroughCluster, parseClusterName } from "../names.ts";
-import type { Resource } from "../resource.ts";
+import { allShared, ownBeside, type Parted, type Resource } from "../resource.ts";
 import { leftOut, type Refusal } from "./leave-out.ts";
 import { mergeAny, mergeMessage } from "./merge-message.ts";
 import { hasContext, isAddedIn, type Patch, readPatches, unmergeable } from "./patch.ts";
@@ -16,42 +17,91 @@ type ClusterResource = Resource<ClusterJson>;
 type ClusterPatch = Patch<ClusterJson>;
 
 /**
- * @returns sorted by name, names unique: of two clusters of one name, outbound ones come before added ones, inbound ones last;
- * a patch that would add or rename one to a name that is taken is left out and said
+ * @returns of two clusters of one name, outbound ones come before added ones, inbound ones last; a patch that would add or rename one
+ * to a name that is taken is left out and said
  */
 export function applyClusterPatches(
   view: ClusterView,
-  clusters: readonly ClusterResource[],
+  { shared, own }: Parted<ClusterResource>,
   memo: Memo,
-): Stage<readonly ClusterResource[]> {
-  if (view.envoyFilters.patches.length === 0) return { value: clusters, diagnostics: [] };
+): Stage<Parted<ClusterResource>> {
+  if (view.envoyFilters.patches.length === 0) return { value: { shared, own }, diagnostics: [] };
   const read = readPatches(memo, { selected: view.envoyFilters });
   const patches = read.value.clusters;
-  const diagnostics: Diagnostic[] = [...read.diagnostics];
-  const isInbound = ({ name }: ClusterResource): boolean =>
-    name === inboundPassthroughCluster || parseClusterName(name)?.direction === "inbound";
-  const patched = (list: readonly ClusterResource[], context: PatchContext): readonly PatchedCluster[] => [
-    ...list.flatMap((cluster) => {
-      const hosts = context === "SIDECAR_INBOUND" ? hostsBehind(view, cluster.name) : [];
-      const result = patchedCluster(memo, { patches, cluster, context, hosts });
-      diagnostics.push(...result.diagnostics);
-      return result.value ?? [];
-    }),
-    ...patches.filter((patch) => isAddedIn(patch, context)).map(added),
-  ];
-  const all =
-    view.proxy.type === "router"
-      ? patched(clusters, "GATEWAY")
-      : [
-          ...patched(
-            clusters.filter((cluster) => !isInbound(cluster)),
-            "SIDECAR_OUTBOUND",
-          ),
-          ...patched(clusters.filter(isInbound), "SIDECAR_INBOUND"),
-        ];
-  const value = withOwnNames(all, diagnostics);
-  return { value: [...value].sort((a, b) => byCodePoint(a.name, b.name)), diagnostics };
+  const ofShared = patchedShared(memo, { patches, clusters: shared, type: view.proxy.type });
+  const ofOwn = patchedAll(own, patches, (name) => ["SIDECAR_INBOUND", hostsBehind(view, name)], memo);
+  const diagnostics = [...read.diagnostics, ...ofShared.diagnostics, ...ofOwn.diagnostics];
+  const taken = givenNames(memo, { patched: ofShared.value });
+  const mayClash = ofOwn.value.some(({ resource, named }) => named !== undefined || taken.has(resource.name));
+  if (mayClash) {
+    const all = settled(memo, { patched: [...ofShared.value, ...ofOwn.value] });
+    return { value: allShared(all.value), diagnostics: [...diagnostics, ...all.diagnostics] };
+  }
+  const all = settled(memo, { patched: ofShared.value });
+  const others = ofOwn.value.map(({ resource }) => resource);
+  return {
+    value: { shared: all.value, own: oneList(memo, ownBeside({ shared: all.value, others }, memo)) },
+    diagnostics: [...diagnostics, ...all.diagnostics],
+  };
 }
+
+interface SharedInputs {
+  readonly patches: readonly ClusterPatch[];
+  readonly clusters: readonly ClusterResource[];
+  readonly type: ClusterView["proxy"]["type"];
+}
+
+/** What classes share is patched once for all that have the same patches. */
+const patchedShared = step(
+  "patched shared clusters",
+  { patches: "identity", clusters: "identity", type: "value" },
+  ({ patches, clusters, type }: SharedInputs, memo: Memo): Stage<readonly PatchedCluster[]> => {
+    const contexts: readonly PatchContext[] = type === "router" ? ["GATEWAY"] : ["SIDECAR_OUTBOUND", "SIDECAR_INBOUND"];
+    const contextOf = (name: string): PatchContext => {
+      if (type === "router") return "GATEWAY";
+      return name === inboundPassthroughCluster ? "SIDECAR_INBOUND" : "SIDECAR_OUTBOUND";
+    };
+    const there = patchedAll(clusters, patches, (name) => [contextOf(name), []], memo);
+    const adding = contexts.flatMap((context) => patches.filter((patch) => isAddedIn(patch, context)).map(added));
+    return { value: [...there.value, ...adding], diagnostics: there.diagnostics };
+  },
+);
+
+function patchedAll(
+  clusters: readonly ClusterResource[],
+  patches: readonly ClusterPatch[],
+  placeOf: (name: string) => readonly [PatchContext, hosts: readonly string[]],
+  memo: Memo,
+): Stage<readonly PatchedCluster[]> {
+  const diagnostics: Diagnostic[] = [];
+  const value = clusters.flatMap((cluster) => {
+    const [context, hosts] = placeOf(cluster.name);
+    const result = patchedCluster(memo, { patches, cluster, context, hosts });
+    diagnostics.push(...result.diagnostics);
+    return result.value ?? [];
+  });
+  return { value, diagnostics };
+}
+
+type Patched = { readonly patched: readonly PatchedCluster[] };
+
+/** Names that patches give. */
+const givenNames = step(
+  "given names of clusters",
+  { patched: "identity" },
+  ({ patched }: Patched): ReadonlySet<string> =>
+    new Set(patched.flatMap(({ resource, named }) => (named === undefined ? [] : [resource.name]))),
+);
+
+const settled = step(
+  "clusters with names of their own",
+  { patched: "identity" },
+  ({ patched }: Patched): Stage<readonly ClusterResource[]> => {
+    const diagnostics: Diagnostic[] = [];
+    const value = withOwnNames(patched, diagnostics).toSorted((a, b) => byCodePoint(a.name, b.name));
+    return { value, diagnostics };
+  },
+);
 
 interface PatchedCluster {
   readonly resource: ClusterResource;

@@ -7,7 +7,7 @@ import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ListenerView } from "../../mesh/views/views.ts";
-import type { Resource } from "../resource.ts";
+import { allShared, type Parted, type Resource, wholeList } from "../resource.ts";
 import { applyAcceptable, leftOut, type Refusal, withoutPatches } from "./leave-out.ts";
 import { boundAddresses, listenerRefusals } from "./listener-refusals.ts";
 import { matchesListener } from "./match-listener.ts";
@@ -20,32 +20,55 @@ import { patchList } from "./patch-list.ts";
 type ListenerResource = Resource<ListenerJson>;
 
 /**
- * @returns sorted by name, each name once: one listener more of a name or an address that is taken, and a patch for which Envoy
- * would refuse a listener, is left out and said
+ * @returns one listener more of a name or an address that is taken, and a patch for which Envoy would refuse a listener, is left out
+ * and said
  */
 export function applyListenerPatches(
   view: ListenerView,
-  listeners: readonly ListenerResource[],
+  listeners: Parted<ListenerResource>,
   memo: Memo,
-): Stage<readonly ListenerResource[]> {
+): Stage<Parted<ListenerResource>> {
   if (view.envoyFilters.patches.length === 0) return { value: listeners, diagnostics: [] };
   const read = readPatches(memo, { selected: view.envoyFilters });
-  const diagnostics: Diagnostic[] = [...read.diagnostics];
+  const inputs = { all: read.value, type: view.proxy.type };
+  const mayClash = read.value.listeners.some((patch) => patch.operation === "ADD" || mayMove(patch));
+  if (mayClash) {
+    const whole = patchedSide(memo, { ...inputs, listeners: wholeList(listeners) });
+    return { value: allShared(whole.value), diagnostics: [...read.diagnostics, ...whole.diagnostics] };
+  }
+  const shared = patchedSide(memo, { ...inputs, listeners: listeners.shared });
+  const own = patchedSide(memo, { ...inputs, listeners: listeners.own });
+  return {
+    value: { shared: shared.value, own: own.value },
+    diagnostics: [...read.diagnostics, ...shared.diagnostics, ...own.diagnostics],
+  };
+}
+
+interface ListInputs {
+  readonly all: Patches;
+  readonly listeners: readonly ListenerResource[];
+  readonly type: ListenerView["proxy"]["type"];
+}
+
+/** What classes share is patched once for all that have the same patches. */
+const patchedSide = step("patched listeners", { all: "identity", listeners: "identity", type: "value" }, patchSide);
+
+/** Sorted by name. */
+function patchSide({ all: patches, listeners, type }: ListInputs, memo: Memo): Stage<readonly ListenerResource[]> {
+  const diagnostics: Diagnostic[] = [];
   const contextOf = ({ json }: ListenerResource): PatchContext => {
-    if (view.proxy.type === "router") return "GATEWAY";
+    if (type === "router") return "GATEWAY";
     return json.trafficDirection === "INBOUND" ? "SIDECAR_INBOUND" : "SIDECAR_OUTBOUND";
   };
-  // Only a patch that moves or renames a listener can take another's place; without one, others are not looked at.
-  const mayMove = read.value.listeners.some((patch) => patch.operation === "MERGE" && moves(patch));
+  // Without a patch that moves or renames a listener, others are not looked at.
+  const neighbours = patches.listeners.some(mayMove) ? listeners : undefined;
   const patched = listeners.flatMap((listener) => {
-    const neighbours = mayMove ? listeners : undefined;
-    const result = patchedListener(memo, { all: read.value, neighbours, listener, context: contextOf(listener) });
+    const result = patchedListener(memo, { all: patches, neighbours, listener, context: contextOf(listener) });
     diagnostics.push(...result.diagnostics);
     return result.value ?? [];
   });
-  const contexts: readonly PatchContext[] =
-    view.proxy.type === "router" ? ["GATEWAY"] : ["SIDECAR_OUTBOUND", "SIDECAR_INBOUND"];
-  const adding = contexts.flatMap((context) => read.value.listeners.filter((patch) => isAddedIn(patch, context)));
+  const contexts: readonly PatchContext[] = type === "router" ? ["GATEWAY"] : ["SIDECAR_OUTBOUND", "SIDECAR_INBOUND"];
+  const adding = contexts.flatMap((context) => patches.listeners.filter((patch) => isAddedIn(patch, context)));
   const all = [...patched];
   for (const patch of adding) {
     const { value, key } = patch;
@@ -56,8 +79,9 @@ export function applyListenerPatches(
   return { value: all.sort((a, b) => byCodePoint(a.name, b.name)), diagnostics };
 }
 
-function moves({ value }: Patch<ListenerJson>): boolean {
-  return value.name !== undefined || value.address !== undefined || value.additionalAddresses !== undefined;
+/** Whether a patch may give a listener the place of another. */
+function mayMove({ operation, value: { name, address, additionalAddresses } }: Patch<ListenerJson>): boolean {
+  return operation === "MERGE" && (name !== undefined || address !== undefined || additionalAddresses !== undefined);
 }
 
 /** What a listener would share with others and may not. */

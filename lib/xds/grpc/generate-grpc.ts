@@ -3,7 +3,7 @@ import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { GrpcClusterView, GrpcListenerView, GrpcRouteView, GrpcViews } from "../../mesh/views/grpc-views.ts";
 import { generateEndpoints } from "../endpoints/generate-endpoints.ts";
-import type { ClassResources } from "../resource.ts";
+import { allShared, type ClassResources } from "../resource.ts";
 import { grpcClusters } from "./clusters.ts";
 import { grpcListeners } from "./listeners.ts";
 import { grpcTables, tableNames } from "./route-tables.ts";
@@ -18,12 +18,12 @@ export const grpcResources = step(
   "resources of a gRPC class",
   { clusters: "identity", endpoints: "identity", listeners: "identity", routes: "identity" },
   ({ endpoints: view, ...views }: Omit<GrpcViews, "kind" | "diagnostics">, memo: Memo): Stage<ClassResources> => {
-    const clusters = clustersOf(memo, { view: views.clusters });
+    const clusters = allShared(clustersOf(memo, { view: views.clusters }));
     const endpoints = generateEndpoints(view, clusters, memo);
     const listeners = listenersOf(memo, { view: views.listeners });
     const routes = tablesOf(memo, { view: views.routes });
     return {
-      value: { clusters, endpoints, listeners: listeners.value, routes: routes.value },
+      value: { clusters, endpoints, listeners: allShared(listeners.value), routes: allShared(routes.value) },
       diagnostics: [...listeners.diagnostics, ...routes.diagnostics],
     };
   },

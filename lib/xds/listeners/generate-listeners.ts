@@ -1,11 +1,11 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../config/config.ts";
-import { byCodePoint, type ConfigKey, type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
+import { type ConfigKey, type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { sameList } from "../../mesh/memo/same.ts";
+import { oneList, sameList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ListenerView, OutboundListenerView, WorkloadPolicies } from "../../mesh/views/views.ts";
-import type { Resource } from "../resource.ts";
+import { noResources, ownBeside, type Parted, type Resource, uniqueByName } from "../resource.ts";
 import { scopedProviders } from "../telemetry/provider-cluster.ts";
 import { providerDiagnostics } from "../telemetry/provider-diagnostics.ts";
 import { gatewayListeners } from "./gateway/gateway-listeners.ts";
@@ -18,26 +18,18 @@ import { virtualOutbound } from "./outbound/virtual-outbound.ts";
 /**
  * LDS: all listeners of a class of proxies, before EnvoyFilters.
  *
- * @returns sorted by name, each name once: where two parts claim a name, the outbound one stays
+ * @returns those of a gateway, and those of a sidecar that are outbound, are shared: where both sides claim a name, the outbound one stays
  * @see docs/how-istio-does-it/listeners.md#inventory
  */
-export function generateListeners(view: ListenerView, memo: Memo): Stage<readonly Resource<ListenerJson>[]> {
+export function generateListeners(view: ListenerView, memo: Memo): Stage<Parted<Resource<ListenerJson>>> {
   const diagnostics: Diagnostic[] = [];
   const context = contextOf(view, memo);
   const report = (diagnostic: Diagnostic): void => {
     diagnostics.push(diagnostic);
   };
   const walk = { view, context: context.value, memo, report };
-  const listeners =
-    view.proxy.type === "router"
-      ? resourcesOf(gatewayListeners(walk), securedKeys(view.policies), memo)
-      : sidecarListeners(walk);
-  const byName = new Map<string, Resource<ListenerJson>>();
-  for (const listener of listeners) if (!byName.has(listener.name)) byName.set(listener.name, listener);
-  const sorted = [...byName.values()].sort((a, b) => byCodePoint(a.name, b.name));
   return {
-    // As long as every listener is the one of before, so is their list: what is made from it is not made again.
-    value: sameList(memo, `listeners|${view.key}`, sorted),
+    value: view.proxy.type === "router" ? ofGateway(walk) : ofSidecar(walk),
     diagnostics: [
       ...context.diagnostics,
       ...providerDiagnostics(view.policies.telemetry, scopedProviders(view)),
@@ -46,13 +38,21 @@ export function generateListeners(view: ListenerView, memo: Memo): Stage<readonl
   };
 }
 
-function sidecarListeners(walk: ListenerWalk<ListenerView>): readonly Resource<ListenerJson>[] {
+function ofGateway(walk: ListenerWalk<ListenerView>): Parted<Resource<ListenerJson>> {
+  const { view, memo } = walk;
+  const listeners = resourcesOf(gatewayListeners(walk), securedKeys(view.policies), memo);
+  // As long as every listener is the one of before, so is their list: what is made from it is not made again.
+  return { shared: sameList(memo, `listeners|${view.key}`, uniqueByName(listeners)), own: noResources };
+}
+
+function ofSidecar(walk: ListenerWalk<ListenerView>): Parted<Resource<ListenerJson>> {
   const { view, memo } = walk;
   // Port 0 switches the data plane off.
-  if (view.lookups.mesh.proxyListenPort <= 0) return [];
+  if (view.lookups.mesh.proxyListenPort <= 0) return { shared: noResources, own: noResources };
   const outbound = outboundSide(memo, { view: view.outbound });
   for (const diagnostic of outbound.diagnostics) walk.report(diagnostic);
-  return [...outbound.value, ...resourcesOf(inboundListeners(walk), securedKeys(view.policies), memo)];
+  const inbound = resourcesOf(inboundListeners(walk), securedKeys(view.policies), memo);
+  return { shared: outbound.value, own: oneList(memo, ownBeside({ shared: outbound.value, others: inbound }, memo)) };
 }
 
 /** What sidecars share that see the same services, whatever they serve. What their policies got wrong the whole view says. */
@@ -67,7 +67,7 @@ const outboundSide = step(
     const walk = { view, context: contextOf(view, memo).value, memo, report };
     const single = [httpProxyListener(walk), virtualOutbound(walk)].filter((listener) => listener !== undefined);
     const listeners = [...outboundListeners(walk), ...single];
-    return { value: resourcesOf(listeners, clientKeys(view.policies), memo), diagnostics };
+    return { value: uniqueByName(resourcesOf(listeners, clientKeys(view.policies), memo)), diagnostics };
   },
 );
 

@@ -163,10 +163,12 @@ export function withBinary(world: CompiledWorld): CompiledWorld {
   const classes = world.classes.map((one) => {
     const stream = { ...one.stream };
     for (const type of resourceTypes) {
-      stream[type] = one.stream[type].map((resource) => {
-        const { content }: { readonly content: string } = JSON.parse(resource.text);
-        return { ...resource, binary: new TextEncoder().encode(`${resource.name}=${content}`) };
-      });
+      stream[type] = one.stream[type].map((part) =>
+        part.map((resource) => {
+          const { content }: { readonly content: string } = JSON.parse(resource.text);
+          return { ...resource, binary: new TextEncoder().encode(`${resource.name}=${content}`) };
+        }),
+      );
     }
     return { ...one, stream, poll: stream };
   });

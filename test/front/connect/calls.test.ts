@@ -33,7 +33,7 @@ function cluster(name: string, altStatName: string): CompiledResource {
 function world(stats: Readonly<Record<string, string>>): CompiledWorld {
   const empty = worldOf({ web: {} });
   const clusters = Object.entries(stats).map(([name, stat]) => cluster(name, stat));
-  const shape = { clusters, endpoints: [], listeners: [], routes: [] };
+  const shape = { clusters: [clusters], endpoints: [], listeners: [], routes: [] };
   return { ...empty, classes: [{ id: "web", stream: shape, poll: shape }] };
 }
 

@@ -4,8 +4,10 @@ import { readFiles } from "../../../lib/config/directory.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
+import { resourcesIn } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes } from "../../../lib/snapshot/resource-type.ts";
 import { generate } from "../../../lib/xds/generate.ts";
+import { wholeResources } from "../../whole-resources.ts";
 import { type Folder, filesOf } from "./folder.ts";
 
 /**
@@ -20,10 +22,10 @@ export function strangersIn(folder: Folder, options: WorldOptions, compiled: Com
     const classId = compiled.nodes[at]?.classId;
     const found = compiled.classes.find(({ id }) => id === classId);
     if (found === undefined) return [`${proxy.id} has no class`];
-    const own = generate(mesh, proxy, noMemo).value;
+    const own = wholeResources(generate(mesh, proxy, noMemo).value);
     return resourceTypes.flatMap((type) => {
       const texts = own[type].map((resource) => encodeResource(type, resource, false, noMemo).text);
-      const differs = found.stream[type].find(({ text }) => !texts.includes(text));
+      const differs = resourcesIn(found.stream[type]).find(({ text }) => !texts.includes(text));
       return differs === undefined
         ? []
         : [`${proxy.id} alone has other ${type} than class ${classId}: ${differs.name}`];

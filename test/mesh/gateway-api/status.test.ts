@@ -4,6 +4,7 @@ import { compile } from "../../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/directory.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
+import { resourcesIn } from "../../../lib/snapshot/compiled.ts";
 
 const samples = new URL("../../../samples/bookshop-gateway-api/", import.meta.url);
 const bookshop = readdirSync(samples)
@@ -47,7 +48,7 @@ describe("the status of an object of the Gateway API", () => {
     const matches = ["/(?=x)", "/good.*"].map((value) => `{ path: { type: RegularExpression, value: "${value}" } }`);
     const spec = `{ parentRefs: [{ name: bookshop, namespace: bookshop }], hostnames: [shop.example.com], rules: [{ matches: [${matches.join(", ")}] }] }`;
     const text = `${bookshop}\n${route(spec).replaceAll("infra", "bookshop")}`;
-    const tables = compiled(text).classes.flatMap(({ poll }) => poll.routes.map((table) => table.text));
+    const tables = compiled(text).classes.flatMap(({ poll }) => resourcesIn(poll.routes).map((table) => table.text));
     expect(tables.join()).toContain("/good.*");
     expect(tables.join()).not.toContain("(?=x)");
     expect(statusOf(text, "HTTPRoute.gateway.networking.k8s.io/bookshop/shop")).toMatchObject({

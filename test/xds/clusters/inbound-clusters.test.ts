@@ -6,12 +6,13 @@ import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Service } from "../../../lib/registry/service.ts";
 import { generateClusters } from "../../../lib/xds/clusters/generate-clusters.ts";
 import { readDefaultEndpoint } from "../../../lib/xds/clusters/inbound-endpoint.ts";
+import { wholeList } from "../../../lib/xds/resource.ts";
 import { clusterView, type Parts, port, rule, service } from "../world-parts.ts";
 
 const cart = service("cart");
 
 function clusters(parts: Parts): ReadonlyMap<string, ClusterJson> {
-  const made = generateClusters(clusterView(parts), noMemo).value;
+  const made = wholeList(generateClusters(clusterView(parts), noMemo));
   return new Map(made.map((resource) => [resource.name, resource.json]));
 }
 

@@ -5,6 +5,7 @@ import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Endpoint, Protocol, Resolution } from "../../../lib/registry/service.ts";
 import { generateClusters } from "../../../lib/xds/clusters/generate-clusters.ts";
 import { generateEndpoints } from "../../../lib/xds/endpoints/generate-endpoints.ts";
+import { wholeList } from "../../../lib/xds/resource.ts";
 import { clusterView, endpoint, type Parts, port, rule, service } from "../world-parts.ts";
 
 const optional: { requiredKeys: [] } = { requiredKeys: [] };
@@ -121,10 +122,11 @@ describe("clusters and load assignments of any mesh", () => {
     fc.assert(
       fc.property(mesh, (parts) => {
         const view = clusterView(parts);
-        const clusters = generateClusters(view, noMemo).value;
+        const made = generateClusters(view, noMemo);
+        const clusters = wholeList(made);
         const names = clusters.map((cluster) => cluster.name);
         expect(names).toEqual([...new Set(names)].sort());
-        const answers = generateEndpoints(view, clusters, noMemo).map((assignment) => assignment.name);
+        const answers = wholeList(generateEndpoints(view, made, noMemo)).map((assignment) => assignment.name);
         expect(answers).toEqual(clusters.filter(({ json }) => json.type === "EDS").map(({ name }) => name));
       }),
     );
@@ -135,10 +137,10 @@ describe("clusters and load assignments of any mesh", () => {
     fc.assert(
       fc.property(mesh, (parts) => {
         const view = clusterView(parts);
-        const plain = generateClusters(view, noMemo).value;
+        const plain = generateClusters(view, noMemo);
         const plainEndpoints = generateEndpoints(view, plain, noMemo);
         for (let run = 0; run < 2; run += 1) {
-          const clusters = generateClusters(view, memo).value;
+          const clusters = generateClusters(view, memo);
           expect(clusters).toEqual(plain);
           expect(generateEndpoints(view, clusters, memo)).toEqual(plainEndpoints);
         }
@@ -159,7 +161,7 @@ describe("clusters and load assignments of any mesh", () => {
     fc.assert(
       fc.property(mesh, (parts) => {
         const view = clusterView(parts);
-        for (const { json } of generateEndpoints(view, generateClusters(view, noMemo).value, noMemo)) {
+        for (const { json } of wholeList(generateEndpoints(view, generateClusters(view, noMemo), noMemo))) {
           const priorities = new Set((json.endpoints ?? []).map((group) => group.priority ?? 0));
           expect([...priorities].sort((a, b) => a - b)).toEqual([...priorities].map((_, index) => index));
         }

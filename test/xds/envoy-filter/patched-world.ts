@@ -5,6 +5,7 @@ import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import { generate } from "../../../lib/xds/generate.ts";
 import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
 import { type NamedProxy, proxyOfNamed } from "../../named-proxy.ts";
+import { wholeResources } from "../../whole-resources.ts";
 
 const services = `
 apiVersion: v1
@@ -97,7 +98,8 @@ function patchedNode(node: NamedProxy, objects: string, configPatches: readonly 
   const world = worldOf(loaded, defaultWorldOptions, memo).value;
   const proxy = proxyOfNamed(node, world.registry, world.meshConfig).value;
   if (proxy === undefined) throw new Error("the proxy of this test is valid");
-  const { value, diagnostics } = generate(buildMesh(world, memo).value, proxy, memo);
+  const { value: made, diagnostics } = generate(buildMesh(world, memo).value, proxy, memo);
+  const value = wholeResources(made);
   const at = (type: keyof typeof value, name: string, ...path: readonly (string | number)[]): Json | undefined =>
     path.reduce<Json | undefined>(
       (json, key) => (isArray(json) ? json[Number(key)] : isObject(json) ? json[key] : undefined),

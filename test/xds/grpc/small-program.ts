@@ -8,6 +8,7 @@ import { generate } from "../../../lib/xds/generate.ts";
 import type { ResourceType } from "../../../lib/xds/resource.ts";
 import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
 import { type NamedProxy, proxyOfNamed } from "../../named-proxy.ts";
+import { wholeResources } from "../../whole-resources.ts";
 
 /** A program in `default`, the server behind the service `echo`. */
 export const program: NamedProxy = {
@@ -50,7 +51,8 @@ export function answersOf(input: string, compat: FormName = "shared", mesh = "")
   const world = worldOf(readFiles(files), { ...defaultWorldOptions, compat }, memo).value;
   const proxy = proxyOfNamed(program, world.registry, world.meshConfig).value;
   if (proxy === undefined) throw new Error("the node of the test cannot be read");
-  const { value, diagnostics } = generate(buildMesh(world, memo).value, proxy, memo);
+  const { value: made, diagnostics } = generate(buildMesh(world, memo).value, proxy, memo);
+  const value = wholeResources(made);
   return {
     names: (type) => value[type].map(({ name }) => name),
     at: (type, name, ...path) => {

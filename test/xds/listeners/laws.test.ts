@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { generateListeners } from "../../../lib/xds/listeners/generate-listeners.ts";
+import { wholeList } from "../../../lib/xds/resource.ts";
 import { entry, listenerView } from "./small-world.ts";
 
 const rest = `
@@ -27,25 +28,27 @@ describe("listeners", () => {
   });
 
   it("have unique names in the order of their texts", () => {
-    const names = generateListeners(listenerView({ input }, noMemo), noMemo).value.map((listener) => listener.name);
+    const names = wholeList(generateListeners(listenerView({ input }, noMemo), noMemo).value).map(
+      (listener) => listener.name,
+    );
     expect(names).toEqual([...new Set(names)].sort());
   });
 
   it("keep their identity when the view is made anew and says the same", () => {
     const memo = createMemo();
-    const before = generateListeners(listenerView({ input }, memo), memo).value;
+    const before = wholeList(generateListeners(listenerView({ input }, memo), memo).value);
     const view = listenerView({ input }, memo);
     const again = generateListeners(view, memo).value;
     const also = generateListeners({ ...view }, memo).value;
-    expect(also.map(({ json }) => json)).toEqual(before.map(({ json }) => json));
-    for (const [index, { json }] of again.entries()) expect(also[index]?.json).toBe(json);
-    expect(also).toBe(again);
+    expect(wholeList(also).map(({ json }) => json)).toEqual(before.map(({ json }) => json));
+    expect(also.shared).toBe(again.shared);
+    expect(also.own).toBe(again.own);
   });
 
   it("do not depend on the order in which objects are read", () => {
     const turned = input.split("---").toReversed().join("\n---\n");
     const jsonOf = (text: string) =>
-      generateListeners(listenerView({ input: text }, noMemo), noMemo).value.map(({ json }) => json);
+      wholeList(generateListeners(listenerView({ input: text }, noMemo), noMemo).value).map(({ json }) => json);
     expect(jsonOf(turned)).toEqual(jsonOf(input));
   });
 });

@@ -5,6 +5,7 @@ import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { createMemo, type Memo } from "../../../lib/mesh/memo/memo.ts";
 import type { ListenerView } from "../../../lib/mesh/views/views.ts";
 import { generateListeners } from "../../../lib/xds/listeners/generate-listeners.ts";
+import { wholeList } from "../../../lib/xds/resource.ts";
 import { asJson, isArray, isObject, type Json } from "../../conformance/json.ts";
 import { envoyViewsOf } from "../../mesh/envoy-views.ts";
 import { type NamedProxy, proxyOfNamed } from "../../named-proxy.ts";
@@ -52,7 +53,8 @@ export interface Answer {
 /** The listeners that a small world gives its node. */
 export function listenersOf(world: SmallWorld): Answer {
   const memo = createMemo();
-  const { value, diagnostics } = generateListeners(listenerView(world, memo), memo);
+  const { value: made, diagnostics } = generateListeners(listenerView(world, memo), memo);
+  const value = wholeList(made);
   const byName = new Map(value.map(({ name, json }) => [name, asJson(json)]));
   return {
     names: value.map((resource) => resource.name),

@@ -1,0 +1,77 @@
+import { byCodePoint } from "../../config/diagnostic.ts";
+import { type CompiledList, type CompiledPart, type CompiledResource, resourcesIn } from "../compiled.ts";
+import { isOfWorkload } from "../segment.ts";
+import { partsApart, rememberApart } from "./parts-apart.ts";
+
+/**
+ * Unites lists: all of the first, and of the others what has a name of its own, the earlier list winning. The first list itself when
+ * nothing is added; the same parts give the same parts, so that classes go on sharing them.
+ */
+export type Union = (first: CompiledList, others: readonly CompiledList[]) => CompiledList;
+
+export function createUnion(): Union {
+  const known = new WeakMap<CompiledList, WeakMap<CompiledList, CompiledList>>();
+  const lacking = rememberApart(({ before, after }): CompiledPart => {
+    const names = new Set(resourcesIn(before).map(({ name }) => name));
+    return resourcesIn(after).filter(({ name }) => !names.has(name));
+  });
+  const insert = createInserter();
+  const unitePair = (first: CompiledList, second: CompiledList): CompiledList => {
+    const results = known.get(first) ?? new WeakMap<CompiledList, CompiledList>();
+    known.set(first, results);
+    const result =
+      results.get(second) ??
+      partsApart(first, second)
+        .map(lacking)
+        .reduce((list, added) => (added.length === 0 ? list : insert(list, added)), first);
+    results.set(second, result);
+    return result;
+  };
+  return (first, others) => others.reduce(unitePair, first);
+}
+
+/** Puts sorted resources into the parts of a list in which their names lie; those that it has by name are left out. */
+function createInserter(): (list: CompiledList, added: CompiledPart) => CompiledList {
+  const known = new WeakMap<CompiledPart, WeakMap<CompiledPart, Map<string, CompiledPart>>>();
+  const merge = (part: CompiledPart, added: CompiledPart, from: number, to: number): CompiledPart => {
+    const byAdded = known.get(part) ?? new WeakMap<CompiledPart, Map<string, CompiledPart>>();
+    known.set(part, byAdded);
+    const results = byAdded.get(added) ?? new Map<string, CompiledPart>();
+    byAdded.set(added, results);
+    const key = `${from} ${to}`;
+    const result = results.get(key) ?? mergeSorted(part, added.slice(from, to));
+    results.set(key, result);
+    return result;
+  };
+  return (list, added) => {
+    if (list.length === 0) return [added];
+    let from = 0;
+    return list.map((part, i) => {
+      const to = endOfShare(part, list[i + 1], added, from);
+      const merged = to > from ? merge(part, added, from, to) : part;
+      from = to;
+      return merged;
+    });
+  };
+}
+
+/** How far the added names lie in or about a part: those between two parts go to the one of their kind, else to the earlier one. */
+function endOfShare(part: CompiledPart, next: CompiledPart | undefined, added: CompiledPart, from: number): number {
+  if (next === undefined) return added.length;
+  const [last, first] = [part.at(-1)?.name ?? "", next[0]?.name ?? ""];
+  let to = from;
+  for (;;) {
+    const name = added[to]?.name;
+    if (name === undefined || name >= first) return to;
+    const isOfNext =
+      name > last && isOfWorkload(name) === isOfWorkload(first) && isOfWorkload(name) !== isOfWorkload(last);
+    if (isOfNext) return to;
+    to += 1;
+  }
+}
+
+function mergeSorted(part: CompiledPart, added: CompiledPart): CompiledPart {
+  const names = new Set(part.map(({ name }) => name));
+  const more = added.filter(({ name }: CompiledResource) => !names.has(name));
+  return more.length === 0 ? part : [...part, ...more].sort((a, b) => byCodePoint(a.name, b.name));
+}

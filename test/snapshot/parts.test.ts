@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { joinParts } from "../../lib/compile/join-parts.ts";
+import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
+import { type CompiledList, type CompiledPart, resourcesIn } from "../../lib/snapshot/compiled.ts";
+import { createTreeEncoder } from "../../lib/snapshot/worlds/encode-tree.ts";
+import { partsApart } from "../../lib/snapshot/worlds/parts-apart.ts";
+import { createUnion } from "../../lib/snapshot/worlds/unite-lists.ts";
+import { resource } from "./worlds.ts";
+
+const name = fc.oneof(
+  fc.nat(400).map((number) => `outbound|${number}||x`),
+  fc.nat(40).map((number) => `inbound|${number}||`),
+  fc.constantFrom("BlackHoleCluster", "PassthroughCluster", "zz-added"),
+);
+const contents = fc.dictionary(name, fc.constantFrom("1", "2", "3".repeat(9_000)), { maxKeys: 60 });
+
+const partOf = (content: Readonly<Record<string, string>>): CompiledPart =>
+  Object.entries(content)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => resource("clusters", key, value));
+
+/** The same resources, cut somewhere. */
+const cutAt = (part: CompiledPart, places: readonly number[]): CompiledList => {
+  const ends = [...new Set([...places.map((place) => place % (part.length + 1)), part.length])].sort((a, b) => a - b);
+  return ends.map((end, i) => part.slice(ends[i - 1] ?? 0, end)).filter(({ length }) => length > 0);
+};
+
+const list = fc
+  .tuple(contents, fc.array(fc.nat(), { maxLength: 4 }))
+  .map(([content, cuts]) => cutAt(partOf(content), cuts));
+
+const namesOf = (found: CompiledList): readonly string[] => resourcesIn(found).map((one) => one.name);
+
+describe("lists in parts", () => {
+  it("join what is shared and what is own in the order of names, whatever names they have", () => {
+    fc.assert(
+      fc.property(contents, contents, (one, other) => {
+        const shared = partOf(one);
+        const own = partOf(other).filter((each) => !shared.some((known) => known.name === each.name));
+        const joined = joinParts(noMemo, { shared, own });
+        expect(resourcesIn(joined)).toEqual([...shared, ...own].sort((a, b) => (a.name < b.name ? -1 : 1)));
+        expect(joined.every(({ length }) => length > 0)).toBe(true);
+      }),
+    );
+  });
+
+  it("cut what is shared at the same places into the same parts for all classes", () => {
+    const memo = createMemo();
+    const shared = partOf({ BlackHoleCluster: "1", "outbound|1||x": "1", "outbound|2||x": "1" });
+    const [one, two] = ["inbound|80||", "inbound|81||"].map((key) =>
+      joinParts(memo, { shared, own: partOf({ [key]: "1" }) }),
+    );
+    expect([one?.length, two?.length]).toEqual([3, 3]);
+    expect(two?.[0]).toBe(one?.[0]);
+    expect(two?.[2]).toBe(one?.[2]);
+  });
+
+  it("are stored alike wherever their parts end", () => {
+    fc.assert(
+      fc.property(contents, fc.array(fc.nat(), { maxLength: 6 }), (content, cuts) => {
+        const part = partOf(content);
+        fc.pre(part.length > 0);
+        const [whole, cut] = [createTreeEncoder()([part]), createTreeEncoder()(cutAt(part, cuts))];
+        expect([cut.key, cut.version, cut.parts.map(({ key }) => key)]).toEqual([
+          whole.key,
+          whole.version,
+          whole.parts.map(({ key }) => key),
+        ]);
+      }),
+    );
+  });
+
+  it("unite to all of the first and whatever else has a name of its own, sorted, each name once", () => {
+    fc.assert(
+      fc.property(list, fc.array(list, { maxLength: 2 }), (first, others) => {
+        const united = createUnion()(first, others);
+        const all = new Set([first, ...others].flatMap(namesOf));
+        expect(namesOf(united)).toEqual([...all].sort());
+        for (const one of resourcesIn(first)) expect(resourcesIn(united)).toContain(one);
+        if (all.size === namesOf(first).length) expect(united).toBe(first);
+      }),
+    );
+  });
+
+  it("differ in the parts that only one of them has", () => {
+    const [a, b, c] = [partOf({ a: "1" }), partOf({ b: "1" }), partOf({ c: "1" })];
+    expect(partsApart([a, b], [a, b])).toEqual([]);
+    expect(partsApart([a, b], [a, c])).toEqual([{ before: [b], after: [c] }]);
+  });
+});
