@@ -15,10 +15,10 @@ import type { ResourceType } from "../snapshot/resource-type.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
-import { checkResource } from "../xds/descriptors.ts";
 import { generate } from "../xds/generate.ts";
 import type { ClassResources, Resource } from "../xds/resource.ts";
 import { pollShape } from "../xds/shape.ts";
+import { checkByElements } from "./check-by-elements.ts";
 import { encodeResource } from "./encode-resource.ts";
 import { joinParts } from "./join-parts.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
@@ -146,5 +146,6 @@ const checkedAndEncoded = step(
 const checked = step(
   "checked resource",
   { type: "value", json: "identity", name: "value", from: "elements" },
-  ({ type, ...resource }: Resource & { readonly type: ResourceType }) => checkResource(type, resource),
+  ({ type, ...resource }: Resource & { readonly type: ResourceType }, memo: Memo) =>
+    checkByElements(type, resource, memo),
 );

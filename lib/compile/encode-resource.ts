@@ -1,15 +1,27 @@
-import { createHash } from "node:crypto";
 import { byCodePoint, keyText } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
-import type { CompiledResource } from "../snapshot/compiled.ts";
+import { concatBytes, hashOf } from "../snapshot/blob.ts";
+import type { CompiledResource, TextRun } from "../snapshot/compiled.ts";
+import { longResource } from "../snapshot/long/long-resource.ts";
+import {
+  aroundRun,
+  cutPieces,
+  isLong,
+  listMessage,
+  longLength,
+  nameOf,
+  type Piece,
+  runText,
+} from "../snapshot/long/pieces.ts";
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
-import { binaryForm } from "../xds/descriptors.ts";
+import { binaryElement, binaryForm } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
+import { manyElements } from "./check-by-elements.ts";
 
 /**
  * A resource as it is stored and sent. Encoded once: the generators keep the identity of what did not change, and so does
- * this.
+ * this. Of a message with a long list each element is encoded once, whichever messages have it.
  *
  * @param withBinary adds protobuf's binary form, which Connect and gRPC are served from
  */
@@ -22,11 +34,14 @@ export function encodeResource(
   return encoded(memo, { type, json, name, withBinary, from: [...new Set(from.map(keyText))].sort(byCodePoint) });
 }
 
-interface EncodeInputs {
+interface Encoding {
   readonly type: ResourceType;
+  readonly withBinary: boolean;
+}
+
+interface EncodeInputs extends Encoding {
   readonly json: Resource["json"];
   readonly name: string;
-  readonly withBinary: boolean;
   /** Classes may share a message that they owe to different objects, so the message alone is no key. */
   readonly from: readonly string[];
 }
@@ -34,15 +49,83 @@ interface EncodeInputs {
 const encoded = step(
   "encoded resource",
   { type: "value", json: "identity", name: "value", withBinary: "value", from: "value" },
-  ({ type, json, name, withBinary, from }: EncodeInputs): CompiledResource => {
+  ({ json, name, from, ...encoding }: EncodeInputs, memo: Memo): CompiledResource => {
+    const written = writtenMessage(json, encoding, memo);
+    if (typeof written !== "string") return longResource({ name, from, runs: written });
+    const binary = encoding.withBinary ? binaryForm(encoding.type, { json }) : undefined;
+    return { name, text: written, version: hashOf(written), from, ...(binary === undefined ? {} : { binary }) };
+  },
+);
+
+/** The text of a message, or the runs of a long one. */
+function writtenMessage(json: Resource["json"], encoding: Encoding, memo: Memo): string | readonly TextRun[] {
+  const { type } = encoding;
+  const message = listMessage(type, json);
+  if (message === undefined || message.elements.length < manyElements) {
     const text = `{"@type":"${typeUrlOf(type)}",${JSON.stringify(json).slice(1)}`;
-    const binary = withBinary ? binaryForm(type, { json }) : undefined;
-    return {
-      name,
-      text,
-      version: createHash("sha256").update(text).digest("hex"),
-      from,
-      ...(binary === undefined ? {} : { binary }),
-    };
+    if (message === undefined || text.length < longLength) return text;
+  }
+  const pieces = message.elements.map((element) =>
+    writtenElement(memo, { ...encoding, field: message.field, element }),
+  );
+  if (!isLong(message, pieces)) return runText(pieces, message);
+  const head = encoding.withBinary ? binaryAround(memo, { type, text: message.before + message.after }) : undefined;
+  const runs = cutPieces(type, pieces);
+  return runs.map((run, at) =>
+    writtenRun(memo, {
+      pieces: run,
+      ...aroundRun(message, at, runs.length),
+      binaryBefore: at === 0 ? head : head && noBytes,
+    }),
+  );
+}
+
+const noBytes = new Uint8Array();
+
+/** By what it says, so that the first runs of messages are the same object where they are alike. */
+const binaryAround = step(
+  "binary form around elements",
+  { type: "value", text: "value" },
+  ({ type, text }: { readonly type: ResourceType; readonly text: string }) => {
+    const { "@type": _type, ...json } = JSON.parse(text);
+    return binaryForm(type, { json });
+  },
+);
+
+interface WrittenPiece extends Piece {
+  readonly binary: Uint8Array<ArrayBuffer> | undefined;
+}
+
+interface Element {
+  readonly field: string;
+  readonly element: object;
+}
+
+const writtenElement = step(
+  "element of a resource",
+  { type: "value", field: "value", element: "identity", withBinary: "value" },
+  ({ type, field, element, withBinary }: Encoding & Element): WrittenPiece => ({
+    name: nameOf(element),
+    text: JSON.stringify(element),
+    binary: withBinary ? binaryElement(type, field, element) : undefined,
+  }),
+);
+
+interface Run {
+  readonly pieces: readonly WrittenPiece[];
+  readonly before: string;
+  readonly after: string;
+  /** Undefined: the message has no binary form. */
+  readonly binaryBefore: Uint8Array<ArrayBuffer> | undefined;
+}
+
+const writtenRun = step(
+  "run of elements",
+  { pieces: "elements", before: "value", after: "value", binaryBefore: "identity" },
+  ({ pieces, binaryBefore, ...around }: Run): TextRun => {
+    const text = runText(pieces, around);
+    const binaries = [binaryBefore, ...pieces.map(({ binary }) => binary)].filter((part) => part !== undefined);
+    const isWhole = binaries.length > pieces.length;
+    return { hash: hashOf(text), text, ...(isWhole ? { binary: concatBytes(binaries) } : {}) };
   },
 );

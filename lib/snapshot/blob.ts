@@ -16,6 +16,17 @@ export function blobOf(text: string): Blob {
   return { hash: hashOf(bytes), bytes };
 }
 
+/** Bytes one after the other. */
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
 /** A message in proto JSON, on one line, keys in the order of the object. */
 export const jsonBlob = (message: object): Blob => blobOf(JSON.stringify(message));
 

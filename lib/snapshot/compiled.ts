@@ -49,13 +49,23 @@ export const resourcesIn = (list: CompiledList): readonly CompiledResource[] =>
 
 export interface CompiledResource {
   readonly name: string;
-  /** Its JSON with `@type`, on one line, ready to be sent. */
+  /** Its JSON with `@type`, on one line, ready to be sent. That of one with runs is put together whenever it is read. */
   readonly text: string;
-  /** SHA-256 of the text in UTF-8, lower-case hex. */
+  /** SHA-256 of the text in UTF-8, lower-case hex; of one with runs, a hash over theirs. */
   readonly version: string;
   /** The objects it was made from, as `keyText` writes them; sorted. */
   readonly from: readonly string[];
   /** The same message in protobuf's binary form, without its type; absent where nobody is to read it so. */
+  readonly binary?: Uint8Array<ArrayBuffer>;
+  /** The parts of a long text, which resources share as objects: see `long/pieces.ts`. Absent for a short one. */
+  readonly runs?: readonly TextRun[];
+}
+
+/** A part of a long text. */
+export interface TextRun {
+  /** SHA-256 of the text in UTF-8, lower-case hex. */
+  readonly hash: string;
+  readonly text: string;
   readonly binary?: Uint8Array<ArrayBuffer>;
 }
 

@@ -1,5 +1,7 @@
-import { type Blob, blobOf, hashOf } from "./blob.ts";
+import { type Blob, blobOf, concatBytes, hashOf } from "./blob.ts";
 import type { CompiledResource } from "./compiled.ts";
+import { textLength } from "./long/long-resource.ts";
+import { nameHash } from "./name-hash.ts";
 import type { BinaryRef, ResourceEntry, SegmentHeader, SegmentRef } from "./root.ts";
 
 /** A run of resources that is stored as one blob. */
@@ -25,7 +27,7 @@ export function cutSegments(resources: readonly CompiledResource[]): readonly (r
   for (const [i, resource] of resources.entries()) {
     run.push(resource);
     const next = resources[i + 1];
-    if ((next !== undefined && isBorder(resource.name, next.name)) || endsSegment(resource)) {
+    if ((next !== undefined && isBorder(resource, next)) || endsSegment(resource)) {
       runs.push(run);
       run = [];
     }
@@ -34,22 +36,15 @@ export function cutSegments(resources: readonly CompiledResource[]): readonly (r
   return runs;
 }
 
-export const endsSegment = ({ name, text }: CompiledResource): boolean => nameHash(name) < text.length / targetBytes;
+export const endsSegment = (resource: CompiledResource): boolean =>
+  nameHash(resource.name) < textLength(resource) / targetBytes;
 
-/** Whether what classes share ends between two neighbours, or begins. */
-export const isBorder = (name: string, next: string): boolean => isOfWorkload(name) !== isOfWorkload(next);
+/** Whether what classes share ends between two neighbours, or begins; and on both sides of a long resource. */
+export const isBorder = (resource: CompiledResource, next: CompiledResource): boolean =>
+  isOfWorkload(resource.name) !== isOfWorkload(next.name) || resource.runs !== undefined || next.runs !== undefined;
 
 /** Whether a resource is of one workload: its inbound clusters and its inbound listener. */
 export const isOfWorkload = (name: string): boolean => name.startsWith("inbound|") || name === "virtualInbound";
-
-/** FNV-1a of the name, mixed once more, as a fraction from 0 to 1: even where names differ in their last letter only. */
-export function nameHash(name: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
-}
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -84,37 +79,26 @@ interface EncodedBody {
 }
 
 function encodeTexts(resources: readonly CompiledResource[]): EncodedBody {
-  const head = headerLine(resources, ({ text }) => utf8Length(text));
-  const blob = blobOf(head + resources.map((resource) => resource.text).join(separator));
+  const texts = resources.map(({ text }) => text);
+  const head = headerLine(resources, (at) => utf8Length(texts[at] ?? ""));
+  const blob = blobOf(head + texts.join(separator));
   return { blob, bodyOffset: utf8Length(head) };
 }
 
 function encodeBinaries(resources: readonly CompiledResource[]): EncodedBody | undefined {
   const binaries = resources.flatMap(({ binary }) => (binary === undefined ? [] : [binary]));
   if (binaries.length < resources.length) return undefined;
-  const head = encoder.encode(headerLine(resources, ({ binary }) => binary?.length ?? 0));
+  const head = encoder.encode(headerLine(resources, (at) => binaries[at]?.length ?? 0));
   const bytes = concatBytes([head, ...binaries]);
   return { blob: { hash: hashOf(bytes), bytes }, bodyOffset: head.length };
 }
 
-function headerLine(resources: readonly CompiledResource[], bytesOf: (resource: CompiledResource) => number): string {
+/** @param bytesOf of the resource with an index */
+function headerLine(resources: readonly CompiledResource[], bytesOf: (at: number) => number): string {
   const header: SegmentHeader = {
-    resources: resources.map((resource) => {
-      const { name, version, from } = resource;
-      return { name, version, bytes: bytesOf(resource), from };
-    }),
+    resources: resources.map(({ name, version, from }, at) => ({ name, version, bytes: bytesOf(at), from })),
   };
   return `${JSON.stringify(header)}\n`;
-}
-
-function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
 }
 
 /** Where one resource's text lies in the blob of its segment. */

@@ -13,6 +13,7 @@ import {
   toBinary,
   toJson,
 } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { ClusterLoadAssignmentSchema } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
@@ -79,7 +80,7 @@ export function checkResource(type: ResourceType, resource: Resource): Diagnosti
   const json = resource.json as JsonValue;
   if (hasForm(schemas[type], json)) return undefined;
   // Unknown types are rare: they are looked for only when something is wrong.
-  const reason = refusal(type, json) && refusal(type, hideUnknown(json, []));
+  const reason = refusal(schemas[type], json) && refusal(schemas[type], hideUnknown(json, []));
   if (reason === undefined) return undefined;
   const key: ConfigKey = resource.from[0] ?? { group: "", kind: "", name: resource.name, namespace: "" };
   return {
@@ -107,9 +108,43 @@ export function binaryForm(type: ResourceType, resource: Pick<Resource, "json">)
   }
 }
 
-function refusal(type: ResourceType, json: JsonValue): string | undefined {
+/**
+ * Whether an element of a resource's list is what Envoy takes, for its form.
+ *
+ * @param field name of the list in JSON
+ */
+export function fitsElement(type: ResourceType, field: string, element: object): boolean {
+  const schema = elementField(type, field)?.message;
+  const json = element as JsonValue;
+  return (
+    schema !== undefined &&
+    (hasForm(schema, json) ||
+      refusal(schema, json) === undefined ||
+      refusal(schema, hideUnknown(json, [])) === undefined)
+  );
+}
+
+/** Such an element in protobuf's binary form, as one of its message's: with the number of its field. */
+export function binaryElement(type: ResourceType, field: string, element: object): Uint8Array<ArrayBuffer> | undefined {
+  const list = elementField(type, field);
+  if (list === undefined) return undefined;
   try {
-    fromJson(schemas[type], json, { registry });
+    const bytes = toBinary(list.message, fromJson(list.message, element as JsonValue, { registry }));
+    return new Uint8Array(new BinaryWriter().tag(list.number, WireType.LengthDelimited).bytes(bytes).finish());
+  } catch {
+    // As above.
+    return undefined;
+  }
+}
+
+function elementField(type: ResourceType, field: string) {
+  const found = schemas[type].fields.find(({ jsonName }) => jsonName === field);
+  return found?.fieldKind === "list" && found.listKind === "message" ? found : undefined;
+}
+
+function refusal(schema: DescMessage, json: JsonValue): string | undefined {
+  try {
+    fromJson(schema, json, { registry });
     return undefined;
   } catch (error) {
     // The library's only way to say that a value does not fit.

@@ -6,6 +6,7 @@ import {
   type CompiledWorld,
   resourcesIn,
 } from "../compiled.ts";
+import { textsOf } from "../long/long-resource.ts";
 import { resourceTypes, shapes } from "../resource-type.ts";
 
 /** Says what is wrong with a world as a whole; a world with problems is never published. */
@@ -36,7 +37,8 @@ export function createWorldCheck(): WorldCheck {
 
   function routeNames(listener: CompiledResource): readonly string[] {
     const known =
-      mentions.get(listener) ?? [...listener.text.matchAll(routeConfigName)].map(([, name]) => unescape(name));
+      mentions.get(listener) ??
+      textsOf(listener).flatMap((text) => [...text.matchAll(routeConfigName)].map(([, name]) => unescape(name)));
     mentions.set(listener, known);
     return known;
   }

@@ -1,9 +1,10 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, hashOf, jsonBlob } from "../blob.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
+import { nameHash } from "../name-hash.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { secretNamesIn } from "../secret-names.ts";
-import { cutSegments, encodeSegment, endsSegment, isBorder, nameHash, type Segment } from "../segment.ts";
+import { cutSegments, encodeSegment, endsSegment, isBorder, type Segment } from "../segment.ts";
 
 /** One type's answer for one class, as it is stored. */
 export interface EncodedTree {
@@ -92,10 +93,7 @@ function cutRuns(list: CompiledList): readonly (readonly CompiledPart[])[] {
     run.push(part);
     const [last, next] = [part.at(-1), list[i + 1]?.[0]];
     const isOpen =
-      last !== undefined &&
-      next !== undefined &&
-      !isBorder(last.name, next.name) &&
-      !(endsSegment(last) && endsPart(last.name));
+      last !== undefined && next !== undefined && !isBorder(last, next) && !(endsSegment(last) && endsPart(last.name));
     if (isOpen) continue;
     runs.push(run);
     run = [];
@@ -124,8 +122,8 @@ function cutParts(segments: readonly Segment[]): readonly (readonly Segment[])[]
   let run: Segment[] = [];
   for (const [i, segment] of segments.entries()) {
     run.push(segment);
-    const next = segments[i + 1];
-    if ((next !== undefined && isBorder(segment.ref.last, next.ref.first)) || endsPart(segment.ref.last)) {
+    const [last, next] = [segment.resources.at(-1), segments[i + 1]?.resources[0]];
+    if ((last !== undefined && next !== undefined && isBorder(last, next)) || endsPart(segment.ref.last)) {
       runs.push(run);
       run = [];
     }

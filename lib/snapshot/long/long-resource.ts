@@ -1,0 +1,33 @@
+import { concatBytes } from "../blob.ts";
+import type { CompiledResource, TextRun } from "../compiled.ts";
+import { versionOfRuns } from "./pieces.ts";
+
+/** A resource that is held in runs: its text and its binary form are put together for whoever asks, and held by nobody. */
+export function longResource({ name, from, runs }: LongParts): CompiledResource {
+  const binaries = runs.flatMap(({ binary }) => (binary === undefined ? [] : [binary]));
+  const text = {
+    name,
+    version: versionOfRuns(runs),
+    from,
+    runs,
+    get text() {
+      return runs.map((run) => run.text).join("");
+    },
+  };
+  if (binaries.length < runs.length) return text;
+  return Object.defineProperty(text, "binary", { get: () => concatBytes(binaries), enumerable: true });
+}
+
+interface LongParts {
+  readonly name: string;
+  readonly from: readonly string[];
+  readonly runs: readonly TextRun[];
+}
+
+/** The texts that a resource's own consists of, one after the other; no element of it lies in two of them. */
+export const textsOf = (resource: CompiledResource): readonly string[] =>
+  resource.runs === undefined ? [resource.text] : resource.runs.map(({ text }) => text);
+
+/** In UTF-16 code units, as texts count. */
+export const textLength = (resource: CompiledResource): number =>
+  resource.runs === undefined ? resource.text.length : resource.runs.reduce((sum, { text }) => sum + text.length, 0);

@@ -1,0 +1,119 @@
+/**
+ * What long resources are cut into. A route table of a thousand hosts changes in one of them, and the tables of twenty namespaces
+ * are nearly the same: so its text is made of runs of hosts, which tables share, and its version is made of theirs. How a text is cut
+ * follows from the text alone.
+ * @see docs/decisions/015-pieces.md
+ */
+import { byCodePoint } from "../../config/diagnostic.ts";
+import { hashOf } from "../blob.ts";
+import type { TextRun } from "../compiled.ts";
+import { nameHash } from "../name-hash.ts";
+import { type ResourceType, typeUrlOf } from "../resource-type.ts";
+
+/** Texts from this length on are cut, in UTF-16 code units. */
+export const longLength = 64 * 1024;
+
+/** About so long is a run. */
+const runLength = 32 * 1024;
+
+/** The fields that can make a message long, by their names in JSON. */
+const listFields: Readonly<Record<ResourceType, string | undefined>> = {
+  clusters: undefined,
+  endpoints: undefined,
+  listeners: "filterChains",
+  routes: "virtualHosts",
+};
+
+/** A message with a list that can make it long. */
+export interface ListMessage {
+  readonly field: string;
+  /** At least one. */
+  readonly elements: readonly object[];
+  /** Its text up to the first element. */
+  readonly before: string;
+  /** Its text from the end of the last element on. */
+  readonly after: string;
+}
+
+/** @returns undefined for a message that has no list that it could be cut in */
+export function listMessage(type: ResourceType, json: object): ListMessage | undefined {
+  const field = listFields[type];
+  const members = Object.entries(json);
+  const at = members.findIndex(([name]) => name === field);
+  const elements: unknown = members[at]?.[1];
+  if (field === undefined || !isObjects(elements) || elements.length === 0) return undefined;
+  const typed = Object.hasOwn(json, "@type") ? {} : { "@type": typeUrlOf(type) };
+  const head = JSON.stringify({ ...typed, ...Object.fromEntries(members.slice(0, at)), [field]: [] });
+  const tail = JSON.stringify(Object.fromEntries(members.slice(at + 1)));
+  return { field, elements, before: head.slice(0, -"]}".length), after: tail === "{}" ? "]}" : `],${tail.slice(1)}` };
+}
+
+function isObjects(value: unknown): value is readonly object[] {
+  return Array.isArray(value) && value.every((element) => typeof element === "object" && element !== null);
+}
+
+/** An element of such a list. */
+export interface Piece {
+  /** May be empty. */
+  readonly name: string;
+  /** Its JSON. */
+  readonly text: string;
+}
+
+/** Name of an element, "" for one without. */
+export function nameOf(element: object): string {
+  const name: unknown = Reflect.get(element, "name");
+  return typeof name === "string" ? name : "";
+}
+
+/** Whether a message of these pieces is cut. */
+export function isLong({ before, after }: ListMessage, pieces: readonly Piece[]): boolean {
+  const commas = pieces.length - 1;
+  return pieces.reduce((sum, { text }) => sum + text.length, before.length + commas + after.length) >= longLength;
+}
+
+/**
+ * The runs of a long message: pieces in the order in which it has them. A run ends after a piece by what that piece is, so a change
+ * moves no boundary but its own. Virtual hosts, whose order means nothing, stand by the domain that they are in: each namespace has
+ * its own ones in another form, and what lies between them is shared.
+ */
+export function cutPieces<P extends Piece>(type: ResourceType, pieces: readonly P[]): readonly (readonly P[])[] {
+  const runs: P[][] = [];
+  let run: P[] = [];
+  for (const piece of type === "routes" ? byDomain(pieces) : pieces) {
+    run.push(piece);
+    if (nameHash(`piece ${piece.name || piece.text}`) < piece.text.length / runLength) {
+      runs.push(run);
+      run = [];
+    }
+  }
+  if (run.length > 0) runs.push(run);
+  return runs;
+}
+
+function byDomain<P extends Piece>(pieces: readonly P[]): readonly P[] {
+  const domains = new Map<string, P[]>();
+  for (const piece of pieces) {
+    const domain = piece.name.slice(piece.name.indexOf(".") + 1);
+    const known = domains.get(domain);
+    if (known === undefined) domains.set(domain, [piece]);
+    else known.push(piece);
+  }
+  return [...domains].sort(([a], [b]) => byCodePoint(a, b)).flatMap(([, group]) => group);
+}
+
+/** Version of a long resource. */
+export const versionOfRuns = (runs: readonly Pick<TextRun, "hash">[]): string =>
+  hashOf(runs.map(({ hash }) => hash).join());
+
+/** The text of a run. @param around what stands before and after the elements: of a message's inner runs nothing, and a comma */
+export const runText = (
+  pieces: readonly Piece[],
+  { before, after }: { readonly before: string; readonly after: string },
+): string => before + pieces.map(({ text }) => text).join() + after;
+
+/** What stands around the elements of a run, by its place among so many. */
+export const aroundRun = ({ before, after }: ListMessage, at: number, runs: number) => ({
+  before: at === 0 ? before : "",
+  after: at === runs - 1 ? after : ",",
+});

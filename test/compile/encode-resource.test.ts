@@ -1,0 +1,123 @@
+import { fromBinary, fromJson, toBinary } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
+import { checkByElements } from "../../lib/compile/check-by-elements.ts";
+import { encodeResource } from "../../lib/compile/encode-resource.ts";
+import { createMemo, noMemo } from "../../lib/mesh/memo/memo.ts";
+import { hashOf } from "../../lib/snapshot/blob.ts";
+import type { CompiledResource } from "../../lib/snapshot/compiled.ts";
+import { checkResource, registry } from "../../lib/xds/descriptors.ts";
+import type { Resource } from "../../lib/xds/resource.ts";
+import { versionOfText } from "../snapshot/long/version-of-text.ts";
+
+interface Host {
+  readonly name: string;
+  readonly domains: readonly string[];
+  readonly [field: string]: unknown;
+}
+
+/** Hosts of ten namespaces, sorted by name. */
+function hosts(count: number, timeout: (at: number) => string = () => "1s"): readonly Host[] {
+  return Array.from({ length: count }, (_, at): Host => {
+    const name = `app-${at}.team-${at % 10}.svc.cluster.local`;
+    const route = { cluster: `outbound|80||${name}`, timeout: timeout(at) };
+    return { name: `${name}:80`, domains: [name, `${name}.`], routes: [{ match: { prefix: "/" }, route }] };
+  }).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A table as the generator makes it. */
+function table(virtualHosts: readonly Host[]): Resource {
+  const from = [{ group: "networking.istio.io", kind: "VirtualService", namespace: "team-1", name: "app" }];
+  return { name: "80", json: { name: "80", virtualHosts, validateClusters: false }, from };
+}
+
+const encode = (resource: Resource, memo = noMemo): CompiledResource => encodeResource("routes", resource, true, memo);
+
+function parsed(text: string) {
+  const message: { readonly virtualHosts: readonly Host[] } = JSON.parse(text);
+  return message;
+}
+
+describe("encodeResource", () => {
+  const many = hosts(1000);
+
+  it("writes a short message whole, in its own order", () => {
+    const { text, version, runs } = encode(table(many.slice(0, 100)));
+    expect(runs).toBeUndefined();
+    expect(parsed(text)).toEqual({
+      "@type": "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
+      ...table(many.slice(0, 100)).json,
+    });
+    expect(version).toBe(hashOf(text));
+  });
+
+  it("writes a long message in runs that together say the same, whatever the order of the hosts", () => {
+    const { text, runs = [] } = encode(table(many));
+    expect(runs.length).toBeGreaterThan(2);
+    const { virtualHosts, ...rest } = parsed(text);
+    expect(virtualHosts.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual(many);
+    expect(rest).toEqual({
+      "@type": "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
+      name: "80",
+      validateClusters: false,
+    });
+  });
+
+  it("gives a long message a binary form that is the message of its text", () => {
+    const { text, binary = new Uint8Array() } = encode(table(many));
+    const { "@type": _type, ...json } = JSON.parse(text);
+    const read = fromBinary(RouteConfigurationSchema, binary);
+    expect(toBinary(RouteConfigurationSchema, read)).toEqual(
+      toBinary(RouteConfigurationSchema, fromJson(RouteConfigurationSchema, json, { registry })),
+    );
+  });
+
+  it("cuts by content alone: another process and another history come to the same runs", () => {
+    const memo = createMemo();
+    encode(table(hosts(1000, (at) => `${at}s`)), memo);
+    encode(table(many.slice(17)), memo);
+    const copy: Resource = structuredClone(table(many));
+    expect(encode(copy)).toEqual(encode(table(many), memo));
+    const { version, text } = encode(copy);
+    expect(version).toBe(versionOfText("routes", text));
+  });
+
+  it.each([0, 1, 500, 999])("writes one run and no other when the host %i changes", (at) => {
+    const memo = createMemo();
+    const before = new Set(encode(table(many), memo).runs);
+    const changed = many.map((host, place) => (place === at ? { ...host, includeRequestAttemptCount: true } : host));
+    const { runs = [] } = encode(table(changed), memo);
+    expect(runs.filter((run) => !before.has(run))).toHaveLength(1);
+  });
+
+  it("shares what is not of a namespace between tables that have the hosts of one namespace in another form", () => {
+    const memo = createMemo();
+    const tableOf = (namespace: string) =>
+      table(
+        many.map((host) => (host.name.includes(namespace) ? { ...host, domains: [...host.domains, "short"] } : host)),
+      );
+    const first = new Set(encode(tableOf("team-3"), memo).runs);
+    const { runs = [] } = encode(tableOf("team-7"), memo);
+    const isShared = runs.map((run) => first.has(run));
+    expect(isShared.filter((shared) => shared).length).toBeGreaterThan(runs.length / 2);
+  });
+
+  it("says of a long message with a wrong host what it says of it whole, and takes it where it is right", () => {
+    const wrong = table([...many, { name: "wrong", domains: ["wrong"], routes: [{ match: { prefix: 1 } }] }]);
+    const diagnostic = checkByElements("routes", wrong, createMemo());
+    expect(diagnostic?.code).toBe("resource-refused");
+    expect(diagnostic).toEqual(checkResource("routes", wrong));
+    const around: Resource = { ...table(many), json: { ...table(many).json, validateClusters: "no" } };
+    expect(checkByElements("routes", around, noMemo)).toEqual(checkResource("routes", around));
+    expect(checkByElements("routes", table(many), noMemo)).toBeUndefined();
+  });
+
+  it("takes a host with a type that nobody carries, without a binary form", () => {
+    const unknown = { "@type": "type.googleapis.com/example.Unknown", field: 1 };
+    const taken = table([...many, { name: "z", domains: ["z"], typedPerFilterConfig: { filter: unknown } }]);
+    expect(checkByElements("routes", taken, noMemo)).toBeUndefined();
+    const { binary, runs } = encode(taken);
+    expect(runs).toBeDefined();
+    expect(binary).toBeUndefined();
+  });
+});
