@@ -107,9 +107,12 @@ async function configOrigin(source: ConfigSource, warn: Warn): Promise<DevOrigin
   };
 }
 
+/** Sources are named for what is followed: a cluster that was made anew, or another Consul, has its predecessor's. */
+const takeOver = true;
+
 /** Fills their sources with what they hold now. @throws PortolanError when one of them cannot be read */
 export async function fillOnce(origins: readonly DevOrigin[], store: ObjectStore): Promise<void> {
-  for (const { source, origin } of origins) await createCollector({ store, source, origin }).once();
+  for (const { source, origin } of origins) await createCollector({ store, source, origin, takeOver }).once();
 }
 
 /**
@@ -137,7 +140,7 @@ export async function followOrigins(
     ({ source, origin }) =>
       new Promise<void>((filled) => {
         const troubled: CollectorOptions["troubled"] = (reason) => report.troubled(source, reason);
-        const collector = createCollector({ store, source, origin, pushed, filled, troubled });
+        const collector = createCollector({ store, source, origin, takeOver, pushed, filled, troubled });
         running.push(collector.run(stop.signal).catch(report.failed));
       }),
   );

@@ -13,6 +13,10 @@ export interface CollectorOptions {
   readonly origin: Origin;
   /** Whether a source may come to hold nothing; false when absent. */
   readonly allowEmpty?: boolean;
+  /** Whether a source that another origin has filled is taken; false when absent. */
+  readonly takeOver?: boolean;
+  /** Most characters of JSON that are held of the origin; 1 Gi when absent. */
+  readonly mostSize?: number;
   /** The store itself keeps from being collected what a writer finds in place; false when absent. */
   readonly storeRescues?: boolean;
   /** Milliseconds that changes are gathered before they are pushed; 10 when absent. */
@@ -68,8 +72,14 @@ export function createCollector(options: CollectorOptions): Collector {
   const { store, source, origin, now = Date.now, pace = defaultPace, allowEmpty = false } = options;
   const { storeRescues = false } = options;
   const bell = createBell();
-  const known = createKnownContent(origin.parts, bell.ring);
-  const writer = createShardWriter(store, { source, about: origin.about, storeRescues });
+  const known = createKnownContent({ parts: origin.parts, most: options.mostSize ?? 2 ** 30, told: bell.ring });
+  const writer = createShardWriter(store, {
+    source,
+    about: origin.about,
+    identity: () => origin.identity?.(),
+    takeOver: options.takeOver === true,
+    storeRescues,
+  });
   let isFilled = false;
   /** What was loaded is what lies there, as far as is known. */
   let isLoaded = false;
@@ -109,10 +119,12 @@ export function createCollector(options: CollectorOptions): Collector {
       throw new PortolanError(
         `the origin of ${source} holds nothing, and every proxy would lose what it has; --allow-empty takes it all the same`,
       );
+    // Somebody else may have written, or taken the source away.
+    if (isLoaded && !(await writer.isCurrent())) isLoaded = false;
     if (!isLoaded) {
       known.compareWith(await writer.load());
       isLoaded = true;
-    } else await writer.check();
+    }
     const changes = known.takeChanges();
     if (changes.size > 0 || !isFilled) {
       const written = await writer.write(changes, known.size() === 0).catch((cause: unknown) => {

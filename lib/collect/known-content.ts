@@ -10,6 +10,8 @@ export interface KnownContent extends OriginSink {
   failures(): ReadonlyMap<string, string>;
   /** How many objects there are. */
   size(): number;
+  /** Characters of all of them. */
+  length(): number;
   /** From now on differences are told from these entries. To be called when everything is whole. */
   compareWith(stored: ReadonlyMap<string, string>): void;
   /** Differences since the last call, as writes to a tree: key → entry, undefined where it goes. */
@@ -18,38 +20,72 @@ export interface KnownContent extends OriginSink {
   putBack(changes: ReadonlyMap<string, string | undefined>): void;
 }
 
+export interface KnownContentOptions {
+  readonly parts: readonly string[];
+  /** Characters of all objects; more are not taken. */
+  readonly most: number;
+  /** Called after whatever an origin tells. */
+  readonly told: () => void;
+}
+
 /** A text that was put together keeps all of its pieces in memory, and one that was cut out the whole. */
 const inOnePiece = (text: string): string => Buffer.from(text).toString();
 
-/** @param told is called after whatever an origin tells */
-export function createKnownContent(parts: readonly string[], told: () => void): KnownContent {
+const entryOf = (told: OriginObject | PackedObject): string =>
+  entryText(told.version, "json" in told ? told.json : canonicalJson(told.object));
+
+export function createKnownContent({ parts, most, told }: KnownContentOptions): KnownContent {
   const keysOf = new Map<string, Set<string>>();
   const entries = new Map<string, string>();
   const dirty = new Set<string>();
   const failures = new Map<string, string>();
+  let length = 0;
 
-  const put = (told: OriginObject | PackedObject): void => {
-    const { key, version } = told;
-    const json = "json" in told ? told.json : canonicalJson(told.object);
+  const lengthOf = (key: string): number => entries.get(key)?.length ?? 0;
+  const put = (key: string, entry: string): void => {
     const before = entries.get(key);
     // A new version of the same is no change, and stays what it was.
-    if (before !== undefined && splitEntry(before).json === json) return;
-    entries.set(key, inOnePiece(entryText(version, json)));
+    if (before !== undefined && splitEntry(before).json === splitEntry(entry).json) return;
+    length += entry.length - (before?.length ?? 0);
+    entries.set(key, inOnePiece(entry));
     dirty.add(key);
   };
   const remove = (key: string): void => {
+    length -= lengthOf(key);
     if (entries.delete(key)) dirty.add(key);
+  };
+  /** Whether there is room for a part to become so much longer; says at which object there is none. */
+  const takes = (part: string, more: number, key: string): boolean => {
+    if (length + more <= most || more <= 0) return true;
+    const mib = (characters: number) => `${(characters / 2 ** 20).toFixed(1)} MiB`;
+    failures.set(
+      part,
+      `with ${key} there would be ${mib(length + more)} of objects, and ${mib(most)} are taken at most; ` +
+        "--max-size takes more",
+    );
+    told();
+    return false;
   };
   const changesOf = (keys: Iterable<string>) => new Map([...keys].map((key) => [key, entries.get(key)] as const));
 
   return {
     whole(part, objects) {
-      const keys = new Set(objects.map(({ key }) => key));
-      for (const key of keysOf.get(part) ?? []) if (!keys.has(key)) remove(key);
-      for (const object of objects) put(object);
-      keysOf.set(part, keys);
+      const known = keysOf.get(part) ?? new Set<string>();
+      const next = new Map<string, string>();
+      let more = 0;
+      for (const key of known) more -= lengthOf(key);
+      for (const object of objects) {
+        const entry = entryOf(object);
+        more += entry.length - (next.get(object.key)?.length ?? 0);
+        next.set(object.key, entry);
+        if (!takes(part, more, object.key)) return false;
+      }
+      for (const key of known) if (!next.has(key)) remove(key);
+      for (const [key, entry] of next) put(key, entry);
+      keysOf.set(part, new Set(next.keys()));
       failures.delete(part);
       told();
+      return true;
     },
     changed(part, changes: readonly OriginChange[]) {
       const keys = keysOf.get(part) ?? new Set();
@@ -58,12 +94,15 @@ export function createKnownContent(parts: readonly string[], told: () => void): 
         if (object === undefined) {
           keys.delete(key);
           remove(key);
-        } else {
-          keys.add(key);
-          put(object);
+          continue;
         }
+        const entry = entryOf(object);
+        if (!takes(part, entry.length - lengthOf(key), key)) return false;
+        keys.add(key);
+        put(key, entry);
       }
       told();
+      return true;
     },
     failed(part, reason) {
       failures.set(part, reason);
@@ -75,12 +114,16 @@ export function createKnownContent(parts: readonly string[], told: () => void): 
     isWhole: () => parts.every((part) => keysOf.has(part)),
     failures: () => failures,
     size: () => entries.size,
+    length: () => length,
     compareWith(stored) {
       dirty.clear();
       for (const [key, entry] of entries) {
         const there = stored.get(key);
         if (there === undefined || splitEntry(there).json !== splitEntry(entry).json) dirty.add(key);
-        else entries.set(key, there);
+        else {
+          length += there.length - entry.length;
+          entries.set(key, there);
+        }
       }
       for (const key of stored.keys()) if (!entries.has(key)) dirty.add(key);
     },

@@ -1,7 +1,13 @@
 import { nodesOf, type ReadShardHead, readHeadOf } from "../compile/collected/collected-shard.ts";
-import { collectedKeys, headText, originText, type ShardHead } from "../compile/collected/shard-head.ts";
+import {
+  areOfDifferentOrigins,
+  collectedKeys,
+  headText,
+  originText,
+  type ShardHead,
+} from "../compile/collected/shard-head.ts";
 import { writeTexts } from "../compile/source-shard.ts";
-import { canonicalJson, sha256 } from "../config/canonical-json.ts";
+import { sha256 } from "../config/canonical-json.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { changeTree, encodeNode, listTree } from "../config-store/ledger/merkle-tree.ts";
 import type { OriginAbout } from "../registry/origin.ts";
@@ -15,9 +21,13 @@ export type ShardWrite =
 
 /** Writes one collected source: nodes first, then the head, by compare-and-swap. */
 export interface ShardWriter {
-  /** @throws PortolanError where a folder has taken the source's place */
-  check(): Promise<void>;
-  /** What lies in the store: entries by key. The next write starts from it. */
+  /** Whether what lies in the store is still what was loaded, or written last. @throws PortolanError as `load` does */
+  isCurrent(): Promise<boolean>;
+  /**
+   * What lies in the store: entries by key. The next write starts from it.
+   *
+   * @throws PortolanError where the source is of another origin, or a folder has taken its place
+   */
   load(): Promise<ReadonlyMap<string, string>>;
   /** @param changes to what was loaded, or written last */
   write(changes: ReadonlyMap<string, string | undefined>, isMeantEmpty: boolean): Promise<ShardWrite>;
@@ -26,29 +36,42 @@ export interface ShardWriter {
 export interface ShardWriterOptions {
   readonly source: string;
   readonly about: OriginAbout;
+  /** Which origin it is, as far as that is known by now. */
+  readonly identity: () => string | undefined;
+  /** Until the first write a source of another origin is taken. */
+  readonly takeOver?: boolean;
   /** The store itself keeps from being collected what a writer finds in place. */
   readonly storeRescues?: boolean;
 }
 
 export function createShardWriter(store: ObjectStore, options: ShardWriterOptions): ShardWriter {
-  const { source, about, storeRescues = false } = options;
+  const { source, about, identity, storeRescues = false } = options;
+  // Two that take over would take the source from each other for ever.
+  let takesOver = options.takeOver === true;
   const nodes = nodesOf(store, source);
   let base: ReadShardHead | undefined;
 
   return {
-    check: () => refuseFolder(store, source),
+    async isCurrent() {
+      const [found] = await Promise.all([store.get(collectedKeys.head(source)), refuseFolder(store, source)]);
+      return found.kind === "found" ? found.etag === base?.etag : base === undefined;
+    },
     async load() {
       await refuseFolder(store, source);
-      base = await readHeadOf(store, source);
-      if (base !== undefined && canonicalJson(base.head.about) !== canonicalJson(about))
+      const there = await readHeadOf(store, source);
+      const own = { about, identity: identity() };
+      if (there !== undefined && !takesOver && areOfDifferentOrigins(there.head, own))
         throw new PortolanError(
-          `source ${source} is of another origin, ${originText(base.head.about)}; give this one a source of its own`,
+          `source ${source} is of another origin, ${originText(there.head)}, and this is ${originText(own)}; ` +
+            "give this one a source of its own, or say --take-over",
         );
+      base = there;
       return new Map(base === undefined ? [] : await listTree(nodes, base.head.root));
     },
     async write(changes, isMeantEmpty) {
       const tree = await changeTree(nodes, base?.head.root ?? "", changes);
-      const head: ShardHead = { about, root: tree.root, isMeantEmpty };
+      // An origin that was known better is not forgotten.
+      const head: ShardHead = { about, identity: identity() ?? base?.head.identity, root: tree.root, isMeantEmpty };
       const text = headText(head);
       const version = sha256(text);
       if (text === base?.text) return { kind: "written", version, sizeBytes: 0 };
@@ -68,6 +91,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
       if (put.kind === "lost") return { kind: "lost" };
       for (const settle of settling) await settle();
       base = { head, text, etag: put.etag };
+      takesOver = false;
       return { kind: "written", version, sizeBytes };
     },
   };

@@ -9,6 +9,8 @@ export interface ShardList {
   readonly kept: readonly KeptEntry[];
   /** Somebody has said that the source may hold nothing. */
   readonly isMeantEmpty: boolean;
+  /** Which folder is followed, where one is. */
+  readonly origin?: string | undefined;
 }
 
 export interface ShardEntry {
@@ -29,7 +31,7 @@ export interface KeptEntry {
 }
 
 /** A list as it is stored: the same for equal lists in any order. What is not so is not mentioned. */
-export function listText({ files, kept, isMeantEmpty }: Omit<ShardList, "hasParts">): string {
+export function listText({ files, kept, isMeantEmpty, origin }: Omit<ShardList, "hasParts">): string {
   const byPart = [...files].sort((a, b) => Number(a.applied) - Number(b.applied) || byCodePoint(a.file, b.file));
   return JSON.stringify({
     hasParts: true,
@@ -42,6 +44,7 @@ export function listText({ files, kept, isMeantEmpty }: Omit<ShardList, "hasPart
     })),
     ...(kept.length === 0 ? {} : { kept: kept.map(({ key, file, hash }) => ({ key, file, hash })) }),
     ...(isMeantEmpty ? { empty: true } : {}),
+    ...(origin === undefined ? {} : { origin }),
   });
 }
 
@@ -52,7 +55,9 @@ export function readList(text: string): ShardList | undefined {
   const files = entriesOf(json.files, readEntry);
   const kept = entriesOf(json.kept ?? [], readKept);
   if (files === undefined || kept === undefined) return undefined;
-  return { hasParts: json.hasParts === true, files, kept, isMeantEmpty: json.empty === true };
+  const { hasParts, empty, origin } = json;
+  const followed = typeof origin === "string" ? { origin } : {};
+  return { hasParts: hasParts === true, files, kept, isMeantEmpty: empty === true, ...followed };
 }
 
 function entriesOf<T>(value: unknown, read: (value: unknown) => T | undefined): readonly T[] | undefined {

@@ -43,6 +43,10 @@ export interface WriteOptions {
   readonly halfSaves?: boolean;
   /** Whether the source may come to hold nothing. Absent: nobody has asked. */
   readonly allowEmpty?: boolean;
+  /** Which folder is followed, for whoever does; absent: none is, and whoever writes the folder's part now is nobody's rival. */
+  readonly origin?: string;
+  /** Whether a source that is filled from another folder is taken; false when absent. */
+  readonly takeOver?: boolean;
   /** The store itself keeps from being collected what a writer finds in place. */
   readonly storeRescues?: boolean;
 }
@@ -59,7 +63,7 @@ const emptyList: ShardList = { hasParts: true, files: [], kept: [], isMeantEmpty
  * their list, so that a reader sees the old list or the new one; of several writers each starts from what the other wrote.
  *
  * @returns the version that a reader will see
- * @throws PortolanError, with nothing changed, where a collector fills the source, or where it would come to hold nothing and that
+ * @throws PortolanError, with nothing changed, where a collector fills the source, or one follows another folder into it, or where it would come to hold nothing and that
  * is not allowed; and with diagnostics where a file holds a secret
  */
 export async function writeShard(
@@ -74,6 +78,7 @@ export async function writeShard(
     if (found.kind === "absent") await refuseCollected(store, name);
     // What cannot be read is replaced: a folder brings everything that it has to say.
     const before = found.kind === "found" ? readList(new TextDecoder().decode(found.bytes)) : undefined;
+    refuseOtherFolder(name, before, options);
     const next = await nextList(store, name, before ?? emptyList, files, options);
     if (options.allowEmpty === false) refuseEmpty(files, next);
     const list = listText(next);
@@ -93,8 +98,19 @@ export async function refuseCollected(store: ObjectStore, name: string): Promise
   // Where both have written, as releases before let them, the list is what is read.
   if (found === undefined || (await store.get(listKey(name))).kind === "found") return;
   throw new PortolanError(
-    `source ${name} is filled by a collector, from ${originText(found.head.about)}, and a source has one writer; ` +
+    `source ${name} is filled by a collector, from ${originText(found.head)}, and a source has one writer; ` +
       "it was left as it was: write to a source of your own, with --source",
+  );
+}
+
+function refuseOtherFolder(
+  name: string,
+  before: Pick<ShardList, "origin"> | undefined,
+  { origin, takeOver = false }: WriteOptions,
+): void {
+  if (origin === undefined || takeOver || before?.origin === undefined || before.origin === origin) return;
+  throw new PortolanError(
+    `source ${name} is filled from ${before.origin}, and this is ${origin}; give this one a source of its own, or say --take-over`,
   );
 }
 
@@ -103,9 +119,10 @@ async function nextList(
   name: string,
   before: ShardList,
   files: readonly SourceFile[],
-  { part = "folder", halfSaves = false, allowEmpty = false }: WriteOptions,
+  { part = "folder", halfSaves = false, allowEmpty = false, origin: follows }: WriteOptions,
 ): Promise<Omit<ShardList, "hasParts">> {
   const applied = part === "applied";
+  const origin = applied ? before.origin : follows;
   const others = before.files.filter(
     (entry) => entry.applied !== applied && !(applied && !before.hasParts && isOfOldApply(entry)),
   );
@@ -122,7 +139,7 @@ async function nextList(
   }));
   const changed = files.filter(({ file }, i) => hashes.get(file) !== ours[i]?.hash);
   const mayRefuse = before.files.length > 0 && (halfSaves || changed.some(hasErrors));
-  if (before.kept.length === 0 && !mayRefuse) return { files: [...ours, ...others], kept: [], isMeantEmpty };
+  if (before.kept.length === 0 && !mayRefuse) return { files: [...ours, ...others], kept: [], isMeantEmpty, origin };
 
   const textOf = await loadTexts(store, name, before);
   const folder = folderOf({
@@ -142,6 +159,7 @@ async function nextList(
     }),
     kept: texts.kept.map(({ key, file, text }) => ({ key, file, hash: sha256(text) })),
     isMeantEmpty,
+    origin,
   };
 }
 

@@ -10,6 +10,8 @@ import type { McpStream, Refusal } from "./stream.ts";
 export interface McpOriginOptions {
   readonly stream: McpStream;
   readonly protocol: "resources" | "xds";
+  /** Where it answers: what it is told from others by. */
+  readonly address: string;
   readonly kinds: readonly McpKind[];
   /** How this sink calls itself. */
   readonly node: string;
@@ -44,6 +46,7 @@ export function mcpOrigin(options: McpOriginOptions): Origin {
   return {
     about: { kind: "mcp" },
     parts: options.kinds.map(({ kind }) => kind),
+    identity: () => `address ${options.address}`,
     follow: (sink, signal) => followMcp(options, sink, signal),
   };
 }
@@ -147,8 +150,10 @@ function createRound(options: McpOriginOptions, { held, told }: Memory, sink: Or
         if (subscriptionsOf(kind).some((name) => refused.has(name))) continue;
         const objects = objectsOf(kind);
         const before = told.get(kind.kind);
-        if (before === undefined || !sameValue(before, objects)) sink.whole(kind.kind, objects);
-        else if (ailing.has(kind.kind)) sink.followed(kind.kind);
+        if (before === undefined || !sameValue(before, objects)) {
+          // What is too much is told again with the next news.
+          if (!sink.whole(kind.kind, objects)) continue;
+        } else if (ailing.has(kind.kind)) sink.followed(kind.kind);
         ailing.delete(kind.kind);
         told.set(kind.kind, objects);
       }

@@ -29,10 +29,14 @@ export interface OriginChange {
  * catalogue of a datacentre); nothing is published before each of them was told as a whole.
  */
 export interface OriginSink {
-  /** All that a part holds now: what it held and is not here is gone. Says too that the part is followed from here on. */
-  whole(part: string, objects: readonly (OriginObject | PackedObject)[]): void;
-  /** What came, changed or went since. */
-  changed(part: string, changes: readonly OriginChange[]): void;
+  /**
+   * All that a part holds now: what it held and is not here is gone. Says too that the part is followed from here on.
+   *
+   * @returns whether it was taken; what is too much is not, nor is any of it, and the part has then failed until it is told as a whole again
+   */
+  whole(part: string, objects: readonly (OriginObject | PackedObject)[]): boolean;
+  /** What came, changed or went since. @returns as `whole` does */
+  changed(part: string, changes: readonly OriginChange[]): boolean;
   /** The part cannot be read at the moment. What it held stays. */
   failed(part: string, reason: string): void;
   /** The part is followed again, and nothing was missed. Where something may have been, `whole` says it instead. */
@@ -53,6 +57,11 @@ export interface Origin {
   readonly about: OriginAbout;
   /** The names of all of its parts. */
   readonly parts: readonly string[];
+  /**
+   * Which one it is among those of its kind, as far as it has said by now: how that is known, a blank, and what tells it from others
+   * (`cluster 8d1f…`). Two that are known in different ways may be the same. Asked when all parts were told.
+   */
+  identity?(): string | undefined;
   /**
    * Tells everything, and then changes, until the signal says stop. Failures are told and retried with back-off; it rejects for
    * what no retry mends.

@@ -5,6 +5,8 @@ import type { Origin, OriginChange, OriginObject, OriginSink, PackedObject } fro
 export class FakeOrigin implements Origin {
   readonly about = { kind: "kubernetes", cluster: "Kubernetes" } as const;
   readonly parts: readonly string[];
+  /** Which one it is. */
+  which: string | undefined;
   sink: OriginSink | undefined;
   #followed: (() => void) | undefined;
   /** Resolves when somebody follows. */
@@ -15,6 +17,10 @@ export class FakeOrigin implements Origin {
     this.following = new Promise((resolve) => {
       this.#followed = resolve;
     });
+  }
+
+  identity(): string | undefined {
+    return this.which;
   }
 
   async follow(sink: OriginSink, signal: AbortSignal): Promise<void> {

@@ -21,7 +21,7 @@ function clusterOf(cluster: string, files: readonly SourceFile[]): Origin {
   return {
     about: { kind: "kubernetes", cluster },
     parts: ["all"],
-    follow: async (sink) => sink.whole("all", objects),
+    follow: async (sink) => void sink.whole("all", objects),
   };
 }
 

@@ -152,7 +152,14 @@ describe("objects of a source of MCP", () => {
   it("are compiled beside the folder's, whatever they are called", async () => {
     const { stream, opened } = testStream();
     const kinds = mcpKinds.filter(({ kind }) => kind === "ServiceEntry");
-    const origin = mcpOrigin({ stream, protocol: "resources", kinds, node: "test", pace: hurry });
+    const origin = mcpOrigin({
+      stream,
+      protocol: "resources",
+      address: "mcp://nacos.test",
+      kinds,
+      node: "test",
+      pace: hurry,
+    });
     const pushed = collect("nacos", origin);
     const [options] = opened;
     for (const subscription of options?.subscriptions ?? []) {

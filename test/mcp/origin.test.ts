@@ -60,6 +60,7 @@ function follow(protocol: McpOriginOptions["protocol"], kinds = entries, increme
   const origin = mcpOrigin({
     stream,
     protocol,
+    address: "mcp://source.test:9901",
     kinds,
     node: "portolan",
     pace: brisk,
@@ -70,8 +71,9 @@ function follow(protocol: McpOriginOptions["protocol"], kinds = entries, increme
       whole(part, objects) {
         parts.set(part, unpacked(objects));
         lines.push(`whole ${part}: ${objects.map(({ key, version }) => `${key}@${version}`).join(" ")}`);
+        return true;
       },
-      changed: (part) => lines.push(`changed ${part}`),
+      changed: (part) => lines.push(`changed ${part}`) > 0,
       failed: (part, reason) => lines.push(`failed ${part}: ${reason}`),
       followed: (part) => lines.push(`followed ${part}`),
     },

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fieldsOf } from "../../lib/config/untyped.ts";
@@ -26,6 +26,10 @@ export interface ApiServer {
   start(): Promise<void>;
   /** Makes etcd forget every version but the newest. */
   compact(): Promise<void>;
+  /** Ends it and its etcd, lays by what that holds, and starts both again. */
+  backup(): Promise<void>;
+  /** The same, with what was laid by in its place. */
+  restore(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -55,16 +59,19 @@ export async function openApiServer(more: readonly string[] = []): Promise<ApiSe
     child.kill(signal);
     await exit;
   };
-  const etcd = run(serverBinary("etcd-3.6.5"), [
-    `--data-dir=${join(folder, "etcd")}`,
-    "--unsafe-no-fsync",
-    "--log-level=error",
-    `--listen-client-urls=${etcdUrl}`,
-    `--advertise-client-urls=${etcdUrl}`,
-    `--listen-peer-urls=${peerUrl}`,
-    `--initial-advertise-peer-urls=${peerUrl}`,
-    `--initial-cluster=default=${peerUrl}`,
-  ]);
+  const [data, laidBy] = [join(folder, "etcd"), join(folder, "etcd-before")];
+  const startEtcd = (): ChildProcess =>
+    run(serverBinary("etcd-3.6.5"), [
+      `--data-dir=${data}`,
+      "--unsafe-no-fsync",
+      "--log-level=error",
+      `--listen-client-urls=${etcdUrl}`,
+      `--advertise-client-urls=${etcdUrl}`,
+      `--listen-peer-urls=${peerUrl}`,
+      `--initial-advertise-peer-urls=${peerUrl}`,
+      `--initial-cluster=default=${peerUrl}`,
+    ]);
+  let etcd = startEtcd();
   let server: ChildProcess | undefined;
   const authority = async () => readFile(join(folder, "certs", "apiserver.crt"), "utf8");
   const client: ApiClient = {
@@ -105,6 +112,13 @@ export async function openApiServer(more: readonly string[] = []): Promise<ApiSe
     });
   };
   await start();
+  const betweenTwoLives = async (change: () => Promise<void>): Promise<void> => {
+    if (server !== undefined) await end(server, "SIGKILL");
+    await end(etcd, "SIGTERM");
+    await change();
+    etcd = startEtcd();
+    await start();
+  };
   const kubeconfigFor = async (address: string, bearer = token) =>
     JSON.stringify({
       apiVersion: "v1",
@@ -138,6 +152,12 @@ export async function openApiServer(more: readonly string[] = []): Promise<ApiSe
       const { revision } = fieldsOf(fieldsOf(await post("/v3/kv/range", { key: btoa("/none") })).header);
       await post("/v3/kv/compaction", { revision, physical: true });
     },
+    backup: () => betweenTwoLives(() => cp(data, laidBy, { recursive: true })),
+    restore: () =>
+      betweenTwoLives(async () => {
+        await rm(data, { recursive: true });
+        await cp(laidBy, data, { recursive: true });
+      }),
     async close() {
       if (server !== undefined) await end(server, "SIGTERM");
       await end(etcd, "SIGTERM");

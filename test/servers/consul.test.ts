@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fieldsOf, textOf } from "../../lib/config/untyped.ts";
 import { consulOrigin } from "../../lib/registry/consul/origin.ts";
 import type { ConsulSourceOptions } from "../../lib/registry/consul/source.ts";
 import { readStoredService } from "../../lib/registry/consul/stored-service.ts";
@@ -19,8 +20,9 @@ function follow(url: string, options: Partial<ConsulSourceOptions> = {}, token?:
       whole(_part, all) {
         wholes += 1;
         objects = unpacked(all);
+        return true;
       },
-      changed: () => {},
+      changed: () => true,
       failed: (_part, reason) => failures.push(reason),
       followed: () => {},
     },
@@ -71,6 +73,20 @@ describe.skipIf(!hasConsul())("a real Consul", () => {
     await told.until([]);
     expect(told.failures).toEqual([]);
     await told.stop();
+  });
+
+  it("is told from others by the trust domain of its mesh, which any token may read", async () => {
+    const { TrustDomain } = fieldsOf(await (await fetch(`${consul.url}/v1/connect/ca/roots`)).json());
+    const origin = consulOrigin({ fetch, baseUrl: consul.url }, [], { health: "any" });
+    const stop = new AbortController();
+    const sink = { whole: () => true, changed: () => true, failed: () => {}, followed: () => {} };
+    const following = origin.follow(sink, stop.signal);
+    const start = performance.now();
+    while (origin.identity?.() === undefined && performance.now() - start < 20_000)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    stop.abort();
+    await following;
+    expect(origin.identity?.()).toBe(`cluster ${textOf(TrustDomain)}/dc1`);
   });
 
   it("wakes for checks where health counts, and not where it does not", async () => {
@@ -153,6 +169,8 @@ describe.skipIf(!hasConsul())("a real Consul with access lists", () => {
     const told = follow(consul.url, {}, token);
     await told.until(["dc1/reviews: r1"]);
     await told.stop();
+    // A mesh is asked which one it is without any token.
+    expect((await fetch(`${consul.url}/v1/connect/ca/roots`)).status).toBe(200);
     const anonymous = follow(consul.url);
     while (anonymous.failures.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(anonymous.failures[0]).toContain("what the token may not read");

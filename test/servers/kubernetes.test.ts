@@ -72,6 +72,31 @@ describe.skipIf(!hasApiServer())("a real API server", () => {
     expect(origin.told.filter((line) => line.startsWith("gone Service"))).toEqual([]);
   });
 
+  it("may be restored from an older backup: what it holds now is read, and what is made from then on is heard", async () => {
+    await server.backup();
+    await waits(() => origin.failures.size === 0);
+    // So much is made and taken away that no version from then on comes as far for long.
+    for (let round = 0; round < 40; round += 1) {
+      const spec = { ports: [{ name: "http", port: 80 }] };
+      await server.ask("POST", "/api/v1/namespaces/shop/services", { metadata: { name: `later-${round}` }, spec });
+    }
+    await waits(() => origin.keys("Service").includes("Service/shop/later-39"));
+    await server.restore();
+    await waits(() => origin.keys("Service").length === 5 && origin.failures.size === 0);
+    await server.ask("POST", "/api/v1/namespaces/shop/services", {
+      metadata: { name: "anew" },
+      spec: { ports: [{ name: "http", port: 80 }] },
+    });
+    await waits(() => origin.keys("Service").includes("Service/shop/anew"));
+    expect(origin.keys("Service").length).toBe(6);
+    await server.ask("DELETE", "/api/v1/namespaces/shop/services/anew");
+  });
+
+  it("is told from others by the uid of its kube-system", async () => {
+    const { metadata } = await server.ask("GET", "/api/v1/namespaces/kube-system");
+    expect(origin.origin.identity?.()).toBe(`cluster ${textOf(fieldsOf(metadata).uid)}`);
+  });
+
   it("takes the manifests of infra/kubernetes, whose account may read what is read and nothing else", async () => {
     for (const manifest of await manifests()) {
       const { apiVersion, kind, metadata } = manifest;

@@ -6,7 +6,7 @@ import type { Origin } from "../../registry/origin.ts";
 import { examplesText } from "../examples.ts";
 import { wholeNumber } from "../numbers.ts";
 import type { Register } from "../terminal.ts";
-import { addCollectOptions, type CollectOptions } from "./collect-options.ts";
+import { addLiveOptions, type LiveOptions } from "./collect-options.ts";
 import { runCollector } from "./run-collector.ts";
 import { addTlsOptions, readTls, readToken, type TlsFlags } from "./tls-options.ts";
 
@@ -59,7 +59,7 @@ export const registerCollectConsul: Register = (program, terminal) => {
       ]),
     );
   addTlsOptions(command, { ca: "CONSUL_CACERT", certificate: "CONSUL_CLIENT_CERT", key: "CONSUL_CLIENT_KEY" });
-  addCollectOptions(command, "consul").action(async (options: ConsulFlags & CollectOptions) => {
+  addLiveOptions(command, "consul").action(async (options: ConsulFlags & LiveOptions) => {
     const { address, datacenter = [] } = options;
     const what = `Consul at ${address}${datacenter.length === 0 ? "" : `, ${datacenter.join(", ")}`}`;
     await runCollector(await consulOriginFor(options), what, options, terminal);

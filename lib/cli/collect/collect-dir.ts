@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { CollectorState } from "../../collect/collector.ts";
 import { writeShard } from "../../compile/source-shard.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
@@ -28,6 +29,9 @@ export const registerCollectDir: Register = (program, terminal) => {
 
 async function collectFolder(folder: string, options: CollectOptions, terminal: Terminal): Promise<void> {
   const { source, keyring, port, host, staleAfter, allowEmpty = false } = options;
+  const origin = `folder ${resolve(folder)}`;
+  // Two that take over would take the source from each other for ever.
+  let { takeOver = false } = options;
   const report = collectReport(terminal, source, options.json === true);
   const stop = stopOnSignal();
   const place = await openObjects({ store: options.store, keyring, isNew: true });
@@ -45,8 +49,9 @@ async function collectFolder(folder: string, options: CollectOptions, terminal: 
   const push = async (): Promise<void> => {
     const readMs = Date.now();
     const files = await readFolder(folder);
-    const options = { halfSaves: true, allowEmpty, storeRescues: place.isRemote };
+    const options = { halfSaves: true, allowEmpty, origin, takeOver, storeRescues: place.isRemote };
     const written = await writeShard(place.objects, source, files, options);
+    takeOver = false;
     state = { ...state, isFilled: true, asOfMs: readMs, failure: "" };
     if (written === version) return;
     version = written;

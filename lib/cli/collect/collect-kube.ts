@@ -3,10 +3,10 @@ import { kubernetesOrigin } from "../../registry/kubernetes/api/kubernetes-origi
 import { examplesText } from "../examples.ts";
 import { oneShotClient } from "../kube/one-shot-client.ts";
 import type { Register } from "../terminal.ts";
-import { addCollectOptions, type CollectOptions } from "./collect-options.ts";
+import { addLiveOptions, type LiveOptions } from "./collect-options.ts";
 import { runCollector } from "./run-collector.ts";
 
-interface Options extends CollectOptions {
+interface Options extends LiveOptions {
   readonly context?: string;
   readonly kubeconfig?: string;
   readonly cluster: string;
@@ -30,7 +30,7 @@ export const registerCollectKube: Register = (program, terminal) => {
         "collect kube --once --store mesh-store",
       ]),
     );
-  addCollectOptions(command, "kubernetes").action(async (options: Options) => {
+  addLiveOptions(command, "kubernetes").action(async (options: Options) => {
     const { context, kubeconfig, cluster, secretNames = false } = options;
     const connected = await connectCluster(context, kubeconfig);
     const client = options.once === true ? oneShotClient(connected) : connected.client;

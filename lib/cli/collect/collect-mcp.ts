@@ -9,7 +9,7 @@ import type { Origin } from "../../registry/origin.ts";
 import { examplesText } from "../examples.ts";
 import { wholeNumber } from "../numbers.ts";
 import type { Register, Terminal } from "../terminal.ts";
-import { addCollectOptions, type CollectOptions } from "./collect-options.ts";
+import { addLiveOptions, type LiveOptions } from "./collect-options.ts";
 import { runCollector } from "./run-collector.ts";
 import { addTlsOptions, readTls, readToken, type TlsFlags } from "./tls-options.ts";
 
@@ -53,7 +53,7 @@ export const registerCollectMcp: Register = (program, terminal) => {
       ]),
     );
   addTlsOptions(command);
-  addCollectOptions(command, "mcp").action(async (options: McpFlags & CollectOptions) => {
+  addLiveOptions(command, "mcp").action(async (options: McpFlags & LiveOptions) => {
     await runCollector(await mcpOriginFor(options, terminal), `MCP at ${options.address}`, options, terminal);
   });
 };
@@ -81,6 +81,7 @@ export async function mcpOriginFor(flags: McpFlags, terminal: Pick<Terminal, "er
   return mcpOrigin({
     stream,
     protocol: address.protocol,
+    address: flags.address,
     kinds: kindsFor(address.protocol, flags.kinds),
     node: flags.node,
     settleMs: flags.settle * 1000,

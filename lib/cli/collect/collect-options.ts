@@ -1,4 +1,5 @@
-import type { Command } from "commander";
+import { getHeapStatistics } from "node:v8";
+import { type Command, Option } from "commander";
 import { keyringOption } from "../keyring.ts";
 import { storeOption } from "../named-store.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -15,7 +16,26 @@ export interface CollectOptions {
   readonly host: string;
   readonly staleAfter: number;
   readonly allowEmpty?: boolean;
+  readonly takeOver?: boolean;
   readonly json?: boolean;
+}
+
+/** What those take that hold in memory what lives elsewhere. */
+export interface LiveOptions extends CollectOptions {
+  /** MiB. */
+  readonly maxSize: number;
+}
+
+/** Of the memory that Node gives itself a third: the rest is for what is under way. */
+const usualMaxSize = Math.floor(getHeapStatistics().heap_size_limit / 3 / 2 ** 20);
+
+/** @param source the name that a source has where nobody gives one */
+export function addLiveOptions(command: Command, source: string): Command {
+  return addCollectOptions(command, source).addOption(
+    new Option("--max-size <MiB>", "most that is held of the origin; more is refused, and what was collected stays")
+      .argParser(wholeNumber(1))
+      .default(usualMaxSize, "a third of Node's memory"),
+  );
 }
 
 /** @param source the name that a source has where nobody gives one */
@@ -29,6 +49,7 @@ export function addCollectOptions(command: Command, source: string): Command {
     .option("--host <address>", "address for them", "127.0.0.1")
     .option("--stale-after <seconds>", "not ready when the source is older", wholeNumber(1), 60)
     .option("--allow-empty", "go on although the origin holds nothing")
+    .option("--take-over", "fill the source although it was filled from another origin")
     .addOption(keyringOption())
     .option("--json", "one JSON object a line instead of text");
 }

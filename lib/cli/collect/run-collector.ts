@@ -5,7 +5,7 @@ import type { Origin } from "../../registry/origin.ts";
 import { defaultPace } from "../../registry/retry.ts";
 import { openObjects } from "../opened-objects.ts";
 import type { Terminal } from "../terminal.ts";
-import type { CollectOptions } from "./collect-options.ts";
+import type { LiveOptions } from "./collect-options.ts";
 import { type CollectReport, collectReport } from "./collect-report.ts";
 import { readinessApp } from "./readiness.ts";
 
@@ -17,10 +17,10 @@ import { readinessApp } from "./readiness.ts";
 export async function runCollector(
   origin: Origin,
   what: string,
-  options: CollectOptions,
+  options: LiveOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { source, keyring, allowEmpty = false, port, host, staleAfter } = options;
+  const { source, keyring, allowEmpty = false, takeOver = false, maxSize, port, host, staleAfter } = options;
   const report = collectReport(terminal, source, options.json === true);
   const stop = stopOnSignal();
   const place = await openObjects({ store: options.store, keyring, isNew: true });
@@ -31,6 +31,8 @@ export async function runCollector(
     source,
     origin,
     allowEmpty,
+    takeOver,
+    mostSize: maxSize * 2 ** 20,
     storeRescues: place.isRemote,
     pushed(push) {
       report.pushed(push);

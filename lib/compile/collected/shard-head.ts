@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../config/canonical-json.ts";
-import { isFields } from "../../config/untyped.ts";
+import { type Fields, isFields } from "../../config/untyped.ts";
 import type { OriginAbout } from "../../registry/origin.ts";
 import { encodeKeyPart } from "../../storage/object-store.ts";
 
@@ -9,6 +9,8 @@ import { encodeKeyPart } from "../../storage/object-store.ts";
  */
 export interface ShardHead {
   readonly about: OriginAbout;
+  /** Which origin of that kind it is, as `Origin.identity` says it; absent where that is not known. */
+  readonly identity?: string | undefined;
   /** Of the tree. */
   readonly root: string;
   /** Somebody has said that the source may hold nothing. */
@@ -24,8 +26,9 @@ export const collectedKeys = {
 };
 
 /** The head as it is stored. */
-export function headText({ about, root, isMeantEmpty }: ShardHead): string {
-  return canonicalJson({ about, root, ...(isMeantEmpty ? { empty: true } : {}) });
+export function headText({ about, identity, root, isMeantEmpty }: ShardHead): string {
+  const which = identity === undefined ? {} : { identity };
+  return canonicalJson({ about, ...which, root, ...(isMeantEmpty ? { empty: true } : {}) });
 }
 
 /** @returns undefined for what is no head */
@@ -38,7 +41,9 @@ export function readShardHead(text: string): ShardHead | undefined {
   }
   if (!isFields(json) || typeof json.root !== "string" || !/^[0-9a-f]{64}$/.test(json.root)) return undefined;
   const about = readAbout(json.about);
-  return about === undefined ? undefined : { about, root: json.root, isMeantEmpty: json.empty === true };
+  if (about === undefined) return undefined;
+  const { root, empty } = json;
+  return { about, ...identityIn(json), root, isMeantEmpty: empty === true };
 }
 
 function readAbout(value: unknown): OriginAbout | undefined {
@@ -48,8 +53,15 @@ function readAbout(value: unknown): OriginAbout | undefined {
   return kind === "kubernetes" && typeof cluster === "string" ? { kind, cluster } : undefined;
 }
 
-/** An origin in a message: `Consul`. */
-export function originText(about: OriginAbout): string {
+const identityIn = ({ identity }: Fields): Pick<ShardHead, "identity"> =>
+  typeof identity === "string" && identity !== "" ? { identity } : {};
+
+/** An origin in a message: `Consul (address http://127.0.0.1:8500/dc1)`. */
+export function originText({ about, identity }: Pick<ShardHead, "about" | "identity">): string {
+  return kindText(about) + (identity === undefined ? "" : ` (${identity})`);
+}
+
+function kindText(about: OriginAbout): string {
   switch (about.kind) {
     case "kubernetes":
       return `the cluster ${about.cluster}`;
@@ -58,6 +70,16 @@ export function originText(about: OriginAbout): string {
     case "mcp":
       return "a source of MCP";
   }
+}
+
+/** Whether two heads are known to be of different origins. What is known in different ways may be the same. */
+export function areOfDifferentOrigins(
+  a: Pick<ShardHead, "about" | "identity">,
+  b: Pick<ShardHead, "about" | "identity">,
+): boolean {
+  if (canonicalJson(a.about) !== canonicalJson(b.about)) return true;
+  if (a.identity === undefined || b.identity === undefined || a.identity === b.identity) return false;
+  return a.identity.split(" ")[0] === b.identity.split(" ")[0];
 }
 
 /** An object in the tree: the origin's version of it, a blank, its canonical JSON. */

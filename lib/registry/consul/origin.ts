@@ -1,6 +1,7 @@
-import type { Origin, OriginSink } from "../origin.ts";
+import type { Origin, OriginObject, OriginSink } from "../origin.ts";
 import { sameValue } from "../same.ts";
 import type { ConsulClient } from "./agent.ts";
+import { consulIdentity } from "./identity.ts";
 import { type ConsulSourceOptions, consulSource } from "./source.ts";
 import { storedServices } from "./stored-service.ts";
 
@@ -18,36 +19,52 @@ export function consulOrigin(
   options: ConsulSourceOptions,
 ): Origin {
   const parts = datacenters.length === 0 ? [ownDatacenter] : [...new Set(datacenters)];
+  let identity: string | undefined;
   return {
     about: { kind: "consul" },
     parts,
+    identity: () => identity,
     async follow(sink, signal) {
+      /** Of several datacentres the first stands for all: more may be read later. */
+      const learn = async (services: readonly OriginObject[]) => {
+        const [own] = services.map(({ key }) => key.split("/")[0]);
+        identity = await consulIdentity(client, datacenters[0] ?? own ?? "", signal);
+      };
       await Promise.all(
-        parts.map((part) => {
+        parts.map((part, at) => {
           const asked = datacenters.length === 0 ? client : { ...client, datacenter: part };
-          return followDatacenter(asked, part, options, sink, signal);
+          return followDatacenter(asked, part, { ...options, ...(at === 0 ? { learn } : {}) }, sink, signal);
         }),
       );
     },
   };
 }
 
+interface FollowOptions extends ConsulSourceOptions {
+  /** Finds out whose services these are, before they are told, and again after a break: it may be another Consul. */
+  readonly learn?: (services: readonly OriginObject[]) => Promise<void>;
+}
+
 async function followDatacenter(
   client: ConsulClient,
   part: string,
-  options: ConsulSourceOptions,
+  { learn, ...options }: FollowOptions,
   sink: OriginSink,
   signal: AbortSignal,
 ): Promise<void> {
-  let last: ReturnType<typeof storedServices> | undefined;
+  let last: readonly OriginObject[] | undefined;
+  let isKnown = false;
   for await (const event of consulSource(client, options).watch(signal)) {
     if ("failure" in event) {
       sink.failed(part, event.failure);
+      isKnown = false;
       continue;
     }
     const services = storedServices(event.content);
+    if (!isKnown) await learn?.(services);
+    isKnown = true;
     if (last !== undefined && sameValue(last, services)) sink.followed(part);
-    else sink.whole(part, services);
-    last = services;
+    // What is too much is told again with the next change.
+    else last = sink.whole(part, services) ? services : undefined;
   }
 }

@@ -3,7 +3,7 @@ import { consulOrigin } from "../../../lib/registry/consul/origin.ts";
 import { readStoredService } from "../../../lib/registry/consul/stored-service.ts";
 import type { OriginObject, OriginSink } from "../../../lib/registry/origin.ts";
 import { unpacked } from "../../collect/fake-origin.ts";
-import { hurry } from "../kubernetes/fake-api-server.ts";
+import { hurry, jsonResponse } from "../kubernetes/fake-api-server.ts";
 import { FakeConsul } from "./fake-consul.ts";
 
 /** What an origin tells, one line each. */
@@ -19,8 +19,12 @@ function recorder(stopAfter: number) {
     whole(part, objects) {
       last.set(part, unpacked(objects));
       tell(`whole ${part}: ${objects.map(({ key }) => key).join(" ")}`);
+      return true;
     },
-    changed: (part) => tell(`changed ${part}`),
+    changed(part) {
+      tell(`changed ${part}`);
+      return true;
+    },
     failed: (part, reason) => tell(`failed ${part}: ${reason}`),
     followed: (part) => tell(`followed ${part}`),
   };
@@ -55,6 +59,7 @@ describe("Consul as an origin", () => {
           told.sink.whole(part, objects);
           consul.answers.push(() => new Response("No cluster leader", { status: 500 }));
           consul.wake();
+          return true;
         },
       },
       told.signal,
@@ -67,13 +72,31 @@ describe("Consul as an origin", () => {
     ]);
   });
 
+  it.each([
+    { what: "the trust domain of its mesh", answer: { TrustDomain: "1f2e.consul", Roots: [] }, status: 200 },
+    { what: "its address, where it has no mesh", answer: "Connect must be enabled", status: 500 },
+  ])("is told from others by $what, and its datacentre", async ({ answer, status }) => {
+    const consul = new FakeConsul();
+    consul.set("a", [{ id: "a1", passing: true }]);
+    const fetch: typeof globalThis.fetch = async (input, init) =>
+      new URL(String(input)).pathname === "/v1/connect/ca/roots"
+        ? jsonResponse(answer, status)
+        : consul.fetch(input, init);
+    const told = recorder(1);
+    const asked = origin(fetch);
+    expect(asked.identity?.()).toBeUndefined();
+    await asked.follow(told.sink, told.signal);
+    expect(asked.identity?.()).toBe(status === 200 ? "cluster 1f2e.consul/dc1" : "address http://consul.test/dc1");
+  });
+
   it("follows each datacentre by itself: one that cannot be reached keeps none of the others", async () => {
     const consul = new FakeConsul();
     consul.set("a", [{ id: "a1", passing: true }]);
     const asked: (string | null)[] = [];
     const fetch: typeof globalThis.fetch = async (input, init) => {
-      const dc = new URL(String(input)).searchParams.get("dc");
-      asked.push(dc);
+      const { pathname, searchParams } = new URL(String(input));
+      const dc = searchParams.get("dc");
+      if (pathname.startsWith("/v1/catalog/")) asked.push(dc);
       return dc === "dc2" ? new Response("No path to datacenter", { status: 500 }) : consul.fetch(input, init);
     };
     const told = recorder(4);

@@ -87,6 +87,22 @@ export class FakeApiServer {
     return [...this.#kind(kind).keys()];
   }
 
+  /** What it holds, to be restored later. */
+  backup(): { readonly version: number; readonly objects: ReadonlyMap<string, ReadonlyMap<string, KubernetesObject>> } {
+    return {
+      version: this.#version,
+      objects: new Map([...this.#objects].map(([kind, held]) => [kind, new Map(held)] as const)),
+    };
+  }
+
+  /** Goes back to what it held then, and to the version that it had. */
+  restore({ version, objects }: ReturnType<FakeApiServer["backup"]>): void {
+    this.#version = version;
+    this.#logs.clear();
+    this.#objects.clear();
+    for (const [kind, held] of objects) this.#objects.set(kind, new Map(held));
+  }
+
   /** Forgets all history: older positions are gone. */
   compact(): void {
     this.#version += 1;
@@ -149,6 +165,10 @@ export class FakeApiServer {
   }
 
   #list(resource: ApiResource, url: URL): Response {
+    if (Number(url.searchParams.get("resourceVersion") ?? 0) > this.#version) {
+      const message = `Timeout: Too large resource version, current: ${this.#version}`;
+      return jsonResponse({ kind: "Status", code: 504, reason: "Timeout", message }, 504);
+    }
     const from = Number(url.searchParams.get("continue") ?? 0);
     const limit = Number(url.searchParams.get("limit"));
     const all = [...this.#kind(resource.kind).values()];
@@ -168,6 +188,7 @@ export class FakeApiServer {
       const message = "storage feature RequestWatchProgress is disabled";
       return new Response(`${JSON.stringify({ type: "ERROR", object: { kind: "Status", code: 500, message } })}\n`);
     }
+    const read: { controller?: ReadableStreamDefaultController<Uint8Array> } = {};
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
         if (from < this.#compacted) {
@@ -188,6 +209,10 @@ export class FakeApiServer {
         signal?.addEventListener("abort", () => {
           if (this.#watches.delete(controller)) controller.error(signal.reason);
         });
+        read.controller = controller;
+      },
+      cancel: () => {
+        if (read.controller !== undefined) this.#watches.delete(read.controller);
       },
     });
     return new Response(stream);

@@ -16,19 +16,21 @@ export class HeldOrigin implements OriginSink {
     this.#running = origin.follow(this, this.#stop.signal);
   }
 
-  whole(part: string, objects: readonly (OriginObject | PackedObject)[]): void {
+  whole(part: string, objects: readonly (OriginObject | PackedObject)[]): boolean {
     this.told.push(`whole ${part} ${objects.length}`);
     this.parts.set(part, new Map(objects.map((object) => [object.key, object])));
     this.failures.delete(part);
+    return true;
   }
 
-  changed(part: string, changes: Parameters<OriginSink["changed"]>[1]): void {
+  changed(part: string, changes: Parameters<OriginSink["changed"]>[1]): boolean {
     const held = this.parts.get(part) ?? new Map();
     for (const { key, object } of changes) {
       this.told.push(`${object === undefined ? "gone" : "put"} ${key}`);
       if (object === undefined) held.delete(key);
       else held.set(key, object);
     }
+    return true;
   }
 
   failed(part: string, reason: string): void {

@@ -233,8 +233,8 @@ describe("a Kubernetes origin", () => {
       let isAnswered = false;
       for (let count = 0; count < 100; count += 1) {
         server.answers.push((url) => {
-          if (isAnswered || url.pathname !== "/api/v1/pods" || !url.searchParams.get("resourceVersion"))
-            return undefined;
+          const isResumed = url.searchParams.has("watch") && url.searchParams.has("resourceVersion");
+          if (isAnswered || url.pathname !== "/api/v1/pods" || !isResumed) return undefined;
           isAnswered = true;
           return answer();
         });
@@ -244,6 +244,42 @@ describe("a Kubernetes origin", () => {
       expect(origin.failures.size).toBe(0);
       await origin.end();
     }
+  });
+
+  it.each([true, false])(
+    "reads anew what a server says that was restored from an older backup (streaming: %s)",
+    async (streams) => {
+      const server = new FakeApiServer();
+      server.streams = streams;
+      server.put(service("shop/a"));
+      const backup = server.backup();
+      server.put(service("shop/b"));
+      const origin = await held(server);
+      expect(origin.keys("Service")).toEqual(["Service/shop/a", "Service/shop/b"]);
+      if (!streams) {
+        const isResumed = ({ searchParams }: URL) => searchParams.has("resourceVersion");
+        await origin.until(() => requestsFor(server, "services", true).some(isResumed));
+      }
+      server.restore(backup);
+      server.disconnect("end");
+      await origin.until((one) => one.keys("Service").join() === "Service/shop/a");
+      // What comes now has lower versions than what was heard before.
+      server.put(service("shop/c"));
+      await origin.until((one) => one.keys("Service").length === 2);
+      expect(origin.keys("Service")).toEqual(["Service/shop/a", "Service/shop/c"]);
+      await origin.end();
+    },
+  );
+
+  it("is told from others by the uid of kube-system", async () => {
+    const server = new FakeApiServer();
+    server.put(object("Namespace", "/kube-system", {}, { uid: "8d1f" }));
+    const origin = originOf(server);
+    const following = new HeldOrigin(origin);
+    expect(origin.identity?.()).toBeUndefined();
+    await following.until((one) => one.isWhole());
+    expect(origin.identity?.()).toBe("cluster 8d1f");
+    await following.end();
   });
 
   it("begins a list anew when its continuation expired", async () => {

@@ -47,13 +47,15 @@ export function discoveredNamespaces(sink: OriginSink, changed: () => void): Dis
       if (part === "Namespace") namespaces.clear();
       if (part === "ConfigMap") selectors = [];
       for (const object of objects) learn(object.key, object);
-      sink.whole(part, objects);
+      const isTaken = sink.whole(part, objects);
       settle();
+      return isTaken;
     },
     changed(part, changes) {
       for (const { key, object } of changes) learn(key, object);
-      sink.changed(part, changes);
+      const isTaken = sink.changed(part, changes);
       settle();
+      return isTaken;
     },
   };
 }

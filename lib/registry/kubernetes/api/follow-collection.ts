@@ -1,5 +1,6 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
 import type { OriginSink, PackedObject } from "../../origin.ts";
+import { isAhead } from "./ahead.ts";
 import type { ApiClient } from "./client.ts";
 import type { ApiItem } from "./item.ts";
 import { createListBound, type ListOptions, listItems, patienceMs } from "./list.ts";
@@ -34,7 +35,13 @@ const certain = 4;
 /** Where a collection stands between two connections. */
 type Position =
   /** Nothing is known, or what is known is too old: the collection is read as a whole. */
-  { readonly kind: "nowhere" } | { readonly kind: "at"; readonly version: string };
+  | { readonly kind: "nowhere" }
+  | {
+      readonly kind: "at";
+      readonly version: string;
+      /** The server has just said it, in a list. */
+      readonly isNew?: true;
+    };
 
 const nowhere: Position = { kind: "nowhere" };
 
@@ -86,6 +93,11 @@ export async function followCollection(
       busy = 0;
       busyMs = 0;
       if (end.failure !== undefined) throw end.failure;
+      if (end.isUntaken === true) {
+        failures += 1;
+        await pace.pause(pace.backOff(failures), signal);
+        continue;
+      }
       if (end.isAbsent !== true) {
         absences = 0;
         wasThere = true;
@@ -114,9 +126,14 @@ interface ConnectionEnd {
   readonly failure?: unknown;
   /** The server has no such kind. */
   readonly isAbsent?: boolean;
+  /** There was no room for what it said. */
+  readonly isUntaken?: boolean;
   /** The server asks for patience. */
   readonly busy?: { readonly waitMs: number; readonly reason: string };
 }
+
+/** What was told is too much, and has failed already: it is read anew when there may be room. */
+const untaken: ConnectionEnd = { position: nowhere, isUntaken: true };
 
 /** One connection, or a list where lists are not streamed. @throws PortolanError where a list cannot be had */
 async function connect(
@@ -134,10 +151,12 @@ async function connect(
       { keep, ...options, waiting: (reason) => sink.failed(part, reason) },
       signal,
     );
-    sink.whole(part, items);
-    return version === "" ? { position: nowhere } : { position: { kind: "at", version }, isStep: true };
+    if (!sink.whole(part, items)) return untaken;
+    return version === "" ? { position: nowhere } : { position: { kind: "at", version, isNew: true }, isStep: true };
   }
-  let position = from;
+  if (from.kind === "at" && from.isNew !== true && (await isAhead(client, resource, from.version, signal)))
+    return { position: nowhere, isStep: true };
+  let position: Position = from.kind === "at" ? { kind: "at", version: from.version } : from;
   /** What a streamed list has brought so far; undefined when it is complete. */
   let initial = from.kind === "nowhere" ? new Map<string, PackedObject>() : undefined;
   const count = createListBound(resource, { keep, ...options });
@@ -158,7 +177,7 @@ async function connect(
           return { position, busy: event };
         case "bookmark":
           if (initial !== undefined && event.isInitialEnd) {
-            sink.whole(part, [...initial.values()]);
+            if (!sink.whole(part, [...initial.values()])) return untaken;
             initial = undefined;
           }
           if (initial === undefined && event.version !== "") position = { kind: "at", version: event.version };
@@ -168,7 +187,7 @@ async function connect(
           const key = keyOf(event.object);
           const object = event.type === "put" ? keep(event.object) : undefined;
           if (initial === undefined) {
-            sink.changed(part, [{ key, object }]);
+            if (!sink.changed(part, [{ key, object }])) return untaken;
             if (event.version !== "") position = { kind: "at", version: event.version };
           } else if (object === undefined) initial.delete(key);
           else {

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../../config/canonical-json.ts";
 import { keyText, kindText } from "../../../config/diagnostic.ts";
+import { textOf } from "../../../config/untyped.ts";
 import type { Origin, OriginSink, PackedObject } from "../../origin.ts";
 import { createBell, defaultPace, type Pace } from "../../retry.ts";
 import type { ApiClient } from "./client.ts";
@@ -47,6 +48,13 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
   const { cluster, secretNames = false, pace = defaultPace, pageSize, listSize } = options;
   const others = [...otherKinds, ...(secretNames ? [secrets] : [])];
 
+  /** A cluster is told from others by a namespace that nobody can make anew. */
+  let clusterUid: string | undefined;
+  const keep = (read: ReadKind, item: ApiItem): PackedObject => {
+    if (item.kind === "Namespace" && item.metadata.name === "kube-system") clusterUid = textOf(item.metadata.uid);
+    return keptOf(read, item);
+  };
+
   async function follow(sink: OriginSink, signal: AbortSignal): Promise<void> {
     const { now = () => performance.now() } = options;
     const find = createDiscovery(client, now);
@@ -58,9 +66,10 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
     const listening: DiscoveredNamespaces = discoveredNamespaces(
       {
         whole(part, objects) {
-          sink.whole(part, objects);
+          const isTaken = sink.whole(part, objects);
           heard.add(part);
           bell.ring();
+          return isTaken;
         },
         changed: (part, changes) => sink.changed(part, changes),
         failed: (part, reason) => sink.failed(part, reason),
@@ -80,7 +89,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
           part: partOf(read),
           find: (stop) => find(read, stop),
           keyOf: (item) => keyOf(read, item),
-          keep: (item) => (isRead(item) ? keptOf(read, item) : undefined),
+          keep: (item) => (isRead(item) ? keep(read, item) : undefined),
           streaming,
           pace,
           now,
@@ -110,6 +119,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
   return {
     about: { kind: "kubernetes", cluster },
     parts: [...selectingKinds, ...others, pods].map(partOf),
+    identity: () => (clusterUid ? `cluster ${clusterUid}` : undefined),
     follow,
   };
 }
