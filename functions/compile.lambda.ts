@@ -1,8 +1,9 @@
-/** The compile function as a Lambda function: signed requests to its URL, a queue and a schedule make it compile. */
+/** The compile function as a Lambda function: signed requests to its URL, events of S3, a queue and a schedule make it compile. */
 import { handle, type LambdaContext, type LambdaEvent } from "hono/aws-lambda";
-import { createRecompiler } from "../lib/compile/recompile.ts";
+import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
+import { readLambdaEvent } from "../lib/compile/triggers/notice.ts";
+import { readPace } from "../lib/compile/triggers/pace.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
-import { coalesce } from "../lib/compile/webhook/coalesce.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { worldFromSettings } from "../lib/compile/world-settings.ts";
 import { readTrust } from "../lib/snapshot/head/signing-keys.ts";
@@ -33,16 +34,24 @@ const publisher = readTrust(
 );
 const store = s3FromEnvironment();
 const sources = PORTOLAN_SOURCES.split(",");
-const recompile = coalesce(createRecompiler({ store, sources, world, publisher }));
+const pace = readPace(
+  {
+    DEBOUNCE_MS: process.env.PORTOLAN_DEBOUNCE_MS,
+    DEBOUNCE_MAX_MS: process.env.PORTOLAN_DEBOUNCE_MAX_MS,
+    LEASE_SECONDS: process.env.PORTOLAN_LEASE_SECONDS,
+    COMPILE_SECONDS: process.env.PORTOLAN_COMPILE_SECONDS,
+  },
+  "PORTOLAN_",
+);
 const onError = (cause: unknown) => console.error(String(cause));
+const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, onError });
 const answerRequest = handle(webhookApp({ store, recompile, sources, secrets, onError }));
 
-/** What a schedule or a queue sends; it only says that there may be something new. */
-interface Notice {
-  readonly source?: string;
-  readonly Records?: readonly unknown[];
+export async function handler(event: unknown, context?: LambdaContext): Promise<unknown> {
+  if (isRequest(event)) return answerRequest(event, context);
+  const notice = readLambdaEvent(event, process.env.PORTOLAN_PREFIX);
+  return notice.asks ? recompile() : { kind: "ignored", ...notice };
 }
 
-export async function handler(event: LambdaEvent | Notice, context?: LambdaContext): Promise<unknown> {
-  return "requestContext" in event ? answerRequest(event, context) : recompile();
-}
+const isRequest = (event: unknown): event is LambdaEvent =>
+  typeof event === "object" && event !== null && "requestContext" in event;

@@ -1,8 +1,10 @@
-/** The compile function at the edge: signed requests, a queue and a clock make it compile what the sources hold. */
+/** The compile function at the edge: signed requests, events of R2, a queue and a clock make it compile what the sources hold. */
 import type { R2Bucket } from "@cloudflare/workers-types";
-import { createRecompiler, type Recompiled } from "../lib/compile/recompile.ts";
+import type { Recompiled } from "../lib/compile/recompile.ts";
+import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
+import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/notice.ts";
+import { type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
-import { coalesce } from "../lib/compile/webhook/coalesce.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
 import { type WorldSettings, worldFromSettings } from "../lib/compile/world-settings.ts";
@@ -10,7 +12,7 @@ import { PortolanError } from "../lib/config/diagnostic.ts";
 import { readTrust } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 
-export interface Env extends WorldSettings {
+export interface Env extends WorldSettings, PaceSettings {
   readonly SNAPSHOTS: R2Bucket;
   readonly PREFIX?: string;
   /** Names of the source shards, separated by commas, the primary first. */
@@ -43,8 +45,9 @@ function compilerFor(env: Env): Compiler {
     { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" },
   );
   const sources = (env.SOURCES ?? "main").split(",");
-  const recompile = coalesce(createRecompiler({ store, sources, world, publisher }));
+  const pace = readPace(env);
   const onError = (cause: unknown) => console.error(String(cause));
+  const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, onError });
   const settings = {
     WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
     SOURCE_SECRETS: env.PORTOLAN_SOURCE_SECRETS,
@@ -74,7 +77,8 @@ export default {
   scheduled: async (_event: unknown, env: Env) => {
     await compilerFor(env).recompile();
   },
-  queue: async (_batch: unknown, env: Env) => {
-    await compilerFor(env).recompile();
+  // A batch is asked for again as a whole when this fails, and is one compile.
+  queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {
+    if (readQueueBatch(messages, env.PREFIX).asks) await compilerFor(env).recompile();
   },
 };

@@ -1,15 +1,15 @@
 // Portolan on AWS. Snapshots lie in one bucket; the front reads them behind a function URL; the compile function is woken by a
-// queue and a schedule. Requests from outside come to a function of their own, which has the same code and other room: however
+// queue, into which the bucket says what was written to sources, and by a schedule. Requests from outside come to a function of their own, which has the same code and other room: however
 // many of them nobody has signed, the queue and the schedule compile.
 
 import { CfnOutput, Duration, RemovalPolicy, SecretValue, Stack } from "aws-cdk-lib";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
-import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
+import { LambdaFunction, SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { Architecture, Code, FunctionUrlAuthType, Function as Lambda, Runtime } from "aws-cdk-lib/aws-lambda";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
-import { BlockPublicAccess, Bucket, BucketEncryption } from "aws-cdk-lib/aws-s3";
+import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket } from "aws-cdk-lib/aws-s3";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { compileAccess, frontAccess, secretsKeyPolicy } from "./access.mjs";
@@ -127,6 +127,7 @@ export class PortolanStack extends Stack {
       visibilityTimeout: Duration.minutes(30),
       deadLetterQueue: { queue: deadLetters, maxReceiveCount: 5 },
     });
+    tellOfSources(bucket, queue);
     // A batch of messages is one compile.
     compile.addEventSource(new SqsEventSource(queue, { batchSize: 1000, maxBatchingWindow: Duration.seconds(1) }));
     new Rule(this, "EveryTenMinutes", {
@@ -146,4 +147,30 @@ export class PortolanStack extends Stack {
     new CfnOutput(this, "RecompileSecretArn", { value: webhookSecret.secretArn });
     new CfnOutput(this, "AlarmsTopicArn", { value: alarms.topicArn });
   }
+}
+
+/**
+ * Lets the bucket say into the queue that a source was written. S3 itself would do so only with a function of the CDK's that may
+ * change every bucket; a rule needs none.
+ *
+ * @param {Bucket} bucket
+ * @param {Queue} queue
+ */
+function tellOfSources(bucket, queue) {
+  const made = bucket.node.defaultChild;
+  if (!(made instanceof CfnBucket)) throw new Error("the bucket is none of CloudFormation's");
+  made.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
+  new Rule(bucket.stack, "SourceWritten", {
+    description: "A source of Portolan's was written",
+    eventPattern: {
+      source: ["aws.s3"],
+      detailType: ["Object Created"],
+      detail: {
+        bucket: { name: [bucket.bucketName] },
+        // The names that a source moves with; its parts are written before.
+        object: { key: [{ wildcard: "sources/*/list" }, { wildcard: "sources/*/head" }] },
+      },
+    },
+    targets: [new SqsQueue(queue)],
+  });
 }

@@ -151,6 +151,35 @@ describe("the stack", () => {
     });
   });
 
+  it("tells the compile function through the queue when a source was written, and of nothing else", () => {
+    template.hasResourceProperties("AWS::S3::Bucket", {
+      NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+    });
+    template.hasResourceProperties("AWS::Events::Rule", {
+      EventPattern: {
+        source: ["aws.s3"],
+        "detail-type": ["Object Created"],
+        detail: {
+          bucket: { name: [{ Ref: Match.stringLikeRegexp("^Snapshots") }] },
+          object: { key: [{ wildcard: "sources/*/list" }, { wildcard: "sources/*/head" }] },
+        },
+      },
+      Targets: [Match.objectLike({ Arn: { "Fn::GetAtt": [Match.stringLikeRegexp("^Recompile"), "Arn"] } })],
+    });
+    template.hasResourceProperties("AWS::SQS::QueuePolicy", {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Effect: "Allow",
+            Principal: { Service: "events.amazonaws.com" },
+            Condition: { ArnEquals: { "aws:SourceArn": Match.anyValue() } },
+          }),
+        ]),
+      },
+    });
+    template.resourceCountIs("AWS::Lambda::Function", 3);
+  });
+
   it("says when compiles fail or stand still, when requests are turned away or lost, and to whom", () => {
     const alarms = Object.values(template.findResources("AWS::CloudWatch::Alarm")).map(({ Properties }) => Properties);
     const metrics = alarms.map(({ MetricName }) => MetricName).sort();

@@ -53,29 +53,34 @@ const maxAttempts = 6;
  * The one way to compile what a store's sources hold, all of them, and to publish it: again and again until nobody else was
  * faster. Remembers between calls what did not change.
  *
- * @returns a function that throws PortolanError, with HEAD untouched, when the store fails, no source was ever filled, or the
- * sources hold nothing although nobody has said that they may
+ * @returns a function, whose second argument may stand in the way of publishing by rejecting; it
+ * throws PortolanError, with HEAD untouched, when the store fails, no source was ever filled, or the sources hold nothing although
+ * nobody has said that they may
  */
-export function createRecompiler(options: RecompileOptions): (publishing?: Publishing) => Promise<Recompiled> {
+export function createRecompiler(
+  options: RecompileOptions,
+): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<Recompiled> {
   const recompile = createWorldRecompiler(options);
-  return async (publishing) => {
-    const { compiled: _compiled, result: _result, ...told } = await recompile(publishing);
+  return async (publishing, mayPublish) => {
+    const { compiled: _compiled, result: _result, ...told } = await recompile(publishing, mayPublish);
     return told;
   };
 }
 
+/** The same, for whoever looks at the world too. */
 export function createWorldRecompiler(
   options: RecompileOptions,
-): (publishing?: Publishing) => Promise<RecompiledWorld> {
+): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<RecompiledWorld> {
   const { store, onCompiled } = options;
   const compileSources = createSourcesCompiler(options);
   const publisher = createPublisher(store, options.publisher);
-  return async (publishing) => {
+  return async (publishing, mayPublish = async () => {}) => {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
       const base = await publisher.head();
       const { primary, compiled } = await compileSources();
       onCompiled?.();
+      await mayPublish();
       const result = await publisher.publish(compiled.value, base, publishing);
       if (result.kind === "lost") continue;
       const { kind, root, head } = result;

@@ -21,11 +21,18 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-/** Starts the S3 server that `npm run setup:e2e` fetched, with one empty bucket. */
-export async function startS3(): Promise<S3Server> {
+/** Whether the server that is there tells of its objects' events. */
+export const sendsEvents = existsSync(versitygw);
+
+/**
+ * Starts the S3 server that `npm run setup:e2e` fetched, with one empty bucket.
+ *
+ * @param eventsTo address that its events are sent to, as S3 sends them to a queue
+ */
+export async function startS3(eventsTo?: string): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), "portolan-s3-"));
   const port = await freePort();
-  const child = await startProcess(directory, port);
+  const child = await startProcess(directory, port, eventsTo);
   const endpoint = `http://127.0.0.1:${port}`;
   const client = new S3Client({
     endpoint,
@@ -52,12 +59,14 @@ export async function startS3(): Promise<S3Server> {
   };
 }
 
-async function startProcess(directory: string, port: number): Promise<ChildProcess> {
+async function startProcess(directory: string, port: number, eventsTo?: string): Promise<ChildProcess> {
   if (existsSync(versitygw)) {
     const data = join(directory, "data");
     await mkdir(data);
     const keys = ["--access", accessKeyId, "--secret", secretAccessKey];
-    return spawn(versitygw, [...keys, "--port", `127.0.0.1:${port}`, "--quiet", "posix", data], { stdio: "ignore" });
+    const events = eventsTo === undefined ? [] : ["--event-webhook-url", eventsTo];
+    const args = [...keys, "--port", `127.0.0.1:${port}`, "--quiet", ...events, "posix", data];
+    return spawn(versitygw, args, { stdio: "ignore" });
   }
   if (existsSync(moto)) return spawn(moto, ["-H", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
   throw new Error("no S3 server: install Go (or Python 3 with venv), then run `npm run setup:e2e`");
