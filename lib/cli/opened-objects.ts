@@ -1,3 +1,4 @@
+import { type NewestStatuses, newestStatuses, readNewestStatuses } from "../compile/newest-statuses.ts";
 import type { Recompiled } from "../compile/recompile.ts";
 import { objectSigner } from "../compile/webhook/object-signature.ts";
 import { httpStore } from "../storage/http.ts";
@@ -5,7 +6,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { actorName } from "./actor.ts";
 import { trustOf } from "./keyring.ts";
 import { namedStore, openThere, openToWrite } from "./named-store.ts";
-import { postSigned, webhookSecret } from "./post-signed.ts";
+import { getSigned, postSigned, webhookSecret } from "./post-signed.ts";
 
 /** A store, in reach or behind a compile function, and who compiles it. */
 export interface OpenedObjects {
@@ -13,6 +14,12 @@ export interface OpenedObjects {
   readonly isRemote: boolean;
   /** Compiles what the sources hold. */
   compile(): Promise<Recompiled>;
+  /**
+   * What the newest compile says of a source's objects, or of those of all sources.
+   *
+   * @param knownRoot hash of a root whose statuses need not be read again
+   */
+  statuses(source: string, knownRoot: string | undefined): Promise<NewestStatuses | undefined>;
 }
 
 export interface OpenOptions {
@@ -41,6 +48,7 @@ export async function openObjects({ store: option, keyring, isNew = false }: Ope
       }
       return recompile();
     },
+    statuses: (_source, knownRoot) => newestStatuses(store, knownRoot),
   };
 }
 
@@ -49,5 +57,10 @@ function openEndpoint(url: string, secret: string): OpenedObjects {
     objects: httpStore({ url: `${url}/objects`, authorize: objectSigner(secret) }),
     isRemote: true,
     compile: async () => JSON.parse(await postSigned(url, "/hooks/recompile", "", secret)),
+    async statuses(source, knownRoot) {
+      const query = knownRoot === undefined ? "" : `?known=${encodeURIComponent(knownRoot)}`;
+      const path = `/sources/${encodeURIComponent(source)}/statuses${query}`;
+      return readNewestStatuses(JSON.parse(await getSigned(url, path, secret)));
+    },
   };
 }

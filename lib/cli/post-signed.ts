@@ -19,11 +19,25 @@ export function webhookSecret(): string {
  * @returns the answer's text
  * @throws PortolanError when it refuses, or cannot be reached
  */
-export async function postSigned(url: string, path: string, body: string, secret: string): Promise<string> {
-  const signable = { method: "POST", target: path, body: new TextEncoder().encode(body) };
+export const postSigned = (url: string, path: string, body: string, secret: string): Promise<string> =>
+  askSigned(url, { method: "POST", path, body }, secret);
+
+/** Reads from a compile function. @throws as `postSigned` */
+export const getSigned = (url: string, path: string, secret: string): Promise<string> =>
+  askSigned(url, { method: "GET", path, body: "" }, secret);
+
+interface SignedRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body: string;
+}
+
+async function askSigned(url: string, { method, path, body }: SignedRequest, secret: string): Promise<string> {
+  const signable = { method, target: path, body: new TextEncoder().encode(body) };
   const headers = await signRequest(secret, signable, crypto.randomUUID(), Date.now());
   const target = url.replace(/\/$/, "") + path;
-  const response = await fetch(target, { method: "POST", headers, body }).catch((cause: unknown) => {
+  const init = { method, headers, ...(method === "POST" ? { body } : {}) };
+  const response = await fetch(target, init).catch((cause: unknown) => {
     throw new PortolanError(`${target} cannot be reached`, [], cause);
   });
   const text = await response.text();

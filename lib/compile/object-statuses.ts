@@ -21,7 +21,13 @@ import { defaultWorldOptions, worldOf } from "./world-of.ts";
 const eachStatus = pass(
   "compiled statuses",
   {},
-  ({ key, generation, status }: ObjectStatus): CompiledStatus => ({ object: keyText(key), generation, status }),
+  ({ key, generation, uid, controllers, status }: ObjectStatus): CompiledStatus => ({
+    object: keyText(key),
+    generation,
+    ...(uid === undefined ? {} : { uid }),
+    ...(controllers.length === 0 ? {} : { controllers }),
+    status,
+  }),
 );
 
 /** The statuses as a root holds them; the same objects for those that say what they said. */

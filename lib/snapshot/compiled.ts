@@ -78,6 +78,10 @@ export interface CompiledStatus {
   readonly object: string;
   /** Generation of the object that it speaks of. */
   readonly generation: number;
+  /** Of the very object that it speaks of, by which a server tells it from others of its name; absent: no server has it. */
+  readonly uid?: string;
+  /** Whose entries are ours, where a status holds those of several controllers; absent: it is ours as a whole. */
+  readonly controllers?: readonly string[];
   readonly status: object;
 }
 

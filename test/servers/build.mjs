@@ -1,9 +1,9 @@
 // Builds the real servers that test/servers runs against, from the Go module registry: kube-apiserver, etcd and Consul, each once for
-// its version, into the ignored folder .cache/servers. Does nothing when they are there. Where there is no Go, one line says so, and the
+// its version, into the ignored folder .cache/servers; beside them go the Gateway API's CustomResourceDefinitions, as they are released. Does nothing when they are there. Where there is no Go, one line says so, and the
 // tests that need them are skipped, loudly.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
 const here = new URL(".", import.meta.url).pathname;
@@ -38,4 +38,18 @@ for (const { name, version, module, program, flags } of servers) {
   const build = ["go", "build", "-p", "2", "-trimpath", "-ldflags", `-s -w ${flags}`, "-o", `${target}.new`, program];
   execFileSync("nice", build, { cwd: join(here, module), stdio: "inherit" });
   renameSync(`${target}.new`, target);
+}
+
+const definitions = join(folder, "gateway-api-1.5.1");
+if (!existsSync(definitions)) {
+  const download = ["mod", "download", "-json", "sigs.k8s.io/gateway-api@v1.5.1"];
+  try {
+    const { Dir: module } = JSON.parse(execFileSync("go", download, { encoding: "utf8" }));
+    cpSync(join(module, "config/crd/experimental"), `${definitions}.new`, { recursive: true });
+    renameSync(`${definitions}.new`, definitions);
+  } catch {
+    console.error(
+      "portolan: no Go to fetch the Gateway API's definitions with; tests make do with some that take anything",
+    );
+  }
 }

@@ -1,14 +1,28 @@
 import { readFileSync } from "node:fs";
+import { gatewayApiKinds } from "../../lib/config/gateway-api/gateway-api-kinds.ts";
 import { istioKinds } from "../../lib/config/istio-kinds.ts";
+import type { KindSchema } from "../../lib/config/kind-schema.ts";
 import { eventually } from "../e2e/envoy.ts";
 import { hasShared, sharedFolder } from "../shared.ts";
 import type { ApiServer } from "./api-server.ts";
+import { gatewayApiDefinitions } from "./server-binaries.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /** Installs the definitions of Istio's kinds: Istio's own where they lie beside the repository, else some that take any spec. */
 export async function installIstioKinds(server: ApiServer): Promise<void> {
-  const texts = hasShared ? istioDefinitions() : plainDefinitions();
+  const texts = hasShared ? istioDefinitions() : plainDefinitions(istioKinds.filter(isIstios));
+  await install(server, texts, "/apis/networking.istio.io/v1/virtualservices");
+}
+
+/** Installs the definitions of the Gateway API's kinds: its own where `npm run test:servers` has fetched them, else some that take any spec. */
+export async function installGatewayApiKinds(server: ApiServer): Promise<void> {
+  const folder = gatewayApiDefinitions();
+  const texts = folder?.map((file) => readFileSync(file, "utf8")) ?? plainDefinitions(gatewayApiKinds);
+  await install(server, texts, "/apis/gateway.networking.k8s.io/v1/httproutes");
+}
+
+async function install(server: ApiServer, texts: readonly string[], served: string): Promise<void> {
   for (const text of texts) {
     const response = await server.client.fetch(server.url + definitions, {
       method: "POST",
@@ -20,7 +34,7 @@ export async function installIstioKinds(server: ApiServer): Promise<void> {
   // A definition is there before it is served.
   await eventually(
     async () =>
-      server.ask("GET", "/apis/networking.istio.io/v1/virtualservices").then(
+      server.ask("GET", served).then(
         () => true,
         () => false,
       ),
@@ -29,32 +43,32 @@ export async function installIstioKinds(server: ApiServer): Promise<void> {
   );
 }
 
+const isIstios = ({ group }: KindSchema): boolean => group.endsWith(".istio.io");
+
 function istioDefinitions(): readonly string[] {
   const file = new URL("conformance/registries/kubernetes/istio-crds.yaml", sharedFolder);
   const documents = readFileSync(file, "utf8").split(/^---$/m);
   return documents.filter((text) => text.includes("kind: CustomResourceDefinition"));
 }
 
-function plainDefinitions(): readonly string[] {
-  return istioKinds
-    .filter(({ group }) => group.endsWith(".istio.io"))
-    .map(({ group, kind, plural, versions, clusterScoped }) =>
-      JSON.stringify({
-        apiVersion: "apiextensions.k8s.io/v1",
-        kind: "CustomResourceDefinition",
-        metadata: { name: `${plural}.${group}` },
-        spec: {
-          group,
-          names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-          scope: clusterScoped ? "Cluster" : "Namespaced",
-          versions: versions.map((name, at) => ({
-            name,
-            served: true,
-            storage: at === 0,
-            schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-            subresources: { status: {} },
-          })),
-        },
-      }),
-    );
+function plainDefinitions(kinds: readonly KindSchema[]): readonly string[] {
+  return kinds.map(({ group, kind, plural, versions, clusterScoped }) =>
+    JSON.stringify({
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+        scope: clusterScoped ? "Cluster" : "Namespaced",
+        versions: versions.map((name, at) => ({
+          name,
+          served: true,
+          storage: at === 0,
+          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+          subresources: { status: {} },
+        })),
+      },
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 
 const folder = new URL("../../.cache/servers/", import.meta.url).pathname;
 
@@ -14,4 +14,14 @@ export function hasApiServer(): boolean {
   if (!isThere)
     console.warn("SKIPPED: no kube-apiserver and etcd; `npm run test:servers` builds them, and runs these tests");
   return isThere;
+}
+
+/** Files of the Gateway API's CustomResourceDefinitions, as `npm run test:servers` fetches them; undefined where it has not. */
+export function gatewayApiDefinitions(): readonly string[] | undefined {
+  const there = `${folder}gateway-api-1.5.1/`;
+  if (!existsSync(there)) return undefined;
+  return readdirSync(there)
+    .filter((file) => file.startsWith("gateway.networking.") && !file.includes("_vap_"))
+    .sort()
+    .map((file) => there + file);
 }

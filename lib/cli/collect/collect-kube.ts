@@ -1,3 +1,7 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { InvalidArgumentError } from "commander";
+import { createLease } from "../../collect/status/lease.ts";
 import { connectCluster } from "../../registry/kubernetes/access/connect.ts";
 import { kubernetesOrigin } from "../../registry/kubernetes/api/kubernetes-origin.ts";
 import { examplesText } from "../examples.ts";
@@ -11,6 +15,13 @@ interface Options extends LiveOptions {
   readonly kubeconfig?: string;
   readonly cluster: string;
   readonly secretNames?: boolean;
+  readonly writeStatus?: boolean;
+  readonly lease?: ObjectName;
+}
+
+interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** `portolan collect kube`: a Kubernetes cluster. */
@@ -22,10 +33,17 @@ export const registerCollectKube: Register = (program, terminal) => {
     .option("--kubeconfig <file>", "instead of KUBECONFIG and ~/.kube/config")
     .option("--cluster <id>", "id of the cluster, as its proxies know it", "Kubernetes")
     .option("--secret-names", "collect the names of TLS secrets, for the analysers; never their values")
+    .option("--write-status", "write the statuses of the Gateway API's objects back to the cluster")
+    .option(
+      "--lease <namespace/name>",
+      "the Lease that says who writes them (default: portolan-status, in the context's or the pod's namespace)",
+      leaseName,
+    )
     .addHelpText(
       "after",
       examplesText([
         "collect kube --context prod --store s3://mesh/prod",
+        "collect kube --context prod --store s3://mesh/prod --write-status",
         "collect kube --context west --cluster west --source west --store s3://mesh/prod",
         "collect kube --once --store mesh-store",
       ]),
@@ -36,6 +54,16 @@ export const registerCollectKube: Register = (program, terminal) => {
     const client = options.once === true ? oneShotClient(connected) : connected.client;
     const origin = kubernetesOrigin(client, { cluster, secretNames });
     const what = `cluster ${cluster}: context ${connected.context}, ${connected.client.baseUrl}`;
-    await runCollector(origin, what, options, terminal);
+    const { namespace, name } = options.lease ?? { namespace: connected.namespace, name: "portolan-status" };
+    const holder = `${hostname()}_${randomUUID()}`;
+    const statusesTo = { client, lease: createLease({ client, namespace, name, holder }) };
+    await runCollector(origin, what, options, terminal, options.writeStatus === true ? statusesTo : undefined);
   });
 };
+
+/** @throws InvalidArgumentError, which is exit code 2 */
+function leaseName(text: string): ObjectName {
+  const [namespace = "", name = "", ...more] = text.split("/");
+  if (namespace === "" || name === "" || more.length > 0) throw new InvalidArgumentError("a lease is namespace/name");
+  return { namespace, name };
+}

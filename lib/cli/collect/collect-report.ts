@@ -1,4 +1,5 @@
 import type { Push } from "../../collect/collector.ts";
+import type { StatusWriterOptions } from "../../collect/status/status-writer.ts";
 import type { Recompiled } from "../../compile/recompile.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { counted } from "../numbers.ts";
@@ -16,6 +17,8 @@ export interface CollectReport {
   compiled(recompiled: Recompiled): void;
   failed(cause: unknown): void;
   serving(url: string): void;
+  /** The statuses of a cluster's objects. */
+  readonly ofStatuses: Required<Pick<StatusWriterOptions, "wrote" | "led" | "troubled">>;
 }
 
 export function collectReport(terminal: Terminal, source: string, json: boolean): CollectReport {
@@ -59,6 +62,22 @@ export function collectReport(terminal: Terminal, source: string, json: boolean)
     serving(url) {
       if (json) emit("serving", { url });
       else terminal.err(`${label("serving")}${url}/readyz and ${url}/metrics`);
+    },
+    ofStatuses: {
+      wrote(count) {
+        if (json) emit("status written", { count });
+        else terminal.err(`${label("status")}written to ${counted(count, "object")}`);
+      },
+      led(isHeld) {
+        if (json) emit(isHeld ? "status lease held" : "status lease lost", {});
+        else
+          terminal.err(`${label("status")}${isHeld ? "is written by this collector" : "is written by somebody else"}`);
+      },
+      troubled(reason) {
+        if (json) emit(reason === "" ? "status well" : "status trouble", reason === "" ? {} : { reason });
+        else if (reason === "") terminal.err(`${label("status")}is written again`);
+        else terminal.err(`${colours.yellow("trouble".padEnd(10))}status: ${reason}`);
+      },
     },
   };
 }

@@ -1,9 +1,12 @@
 import { Hono } from "hono/tiny";
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { CollectorState } from "../../collect/collector.ts";
+import type { StatusWriterState } from "../../collect/status/status-writer.ts";
 
 export interface ReadinessOptions {
   readonly states: () => readonly CollectorState[];
+  /** Where statuses are written back. */
+  readonly statuses?: (() => StatusWriterState) | undefined;
   /** Seconds after which a source that is not known to be as its origin is counts as stale. */
   readonly staleAfter: number;
   readonly now: () => number;
@@ -20,9 +23,9 @@ const ageOf = ({ isFilled, asOfMs }: CollectorState, nowMs: number): number =>
  * What an orchestrator and Prometheus ask a collector. `/readyz` is 200 while every source is as its origin is, else 503, and says
  * how each one fares; `/livez` is 200 while this runs.
  */
-export function readinessApp({ states, staleAfter, now }: ReadinessOptions): Hono {
+export function readinessApp({ states, statuses, staleAfter, now }: ReadinessOptions): Hono {
   const app = new Hono();
-  const metrics = collectorMetrics(states, now);
+  const metrics = collectorMetrics(states, statuses, now);
 
   app.get("/livez", (c) => c.text("ok"));
   app.get("/readyz", (c) => {
@@ -43,7 +46,11 @@ export function readinessApp({ states, staleAfter, now }: ReadinessOptions): Hon
   return app;
 }
 
-function collectorMetrics(states: ReadinessOptions["states"], now: () => number) {
+function collectorMetrics(
+  states: ReadinessOptions["states"],
+  statuses: ReadinessOptions["statuses"],
+  now: () => number,
+) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -68,7 +75,9 @@ function collectorMetrics(states: ReadinessOptions["states"], now: () => number)
     labelNames,
     registers,
   });
+  const statusMetrics = statuses === undefined ? undefined : metricsOfStatuses(registers);
   return async () => {
+    if (statuses !== undefined) statusMetrics?.(statuses());
     pushes.reset();
     bytes.reset();
     for (const state of states()) {
@@ -80,5 +89,29 @@ function collectorMetrics(states: ReadinessOptions["states"], now: () => number)
       bytes.inc({ source }, state.pushedBytes);
     }
     return { contentType: registry.contentType, text: await registry.metrics() };
+  };
+}
+
+function metricsOfStatuses(registers: readonly Registry[]): (state: StatusWriterState) => void {
+  const holder = new Gauge({
+    name: "portolan_status_holder",
+    help: "1 while this is the one that writes statuses back, else 0.",
+    registers: [...registers],
+  });
+  const written = new Counter({
+    name: "portolan_status_writes_total",
+    help: "Statuses written back.",
+    registers: [...registers],
+  });
+  const refused = new Gauge({
+    name: "portolan_status_refused",
+    help: "Statuses of the newest compile that the API server does not take.",
+    registers: [...registers],
+  });
+  return (state) => {
+    holder.set(state.isHolder ? 1 : 0);
+    refused.set(state.refused);
+    written.reset();
+    written.inc(state.written);
   };
 }

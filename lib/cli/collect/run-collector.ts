@@ -1,4 +1,5 @@
 import { createCollector } from "../../collect/collector.ts";
+import { createStatusWriter, type StatusWriterOptions } from "../../collect/status/status-writer.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { serveHttp } from "../../front/node-server.ts";
 import type { Origin } from "../../registry/origin.ts";
@@ -9,22 +10,30 @@ import type { LiveOptions } from "./collect-options.ts";
 import { type CollectReport, collectReport } from "./collect-report.ts";
 import { readinessApp } from "./readiness.ts";
 
+/** An API server that statuses are written to, and the lease that says who writes them. */
+export type StatusesTo = Pick<StatusWriterOptions, "client" | "lease">;
+
 /**
  * Fills a source from an origin until somebody stops it, or once, and has it compiled after every push.
  *
  * @param what names the origin, for people
+ * @param statusesTo where what compiles say of the objects is written back to; absent: nowhere
  */
 export async function runCollector(
   origin: Origin,
   what: string,
   options: LiveOptions,
   terminal: Terminal,
+  statusesTo?: StatusesTo,
 ): Promise<void> {
   const { source, keyring, allowEmpty = false, takeOver = false, maxSize, port, host, staleAfter } = options;
   const report = collectReport(terminal, source, options.json === true);
   const stop = stopOnSignal();
   const place = await openObjects({ store: options.store, keyring, isNew: true });
   const compile = untilCompiled(place.compile, report, stop);
+  const writer =
+    statusesTo &&
+    createStatusWriter({ ...statusesTo, ...report.ofStatuses, read: (root) => place.statuses(source, root) });
   let compiling = Promise.resolve();
   const collector = createCollector({
     store: place.objects,
@@ -36,22 +45,25 @@ export async function runCollector(
     storeRescues: place.isRemote,
     pushed(push) {
       report.pushed(push);
-      if (options.compile && options.once !== true) compiling = compile();
+      if (options.compile && options.once !== true) compiling = compile().then(() => writer?.nudge());
     },
     troubled: report.troubled,
   });
   if (options.once === true) {
     await collector.once(stop);
     if (options.compile) report.compiled(await place.compile());
+    await writer?.once();
     return;
   }
   const states = () => [collector.state()];
   const server =
-    port === undefined ? undefined : await serveHttp(readinessApp({ states, staleAfter, now: Date.now }), port, host);
+    port === undefined
+      ? undefined
+      : await serveHttp(readinessApp({ states, statuses: writer?.state, staleAfter, now: Date.now }), port, host);
   if (server !== undefined) report.serving(server.url);
   report.following(what);
   try {
-    await collector.run(stop);
+    await Promise.all([collector.run(stop), writer?.run(stop)]);
   } finally {
     await compiling;
     await server?.close();

@@ -4,6 +4,7 @@ import { createBodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile.ts";
 import { writeShard } from "../source-shard.ts";
 import { problem } from "./delivery.ts";
@@ -27,7 +28,7 @@ export interface WebhookOptions {
 /**
  * The compile function over HTTP. `POST /hooks/recompile` compiles what the sources hold now; `POST /sources/<name>` with
  * `{"files": [{"file", "text"}]}` (`readFill`) fills one first; `/objects/` gives the sources' objects to `httpStore`. Every request is
- * signed, and every write good for once. `/hooks/github/<source>` and `/hooks/gitlab/<source>` compile when a push is told of.
+ * signed, and every write good for once. `GET /sources/<name>/statuses` says what is to be told to a source's objects. `/hooks/github/<source>` and `/hooks/gitlab/<source>` compile when a push is told of.
  */
 export function webhookApp(options: WebhookOptions): Hono {
   const { store, secrets, sources } = options;
@@ -61,6 +62,16 @@ export function webhookApp(options: WebhookOptions): Hono {
       if (fill === undefined) return problem(422, fillForm);
       await writeShard(store, name, fill.files, { allowEmpty: fill.allowEmpty });
       return recompiled(fill.publishing);
+    });
+  });
+
+  app.get("/sources/:name/statuses", (c) => {
+    const name = c.req.param("name");
+    const guarded = { secrets: secretsOf(secrets, name), target: targetOf(c.req.raw), maxBytes: 0, once: false };
+    return guard(c, guarded, async () => {
+      if (!sources.includes(name)) return problem(404, `there is no source ${name}`);
+      const newest = await statusesOfSource(store, name, c.req.query("known"));
+      return Response.json(newest ?? null);
     });
   });
 

@@ -1,19 +1,13 @@
-import { type Config, keyOf } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { KubernetesGateway, ListenerSet } from "../../config/gateway-api/gateway.ts";
-import { fieldsOf, listOf, textOf } from "../../config/untyped.ts";
+import type { GatewayStatus, ListenerStatus } from "../../config/gateway-api/status/status.ts";
 import { step } from "../memo/step.ts";
 import { tracedStep } from "../memo/traced-step.ts";
 import { conditions, type Draft } from "./conditions.ts";
 import type { MadeGateway, MadeListenerSet } from "./gateway.ts";
 import { type GatewayPlace, gatewayPlace, type PlaceSource, reportedAddresses } from "./gateway-place.ts";
 import type { MadeListener } from "./listener.ts";
-import {
-  type GatewayStatus,
-  generationOf,
-  type ListenerStatus,
-  type ObjectStatus,
-  writtenStatus,
-} from "./object-status.ts";
+import { generationOf, type ObjectStatus, objectStatus } from "./object-status.ts";
 import { type Problem, problem } from "./problem.ts";
 
 /** What the status of a Gateway or ListenerSet tells of beside what it became. */
@@ -37,26 +31,18 @@ export const gatewayStatus = tracedStep(
     const all = [made, ...listenerSets].flatMap(({ listeners }) => listeners);
     const place = placeOf(made, all, source);
     const addresses = reportedAddresses(place, config.meta.annotations);
-    const before = writtenAddresses(config);
     const status: GatewayStatus = {
-      ...(addresses.length > 0 ? { addresses } : before.length > 0 ? { addresses: before } : {}),
+      ...(addresses.length === 0 ? {} : { addresses }),
       ...(listenerSets.length === 0 ? {} : { attachedListenerSets: listenerSets.length }),
-      conditions: conditions(generationOf(config), writtenStatus(config, "conditions"), {
+      conditions: conditions(generationOf(config), {
         Accepted: { reason: "Accepted", message: "Resource accepted", problem: services.problem },
         Programmed: programmed(place, services.hosts),
       }),
       ...listenersOf(config, made.listeners, source),
     };
-    return { key: keyOf(config), generation: generationOf(config), status };
+    return objectStatus(config, status);
   },
 );
-
-/** As it was: an address that was told is not taken back while the gateway is somewhere else for a while. */
-const writtenAddresses = (config: Config): readonly { readonly type: string; readonly value: string }[] =>
-  listOf(writtenStatus(config, "addresses")).map((address) => ({
-    type: textOf(fieldsOf(address).type),
-    value: textOf(fieldsOf(address).value),
-  }));
 
 function placeOf(
   { config, services }: MadeGateway,
@@ -99,13 +85,12 @@ function listenersOf(
 ): { readonly listeners?: readonly ListenerStatus[] } {
   if (listeners.length === 0) return {};
   const { name, namespace } = config.meta;
-  const existing = listOf(writtenStatus(config, "listeners"));
   return {
-    listeners: listeners.map(({ parent, supportedKinds, conditions: drafts }, at) => ({
+    listeners: listeners.map(({ parent, supportedKinds, conditions: drafts }) => ({
       name: parent.section,
       attachedRoutes: source.attachedRoutes(namespace, name, parent.section),
       supportedKinds,
-      conditions: conditions(generationOf(config), fieldsOf(existing[at]).conditions, drafts),
+      conditions: conditions(generationOf(config), drafts),
     })),
   };
 }
@@ -120,7 +105,7 @@ export const listenerSetStatus = tracedStep(
     const place = placeOf(gateway, listeners, source);
     const { problem: wrong } = gateway.services;
     const status: GatewayStatus = {
-      conditions: conditions(generationOf(config), writtenStatus(config, "conditions"), {
+      conditions: conditions(generationOf(config), {
         Accepted: {
           reason: "Accepted",
           message: "Resource accepted",
@@ -130,7 +115,7 @@ export const listenerSetStatus = tracedStep(
       }),
       ...listenersOf(config, listeners, source),
     };
-    return { key: keyOf(config), generation: generationOf(config), status };
+    return objectStatus(config, status);
   },
 );
 
@@ -142,11 +127,7 @@ function refusedListenerSet(config: Config<ListenerSet>, message: string): Objec
     Accepted: { reason: "Accepted", message: "", problem: wrong },
     Programmed: { reason: "Programmed", message: "", problem: wrong },
   };
-  return {
-    key: keyOf(config),
-    generation: generationOf(config),
-    status: { conditions: conditions(generationOf(config), writtenStatus(config, "conditions"), drafts) },
-  };
+  return objectStatus(config, { conditions: conditions(generationOf(config), drafts) });
 }
 
 /** Of a ListenerSet for a Gateway of another cluster. */
@@ -163,16 +144,12 @@ export const remoteGatewayStatus = step(
   { config: "identity" },
   ({ config }: { readonly config: Config<KubernetesGateway> }): ObjectStatus => {
     const addresses = (config.spec.addresses ?? []).map(({ type, value = "" }) => ({ type, value }));
-    return {
-      key: keyOf(config),
-      generation: generationOf(config),
-      status: {
-        ...(addresses.length === 0 ? {} : { addresses }),
-        conditions: conditions(generationOf(config), writtenStatus(config, "conditions"), {
-          Accepted: { reason: "Accepted", message: "Resource accepted" },
-          Programmed: { reason: "Programmed", message: "This Gateway is remote; Istio will not program it" },
-        }),
-      },
-    };
+    return objectStatus(config, {
+      addresses,
+      conditions: conditions(generationOf(config), {
+        Accepted: { reason: "Accepted", message: "Resource accepted" },
+        Programmed: { reason: "Programmed", message: "This Gateway is remote; Istio will not program it" },
+      }),
+    });
   },
 );

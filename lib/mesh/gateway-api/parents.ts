@@ -1,3 +1,4 @@
+import { parentText } from "../../config/gateway-api/parent-text.ts";
 import type { ParentReference } from "../../config/gateway-api/reference.ts";
 import { hostsOverlap, isSubsetHost, isWildcard } from "../../config/host-name.ts";
 import type { RouteParent } from "./listener.ts";
@@ -61,12 +62,6 @@ export function attachedParents(route: AttachedRoute, source: ParentSource): rea
     .map((parent) => ({ parent, text: parentText(parent.ref, route.namespace) }))
     .sort((a, b) => (a.text === b.text ? 0 : a.text < b.text ? -1 : 1))
     .map(({ parent }) => parent);
-}
-
-/** A reference as a text; those of one parent that differ in how they are written only have one. */
-export function parentText(ref: ParentReference, routeNamespace: string): string {
-  const { group, kind, name, sectionName = "", port = 0, namespace = routeNamespace } = ref;
-  return `${group}/${kind}/${name}/${sectionName}/${port}.${namespace}`;
 }
 
 function parentsOfReference(

@@ -1,4 +1,4 @@
-import { type Config, keyOf } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
 import type { GatewayClass } from "../../config/gateway-api/gateway.ts";
 import type { GatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
@@ -20,7 +20,7 @@ import {
   remoteListenerSetStatus,
   type StatusSource,
 } from "./gateway-status.ts";
-import { generationOf, type ObjectStatus, writtenStatus } from "./object-status.ts";
+import { generationOf, type ObjectStatus, objectStatus } from "./object-status.ts";
 import { policyStatus } from "./policy-status.ts";
 import type { MadeRoute } from "./route.ts";
 import { routeStatus } from "./route-status.ts";
@@ -66,15 +66,12 @@ function byKey({ key: a }: ObjectStatus, { key: b }: ObjectStatus): number {
 const classStatus = step(
   "status of a class of the Gateway API",
   { config: "identity" },
-  ({ config }: { readonly config: Config<GatewayClass> }): ObjectStatus => ({
-    key: keyOf(config),
-    generation: generationOf(config),
-    status: {
-      conditions: conditions(generationOf(config), writtenStatus(config, "conditions"), {
+  ({ config }: { readonly config: Config<GatewayClass> }): ObjectStatus =>
+    objectStatus(config, {
+      conditions: conditions(generationOf(config), {
         Accepted: { reason: "Accepted", message: "Handled by Istio controller" },
       }),
-    },
-  }),
+    }),
 );
 
 function statusSource(

@@ -1,14 +1,18 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Recompiled } from "../../../lib/compile/recompile.ts";
+import { createCollector } from "../../../lib/collect/collector.ts";
+import { readNewestStatuses } from "../../../lib/compile/newest-statuses.ts";
+import { createRecompiler, type Recompiled } from "../../../lib/compile/recompile.ts";
 import { readShard } from "../../../lib/compile/source-shard.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { noSecrets, type WebhookSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
 import { PortolanError } from "../../../lib/config/diagnostic.ts";
+import type { OriginObject } from "../../../lib/registry/origin.ts";
 import type { Publishing } from "../../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+import { FakeOrigin } from "../../collect/fake-origin.ts";
 
 const secret = "s3cret";
 const nowMs = Date.UTC(2026, 0, 1);
@@ -279,5 +283,63 @@ describe("secrets of sources", () => {
   it("takes another source's secret for that source alone", async () => {
     expect(await status("team", "/sources/main")).toBe(401);
     expect(await status("team", "/hooks/recompile")).toBe(200);
+  });
+});
+
+describe("GET /sources/<name>/statuses", () => {
+  const route = (name: string, uid: string): OriginObject => ({
+    key: `HTTPRoute.gateway.networking.k8s.io/shop/${name}`,
+    version: "1",
+    object: {
+      apiVersion: "gateway.networking.k8s.io/v1",
+      kind: "HTTPRoute",
+      metadata: { name, namespace: "shop", uid, generation: 4 },
+      spec: { parentRefs: [{ group: "", kind: "Service", name: "cart" }] },
+    },
+  });
+
+  /** A store with what two collectors brought, compiled. */
+  async function compiledStore(): Promise<ObjectStore> {
+    const store = memoryStore();
+    for (const [source, name] of [
+      ["main", "a"],
+      ["other", "b"],
+    ] as const) {
+      const origin = new FakeOrigin();
+      const collecting = createCollector({ store, source, origin }).once();
+      await origin.following;
+      origin.whole("all", [route(name, `uid-${name}`)]);
+      await collecting;
+    }
+    await createRecompiler({ store })();
+    return store;
+  }
+  const ask = async (store: ObjectStore, target: string, key = secret) => {
+    const { app } = testApp(undefined, { store });
+    const headers = await signRequest(key, { method: "GET", target, body: new Uint8Array() }, "k", nowMs);
+    return app.request(target, { headers });
+  };
+
+  it("tells a source's collector what is said of its objects, and of no others, once for each root", async () => {
+    const store = await compiledStore();
+    const told = readNewestStatuses(await (await ask(store, "/sources/main/statuses")).json());
+    expect(told?.statuses).toMatchObject([
+      {
+        object: "HTTPRoute.gateway.networking.k8s.io/shop/a",
+        generation: 4,
+        uid: "uid-a",
+        controllers: ["istio.io/gateway-controller"],
+        status: { parents: [{ conditions: [{ type: "Accepted", status: "False" }, {}] }] },
+      },
+    ]);
+    const again = await ask(store, `/sources/main/statuses?known=${told?.root}`);
+    expect(readNewestStatuses(await again.json())).toEqual({ root: told?.root, statuses: undefined });
+  });
+
+  it("tells nobody without the source's secret, and of no source that is not taken", async () => {
+    const store = await compiledStore();
+    expect((await ask(store, "/sources/main/statuses", "wrong")).status).toBe(401);
+    expect((await ask(store, "/sources/other/statuses")).status).toBe(404);
+    expect(await (await ask(memoryStore(), "/sources/main/statuses")).json()).toBe(null);
   });
 });

@@ -100,6 +100,7 @@ describe("objects of the Gateway API", () => {
       }),
       "spec.listeners.1",
     ],
+    ["a name for an address", gateway({}, { addresses: [{ value: "edge" }] }), "spec.addresses.0.value"],
     ["an address twice", gateway({}, { addresses: [{ value: "1.1.1.1" }, { value: "1.1.1.1" }] }), "spec.addresses.1"],
     ["a path without a slash", rule({ matches: [{ path: { value: "a" } }] }), "spec.rules.0.matches.0.path.value"],
     ["a path that goes up", rule({ matches: [{ path: { value: "/a/../b" } }] }), "spec.rules.0.matches.0.path.value"],

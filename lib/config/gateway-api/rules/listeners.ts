@@ -1,4 +1,5 @@
 import { error, type Finding, type Path } from "../../finding.ts";
+import { isIpAddress } from "../../ip-address.ts";
 import { duplicates, each } from "../../rules/values.ts";
 import type { GatewayAddress, KubernetesGateway, Listener, ListenerSet } from "../gateway.ts";
 
@@ -28,6 +29,10 @@ const addressName = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*
 
 function* addressRules(addresses: readonly GatewayAddress[]): Generator<Finding> {
   for (const [index, { type, value }] of addresses.entries()) {
+    if (type === "IPAddress" && value !== undefined && !isIpAddress(value)) {
+      const hint = "write type: Hostname for the name of a Service";
+      yield error(["addresses", index, "value"], `${JSON.stringify(value)} is no IP address`, hint);
+    }
     if (type !== "Hostname" || value === undefined || addressName.test(value)) continue;
     yield error(["addresses", index, "value"], `${JSON.stringify(value)} is no host name`);
   }

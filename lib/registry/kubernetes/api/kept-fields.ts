@@ -24,6 +24,11 @@ export function keptMetadata({ metadata }: ApiItem): Fields {
   };
 }
 
+/** The same, with what a status is told apart by: which object it is about, and which of its specs. */
+export function statusMetadata(item: ApiItem): Fields {
+  return { ...keptMetadata(item), ...pick(item.metadata, "uid", "generation") };
+}
+
 /** All fields but the envelope and the state that a controller writes. */
 export function withoutStatus({
   apiVersion: _version,

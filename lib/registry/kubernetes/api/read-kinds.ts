@@ -10,6 +10,7 @@ import {
   serviceEntryFields,
   serviceFields,
   settingsFields,
+  statusMetadata,
   withoutStatus,
 } from "./kept-fields.ts";
 
@@ -95,7 +96,7 @@ const configKinds: readonly ReadKind[] = kindSchemas.map(
     versions,
     plural,
     isClusterScoped: clusterScoped,
-    keptMetadata,
+    keptMetadata: group.startsWith("gateway.networking.") ? statusMetadata : keptMetadata,
     keptFields: kind === "ServiceEntry" ? serviceEntryFields : withoutStatus,
   }),
 );

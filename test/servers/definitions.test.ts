@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ConfigMeta } from "../../lib/config/config.ts";
+import { groupVersion } from "../../lib/config/group-version.ts";
+import { schemaOf } from "../../lib/config/kind-registry.ts";
+import { isFields } from "../../lib/config/untyped.ts";
+import { createDice, type Dice } from "../fuzz/objects/dice.ts";
+import {
+  randomBackendPolicy,
+  randomGatewayClass,
+  randomGRPCRoute,
+  randomHTTPRoute,
+  randomKubernetesGateway,
+  randomListenerSet,
+  randomReferenceGrant,
+  randomStreamRoute,
+} from "../fuzz/objects/gateway-api.ts";
+import type { Manifest } from "../fuzz/objects/vocabulary.ts";
+import { type ApiServer, openApiServer } from "./api-server.ts";
+import { installGatewayApiKinds } from "./custom-resources.ts";
+import { gatewayApiDefinitions, hasApiServer } from "./server-binaries.ts";
+
+const generators: readonly ((dice: Dice, name: string) => Manifest)[] = [
+  randomHTTPRoute,
+  randomHTTPRoute,
+  randomHTTPRoute,
+  randomKubernetesGateway,
+  randomListenerSet,
+  randomGRPCRoute,
+  randomStreamRoute,
+  randomBackendPolicy,
+  randomBackendPolicy,
+  randomReferenceGrant,
+  randomGatewayClass,
+];
+
+/** What stands in place of something else. A `null` says nothing to us: where nothing may stand it is passed over. */
+const odd: readonly unknown[] = [
+  ...[
+    "",
+    "*",
+    "*.a",
+    "a",
+    "A b",
+    "a.example.com",
+    "10.0.0.1",
+    "/",
+    "/a//b",
+    "/a/..",
+    "/a%2F",
+    "/ä",
+    "x y",
+    "https://*.a",
+    "1h1m",
+    "99999h",
+    "0s",
+  ],
+  ...[
+    "Service",
+    "Gateway",
+    "Exact",
+    "PathPrefix",
+    "RegularExpression",
+    "RequestMirror",
+    "RequestRedirect",
+    "CORS",
+    "TLS",
+    "HTTPS",
+    "TCP",
+    "UDP",
+  ],
+  ...[
+    "Terminate",
+    "Passthrough",
+    "ReplaceFullPath",
+    "ReplacePrefixMatch",
+    "Cookie",
+    "Header",
+    "Permanent",
+    "Hostname",
+    "IPAddress",
+    "URI",
+  ],
+  ...[0, 1, 80, 301, 304, 443, 503, 600, 65_536, -1, 1.5, true, null, [], {}, [[]], "a".repeat(300)],
+];
+
+/** The same with one thing otherwise, anywhere in it. */
+function changed(dice: Dice, value: unknown): unknown {
+  if (Array.isArray(value) && value.length > 0 && dice.chance(85)) {
+    const at = dice.int(value.length);
+    if (dice.chance(10)) return [...value, value[at]];
+    if (dice.chance(5)) return value.toSpliced(at, 1);
+    return value.map((element: unknown, index) => (index === at ? changed(dice, element) : element));
+  }
+  if (isFields(value) && Object.keys(value).length > 0 && dice.chance(90)) {
+    const name = dice.pick(Object.keys(value));
+    const { [name]: member, ...others } = value;
+    if (dice.chance(15)) return others;
+    if (dice.chance(5)) return { ...value, [dice.pick(names)]: dice.pick(odd) ?? 1 };
+    return { ...value, [name]: changed(dice, member) };
+  }
+  return dice.pick(odd);
+}
+
+const names = [
+  ...[
+    "name",
+    "namespace",
+    "port",
+    "sectionName",
+    "group",
+    "kind",
+    "weight",
+    "matches",
+    "filters",
+    "hostname",
+    "type",
+    "value",
+    "percent",
+    "tls",
+  ],
+  ...[
+    "fraction",
+    "scheme",
+    "path",
+    "timeouts",
+    "retry",
+    "uri",
+    "hostnames",
+    "selector",
+    "kinds",
+    "options",
+    "wellKnownCACertificates",
+    "nonsense",
+  ],
+];
+
+/** What we refuse and the definitions do not: each would be refused by Envoy, or could not be read by Istio. */
+const stricter = /is a format command|percent sign|maxSize|is no YAML/;
+
+describe.skipIf(!hasApiServer() || gatewayApiDefinitions() === undefined)(
+  "the Gateway API's definitions in a real API server",
+  () => {
+    let server: ApiServer;
+    beforeAll(async () => {
+      server = await openApiServer();
+      await installGatewayApiKinds(server);
+      for (const name of ["ns1", "ns2", "ns3", "istio-system"])
+        await server.ask("POST", "/api/v1/namespaces", { metadata: { name } });
+    });
+    afterAll(() => server.close());
+
+    /** What a server says of an object; "" if it takes it. */
+    async function theirs({ apiVersion, kind, metadata, ...fields }: Manifest): Promise<string> {
+      const schema = schemaOf(groupVersion(apiVersion).group, kind);
+      const space = schema?.clusterScoped === true ? "" : `/namespaces/${metadata.namespace}`;
+      const path = `/apis/${apiVersion}${space}/${schema?.plural}?dryRun=All&fieldValidation=Strict`;
+      const object = { apiVersion, kind, metadata: { name: metadata.name }, ...fields };
+      return server.ask("POST", path, object).then(
+        () => "",
+        (cause: unknown) => String(cause),
+      );
+    }
+
+    it("take what we take, and refuse what we refuse, their rules in CEL included", async () => {
+      const disagreements: string[] = [];
+      let refused = 0;
+      const count = 1_000;
+      for (let seed = 0; seed < count; seed += 1) {
+        const dice = createDice(seed);
+        const made = dice.pick(generators)(dice, "object-1");
+        const manifest = { ...made, spec: dice.chance(75) ? (changed(dice, made.spec) ?? {}) : made.spec };
+        const { group, version } = groupVersion(manifest.apiVersion);
+        const { name, namespace } = manifest.metadata;
+        const schema = schemaOf(group, manifest.kind);
+        const meta: ConfigMeta = { ...emptyMeta, kind: manifest.kind, group, version, name, namespace };
+        const found =
+          schema?.read(manifest.spec, meta, "refuse").findings.filter(({ severity }) => severity === "error") ?? [];
+        const ours = found.map(({ path, message }) => `${path.join(".")} ${message}`).join("; ");
+        const answer = await theirs(manifest);
+        if (answer !== "") refused += 1;
+        if ((answer === "") === (ours === "") || (answer === "" && stricter.test(ours))) continue;
+        disagreements.push(`seed ${seed}: ${JSON.stringify(manifest.spec)}\n  theirs: ${answer}\n  ours: ${ours}`);
+      }
+      expect(disagreements.slice(0, 5).join("\n\n")).toBe("");
+      expect(refused).toBeGreaterThan(count / 5);
+      expect(refused).toBeLessThan((count * 4) / 5);
+    }, 300_000);
+  },
+);
+
+const emptyMeta: ConfigMeta = {
+  kind: "",
+  group: "",
+  version: "",
+  name: "",
+  namespace: "",
+  domain: "cluster.local",
+  labels: {},
+  annotations: {},
+  resourceVersion: "",
+  creationTimestampMs: 0,
+};
