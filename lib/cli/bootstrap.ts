@@ -14,9 +14,10 @@ import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import type { CertificateSource } from "../mesh/world.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
 import { standInAddress } from "../registry/kubernetes/stand-in.ts";
+import { grpcBootstrapText } from "./grpc-bootstrap.ts";
 import { wholeNumber } from "./numbers.ts";
 import { proxyServices } from "./proxy-services.ts";
-import { serverUrl } from "./server-url.ts";
+import { serverAt, serverUrl } from "./server-url.ts";
 import { printDiagnostics, type Register } from "./terminal.ts";
 
 /** Folder that `npm start` serves, and the commands beside it read, when none is named. */
@@ -28,6 +29,7 @@ interface Options {
   readonly adminPort: number;
   readonly certificates: CertificateSource;
   readonly ads?: Transport | true;
+  readonly certificateFolder: string;
   readonly json?: boolean;
   readonly tokenFile?: string;
   readonly out?: string;
@@ -39,7 +41,7 @@ export const registerBootstrap: Register = (program, terminal) => {
   program
     .command("bootstrap [node]")
     .description(
-      "Prints the Envoy bootstrap of one proxy, `pod.namespace`; without a name lists the proxies of the folder.",
+      "Prints the bootstrap of one proxy, `pod.namespace`, an Envoy or a gRPC program; without a name lists those of the folder.",
     )
     .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder)
     .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
@@ -51,19 +53,20 @@ export const registerBootstrap: Register = (program, terminal) => {
         "sotw",
       ]),
     )
+    .addOption(
+      new Option("--certificate-folder <path>", "where the certificates of a gRPC program lie").default("/etc/certs"),
+    )
     .option("--json", "as JSON instead of YAML")
     .option("--token-file <path>", "where the proxy's token lies on its machine; wants --out")
     .option("--out <folder>", "write envoy.yaml and what belongs to it there, instead of printing it")
     .option("--at <folder>", "where that folder will be on the proxy's machine (default: --out)")
     .addHelpText(
       "after",
-      "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields\n  portolan bootstrap istio-ingressgateway-1.bookshop --ads --server http://127.0.0.1:18000",
+      "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields\n  portolan bootstrap istio-ingressgateway-1.bookshop --ads --server http://127.0.0.1:18000\n  portolan bootstrap echo-1.shop --dir shop/ --server http://127.0.0.1:18000 > grpc-bootstrap.json",
     )
     .action(async (node: string | undefined, options: Options, command: Command) => {
       if (options.ads !== undefined && command.getOptionValueSource("server") === "default")
-        throw new PortolanError(
-          "--ads wants --server: where `portolan dev --grpc-port`, or PORTOLAN_GRPC_PORT, serves",
-        );
+        throw new PortolanError(`--ads wants ${wantsStreams}`);
       const { value: proxies, diagnostics } = proxiesOf(readFiles(await readFolder(options.dir)));
       printDiagnostics(terminal, diagnostics.filter(isTrouble));
       if (node === undefined) {
@@ -77,15 +80,18 @@ export const registerBootstrap: Register = (program, terminal) => {
         const known = proxies.map(({ proxy }) => proxy.id).join(", ");
         throw new PortolanError(`no workload ${node} with a proxy in ${options.dir}; there are: ${known || "none"}`);
       }
-      if (found.proxy.type === "grpc") {
-        throw new PortolanError(
-          `${node} runs no Envoy: its program speaks xDS itself, and Istio's agent beside it or its author writes its bootstrap`,
-        );
-      }
       if (found.proxy.addresses.includes(standInAddress)) {
         terminal.err(
           `${node} stands for pods that are not there yet: put the pod's own address in the place of ${standInAddress}`,
         );
+      }
+      if (found.proxy.type === "grpc") {
+        if (command.getOptionValueSource("server") === "default")
+          throw new PortolanError(`${node} is a gRPC program and reads a stream: ${wantsStreams}`);
+        const text = grpcBootstrapText(found, options);
+        if (options.out === undefined) terminal.out(text);
+        else await writeInto(options.out, "grpc-bootstrap.json", text);
+        return;
       }
       if (options.tokenFile !== undefined && options.out === undefined)
         throw new PortolanError("--token-file wants --out: the bootstrap comes with a second file");
@@ -99,12 +105,18 @@ export const registerBootstrap: Register = (program, terminal) => {
         terminal.out(text);
         return;
       }
-      await mkdir(options.out, { recursive: true });
-      await writeFile(join(options.out, "envoy.yaml"), `${text}\n`);
+      await writeInto(options.out, "envoy.yaml", text);
       if (options.tokenFile !== undefined)
-        await writeFile(join(options.out, tokenSecretName), `${dump(tokenSecret(options.tokenFile))}`);
+        await writeInto(options.out, tokenSecretName, dump(tokenSecret(options.tokenFile)).trimEnd());
     });
 };
+
+const wantsStreams = "--server: where `portolan dev --grpc-port`, or PORTOLAN_GRPC_PORT, serves";
+
+async function writeInto(folder: string, file: string, text: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, file), `${text}\n`);
+}
 
 /** Name of the file that leads a bootstrap to its token. */
 const tokenSecretName = "token.sds.yaml";
@@ -161,20 +173,13 @@ export function bootstrapFor(
     readonly transport?: Transport;
   } = {},
 ): ReturnType<typeof bootstrapOf> {
-  const url = new URL(server);
-  const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   const services = proxyServices(settings, proxy.addresses, node.cluster);
   return bootstrapOf({
     nodeId: node.id,
     nodeCluster: node.cluster,
     metadata: JSON.parse(JSON.stringify(node.metadata)),
     ...(node.locality === undefined ? {} : { locality: node.locality }),
-    server: {
-      host: url.hostname.replace(/^\[|\]$/g, ""),
-      port,
-      ...access,
-      ...(url.protocol === "https:" ? { tls: { caFile: "/etc/ssl/certs/ca-certificates.crt" } } : {}),
-    },
+    server: { ...serverAt(server), ...access },
     transport,
     adminPort,
     services,

@@ -246,10 +246,11 @@ async function openRound(
     const following = await followOrigins(origins, store, report, changed, stopped);
     if (following === undefined) return { ...urls, close };
     closing.push(following.close);
+    // Before anything is read: what is saved meanwhile is read once more.
+    if (folder !== undefined) closing.push(await watchFolder(folder, changed));
     const first = await again();
     const example = () => exampleIn(first.compiled.loaded, server.url, options.certificates);
     if (!isAgain) report.serving(urls, authentication.description, example());
-    if (folder !== undefined) closing.push(await watchFolder(folder, changed));
     return { ...urls, close };
   } catch (cause) {
     await close();

@@ -13,3 +13,18 @@ export function serverUrl(text: string): string {
     `--server wants a URL of http or https: write ${URL.canParse(meant) ? meant : "http://localhost:8080"}, not ${text}`,
   );
 }
+
+/** Where such a URL leads. Over TLS the server's name is checked against the machine's own authorities. */
+export function serverAt(server: string): {
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: { readonly caFile: string };
+} {
+  const url = new URL(server);
+  const isSecure = url.protocol === "https:";
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(url.port) || (isSecure ? 443 : 80),
+    ...(isSecure ? { tls: { caFile: "/etc/ssl/certs/ca-certificates.crt" } } : {}),
+  };
+}

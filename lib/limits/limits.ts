@@ -68,7 +68,9 @@ export const limits = {
   answersBytes: 128 * MiB,
   /** What is remembered of nodes whose polls are held; others are answered at once. */
   heldBytes: 32 * MiB,
-  /** What streams remember of their readers. */
+  /** What a discovery stream remembers of its reader. 10,000 names with their versions take a fifth. */
+  streamBytes: 16 * MiB,
+  /** What all of them remember. */
   watchedBytes: 512 * MiB,
   /** What is remembered of answers that nodes have not confirmed. */
   refusalBytes: 4 * MiB,

@@ -8,7 +8,7 @@ const cli = new URL("../../functions/cli.ts", import.meta.url).pathname;
 export async function startDev(
   folder: string,
   more: readonly string[] = [],
-): Promise<{ readonly url: string; readonly grpcUrl: string; stop(): Promise<void> }> {
+): Promise<{ readonly url: string; readonly grpcUrl: string; stop(): Promise<void>; kill(): Promise<void> }> {
   const args = [cli, "dev", folder, "--port", "0", "--json", "--store", join(folder, ".store"), ...more];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const exit = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -24,6 +24,11 @@ export async function startDev(
     grpcUrl,
     async stop() {
       child.kill("SIGTERM");
+      await exit;
+    },
+    /** As a machine that fails would. */
+    async kill() {
+      child.kill("SIGKILL");
       await exit;
     },
   };

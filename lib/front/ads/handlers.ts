@@ -1,13 +1,13 @@
 import type { DescMessage, DescMethodBiDiStreaming, MessageShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, createConnectRouter, createContextValues } from "@connectrpc/connect";
+import { Code, ConnectError, createConnectRouter } from "@connectrpc/connect";
 import type { Compression, UniversalHandler } from "@connectrpc/connect/protocol";
 import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery/v3/ads_pb.ts";
 import { DeltaQuestionSchema, DiscoveryQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { createBudget } from "../../limits/budget.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { refusalOf } from "../auth/guard.ts";
 import { copies } from "../connect/answers.ts";
 import { callerKey, readOptions, toConnectError } from "../connect/calls.ts";
+import { guarded } from "../connect/guarded.ts";
 import type { Front } from "../front.ts";
 import { createDifferences } from "./differences.ts";
 import type { StreamKind } from "./due.ts";
@@ -89,15 +89,4 @@ function handlerOf<I extends DescMessage, O extends DescMessage>(
   const [handler] = router.handlers;
   if (handler === undefined) throw new Error("a router has a handler for what it was given");
   return guarded(front, handler);
-}
-
-/** Before anything of a stream is read, it is known who opens it. */
-function guarded(front: Front, handler: UniversalHandler): UniversalHandler {
-  const handle: UniversalHandler = Object.assign(async (request: Parameters<UniversalHandler>[0]) => {
-    const found = await front.authentication.identify({ header: (name) => request.header.get(name) ?? undefined });
-    const refusal = refusalOf(found, "node");
-    if (found.kind === "refused" || refusal !== undefined) return { status: refusal?.status ?? 401 };
-    return handler({ ...request, contextValues: createContextValues().set(callerKey, found.caller) });
-  }, handler);
-  return handle;
 }

@@ -80,6 +80,7 @@ export async function* discoveryStream<M>(
 ): AsyncGenerator<M> {
   let reader: Reader | undefined;
   let costBytes = 0;
+  const costs: Costs = new WeakMap();
   let isOver = false;
   let failure: unknown;
   let nonces = 0;
@@ -87,7 +88,9 @@ export async function* discoveryStream<M>(
   const endMs = performance.now() + front.limits.streamMs;
 
   function pay(next: Reader): void {
-    const bytes = costOf(next);
+    const bytes = costOf(next, costs);
+    if (bytes > front.limits.streamBytes)
+      throw new ConnectError(`more than ${front.limits.streamBytes} bytes are subscribed to`, Code.ResourceExhausted);
     if (!budget.take(Math.max(bytes - costBytes, 0)))
       throw new ConnectError("too much is subscribed to on all streams together", Code.ResourceExhausted);
     budget.give(Math.max(costBytes - bytes, 0));
@@ -266,15 +269,27 @@ function noteOf(
   return { nonce, names, kept: has && wireVersion(has.version), version, classId, root };
 }
 
+/** What was worked out before, by claims and watches: of these one changes at a time. */
+type Costs = WeakMap<NodeClaims | Watch, number>;
+
 /** About what is remembered of a reader, in bytes. */
-function costOf({ claims, watches }: Reader): number {
-  let bytes = 1_000 + 3 * JSON.stringify(claims).length;
-  for (const { names, owed, refused } of watches.values()) {
-    if (names !== "all") for (const name of names) bytes += 32 + name.length;
-    if (owed.kind === "names") bytes += 64 * owed.names.length;
-    if (owed.kind === "all")
-      for (const [name, version] of owed.known) bytes += 100 + 2 * (name.length + version.length);
-    for (const name of refused) bytes += 16 + 2 * name.length;
-  }
-  return bytes;
+function costOf({ claims, watches }: Reader, costs: Costs): number {
+  const known = <T extends NodeClaims | Watch>(value: T, work: (value: T) => number): number => {
+    const bytes = costs.get(value) ?? work(value);
+    costs.set(value, bytes);
+    return bytes;
+  };
+  const claimed = known(claims, (value) => 1_000 + 3 * JSON.stringify(value).length);
+  return [...watches.values()].reduce((sum, watch) => sum + known(watch, costOfWatch), claimed);
+}
+
+function costOfWatch({ names, owed, refused, gone, open }: Watch): number {
+  let bytes = 0;
+  if (names !== "all") for (const name of names) bytes += 32 + name.length;
+  if (owed.kind === "names") bytes += 64 * owed.names.length;
+  if (owed.kind === "all") for (const [name, version] of owed.known) bytes += 100 + 2 * (name.length + version.length);
+  for (const name of refused) bytes += 16 + 2 * name.length;
+  // Their texts are the snapshot's.
+  for (const answer of open) bytes += 200 + 8 * answer.names.length;
+  return bytes + 32 * gone.length;
 }

@@ -155,16 +155,28 @@ function subscribed(watch: Watch, subscribe: readonly string[], unsubscribe: rea
   // Who wants everything and names something besides asks for that once more.
   if (watch.names === "all" && !unsubscribe.includes(everything))
     return { ...watch, owed: alsoOwed(watch.owed, subscribe) };
-  const wanted = new Set(watch.names === "all" ? [] : watch.names);
-  for (const name of unsubscribe) wanted.delete(name);
-  for (const name of subscribe) wanted.add(name);
+  const names = changedNames(watch.names === "all" ? [] : watch.names, subscribe, unsubscribe);
   const owed = alsoOwed(watch.owed, subscribe);
-  return {
-    ...watch,
-    names: sorted(wanted),
-    gone: watch.gone.filter(({ name }) => wanted.has(name)),
-    owed: onlyWanted(owed, [...wanted]),
-  };
+  if (unsubscribe.length === 0) return { ...watch, names, owed };
+  const left = new Set(unsubscribe);
+  for (const name of subscribe) left.delete(name);
+  return { ...watch, names, gone: watch.gone.filter(({ name }) => !left.has(name)), owed: onlyWanted(owed, names) };
+}
+
+/** Sorted names without some and with others, in time that grows with the list and not with its sorting: readers may name one at a time. */
+function changedNames(
+  names: readonly string[],
+  added: readonly string[],
+  removed: readonly string[],
+): readonly string[] {
+  const [more, less] = [sorted(added), new Set(removed)];
+  const changed: string[] = [];
+  let at = 0;
+  for (const name of names) {
+    for (let next = more[at]; next !== undefined && next <= name; next = more[++at]) changed.push(next);
+    if (changed.at(-1) !== name && !less.has(name)) changed.push(name);
+  }
+  return changed.concat(more.slice(at));
 }
 
 /** What a request says of the answers before it. */

@@ -11,6 +11,7 @@ import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono/tiny";
+import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { framesWithin } from "../ads/frames.ts";
 import { adsHandlers } from "../ads/handlers.ts";
@@ -19,15 +20,18 @@ import type { Front } from "../front.ts";
 import { lastAnswersMs, type RunningServer } from "../node-server.ts";
 import { problem } from "../responses.ts";
 import { discoveryCalls } from "./calls.ts";
+import { guarded } from "./guarded.ts";
 import { gzip } from "./gzip.ts";
+import { healthHandlers } from "./health.ts";
 import { mountConnect } from "./mount.ts";
+import { reflectionHandlers } from "./reflection.ts";
 import { rpcHandlers } from "./rpc-handlers.ts";
 
 /** Serves gRPC, gRPC-Web and Connect over HTTP/2 without TLS, on a port of its own. */
 export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): Promise<RunningServer> {
   const { limits } = front;
   const withStreams = new Set<Http2Session>();
-  const listener = callListener(front, streamListener(front, withStreams));
+  const listener = callListener(front, withStreams);
   const sessions = new Set<Http2Session>();
   const settings = { maxConcurrentStreams: limits.streams, maxHeaderListSize: limits.headerBytes };
   const server = createServer({ settings }, listener);
@@ -64,12 +68,26 @@ export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): P
 
 type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 
-/** gRPC and gRPC-Web by the library, Connect as over HTTP/1.1. @param streams answers calls that are discovery streams */
-function callListener(front: Front, streams: ReadonlyMap<string, Listener>): Listener {
-  const acceptCompression = [gzip];
-  const handlers = new Map(
-    rpcHandlers(front, discoveryCalls(front), { acceptCompression }).map((handler) => [handler.requestPath, handler]),
-  );
+/**
+ * gRPC and gRPC-Web by the library, Connect as over HTTP/1.1.
+ *
+ * @param withStreams connections that have a stream that lasts, kept here
+ */
+function callListener(front: Front, withStreams: Set<Http2Session>): Listener {
+  const options = { acceptCompression: [gzip] };
+  const discovery = adsHandlers(front, options.acceptCompression);
+  const unary = rpcHandlers(front, discoveryCalls(front), options);
+  const services = [...discovery, ...unary].map(({ service }) => service);
+  const reflection = reflectionHandlers([...services, Health], front.limits, options).map((one) => guarded(front, one));
+  const names = [...services, Health, ...reflection.map(({ service }) => service)].map(({ typeName }) => typeName);
+  const health = healthHandlers(front, new Set(names), options);
+  const { discoveryStreams, calls: most } = front.limits;
+  const streams = new Map([
+    ...lastingListeners(front, discovery, discoveryStreams, withStreams),
+    ...lastingListeners(front, [health.watch], most, withStreams),
+    ...lastingListeners(front, reflection, most, withStreams),
+  ]);
+  const handlers = byPath([...unary, health.check]);
   const connect = new Hono();
   connect.use(guard(front.authentication));
   mountConnect(connect, front);
@@ -86,25 +104,34 @@ function callListener(front: Front, streams: ReadonlyMap<string, Listener>): Lis
   };
 }
 
+const byPath = (handlers: readonly UniversalHandler[]): ReadonlyMap<string, UniversalHandler> =>
+  new Map(handlers.map((handler) => [handler.requestPath, handler]));
+
 const pathOf = ({ url }: Http2ServerRequest): string => url.split("?", 1)[0] ?? "";
 /** Not gRPC-Web's kind of stream, which nobody here speaks. */
 const isRpc = ({ headers }: Http2ServerRequest): boolean => /^application\/grpc\b/.test(headers["content-type"] ?? "");
 
 /**
- * Discovery streams by their paths. They last: what ends them is a reader that takes nothing, a connection on which nobody answers,
- * and their age.
+ * Streams that last, by their paths: what ends them is a reader that takes nothing, a connection on which nobody answers, and their
+ * age.
  *
+ * @param most of all of them at a time
  * @param withStreams connections that have one, kept here
  */
-function streamListener(front: Front, withStreams: Set<Http2Session>): ReadonlyMap<string, Listener> {
-  const { discoveryStreams, keepAliveMs, callMs } = front.limits;
+function lastingListeners(
+  front: Front,
+  handlers: readonly UniversalHandler[],
+  most: number,
+  withStreams: Set<Http2Session>,
+): ReadonlyMap<string, Listener> {
+  const { keepAliveMs, callMs } = front.limits;
   let open = 0;
   const listen =
     (handler: UniversalHandler): Listener =>
     (request, response) => {
       const { stream } = response;
       const { session } = stream;
-      if (open >= discoveryStreams || session === undefined) {
+      if (open >= most || session === undefined) {
         stream.close(constants.NGHTTP2_REFUSED_STREAM);
         return;
       }
@@ -118,7 +145,7 @@ function streamListener(front: Front, withStreams: Set<Http2Session>): ReadonlyM
       if (!withStreams.has(session)) keepAlive(session, keepAliveMs, withStreams);
       answerRpc(front, handler, request, response, true);
     };
-  return new Map(adsHandlers(front, [gzip]).map((handler) => [handler.requestPath, listen(handler)]));
+  return new Map(handlers.map((handler) => [handler.requestPath, listen(handler)]));
 }
 
 /** Ends a stream whose reader leaves what was written to it where it is. */

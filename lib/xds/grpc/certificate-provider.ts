@@ -7,8 +7,8 @@ import type {
 import { packAny } from "../core-messages.ts";
 import { workloadCertificate, workloadRootCa } from "../names.ts";
 
-/** The provider that the bootstrap of Istio's agent defines. */
-const instanceName = "default";
+/** The provider that bootstraps define, those of Istio's agent too. */
+export const instanceName = "default";
 
 /**
  * Mutual TLS as a gRPC program takes it: it knows no SDS, and asks a provider of its bootstrap for certificates. They are named in the fields

@@ -220,6 +220,25 @@ describe.each(["sotw", "delta"] as const)("a stream, %s", (kind) => {
     expect(await accept(next, ["r"])).toEqual(["+r=1"]);
   });
 
+  it("remembers no more of one reader than it may, however little he asks for at a time", async () => {
+    const { url } = await serving({ routes: { r: "1" } }, { limits: { ...limits, streamBytes: 100_000 } });
+    const on = stream(url, kind);
+    on.ask({ type: "routes", names: ["r"] });
+    let names: readonly string[] = [];
+    const asking = async () => {
+      for (let turn = 0; turn < 50; turn += 1) {
+        const { nonce } = await on.next();
+        const more = Array.from({ length: 100 }, (_, i) => `route ${turn} ${i}`);
+        names = kind === "sotw" ? [...names, ...more] : more;
+        on.ask({ type: "routes", names, nonce });
+      }
+    };
+    await expect(asking()).rejects.toThrow("resource_exhausted");
+    const next = stream(url, kind);
+    next.ask({ type: "routes", names: ["r"] });
+    expect(await accept(next, ["r"])).toEqual(["+r=1"]);
+  });
+
   it("takes no more streams than it may, and those that end make room", async () => {
     const { url } = await serving({ clusters: { a: "1" } }, { limits: { ...limits, discoveryStreams: 1 } });
     const first = stream(url, kind);

@@ -109,6 +109,22 @@ describe("a delta request", () => {
   });
 });
 
+describe("a delta watch of names", () => {
+  it("gains what is subscribed to and loses what is not any more, one at a time or many", () => {
+    const wanted = new Set<string>();
+    let watch = delta("routes", undefined, { subscribe: ["m"] }).watch;
+    wanted.add("m");
+    for (let i = 1; i < 300; i += 1) {
+      const subscribe = Array.from({ length: i % 4 }, (_, at) => `r${(i * 37 + at * 11) % 50}`);
+      const unsubscribe = Array.from({ length: i % 3 }, (_, at) => `r${(i * 17 + at * 5) % 50}`);
+      watch = delta("routes", watch, { subscribe, unsubscribe }).watch;
+      for (const name of unsubscribe) wanted.delete(name);
+      for (const name of subscribe) wanted.add(name);
+      expect(watch.names).toEqual([...wanted].toSorted());
+    }
+  });
+});
+
 describe("a watch, whatever it is asked", () => {
   /** Numbers that look like chance and are the same each time. */
   function* numbers(seed: number): Generator<number> {
