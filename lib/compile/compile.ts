@@ -3,8 +3,10 @@ import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
-import type { World } from "../mesh/world.ts";
+import type { ProxyViews } from "../mesh/views/views-of.ts";
+import type { CertificateSource, World } from "../mesh/world.ts";
 import type {
+  CompiledClass,
   CompiledList,
   CompiledResource,
   CompiledShape,
@@ -15,7 +17,7 @@ import type { ResourceType } from "../snapshot/resource-type.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
-import { generate } from "../xds/generate.ts";
+import { generateFromViews } from "../xds/generate.ts";
 import type { ClassResources, Resource } from "../xds/resource.ts";
 import { pollShape } from "../xds/shape.ts";
 import { checkByElements } from "./check-by-elements.ts";
@@ -42,25 +44,14 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
   const say = (more: readonly Diagnostic[]): void => {
     for (const diagnostic of more) diagnostics.add(diagnostic);
   };
-  const withBinary = world.binaryForms === true;
-  const classes = census.value.classes.map((proxyClass) => {
-    const generated = generate(mesh.value, proxyClass.proxy, memo);
+  const { certificates = "sds", binaryForms: withBinary = false } = world;
+  const classes = census.value.classes.map(({ id, views }) => {
+    const generated = generateFromViews(views, memo);
+    const resources = generated.value;
+    const compiled = compiledClass(memo, { id, kind: views.kind, resources, certificates, withBinary });
     say(generated.diagnostics);
-    if (proxyClass.proxy.type === "grpc") {
-      // A program asks over streams, for certificates its bootstrap: its answers have one shape.
-      const only = encodeShape(generated.value, withBinary, memo, say);
-      return { id: proxyClass.id, stream: only, poll: only };
-    }
-    const stream =
-      (world.certificates ?? "sds") === "sds"
-        ? generated.value
-        : withCertificateFiles(generated.value, defaultCertificateFiles, memo);
-    const poll = pollShape(stream, memo);
-    return {
-      id: proxyClass.id,
-      stream: encodeShape(stream, withBinary, memo, say),
-      poll: encodeShape(poll, withBinary, memo, say),
-    };
+    say(compiled.diagnostics);
+    return compiled.value;
   });
   const told = mesh.value.statuses();
   const statuses = compiledStatuses(told, memo);
@@ -81,25 +72,50 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
   };
 }
 
-function encodeShape(
-  resources: ClassResources,
-  withBinary: boolean,
-  memo: Memo,
-  say: (diagnostics: readonly Diagnostic[]) => void,
-): CompiledShape {
+interface ClassInputs {
+  readonly id: string;
+  readonly kind: ProxyViews["kind"];
+  readonly resources: ClassResources;
+  readonly certificates: CertificateSource;
+  readonly withBinary: boolean;
+}
+
+/** Both shapes of a class whose resources are what they were cost one look-up. */
+const compiledClass = step(
+  "compiled class",
+  { id: "value", kind: "value", resources: "identity", certificates: "value", withBinary: "value" },
+  ({ id, kind, resources, certificates, withBinary }: ClassInputs, memo: Memo): Stage<CompiledClass> => {
+    if (kind === "grpc") {
+      // A program asks over streams, for certificates its bootstrap: its answers have one shape.
+      const { value: only, diagnostics } = encodeShape(resources, withBinary, memo);
+      return { value: { id, stream: only, poll: only }, diagnostics };
+    }
+    const streamed =
+      certificates === "sds" ? resources : withCertificateFiles(resources, defaultCertificateFiles, memo);
+    const stream = encodeShape(streamed, withBinary, memo);
+    const poll = encodeShape(pollShape(streamed, memo), withBinary, memo);
+    return {
+      value: { id, stream: stream.value, poll: poll.value },
+      diagnostics: [...stream.diagnostics, ...poll.diagnostics],
+    };
+  },
+);
+
+function encodeShape(resources: ClassResources, withBinary: boolean, memo: Memo): Stage<CompiledShape> {
+  const diagnostics: Diagnostic[] = [];
   const encode = (type: ResourceType): CompiledList => {
     const shared = encodedList(memo, { type, resources: resources[type].shared, withBinary });
     const own = encodedList(memo, { type, resources: resources[type].own, withBinary });
-    say(shared.diagnostics);
-    say(own.diagnostics);
+    diagnostics.push(...shared.diagnostics, ...own.diagnostics);
     return joinParts(memo, { shared: shared.value, own: own.value });
   };
-  return {
+  const value = {
     clusters: encode("clusters"),
     endpoints: encode("endpoints"),
     listeners: encode("listeners"),
     routes: encode("routes"),
   };
+  return { value, diagnostics };
 }
 
 interface EncodeInputs {

@@ -3,11 +3,13 @@ import { type Blob, jsonBlob } from "./blob.ts";
 import type { CompiledNode } from "./compiled.ts";
 import type { NodeShard, NodeShardRef } from "./root.ts";
 
-/** The node index, cut into shards of some hundred keys at boundaries that depend on the keys alone. */
-export function encodeNodeIndex(nodes: readonly CompiledNode[]): {
+export interface NodeIndex {
   readonly refs: readonly NodeShardRef[];
   readonly blobs: readonly Blob[];
-} {
+}
+
+/** The node index, cut into shards of some hundred keys at boundaries that depend on the keys alone. */
+export function encodeNodeIndex(nodes: readonly CompiledNode[]): NodeIndex {
   const classes = new Map<string, string>();
   for (const node of nodes) for (const key of node.keys) classes.set(key, node.classId);
   const shards: [string, string][][] = [];

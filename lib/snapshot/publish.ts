@@ -7,8 +7,7 @@ import { type Act, createLeader, type LeadOptions } from "./head/lead.ts";
 import type { Head, Pin, Share } from "./root.ts";
 import { createBlobCheck } from "./upkeep/blob-check.ts";
 import { createWorldCheck } from "./worlds/check-world.ts";
-import { createTreeEncoder } from "./worlds/encode-tree.ts";
-import { encodeWorld } from "./worlds/encode-world.ts";
+import { createWorldEncoder } from "./worlds/encode-world.ts";
 import { type Written, writeBlobs } from "./write-blobs.ts";
 
 export type PublishResult =
@@ -59,14 +58,14 @@ export interface Publisher {
 export type PublisherOptions = LeadOptions;
 
 export function createPublisher(store: ObjectStore, options: PublisherOptions = {}): Publisher {
-  const encodeTree = createTreeEncoder();
-  const lead = createLeader(store, encodeTree, options);
+  const encodeWorld = createWorldEncoder();
+  const lead = createLeader(store, encodeWorld, options);
   const check = createWorldCheck();
 
   return {
     head: () => readHead(store, options),
     async stage(world) {
-      const encoded = encodeWorld(world, encodeTree);
+      const encoded = encodeWorld(world);
       await writeBlobs(store, createBlobCheck(store), [encoded], { there: new Set(), found: new Set() });
       return encoded.rootBlob.hash;
     },

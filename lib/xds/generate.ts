@@ -6,7 +6,7 @@ import { step } from "../mesh/memo/step.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Proxy } from "../mesh/proxy/proxy.ts";
 import type { ClusterView, EndpointView, ListenerView, RouteView } from "../mesh/views/views.ts";
-import { type EnvoyViews, viewsOf } from "../mesh/views/views-of.ts";
+import { type EnvoyViews, type ProxyViews, viewsOf } from "../mesh/views/views-of.ts";
 import { generateClusters } from "./clusters/generate-clusters.ts";
 import { generateEndpoints } from "./endpoints/generate-endpoints.ts";
 import { applyClusterPatches } from "./envoy-filter/apply-cluster-patches.ts";
@@ -24,10 +24,12 @@ import { generateRoutes } from "./routes/generate-routes.ts";
  * @param memo answers for views that other proxies share are made once
  * @returns the same object as long as all views are
  */
-export function generate(mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResources> {
-  const views = viewsOf(mesh, proxy, memo);
-  return views.kind === "grpc" ? grpcResources(memo, views) : classResources(memo, views);
-}
+export const generate = (mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResources> =>
+  generateFromViews(viewsOf(mesh, proxy, memo), memo);
+
+/** The same for a class whose views were selected before. */
+export const generateFromViews = (views: ProxyViews, memo: Memo): Stage<ClassResources> =>
+  views.kind === "grpc" ? grpcResources(memo, views) : classResources(memo, views);
 
 const classResources = step(
   "resources of a class",

@@ -13,7 +13,7 @@ export function createLeasedCompiler(
     // A reader for each: it is seldom asked, and keeps what it has read.
     const reader = createSnapshotReader(store);
     const { diagnostics, sources } = (await reader.root(root)).root;
-    // What `encodeWorld` wrote, under its checksum.
+    // What `createWorldEncoder` wrote, under its checksum.
     const told: readonly Diagnostic[] = JSON.parse(await reader.text(diagnostics));
     const names = sources.map(({ name }) => name);
     return [...told, ...(await staleSources(store, names, now()))];

@@ -5,7 +5,7 @@ import { keepLast, lastMade } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import { ProxyAnswers } from "../views/proxy-answers.ts";
+import { ProxyAnswers, targetsOf } from "../views/proxy-answers.ts";
 import { tracedViewsOf } from "../views/views-of.ts";
 import { type AskedOfProxies, answerTo, nothingAsked, withQuestions } from "./asked.ts";
 import { type ClassReads, classReads } from "./class-reads.ts";
@@ -66,13 +66,7 @@ function alikeProxies(
   asked: AskedOfProxies,
   memo: Memo,
 ): readonly AlikeProxies[] {
-  const answers = answersOfAll(
-    memo,
-    "census",
-    census,
-    { asked },
-    (proxy) => new ProxyAnswers(proxy, registry, memo).targets,
-  );
+  const answers = answersOfAll(memo, "census", census, { asked }, (proxy) => targetsOf(memo, { registry, proxy }));
   return groups(memo, { census, answers });
 }
 
@@ -92,7 +86,7 @@ const answersOfAll = pass(
     memo: Memo,
   ): Answers => {
     const questions = asked.byNamespace.get(proxy.namespace)?.values() ?? [];
-    const node = new ProxyAnswers(proxy, { serviceTargets: () => targets }, memo);
+    const node = new ProxyAnswers(proxy, () => targets, memo);
     return { namespace: proxy.namespace, answers: [...questions].map((question) => answerTo(node, question)) };
   },
 );

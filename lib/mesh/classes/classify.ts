@@ -51,7 +51,11 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
   const census = sameList(memo, "census", proxies);
   const entries = createEntries(mesh, memo);
   const { groups, reads } = groupByAnswers(mesh, census, memo);
-  const ids = groups.map((group) => entries.enter(group.first).id);
+  const ids = sameList(
+    memo,
+    "class ids",
+    groups.map((group) => entries.enter(group.first).id),
+  );
   const defaults = new Map<string, string>();
   for (const proxy of defaultsOf(memo, { census, meshConfig: mesh.config })) {
     defaults.set(`${proxy.type}/${proxy.namespace}`, entries.enter(proxy).id);
@@ -61,10 +65,10 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
       classes: [...entries.classes.values()].sort((a, b) => byCodePoint(a.id, b.id)),
       classifier: {
         ...reads,
-        classes: projectionTable(census, groups, ids, reads, memo),
+        classes: projectionTable(memo, { census, groups, ids, reads }),
         defaults: sortedRecord(defaults),
       },
-      nodes: nodesOf(census, groups, ids),
+      nodes: nodesOf(memo, { census, groups, ids }),
     },
     diagnostics: [...entries.diagnostics],
   };
@@ -103,25 +107,30 @@ function classId(proxy: Proxy, { clusters, endpoints, listeners, routes }: Proxy
   return `${proxy.type}-${fingerprint(plainText([clusters.key, endpoints.key, listeners.key, routes.key]))}`;
 }
 
-/** Projection of what each node would send → class; without those that stand for several. */
-function projectionTable(
-  census: readonly Proxy[],
-  groups: readonly AlikeProxies[],
-  ids: readonly string[],
-  reads: ClassReads,
-  memo: Memo,
-): Readonly<Record<string, string>> {
-  const table = new Map<string, string | undefined>();
-  for (const [at, { members }] of groups.entries()) {
-    for (const position of members) {
-      const proxy = census[position];
-      const projection = proxy && projectionOf(memo, { proxy, reads });
-      if (projection === undefined) continue;
-      table.set(projection, !table.has(projection) || table.get(projection) === ids[at] ? ids[at] : undefined);
-    }
-  }
-  return sortedRecord(table);
+interface Placed {
+  readonly census: readonly Proxy[];
+  readonly groups: readonly AlikeProxies[];
+  /** Of the groups' classes. */
+  readonly ids: readonly string[];
 }
+
+/** Projection of what each node would send → class; without those that stand for several. */
+const projectionTable = step(
+  "table of projections",
+  { census: "identity", groups: "identity", ids: "identity", reads: "identity" },
+  ({ census, groups, ids, reads }: Placed & { readonly reads: ClassReads }, memo: Memo) => {
+    const table = new Map<string, string | undefined>();
+    for (const [at, { members }] of groups.entries()) {
+      for (const position of members) {
+        const proxy = census[position];
+        const projection = proxy && projectionOf(memo, { proxy, reads });
+        if (projection === undefined) continue;
+        table.set(projection, !table.has(projection) || table.get(projection) === ids[at] ? ids[at] : undefined);
+      }
+    }
+    return sortedRecord(table);
+  },
+);
 
 const projectionOf = step(
   "projection of a proxy",
@@ -130,23 +139,25 @@ const projectionOf = step(
     project({ ...reads, classes: {}, defaults: {} }, claimsOf(proxy)),
 );
 
-function nodesOf(
-  census: readonly Proxy[],
-  groups: readonly AlikeProxies[],
-  ids: readonly string[],
-): readonly CensusNode[] {
-  const idOf = new Map<number, string>();
-  for (const [at, { members }] of groups.entries()) for (const position of members) idOf.set(position, ids[at] ?? "");
-  return census.map(({ id, addresses, serviceAccount }, position) => ({
-    keys: [
-      id,
-      // The pods of templates share an address that none of them has.
-      ...addresses.filter((address) => address !== standInAddress),
-      ...(serviceAccount === "" ? [] : [accountKey(serviceAccount, id)]),
-    ],
-    classId: idOf.get(position) ?? "",
-  }));
-}
+const nodesOf = step(
+  "nodes of a census",
+  { census: "identity", groups: "identity", ids: "identity" },
+  ({ census, groups, ids }: Placed): readonly CensusNode[] => {
+    const idOf = new Map<number, string>();
+    for (const [at, { members }] of groups.entries()) {
+      for (const position of members) idOf.set(position, ids[at] ?? "");
+    }
+    return census.map(({ id, addresses, serviceAccount }, position) => ({
+      keys: [
+        id,
+        // The pods of templates share an address that none of them has.
+        ...addresses.filter((address) => address !== standInAddress),
+        ...(serviceAccount === "" ? [] : [accountKey(serviceAccount, id)]),
+      ],
+      classId: idOf.get(position) ?? "",
+    }));
+  },
+);
 
 const defaultsOf = step(
   "default sidecars",

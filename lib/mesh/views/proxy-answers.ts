@@ -30,11 +30,14 @@ export class ProxyAnswers {
   readonly serviceAccount: string;
   readonly interceptionMode: MeshProxy["metadata"]["interceptionMode"];
   readonly #proxy: MeshProxy;
-  readonly #registry: Pick<RegistryState, "serviceTargets">;
+  readonly #targets: () => readonly ServiceTarget[];
   readonly #memo: Memo;
 
-  /** @param memo gives equal answers one object */
-  constructor(proxy: MeshProxy, registry: Pick<RegistryState, "serviceTargets">, memo: Memo) {
+  /**
+   * @param targets what the registries say that the workload serves: the same list for the same targets
+   * @param memo gives equal answers one object
+   */
+  constructor(proxy: MeshProxy, targets: () => readonly ServiceTarget[], memo: Memo) {
     this.type = proxy.type;
     this.namespace = proxy.namespace;
     this.dnsDomain = proxy.dnsDomain;
@@ -47,7 +50,7 @@ export class ProxyAnswers {
     this.serviceAccount = proxy.serviceAccount;
     this.interceptionMode = proxy.metadata.interceptionMode;
     this.#proxy = proxy;
-    this.#registry = registry;
+    this.#targets = targets;
     this.#memo = memo;
   }
 
@@ -62,11 +65,7 @@ export class ProxyAnswers {
 
   /** What the registries say that the workload serves. */
   get targets(): readonly ServiceTarget[] {
-    const targets = this.#registry.serviceTargets(this.#proxy);
-    return oneList(
-      this.#memo,
-      targets.map((target) => oneTarget(this.#memo, target)),
-    );
+    return this.#targets();
   }
 
   label(key: string): string | undefined {
@@ -91,6 +90,26 @@ export class ProxyAnswers {
 
 const plain = <T>(memo: Memo, value: T): T =>
   typeof value === "object" && value !== null ? oneValue(memo, value) : value;
+
+/** A proxy as questions to itself and to a registry. */
+export const answersOf = (proxy: MeshProxy, registry: RegistryState, memo: Memo): ProxyAnswers =>
+  new ProxyAnswers(proxy, () => targetsOf(memo, { registry, proxy }), memo);
+
+interface Served {
+  readonly registry: RegistryState;
+  readonly proxy: MeshProxy;
+}
+
+/** Asked several times in one compile, and by every compile in which nothing changed that runs. */
+export const targetsOf = step(
+  "targets of a proxy",
+  { registry: "identity", proxy: "identity" },
+  ({ registry, proxy }: Served, memo: Memo): readonly ServiceTarget[] =>
+    oneList(
+      memo,
+      registry.serviceTargets(proxy).map((target) => oneTarget(memo, target)),
+    ),
+);
 
 const oneTarget = step(
   "service target",

@@ -25,7 +25,7 @@ import { listenerOptionsOf, ownAddressesFor, tlsFilesOf } from "./listener-optio
 import { listenerView } from "./listener-views.ts";
 import { selectPatches } from "./patch-selection.ts";
 import { perspectiveOf } from "./perspective.ts";
-import { labelsOf, ProxyAnswers } from "./proxy-answers.ts";
+import { answersOf, labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
 import { routeView } from "./route-view.ts";
 import { selectRules } from "./rule-selection.ts";
 import { readSelectorLabels } from "./selector-labels.ts";
@@ -53,7 +53,7 @@ export function viewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): ProxyViews {
 
 /** The views, and what selecting them asked the proxy. */
 export function tracedViewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): Traced<ProxyViews> {
-  return selectViews(memo, { mesh }, new ProxyAnswers(proxy, mesh.registry, memo));
+  return selectViews(memo, { mesh }, answersOf(proxy, mesh.registry, memo));
 }
 
 const selectViews = tracedStep("views of a proxy", { mesh: "identity" }, select);

@@ -9,7 +9,7 @@ import { createPublisher, type PublisherOptions, type PublishResult } from "../p
 import type { Canary, Head, Pin, PublicationReason } from "../root.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
 import { reachableFrom } from "../upkeep/reachable.ts";
-import { createTreeEncoder } from "../worlds/encode-tree.ts";
+import { createWorldEncoder } from "../worlds/encode-world.ts";
 import { restoreWorld } from "../worlds/restore-world.ts";
 import { type Aims, aborted, promoted, rolledBack, unpinned, withCanary } from "./aims.ts";
 import { onClock, storeClock } from "./clock.ts";
@@ -153,7 +153,7 @@ async function act(
   change: (aims: Aims, pin: Pin) => Aims,
 ): Promise<Moved> {
   const { by = "", why = "", until } = options;
-  const lead = createLeader(store, createTreeEncoder(), options);
+  const lead = createLeader(store, createWorldEncoder(), options);
   const acting: Act = (aims, { nowMs }) =>
     change(aims, { by, why: why || reason, since: new Date(nowMs).toISOString(), ...endOf(until, nowMs) });
   let read = base;

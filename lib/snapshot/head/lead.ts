@@ -3,7 +3,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import type { CompiledWorld } from "../compiled.ts";
 import type { Cohort, Head, Step } from "../root.ts";
 import { createBlobCheck } from "../upkeep/blob-check.ts";
-import type { TreeEncoder } from "../worlds/encode-tree.ts";
+import type { WorldEncoder } from "../worlds/encode-world.ts";
 import { type OpenWorlds, openWorlds } from "../worlds/open-worlds.ts";
 import type { RestoredWorld } from "../worlds/restore-world.ts";
 import { blobsOf, mendBlobs, type Written, writeBlobs } from "../write-blobs.ts";
@@ -57,7 +57,7 @@ export type Led =
 export type Leader = (base: ReadHead | undefined, act: Act, note: Note, compiled?: CompiledWorld) => Promise<Led>;
 
 /** A leader keeps in memory the worlds that HEAD named last: the next move compares with them. */
-export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, options: LeadOptions = {}): Leader {
+export function createLeader(store: ObjectStore, encodeWorld: WorldEncoder, options: LeadOptions = {}): Leader {
   const now = options.now ?? Date.now;
   const pace = options.pace ?? defaultPace;
   const check = createBlobCheck(store);
@@ -69,7 +69,7 @@ export function createLeader(store: ObjectStore, encodeTree: TreeEncoder, option
     const nowMs = clock();
     const head = base === undefined ? undefined : onClock(base, nowMs, pace);
     const before = base === undefined ? noAims : aimsOf(base.head, nowMs);
-    const worlds = openWorlds(store, encodeTree, remembered, compiled);
+    const worlds = openWorlds(store, encodeWorld, remembered, compiled);
     const aims = act(before, { nowMs, ...(compiled === undefined ? {} : { compiled: worlds.rootOf(compiled) }) });
     if (base !== undefined && base.head.pin === before.pin && sameAims(before, aims)) {
       const { objects, bytes } = await mendBlobs(store, check, blobsOf(worlds.made.values()));

@@ -6,8 +6,7 @@ import { mendHistory } from "../head/head-copy.ts";
 import { readHistory } from "../head/history.ts";
 import type { Root } from "../root.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
-import { createTreeEncoder } from "../worlds/encode-tree.ts";
-import { encodeWorld } from "../worlds/encode-world.ts";
+import { createWorldEncoder } from "../worlds/encode-world.ts";
 import { blobsOf } from "../write-blobs.ts";
 import { type FsckOptions, type FsckResult, fsck } from "./fsck.ts";
 
@@ -44,10 +43,10 @@ const maxRounds = 6;
 
 async function mendFromSources(store: ObjectStore, remake: Remake, broken: Set<string>): Promise<number> {
   let written = 0;
-  const encodeTree = createTreeEncoder();
+  const encodeWorld = createWorldEncoder();
   for await (const world of remake(await sourcesOf(store))) {
     if (broken.size === 0) break;
-    for (const [hash, make] of blobsOf([encodeWorld(world, encodeTree)])) {
+    for (const [hash, make] of blobsOf([encodeWorld(world)])) {
       if (!broken.delete(hash)) continue;
       await store.put(blobKey(hash), make());
       written += 1;

@@ -17,7 +17,7 @@ export type WorldCheck = (world: CompiledWorld) => readonly string[];
  * that a node can be placed in exists. Parts of lists that were checked before are not looked at again.
  */
 export function createWorldCheck(): WorldCheck {
-  const orders = new WeakMap<CompiledPart, readonly string[]>();
+  const orders = new WeakMap<CompiledPart | CompiledList, readonly string[]>();
   const mentions = new WeakMap<CompiledResource, readonly string[]>();
   const tables = new WeakMap<CompiledList, ReadonlySet<string>>();
   const resolved = new WeakMap<CompiledPart, WeakSet<CompiledList>>();
@@ -29,6 +29,12 @@ export function createWorldCheck(): WorldCheck {
   }
 
   function problemsOfOrder(list: CompiledList): readonly string[] {
+    const known = orders.get(list) ?? findProblems(list);
+    orders.set(list, known);
+    return known;
+  }
+
+  function findProblems(list: CompiledList): readonly string[] {
     const ends = list.flatMap((part) => (part.length === 0 ? [] : [part[0]?.name ?? "", part.at(-1)?.name ?? ""]));
     // From the end of a part to the beginning of the next.
     const between = ends.flatMap((name, i) => (i % 2 === 0 && i > 0 ? problemsOfNames([ends[i - 1] ?? "", name]) : []));
@@ -56,6 +62,13 @@ export function createWorldCheck(): WorldCheck {
     return missing;
   }
 
+  const isWhole = (proxyClass: CompiledClass): boolean =>
+    shapes.every(
+      (shape) =>
+        resourceTypes.every((type) => problemsOfOrder(proxyClass[shape][type]).length === 0) &&
+        proxyClass[shape].listeners.every((part) => missingRoutes(part, proxyClass[shape].routes).length === 0),
+    );
+
   const problemsOf = (proxyClass: CompiledClass): readonly string[] =>
     shapes.flatMap((shape) =>
       [
@@ -64,7 +77,10 @@ export function createWorldCheck(): WorldCheck {
       ].map((text) => `class ${proxyClass.id}, ${shape}: ${text}`),
     );
 
-  return (world) => [...world.classes.flatMap(problemsOf), ...problemsOfClasses(world)];
+  return (world) => [
+    ...world.classes.flatMap((proxyClass) => (isWhole(proxyClass) ? [] : problemsOf(proxyClass))),
+    ...problemsOfClasses(world),
+  ];
 }
 
 function problemsOfNames(names: readonly string[]): readonly string[] {

@@ -1,12 +1,12 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, jsonBlob } from "../blob.ts";
 import type { CompiledClass, CompiledWorld } from "../compiled.ts";
-import { encodeNodeIndex } from "../node-index.ts";
+import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
 import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
 import type { ClassTable, Root, Shape } from "../root.ts";
 import { encodeSegment } from "../segment.ts";
 import { buildTable, type EncodedTable } from "./encode-table.ts";
-import type { TreeEncoder } from "./encode-tree.ts";
+import { createTreeEncoder, type TreeEncoder } from "./encode-tree.ts";
 
 /** A root and all blobs that it reaches; the big ones are made when they are asked for. */
 export interface EncodedWorld {
@@ -17,8 +17,22 @@ export interface EncodedWorld {
   blobs(): Iterable<{ readonly hash: string; make(): Uint8Array<ArrayBuffer> }>;
 }
 
-/** Puts a compiled world into its stored form. Equal worlds give equal bytes. */
-export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): EncodedWorld {
+/** Puts compiled worlds into their stored form. Equal worlds give equal bytes. */
+export type WorldEncoder = (world: CompiledWorld) => EncodedWorld;
+
+/** Remembers lists, parts and the index of nodes by identity, for as long as they live; forgetting never changes a result. */
+export function createWorldEncoder(): WorldEncoder {
+  const encodeTree = createTreeEncoder();
+  const indexes = new WeakMap<CompiledWorld["nodes"], NodeIndex>();
+  const encodeNodes = (nodes: CompiledWorld["nodes"]): NodeIndex => {
+    const known = indexes.get(nodes) ?? encodeNodeIndex(nodes);
+    indexes.set(nodes, known);
+    return known;
+  };
+  return (world) => encodeWorld(world, encodeTree, encodeNodes(world.nodes));
+}
+
+function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeIndex): EncodedWorld {
   const builders = {
     clusters: buildTable(encodeTree),
     endpoints: buildTable(encodeTree),
@@ -48,7 +62,6 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
   };
   const classes = jsonBlob(table);
   const classifier = jsonBlob(world.classifier);
-  const nodes = encodeNodeIndex(world.nodes);
   const diagnostics = jsonBlob(world.diagnostics);
   const legacy = world.legacy === undefined ? undefined : jsonBlob(world.legacy.index);
   const statuses = world.statuses === undefined ? undefined : jsonBlob(world.statuses);

@@ -1,7 +1,6 @@
 import type { CompiledWorld } from "../compiled.ts";
 import type { SnapshotReader } from "../snapshot-reader.ts";
-import { createTreeEncoder } from "./encode-tree.ts";
-import { encodeWorld } from "./encode-world.ts";
+import { createWorldEncoder } from "./encode-world.ts";
 import { restoreWorld } from "./restore-world.ts";
 
 /** A stored world beside another: what they share is the same object in both, so that comparing them costs what differs. */
@@ -10,6 +9,6 @@ export async function loadWorldLike(
   root: string,
   other: CompiledWorld,
 ): Promise<CompiledWorld> {
-  const encoded = encodeWorld(other, createTreeEncoder());
+  const encoded = createWorldEncoder()(other);
   return (await restoreWorld(reader, root, { world: other, encoded })).world;
 }

@@ -3,8 +3,7 @@ import type { CompiledWorld } from "../compiled.ts";
 import { type BlobSource, createSnapshotReader } from "../snapshot-reader.ts";
 import type { BlobMakers } from "../upkeep/blob-check.ts";
 import { blobsOf } from "../write-blobs.ts";
-import type { TreeEncoder } from "./encode-tree.ts";
-import { type EncodedWorld, encodeWorld } from "./encode-world.ts";
+import type { EncodedWorld, WorldEncoder } from "./encode-world.ts";
 import { type RestoredWorld, restoreWorld } from "./restore-world.ts";
 
 /** The worlds of one move of HEAD: those that the store has, by their roots, and those that are made on the way. */
@@ -29,7 +28,7 @@ export interface OpenWorlds {
  */
 export function openWorlds(
   store: BlobSource,
-  encodeTree: TreeEncoder,
+  encodeWorld: WorldEncoder,
   remembered: ReadonlyMap<string, RestoredWorld>,
   compiled: CompiledWorld | undefined,
 ): OpenWorlds {
@@ -42,7 +41,7 @@ export function openWorlds(
     roots.set(world, root);
   };
   const make = (world: CompiledWorld): EncodedWorld => {
-    const encoded = encodeWorld(world, encodeTree);
+    const encoded = encodeWorld(world);
     made.set(encoded.rootBlob.hash, encoded);
     keep(encoded.rootBlob.hash, world);
     return encoded;
@@ -60,7 +59,7 @@ export function openWorlds(
       const known = worlds.get(root);
       if (known !== undefined) return known;
       const found = remembered.get(root) ?? (await restoreWorld(reader, root, like));
-      like ??= { world: found.world, encoded: encodeWorld(found.world, encodeTree) };
+      like ??= { world: found.world, encoded: encodeWorld(found.world) };
       stored.set(root, found);
       keep(root, found.world);
       return found.world;

@@ -4,8 +4,7 @@ import type { WorldOptions } from "../../../lib/compile/world-of.ts";
 import type { SourceFile } from "../../../lib/config/directory.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes } from "../../../lib/snapshot/resource-type.ts";
-import { createTreeEncoder } from "../../../lib/snapshot/worlds/encode-tree.ts";
-import { encodeWorld } from "../../../lib/snapshot/worlds/encode-world.ts";
+import { createWorldEncoder } from "../../../lib/snapshot/worlds/encode-world.ts";
 import { type Folder, filesOf } from "./folder.ts";
 
 /** Compiles folders one after the other and says where the answers are not those of a compiler that knows nothing. */
@@ -50,11 +49,11 @@ interface Encoded {
 /** @returns a function that gives what it threw as a text */
 function createEncodingCompiler(options: WorldOptions): (files: readonly SourceFile[]) => Encoded | string {
   const compileFiles = createFileCompiler(options);
-  const encodeTree = createTreeEncoder();
+  const encodeWorld = createWorldEncoder();
   return (files) => {
     try {
       const world = compileFiles(files, []).value;
-      return { world, root: encodeWorld(world, encodeTree).rootBlob.hash };
+      return { world, root: encodeWorld(world).rootBlob.hash };
     } catch (error) {
       return `throws ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
     }
