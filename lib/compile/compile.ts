@@ -55,7 +55,7 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
       (world.certificates ?? "sds") === "sds"
         ? generated.value
         : withCertificateFiles(generated.value, defaultCertificateFiles, memo);
-    const poll = pollShape(stream, memo);
+    const poll = pollShape(stream, memo, { pollDelayMs: world.pollDelayMs });
     return {
       id: proxyClass.id,
       stream: encodeShape(stream, withBinary, memo, say),
