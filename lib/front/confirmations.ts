@@ -89,6 +89,6 @@ export function memoryConfirmations(now: () => number): Confirmations {
 const isOneEnvoy = ({ nodeId }: Confirmer): boolean => parseNodeId(nodeId) !== undefined;
 
 /** What tells one confirmer from another. */
-export function keyOf({ nodeId, caller }: Confirmer): string {
+function keyOf({ nodeId, caller }: Confirmer): string {
   return `${caller.kind === "anyone" ? "" : caller.subject}\n${nodeId}`;
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CompiledList, CompiledWorld } from "../../lib/snapshot/compiled.ts";
-import { type PlannedStep, planSteps } from "../../lib/snapshot/head/steps.ts";
+import type { PlannedStep } from "../../lib/snapshot/head/planned-step.ts";
+import { planSteps } from "../../lib/snapshot/head/steps.ts";
 import { contentsOf, worldOf } from "./worlds.ts";
 
 const versionOf = (list: CompiledList) =>

@@ -8,13 +8,7 @@ import { conditionKey } from "../gate-key.ts";
 import { shapes } from "../resource-type.ts";
 import type { Gate } from "../root.ts";
 import type { Questions } from "./list-questions.ts";
-import type { PlannedStep } from "./steps.ts";
-
-/**
- * By `conditionKey`, the versions of clusters that will do, sorted; none where a version says too little, and everybody waits for the
- * time. Whose class is not named has all that it needs.
- */
-export type Conditions = ReadonlyMap<string, readonly string[]>;
+import type { Conditions, PlannedStep } from "./planned-step.ts";
 
 /** What a list of resources is called by those who have it. */
 export type VersionOf = (list: CompiledList) => string;

@@ -16,8 +16,9 @@ import { readGate } from "./gates.ts";
 import { lastRoot, type ReadHead, rootsOfHead, stepsFrom } from "./head.ts";
 import { refuseLostHead } from "./lost-head.ts";
 import { type HeadChange, moveHead } from "./move-head.ts";
+import type { PlannedStep } from "./planned-step.ts";
 import type { Trust } from "./signatures.ts";
-import { defaultPace, type Pace, type PlannedStep, planSteps } from "./steps.ts";
+import { defaultPace, type Pace, planSteps } from "./steps.ts";
 
 export interface LeadOptions extends Trust {
   readonly pace?: Pace;

@@ -11,8 +11,9 @@ import {
   lengthOf,
 } from "../compiled.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../resource-type.ts";
-import { type Conditions, carriedOn, conditionsFor, type VersionOf } from "./conditions.ts";
+import { carriedOn, conditionsFor, type VersionOf } from "./conditions.ts";
 import { createQuestions, type Questions } from "./list-questions.ts";
+import type { PlannedStep } from "./planned-step.ts";
 
 /** How long pollers are given. */
 export interface Pace {
@@ -36,14 +37,6 @@ export const defaultPace: Pace = paceOf(1_000);
 
 /** For a front that holds polls, which learn of new clusters within one delay of two seconds at most. */
 export const heldPace: Pace = { settleMs: 2_500, retentionMs: 5_000 };
-
-/** A world to serve, from a time on. */
-export interface PlannedStep {
-  readonly world: CompiledWorld;
-  readonly atMs: number;
-  /** Who need not wait for the time; absent: everybody waits. */
-  readonly conditions?: Conditions | undefined;
-}
 
 /** Switches that nodes may be past already, each kept as a step until its time. Who is behind all of these waits for the time. */
 const maxSwitches = 4;
