@@ -1,5 +1,6 @@
 import type { CertificateSource, LegacyRelease } from "../mesh/world.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { usualPollDelayMs } from "../xds/shape.ts";
 import type { WorldOptions } from "./world-of.ts";
 
 /** How a store's sources are compiled, whoever compiles them: a function by the cron, a person by `apply`. */
@@ -20,7 +21,7 @@ const usual: RecordedSettings = {
   binaryForms: false,
   certificates: "sds",
   legacyApi: "none",
-  pollDelayMs: 1_000,
+  pollDelayMs: usualPollDelayMs,
 };
 
 /**
