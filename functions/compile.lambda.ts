@@ -25,6 +25,7 @@ const world = worldFromSettings(
     CERTIFICATES: process.env.PORTOLAN_CERTIFICATES,
     LEGACY_API: process.env.PORTOLAN_LEGACY_API,
     LEGACY_RELEASE: process.env.PORTOLAN_LEGACY_RELEASE,
+    POLL_DELAY_MS: process.env.PORTOLAN_POLL_DELAY_MS,
   },
   "PORTOLAN_",
 );

@@ -19,7 +19,7 @@ const app = new App({ outdir, analyticsReporting: false });
 new PortolanStack(app, "Portolan", {
   code,
   compileSettings: settings([
-    ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "TRUSTED_KEYS"],
+    ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "POLL_DELAY_MS", "TRUSTED_KEYS"],
     ...["DEBOUNCE_MS", "DEBOUNCE_MAX_MS", "LEASE_SECONDS", "COMPILE_SECONDS"],
   ]),
   frontSettings: settings(["AUTHENTICATION", "TRUSTED_KEYS"]),

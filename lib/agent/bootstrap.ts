@@ -15,6 +15,8 @@ export interface BootstrapOptions {
   readonly hasIdentity?: boolean;
   /** How it is told: by the answers to its polls, by default, or by a gRPC stream, of deltas or of the state of the world. */
   readonly transport?: Transport;
+  /** How long it waits from one poll to the next, at least; a second by default. Less than a millisecond crashes Envoy. */
+  readonly pollDelayMs?: number | undefined;
   /** Port of the admin interface on loopback; 0 takes any. */
   readonly adminPort: number;
   /** What the proxy reports to, beside the control plane and the identity agent. */
@@ -55,23 +57,24 @@ export const controlPlaneCluster = "portolan";
 export const identityCluster = "sds-grpc";
 
 /**
- * Held polls: the front answers within the timeout whenever there is something new, so the delay only paces a second
- * change within a second of the first. It must never be below a millisecond, which crashes Envoy.
+ * Held polls: the front answers within the timeout whenever there is something new, so the delay only paces how soon a node says that it
+ * has what it was given, and a second change right after a first.
  *
  * @see docs/how-istio-does-it/rest-polling.md#which-shape
  * @see docs/how-istio-does-it/rest-polling.md#held-polls
  */
-export const restSource = {
-  apiConfigSource: {
-    apiType: "REST",
-    transportApiVersion: "V3",
-    clusterNames: [controlPlaneCluster],
-    refreshDelay: "1s",
-    requestTimeout: "30s",
-  },
-  initialFetchTimeout: "5s",
-  resourceApiVersion: "V3",
-} as const satisfies ConfigSourceJson;
+export const restSource = (pollDelayMs = 1_000) =>
+  ({
+    apiConfigSource: {
+      apiType: "REST",
+      transportApiVersion: "V3",
+      clusterNames: [controlPlaneCluster],
+      refreshDelay: `${pollDelayMs / 1_000}s`,
+      requestTimeout: "30s",
+    },
+    initialFetchTimeout: "5s",
+    resourceApiVersion: "V3",
+  }) as const satisfies ConfigSourceJson;
 
 /** Of a bootstrap whose resources come by one stream; a start waits for its answer, as it would wait for Istio's. */
 const streamSource = {
@@ -81,8 +84,11 @@ const streamSource = {
 } as const satisfies ConfigSourceJson;
 
 /** Where an Envoy's resources come from. Over a stream a node says who it is once. */
-function dynamicResources(transport: Transport): NonNullable<BootstrapJson["dynamicResources"]> {
-  if (transport === "rest") return { cdsConfig: restSource, ldsConfig: restSource };
+function dynamicResources(
+  transport: Transport,
+  pollDelayMs: number | undefined,
+): NonNullable<BootstrapJson["dynamicResources"]> {
+  if (transport === "rest") return { cdsConfig: restSource(pollDelayMs), ldsConfig: restSource(pollDelayMs) };
   return {
     adsConfig: {
       apiType: transport === "delta" ? "DELTA_GRPC" : "GRPC",
@@ -107,11 +113,12 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
     adminPort,
     services,
     transport = "rest",
+    pollDelayMs,
   } = options;
   return {
     node: { id: nodeId, cluster: nodeCluster, metadata, ...(locality === undefined ? {} : { locality }) },
     admin: { address: socketAddress("127.0.0.1", adminPort) },
-    dynamicResources: dynamicResources(transport),
+    dynamicResources: dynamicResources(transport, pollDelayMs),
     staticResources: {
       ...(server.authorizationVariable === undefined
         ? {}

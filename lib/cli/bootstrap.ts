@@ -29,6 +29,7 @@ interface Options {
   readonly adminPort: number;
   readonly certificates: CertificateSource;
   readonly ads?: Transport | true;
+  readonly pollDelay?: number;
   readonly certificateFolder: string;
   readonly json?: boolean;
   readonly tokenFile?: string;
@@ -56,6 +57,7 @@ export const registerBootstrap: Register = (program, terminal) => {
     .addOption(
       new Option("--certificate-folder <path>", "where the certificates of a gRPC program lie").default("/etc/certs"),
     )
+    .addOption(pollDelayOption())
     .option("--json", "as JSON instead of YAML")
     .option("--token-file <path>", "where the proxy's token lies on its machine; wants --out")
     .option("--out <folder>", "write envoy.yaml and what belongs to it there, instead of printing it")
@@ -97,9 +99,9 @@ export const registerBootstrap: Register = (program, terminal) => {
         throw new PortolanError("--token-file wants --out: the bootstrap comes with a second file");
       const tokenSecretFile = join(options.at ?? resolve(options.out ?? "."), tokenSecretName);
       const access = options.tokenFile === undefined ? {} : { tokenSecretFile };
-      const { server, adminPort, certificates, ads } = options;
+      const { server, adminPort, certificates, ads, pollDelay: pollDelayMs } = options;
       const transport = ads === undefined ? "rest" : ads === true ? "delta" : ads;
-      const bootstrap = bootstrapFor(found, server, adminPort, { certificates, transport, ...access });
+      const bootstrap = bootstrapFor(found, server, adminPort, { certificates, transport, pollDelayMs, ...access });
       const text = options.json === true ? JSON.stringify(bootstrap, undefined, 2) : bootstrapText(bootstrap);
       if (options.out === undefined) {
         terminal.out(text);
@@ -152,6 +154,13 @@ export function certificatesOption(): Option {
   return new Option("--certificates <where>", text).choices(["sds", "files", "none"]).default("sds");
 }
 
+/** The option that says how fast Envoys poll: a bootstrap says what its mesh is compiled with. */
+export const pollDelayOption = (): Option =>
+  new Option(
+    "--poll-delay <ms>",
+    "how long Envoys wait between polls, and up to as long again; 100 fits a front that holds polls (default: 1000)",
+  ).argParser(wholeNumber(1, 99_999));
+
 /** What is wrong, as against what has no effect. */
 export const isTrouble = ({ severity }: Diagnostic): boolean => severity !== "info";
 
@@ -167,10 +176,12 @@ export function bootstrapFor(
   {
     certificates = "sds",
     transport = "rest",
+    pollDelayMs,
     ...access
   }: Pick<ControlPlane, "tokenSecretFile"> & {
     readonly certificates?: CertificateSource;
     readonly transport?: Transport;
+    readonly pollDelayMs?: number | undefined;
   } = {},
 ): ReturnType<typeof bootstrapOf> {
   const services = proxyServices(settings, proxy.addresses, node.cluster);
@@ -181,6 +192,7 @@ export function bootstrapFor(
     ...(node.locality === undefined ? {} : { locality: node.locality }),
     server: { ...serverAt(server), ...access },
     transport,
+    pollDelayMs,
     adminPort,
     services,
     // What a proxy reports to may want certificates of its own accord.

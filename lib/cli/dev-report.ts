@@ -33,7 +33,9 @@ export interface DevReport {
   serving(
     at: { readonly url: string; readonly grpcUrl: string | undefined },
     authentication: string,
-    example: { readonly proxy: string; readonly bootstrap: string; readonly more: string } | undefined,
+    example:
+      | { readonly proxy: string; readonly bootstrap: string; readonly more: string; readonly needsAgent: boolean }
+      | undefined,
   ): void;
   /** @param places where objects stand, `catalog.yaml:97` */
   refused(refusal: ExplainedRefusal, places: ReadonlyMap<string, string>): void;
@@ -105,13 +107,13 @@ export function devReport(
         terminal.err("if its namespace has the label istio-injection: enabled (docs/proxies.md)");
         return;
       }
-      const { proxy, bootstrap, more } = example;
+      const { proxy, bootstrap, more, needsAgent } = example;
       terminal.err(`${label("bootstrap")}of ${colours.bold(proxy)}, to copy:\n`);
       terminal.out(bootstrap);
       terminal.err(`\nOr write it to a file, and start an Envoy with it:`);
       terminal.err(`  npx portolan bootstrap ${proxy} --dir ${folder} --server ${url}${more} > envoy.yaml`);
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
-      if (more === "")
+      if (needsAgent)
         terminal.err(
           "Without an agent beside it that has certificates it waits 5 s: --certificates none is plain text, at once",
         );

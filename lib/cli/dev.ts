@@ -25,7 +25,14 @@ import type { Trust } from "../snapshot/head/signatures.ts";
 import { heldPace } from "../snapshot/head/steps.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { analysisOf } from "./analysis-report.ts";
-import { bootstrapFor, bootstrapText, certificatesOption, proxiesOf, sampleFolder } from "./bootstrap.ts";
+import {
+  bootstrapFor,
+  bootstrapText,
+  certificatesOption,
+  pollDelayOption,
+  proxiesOf,
+  sampleFolder,
+} from "./bootstrap.ts";
 import { readConsulAddress } from "./collect/collect-consul.ts";
 import { sourceAddress } from "./collect/collect-mcp.ts";
 import {
@@ -51,10 +58,14 @@ interface Options extends DevOriginOptions {
   readonly legacyApi?: boolean;
   readonly legacyRelease: LegacyRelease;
   readonly certificates: CertificateSource;
+  readonly pollDelay: number;
   readonly allowEmpty?: boolean;
   readonly once?: boolean;
   readonly json?: boolean;
 }
+
+/** Its front holds polls, so a delay costs no requests, and a short one brings a change sooner. */
+const heldPollDelayMs = 100;
 
 /** `portolan dev [DIR]`: compile, publish, serve and watch a folder. */
 export const registerDev: Register = (program, terminal) => {
@@ -81,6 +92,7 @@ export const registerDev: Register = (program, terminal) => {
         .implies({ legacyApi: true }),
     )
     .addOption(certificatesOption())
+    .addOption(pollDelayOption().default(heldPollDelayMs))
     .option("--allow-empty", "go on although the folder holds no object")
     .addOption(
       new Option("--kube [context]", "a live Kubernetes cluster, the first the primary one; may be repeated")
@@ -249,7 +261,7 @@ async function openRound(
     // Before anything is read: what is saved meanwhile is read once more.
     if (folder !== undefined) closing.push(await watchFolder(folder, changed));
     const first = await again();
-    const example = () => exampleIn(first.compiled.loaded, server.url, options.certificates);
+    const example = () => exampleIn(first.compiled.loaded, server.url, options);
     if (!isAgain) report.serving(urls, authentication.description, example());
     return { ...urls, close };
   } catch (cause) {
@@ -273,19 +285,24 @@ function withPlaces(
 }
 
 /** The bootstrap of one proxy: a gateway if there is one, since it can be asked from outside. */
-function exampleIn(loaded: LoadedDirectory, url: string, certificates: CertificateSource) {
+function exampleIn(
+  loaded: LoadedDirectory,
+  url: string,
+  { certificates, pollDelay: pollDelayMs }: Pick<Options, "certificates" | "pollDelay">,
+) {
   const proxies = proxiesOf(loaded).value.filter(({ proxy }) => proxy.type !== "grpc");
   const found = proxies.find(({ proxy }) => proxy.type === "router") ?? proxies[0];
   if (found === undefined) return undefined;
   return {
     proxy: found.proxy.id,
-    bootstrap: bootstrapText(bootstrapFor(found, url, 15_000, { certificates })),
-    more: certificates === "sds" ? "" : ` --certificates ${certificates}`,
+    bootstrap: bootstrapText(bootstrapFor(found, url, 15_000, { certificates, pollDelayMs })),
+    more: ` --poll-delay ${pollDelayMs}${certificates === "sds" ? "" : ` --certificates ${certificates}`}`,
+    needsAgent: certificates === "sds",
   };
 }
 
 interface PublisherSettings
-  extends Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "allowEmpty" | "grpcPort"> {
+  extends Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "pollDelay" | "allowEmpty" | "grpcPort"> {
   readonly trust: Trust;
   /** Of origins, the primary cluster first. */
   readonly sources: readonly string[];
@@ -298,7 +315,16 @@ interface PublisherSettings
 function publisherOf(
   folder: string | undefined,
   store: ObjectStore,
-  { legacyApi = false, legacyRelease, certificates, allowEmpty = false, grpcPort, trust, sources }: PublisherSettings,
+  {
+    legacyApi = false,
+    legacyRelease,
+    certificates,
+    pollDelay: pollDelayMs,
+    allowEmpty = false,
+    grpcPort,
+    trust,
+    sources,
+  }: PublisherSettings,
 ): () => Promise<Publication> {
   let compiledMs = 0;
   const recompile = createWorldRecompiler({
@@ -308,6 +334,7 @@ function publisherOf(
       ...defaultWorldOptions,
       ...(legacyApi ? { legacyApi: legacyRelease } : {}),
       certificates,
+      pollDelayMs,
       // Streams are answered in binary.
       binaryForms: grpcPort !== undefined,
     },

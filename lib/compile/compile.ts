@@ -44,11 +44,11 @@ export function compile(world: World, sources: readonly CompiledSource[], memo: 
   const say = (more: readonly Diagnostic[]): void => {
     for (const diagnostic of more) diagnostics.add(diagnostic);
   };
-  const { certificates = "sds", binaryForms: withBinary = false } = world;
+  const { certificates = "sds", binaryForms: withBinary = false, pollDelayMs } = world;
   const classes = census.value.classes.map(({ id, views }) => {
     const generated = generateFromViews(views, memo);
     const resources = generated.value;
-    const compiled = compiledClass(memo, { id, kind: views.kind, resources, certificates, withBinary });
+    const compiled = compiledClass(memo, { id, kind: views.kind, resources, certificates, withBinary, pollDelayMs });
     say(generated.diagnostics);
     say(compiled.diagnostics);
     return compiled.value;
@@ -78,13 +78,14 @@ interface ClassInputs {
   readonly resources: ClassResources;
   readonly certificates: CertificateSource;
   readonly withBinary: boolean;
+  readonly pollDelayMs: number | undefined;
 }
 
 /** Both shapes of a class whose resources are what they were cost one look-up. */
 const compiledClass = step(
   "compiled class",
-  { id: "value", kind: "value", resources: "identity", certificates: "value", withBinary: "value" },
-  ({ id, kind, resources, certificates, withBinary }: ClassInputs, memo: Memo): Stage<CompiledClass> => {
+  { id: "value", kind: "value", resources: "identity", certificates: "value", withBinary: "value", pollDelayMs: "value" },
+  ({ id, kind, resources, certificates, withBinary, pollDelayMs }: ClassInputs, memo: Memo): Stage<CompiledClass> => {
     if (kind === "grpc") {
       // A program asks over streams, for certificates its bootstrap: its answers have one shape.
       const { value: only, diagnostics } = encodeShape(resources, withBinary, memo);
@@ -93,7 +94,7 @@ const compiledClass = step(
     const streamed =
       certificates === "sds" ? resources : withCertificateFiles(resources, defaultCertificateFiles, memo);
     const stream = encodeShape(streamed, withBinary, memo);
-    const poll = encodeShape(pollShape(streamed, memo), withBinary, memo);
+    const poll = encodeShape(pollShape(streamed, memo, { pollDelayMs }), withBinary, memo);
     return {
       value: { id, stream: stream.value, poll: poll.value },
       diagnostics: [...stream.diagnostics, ...poll.diagnostics],

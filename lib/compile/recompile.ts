@@ -1,5 +1,12 @@
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
-import { createPublisher, type PublisherOptions, type Publishing, type PublishResult } from "../snapshot/publish.ts";
+import { paceOf } from "../snapshot/head/steps.ts";
+import {
+  createPublisher,
+  type Publisher,
+  type PublisherOptions,
+  type Publishing,
+  type PublishResult,
+} from "../snapshot/publish.ts";
 import type { Pin } from "../snapshot/root.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { staleSources } from "./collected/stale-sources.ts";
@@ -73,15 +80,17 @@ export function createWorldRecompiler(
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<RecompiledWorld> {
   const { store, onCompiled } = options;
   const compileSources = createSourcesCompiler(options);
-  const publisher = createPublisher(store, options.publisher);
+  const publisherFor = createPublishers(store, options.publisher);
+  let pollDelayMs: number | undefined;
   return async (publishing, mayPublish = async () => {}) => {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
-      const base = await publisher.head();
-      const { primary, compiled } = await compileSources();
+      const base = await publisherFor(pollDelayMs).head();
+      const { primary, compiled, settings } = await compileSources();
+      ({ pollDelayMs } = settings);
       onCompiled?.();
       await mayPublish();
-      const result = await publisher.publish(compiled.value, base, publishing);
+      const result = await publisherFor(pollDelayMs).publish(compiled.value, base, publishing);
       if (result.kind === "lost") continue;
       const { kind, root, head } = result;
       const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };
@@ -99,10 +108,22 @@ export function createWorldRecompiler(
   };
 }
 
+/** One publisher for as long as the pace stays: it remembers what the next publish is compared with. */
+function createPublishers(store: ObjectStore, options: PublisherOptions = {}) {
+  let known: { readonly pollDelayMs: number | undefined; readonly publisher: Publisher } | undefined;
+  return (pollDelayMs: number | undefined): Publisher => {
+    if (known !== undefined && known.pollDelayMs === pollDelayMs) return known.publisher;
+    const pace = options.pace ?? (pollDelayMs === undefined ? undefined : paceOf(pollDelayMs));
+    const publisher = createPublisher(store, { ...options, ...(pace === undefined ? {} : { pace }) });
+    known = { pollDelayMs, publisher };
+    return publisher;
+  };
+}
+
 /** Compiles what all sources of a store hold, and publishes nothing. */
 export function createSourcesCompiler(
   options: Omit<RecompileOptions, "publisher">,
-): () => Promise<{ readonly primary: string; readonly compiled: FilesCompiled }> {
+): () => Promise<{ readonly primary: string; readonly compiled: FilesCompiled; readonly settings: RecordedSettings }> {
   const { store, world = defaultWorldOptions } = options;
   const readSources = createSourcesReader(store);
   const compilerFor = createCompilers(world);
@@ -118,7 +139,7 @@ export function createSourcesCompiler(
     if (primary === undefined) throw new PortolanError("no source was filled yet");
     const compiled = compilerFor(settings)(shards);
     refuseRubbish(compiled, shards);
-    return { primary: primary.name, compiled };
+    return { primary: primary.name, compiled, settings };
   };
 }
 

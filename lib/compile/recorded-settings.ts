@@ -1,5 +1,6 @@
 import type { CertificateSource, LegacyRelease } from "../mesh/world.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { usualPollDelayMs } from "../xds/shape.ts";
 import type { WorldOptions } from "./world-of.ts";
 
 /** How a store's sources are compiled, whoever compiles them: a function by the cron, a person by `apply`. */
@@ -9,11 +10,19 @@ export interface RecordedSettings {
   readonly binaryForms: boolean;
   readonly certificates: CertificateSource;
   readonly legacyApi: LegacyRelease | "none";
+  /** How long Envoys wait between polls: what is served says it, and a change is paced by it. */
+  readonly pollDelayMs: number;
 }
 
 const settingsKey = "compile/settings";
 
-const usual: RecordedSettings = { sources: [], binaryForms: false, certificates: "sds", legacyApi: "none" };
+const usual: RecordedSettings = {
+  sources: [],
+  binaryForms: false,
+  certificates: "sds",
+  legacyApi: "none",
+  pollDelayMs: usualPollDelayMs,
+};
 
 /**
  * The settings of a store, after what is `given` now is recorded, so that the next compile is like this one.
@@ -24,8 +33,14 @@ export async function settleSettings(store: ObjectStore, given: Partial<Recorded
   const found = await store.get(settingsKey);
   const recorded = found.kind === "found" ? readSettings(new TextDecoder().decode(found.bytes)) : {};
   const settled = { ...usual, ...recorded, ...given };
-  const { sources, binaryForms, certificates, legacyApi } = settled;
-  const text = JSON.stringify({ sources, binaryForms, certificates, legacyApi } satisfies RecordedSettings);
+  const { sources, binaryForms, certificates, legacyApi, pollDelayMs } = settled;
+  const text = JSON.stringify({
+    sources,
+    binaryForms,
+    certificates,
+    legacyApi,
+    pollDelayMs,
+  } satisfies RecordedSettings);
   const isNews = text !== JSON.stringify({ ...usual, ...recorded });
   if (isNews) await store.put(settingsKey, new TextEncoder().encode(text));
   return settled;
@@ -40,12 +55,19 @@ function readSettings(text: string): Partial<RecordedSettings> {
     return {};
   }
   if (typeof json !== "object" || json === null) return {};
-  const { sources, binaryForms, certificates, legacyApi }: Partial<Record<keyof RecordedSettings, unknown>> = json;
+  const {
+    sources,
+    binaryForms,
+    certificates,
+    legacyApi,
+    pollDelayMs,
+  }: Partial<Record<keyof RecordedSettings, unknown>> = json;
   return {
     ...(isNames(sources) ? { sources } : {}),
     ...(typeof binaryForms === "boolean" ? { binaryForms } : {}),
     ...(certificates === "sds" || certificates === "files" || certificates === "none" ? { certificates } : {}),
     ...(legacyApi === "0.7" || legacyApi === "0.8" || legacyApi === "none" ? { legacyApi } : {}),
+    ...(typeof pollDelayMs === "number" && pollDelayMs >= 1 ? { pollDelayMs } : {}),
   };
 }
 
@@ -54,19 +76,20 @@ const isNames = (value: unknown): value is readonly string[] =>
 
 /** What a whole statement of options says about the settings. */
 export function settingsOf(world: WorldOptions): Omit<RecordedSettings, "sources"> {
-  const { binaryForms = false, certificates = "sds", legacyApi } = world;
-  return { binaryForms, certificates, legacyApi: legacyApi ?? "none" };
+  const { binaryForms = false, certificates = "sds", legacyApi, pollDelayMs = usual.pollDelayMs } = world;
+  return { binaryForms, certificates, legacyApi: legacyApi ?? "none", pollDelayMs };
 }
 
 /** @param others options that no store records */
 export function worldOptionsOf(
-  { binaryForms, certificates, legacyApi }: RecordedSettings,
+  { binaryForms, certificates, legacyApi, pollDelayMs }: RecordedSettings,
   { legacyApi: _legacyApi, ...others }: WorldOptions,
 ): WorldOptions {
   return {
     ...others,
     binaryForms,
     certificates,
+    pollDelayMs,
     ...(legacyApi === "none" ? {} : { legacyApi }),
   };
 }

@@ -30,6 +30,8 @@ export interface WorldOptions {
   readonly binaryForms?: boolean;
   /** Where proxies get their certificates; absent: from an agent that speaks SDS. */
   readonly certificates?: CertificateSource;
+  /** How long Envoys wait between polls, as their bootstraps say too; absent: a second. */
+  readonly pollDelayMs?: number;
   /** Switches of the Gateway API, over those of the folder; what neither says is as usual. */
   readonly gatewayApi?: Partial<GatewayApiSettings>;
   /** Of proxies besides those of the workloads. */
@@ -92,6 +94,7 @@ export function worldOf(
     legacyApi,
     binaryForms = false,
     certificates = "sds",
+    pollDelayMs,
     gatewayApi,
   } = options;
   const clusters = clustersOf(loaded, clusterId);
@@ -118,6 +121,7 @@ export function worldOf(
       ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,
       certificates,
+      ...(pollDelayMs === undefined ? {} : { pollDelayMs }),
       gatewayApi: { settings, credentials: credentialsIn(loaded, memo) },
     },
     diagnostics: [others, registry, census, ...besides].flatMap(({ diagnostics }) => diagnostics),

@@ -11,6 +11,8 @@ export interface WorldSettings {
   readonly LEGACY_API?: string | undefined;
   /** `0.7` or `0.8`: the same, as this release gave them. LEGACY_API=false switches them off all the same. */
   readonly LEGACY_RELEASE?: string | undefined;
+  /** Milliseconds that Envoys wait between polls, as their bootstraps say: `portolan bootstrap --poll-delay`. */
+  readonly POLL_DELAY_MS?: string | undefined;
 }
 
 /**
@@ -30,8 +32,12 @@ export function worldFromSettings(settings: WorldSettings, prefix = ""): WorldOp
   const certificates = choice("CERTIFICATES", ["sds", "files"]);
   const release = choice("LEGACY_RELEASE", ["0.7", "0.8"]);
   const legacyApi = choice("LEGACY_API", flags) ?? (release === undefined ? "false" : "true");
+  const pollDelay = settings.POLL_DELAY_MS ?? "";
+  if (pollDelay !== "" && !/^[1-9]\d{0,4}$/.test(pollDelay))
+    throw new PortolanError(`${prefix}POLL_DELAY_MS is ${JSON.stringify(pollDelay)}; it is a number from 1 to 99999`);
   return {
     ...defaultWorldOptions,
+    ...(pollDelay === "" ? {} : { pollDelayMs: Number(pollDelay) }),
     binaryForms: choice("BINARY_FORMS", flags) === "true",
     ...(certificates === undefined ? {} : { certificates }),
     ...(legacyApi === "true" ? { legacyApi: release ?? "0.8" } : {}),

@@ -7,10 +7,13 @@ import { type DeltaAnswer, deltaFor } from "./delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import { shown } from "./excess.ts";
-import type { Front } from "./front.ts";
+import type { Front, Served } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
+import { placeNode } from "./place-node.ts";
+import { switchingOf } from "./polled-switch.ts";
 import { readRequest } from "./read-request.ts";
+import { wireVersion } from "./select-resources.ts";
 
 /** What is known of a delta request in JSON besides its body. */
 export interface DeltaPoll {
@@ -35,19 +38,42 @@ export async function answerDelta(front: Front, carrier: Carrier, poll: DeltaPol
   const type = poll.type ?? typeOfUrl(request.typeUrl ?? "");
   if (type === undefined) return refuse(400, "bad-request", "type_url names no type that is served here");
   const untilMs = holdUntilMs(front, poll.patienceMs);
+  const { node } = request;
+  const by = { nodeId: node.id, caller: poll.caller };
+  if (type === "clusters") front.confirmations.told(by, request.version ?? "");
   for (;;) {
-    const served = await front.served({ nodeId: request.node.id, labels: () => labelsOf(request.node) });
+    const count = front.confirmations.count(by);
+    const switching = switchingOf(front, { node, caller: poll.caller, shape: poll.shape });
+    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching);
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
     const delta = await deltaNow(front, served.loaded, { type, shape: poll.shape, caller: poll.caller }, request);
     if ("kind" in delta) return delta;
-    if (delta.version !== request.version) {
+    if (delta.version !== request.version && !(await isOfLater(front, served, { ...poll, type }, request))) {
       const leave = front.answers.tryEnter(ownBytes(delta));
       if (leave === undefined) return refuse(503, "busy", "too many answers are under way; try again");
       return { kind: "changed", body: { ...(await deltaBody(front.reader, type, delta)), sent: leave } };
     }
-    const waiting = { untilMs, bytes: request.bytes, signal: poll.signal };
+    const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
+    const waiting = { untilMs, bytes: request.bytes, signal: poll.signal, confirmed };
     if (!(await stillHolding(front, served.state, waiting))) return { kind: "unchanged" };
   }
+}
+
+/** Whether a reader of a whole type has it as a step to come has it. */
+async function isOfLater(
+  front: Front,
+  { ahead }: Served,
+  { type, shape, caller }: Pick<DeltaPoll, "shape" | "caller"> & { readonly type: ResourceType },
+  { node, version, names }: DeltaRequest,
+): Promise<boolean> {
+  if (version === undefined || names !== undefined) return false;
+  for (const loaded of ahead) {
+    const placement = await placeNode(front.reader, loaded, node, caller);
+    const proxyClass = placement.kind === "placed" ? loaded.classes.get(placement.classId) : undefined;
+    const tree = proxyClass && (await front.reader.tree(loaded.root, type, proxyClass[shape][type]));
+    if (tree !== undefined && wireVersion(tree.version) === version) return true;
+  }
+  return false;
 }
 
 /** What a request comes to in the root in force, or why it comes to nothing. */

@@ -12,6 +12,7 @@ import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../s
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type Authentication, noAuthentication } from "./auth/authentication.ts";
 import type { Caller } from "./auth/caller.ts";
+import { type Confirmations, memoryConfirmations } from "./confirmations.ts";
 import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
 import { createExtensionLists, type ExtensionLists } from "./extension-lists.ts";
 import { createHeads, type Heads, stateOf } from "./heads.ts";
@@ -20,6 +21,7 @@ import { type Placement, placeNode } from "./place-node.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets.ts";
 import { createStrangerWatch, type Stranger, type StrangerWatch } from "./strangers.ts";
+import { hasGate, type Switching, standingOf } from "./switches.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -31,6 +33,8 @@ export interface FrontOptions {
   /** What requests may cost; those of lib/limits by default. */
   readonly limits?: Limits;
   readonly now?: () => number;
+  /** Where what nodes have confirmed is remembered; in this process by default. */
+  readonly confirmations?: Confirmations;
   /** Keys of which one must have signed HEAD before it is followed; without them any HEAD is. */
   readonly trusted?: readonly SigningJwk[];
   /** Who may ask; anybody by default. */
@@ -62,8 +66,14 @@ export interface Front {
   readonly held: Budget;
   /** Of answers that lie in memory whole. */
   readonly answers: Gate;
-  /** The root in force for a node: the canary's if it takes part in one. @returns undefined before the first publish */
-  served(node: ShareNode): Promise<Served | undefined>;
+  /**
+   * The root in force for a node: the canary's if it takes part in one, and that of a step to come if the node need not wait for it.
+   *
+   * @param switching absent: the node waits for the time of every step
+   * @returns undefined before the first publish
+   */
+  served(node: ShareNode, switching?: Switching): Promise<Served | undefined>;
+  readonly confirmations: Confirmations;
   /**
    * The class of a node whose claim is its caller's to make, from what the request itself says of it and from nothing that was said
    * before.
@@ -82,6 +92,8 @@ export interface Front {
 export interface Served {
   readonly loaded: LoadedRoot;
   readonly state: string;
+  /** Roots of steps to come that the node does not meet the conditions of; it may have been served one of them before. */
+  readonly ahead: readonly LoadedRoot[];
 }
 
 const maxRecentRoots = 8;
@@ -125,15 +137,20 @@ export function createFront(options: FrontOptions): Front {
     bodies: createBodyPool(limits),
     held: createBudget(limits.heldBytes),
     answers: createGate(limits.answersBytes),
-    async served(node) {
+    confirmations: options.confirmations ?? memoryConfirmations(now),
+    async served(node, switching) {
       const head = await heads.current();
       if (head === undefined) return undefined;
       const nowMs = heads.timeMs();
-      const root = rootAt(wayOf(head, node), nowMs);
+      const way = wayOf(head, node);
+      const { root, ahead } =
+        switching !== undefined && hasGate(way, nowMs)
+          ? await standingOf(reader, way, nowMs, switching)
+          : { root: rootAt(way, nowMs), ahead: [] };
       if (recentRoots.at(-1) !== root) {
         recentRoots = [...recentRoots.filter((hash) => hash !== root), root].slice(-maxRecentRoots);
       }
-      return { loaded: await reader.root(root), state: stateOf(head, nowMs) };
+      return { loaded: await reader.root(root), state: stateOf(head, nowMs), ahead };
     },
     async place(loaded, claims, caller) {
       const placement = await placeNode(reader, loaded, claims, caller);

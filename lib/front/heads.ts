@@ -1,7 +1,7 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { headKey } from "../snapshot/blob.ts";
 import { clockAheadMs, clockWarnings, writerAheadMs } from "../snapshot/head/clock.ts";
-import { cohortsOf, nextStepMs, parseHead, type ReadHead, rootAt } from "../snapshot/head/head.ts";
+import { cohortsOf, nextStepMs, parseHead, type ReadHead, rootAt, stepsFrom, type Way } from "../snapshot/head/head.ts";
 import { needSigned } from "../snapshot/head/signatures.ts";
 import type { SigningJwk } from "../snapshot/head/signing-keys.ts";
 import type { Head } from "../snapshot/root.ts";
@@ -49,9 +49,13 @@ export interface HeadsOptions {
 
 /** What HEAD makes the front serve at a time: equal texts, equal answers for every node. */
 export function stateOf(head: Head, nowMs: number): string {
-  const ways = [head, ...cohortsOf(head)].map((way) => rootAt(way, nowMs));
-  return ways.join() + JSON.stringify(head.cohorts?.map(({ shares }) => shares) ?? head.canary ?? "");
+  const ways = [head, ...cohortsOf(head)].map((way) => [rootAt(way, nowMs), ...gatedRoots(way, nowMs)]);
+  return ways.join(";") + JSON.stringify(head.cohorts?.map(({ shares }) => shares) ?? head.canary ?? "");
 }
+
+/** Roots that some nodes are served before their time. */
+const gatedRoots = (way: Way, nowMs: number): readonly string[] =>
+  stepsFrom(way.steps, nowMs).flatMap(({ root, gate }, i) => (i > 0 && gate !== undefined ? [`${root} ${gate}`] : []));
 
 /** How often to look all the same where the store calls back: a watch may be lost without a word. */
 const unwatchedMs = 30_000;

@@ -1,3 +1,4 @@
+import type { Confirmer } from "./confirmations.ts";
 import type { Front } from "./front.ts";
 
 /** Time left for the answer to travel when a poll is held. */
@@ -10,6 +11,8 @@ export interface Waiting {
   /** What it takes to remember the request meanwhile. */
   readonly bytes: number;
   readonly signal: AbortSignal | undefined;
+  /** Whose confirmation ends the wait too: a step to come may be for it then. `count` is what it was before the answer was made. */
+  readonly confirmed?: { readonly by: Confirmer; readonly count: number } | undefined;
 }
 
 /** Until when a poll may be held, on the clock of `performance.now`, for a node that will wait so long. */
@@ -18,17 +21,24 @@ export function holdUntilMs(front: Front, patienceMs: number): number {
 }
 
 /**
- * Waits for HEAD to serve something else.
+ * Waits for HEAD to serve something else, or to serve it to this node.
  *
  * @returns false when there is no time left to wait, or too much waits already: the answer at hand is the last word
  */
-export async function stillHolding(front: Front, state: string, { untilMs, bytes, signal }: Waiting): Promise<boolean> {
+export async function stillHolding(front: Front, state: string, waiting: Waiting): Promise<boolean> {
+  const { untilMs, bytes, signal, confirmed } = waiting;
   const leftMs = untilMs - performance.now();
   if (leftMs <= 0 || !front.held.take(bytes)) return false;
   front.metrics.held(1);
+  const news = new AbortController();
+  const unwatch = confirmed && front.confirmations.watch(confirmed.by, () => news.abort());
+  const ended = confirmed === undefined ? signal : AbortSignal.any([news.signal, ...(signal ? [signal] : [])]);
   try {
-    return await front.heads.waitForChange(state, leftMs, signal);
+    if (confirmed !== undefined && front.confirmations.count(confirmed.by) !== confirmed.count) return true;
+    const isChanged = await front.heads.waitForChange(state, leftMs, ended);
+    return isChanged || (news.signal.aborted && signal?.aborted !== true);
   } finally {
+    unwatch?.();
     front.held.give(bytes);
     front.metrics.held(-1);
   }

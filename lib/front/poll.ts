@@ -1,16 +1,17 @@
 import type { Carrier } from "../limits/read-body.ts";
 import { labelsOf } from "../snapshot/classifier.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
-import type { LoadedRoot } from "../snapshot/snapshot-reader.ts";
 import type { Caller } from "./auth/caller.ts";
+import type { Confirmer } from "./confirmations.ts";
 import { type ChunkedBody, discoveryBody } from "./discovery-body.ts";
 import { shown } from "./excess.ts";
-import type { Front } from "./front.ts";
+import type { Front, Served } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
 import { type PollRequest, readPoll } from "./poll-request.ts";
+import { selectionsAhead, switchingOf } from "./polled-switch.ts";
 import { readRequest } from "./read-request.ts";
-import { selectResources } from "./select-resources.ts";
+import { type Selection, selectResources } from "./select-resources.ts";
 
 /** What a poll is told. Envoy keeps what it has on everything but `changed`. */
 export type PollAnswer =
@@ -41,7 +42,16 @@ export async function answerPoll(front: Front, carrier: Carrier, poll: Poll): Pr
 async function answerRequest(front: Front, poll: Poll, request: PollRequest): Promise<PollAnswer> {
   const problem = problemWith(request, poll.type);
   if (problem !== undefined) return refuse(400, "bad-request", problem);
+  const by = { nodeId: request.node.id, caller: poll.caller };
+  const leave = poll.type === "clusters" ? front.confirmations.asks(by) : undefined;
+  try {
+    return await answerInTime(front, poll, request, by);
+  } finally {
+    leave?.();
+  }
+}
 
+async function answerInTime(front: Front, poll: Poll, request: PollRequest, by: Confirmer): Promise<PollAnswer> {
   const { node, version } = request;
   // Clusters and listeners come whole over REST, whatever names a request brings.
   const names = isWildcard(poll.type) ? [] : request.names;
@@ -50,36 +60,50 @@ async function answerRequest(front: Front, poll: Poll, request: PollRequest): Pr
   const subscription = names.length > 1 ? undefined : { nodeId: node.id, type: poll.type, name };
   if (subscription !== undefined) front.refusals.asked(subscription, version);
   const untilMs = holdUntilMs(front, poll.patienceMs);
+  if (poll.type === "clusters") front.confirmations.told(by, version ?? "");
   for (;;) {
-    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) });
+    const count = front.confirmations.count(by);
+    const switching = switchingOf(front, { node, caller: poll.caller, shape: "poll" });
+    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching);
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const answer = await answerNow(front, served.loaded, poll, { ...request, names });
+    const answer = await answerNow(front, served, poll, { ...request, names });
     if (subscription !== undefined && answer.kind === "unchanged") front.refusals.current(subscription);
     if (subscription !== undefined && answer.kind === "changed") {
       const { version: refusable, classId } = answer;
       front.refusals.served(subscription, { kept: version, version: refusable, classId, root: served.loaded.hash });
     }
     if (answer.kind !== "unchanged") return answer;
-    const waiting = { untilMs, bytes: request.bytes, signal: poll.signal };
+    const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
+    const waiting = { untilMs, bytes: request.bytes, signal: poll.signal, confirmed };
     if (!(await stillHolding(front, served.state, waiting))) return answer;
   }
 }
 
 async function answerNow(
   front: Front,
-  loaded: LoadedRoot,
+  { loaded, ahead }: Served,
   { type, caller }: Poll,
   { node, names, version }: PollRequest,
 ): Promise<PollAnswer> {
   const placement = await front.place(loaded, node, caller);
   if (placement.kind !== "placed") return refuseUnplaced(placement);
   const { classId } = placement;
-  const selection = await selectResources(front.reader, loaded, { classId, shape: "poll", type, names });
+  const question = { shape: "poll", type, names } as const;
+  const selection = await selectResources(front.reader, loaded, { ...question, classId });
   if (selection === undefined) return refuse(404, "unknown-node", `there is no class "${classId}"`);
-  if (selection.parts.length === 0 && names.length > 0) {
-    return refuse(404, "unknown-name", `class "${classId}" has no ${type} named ${shown(names.join(", "))}`);
+  const isUnknown = selection.parts.length === 0 && names.length > 0;
+  if (selection.version === version && !isUnknown) return { kind: "unchanged" };
+  for await (const later of selectionsAhead(front, ahead, { node, caller }, question)) {
+    if (later.selection.version === version) return { kind: "unchanged" };
+    // Whoever asks for a route table has the listener that names it.
+    if (isUnknown && later.selection.parts.length > 0) return changed(front, type, later.classId, later.selection);
   }
-  if (selection.version === version) return { kind: "unchanged" };
+  if (isUnknown)
+    return refuse(404, "unknown-name", `class "${classId}" has no ${type} named ${shown(names.join(", "))}`);
+  return changed(front, type, classId, selection);
+}
+
+async function changed(front: Front, type: ResourceType, classId: string, selection: Selection): Promise<PollAnswer> {
   const body = await discoveryBody(front.reader, type, selection);
   return { kind: "changed", version: selection.version, classId, body };
 }

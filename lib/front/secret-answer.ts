@@ -10,6 +10,7 @@ import type { Front } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
 import { type PollRequest, readPoll } from "./poll-request.ts";
+import { switchingOf } from "./polled-switch.ts";
 import { readRequest } from "./read-request.ts";
 import { problem } from "./responses.ts";
 import { type SecretFeed, secretTtlMs } from "./secrets.ts";
@@ -48,7 +49,8 @@ async function answerRequest(front: Front, poll: SecretPoll, request: PollReques
   if (name === "" || more.length > 0) return refuse(400, "bad-request", "secrets are fetched one by one, by name");
   const untilMs = holdUntilMs(front, poll.patienceMs);
   for (;;) {
-    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) });
+    const switching = switchingOf(front, { node, caller: poll.caller, shape: "poll" });
+    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching);
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
     const placement = await front.place(served.loaded, node, poll.caller);
     if (placement.kind !== "placed") return refuseUnplaced(placement);

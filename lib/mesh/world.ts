@@ -34,6 +34,8 @@ export interface World {
   readonly binaryForms?: boolean;
   /** Absent: `sds`. */
   readonly certificates?: CertificateSource;
+  /** How long a polling Envoy waits from one poll for routes, or for secrets, to the next; absent: as usual. */
+  readonly pollDelayMs?: number;
   /** Absent: as usual, and no Secret or ConfigMap is known. */
   readonly gatewayApi?: GatewayApiWorld;
 }

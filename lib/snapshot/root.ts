@@ -111,6 +111,20 @@ export interface Step {
   readonly root: string;
   /** RFC 3339 in UTC with milliseconds. */
   readonly at: string;
+  /** Blob of a `Gate`; absent: everybody waits for the time. */
+  readonly gate?: string;
+}
+
+/** Who need not wait for the time of a step. */
+export interface Gate {
+  readonly lists: readonly GateList[];
+  /** `<shape>/<class id>` → index of the list; a class that is not named has all that it needs. */
+  readonly classes: Readonly<Record<string, number>>;
+}
+
+export interface GateList {
+  /** Versions of clusters that hold all that the step needs; none: everybody waits for the time. */
+  readonly versions: readonly string[];
 }
 
 /** A part of the nodes: by a hash of their ids, or by labels that they have all of. */

@@ -2,12 +2,14 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, hashOf } from "./blob.ts";
 import { type Classifier, own } from "./classifier.ts";
+import { readGate } from "./head/gates.ts";
 import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
 import { shardFor } from "./node-index.ts";
 import type { ResourceType } from "./resource-type.ts";
 import type {
   BinaryRef,
   ClassTable,
+  Gate,
   NodeShard,
   Part,
   ProxyClass,
@@ -54,6 +56,8 @@ export interface SnapshotReader {
   blobsOfType(root: Root, type: ResourceType): Promise<ReadonlySet<string>>;
   segment(ref: SegmentRef): Promise<LoadedSegment>;
   binarySegment(ref: BinaryRef): Promise<LoadedSegment>;
+  /** The gate of a step; undefined for one that is missing or damaged. */
+  gate(hash: string): Promise<Gate | undefined>;
   /** Class of a node by one of its names, if the root's node index has it. */
   nodeClass(root: Root, key: string): Promise<string | undefined>;
   /** The index of the legacy API. */
@@ -132,6 +136,12 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     load: text,
     sizeOf: (loaded) => loaded.length,
   });
+  const gates = createLoadCache<string, Gate | undefined>({
+    nameOf: (hash) => hash,
+    maxBytes: maxBytes / 8,
+    load: (hash) => readGate(store, hash),
+    sizeOf: (gate) => 100 + 100 * Object.keys(gate?.classes ?? {}).length,
+  });
   const roots = createLoadCache<string, LoadedRoot>({
     nameOf: (hash) => hash,
     // A handful: the current one, the steps around it, a canary.
@@ -188,6 +198,7 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     },
     segment: (ref) => segments.get(ref),
     binarySegment: (ref) => binarySegments.get(ref),
+    gate: (hash) => gates.get(hash),
     async nodeClass(root, key) {
       const shard = shardFor(root.nodes, key);
       return shard === undefined ? undefined : own((await shards.get(shard.hash)).classes, key);

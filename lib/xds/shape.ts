@@ -11,25 +11,34 @@ import { type ClassResources, mapParted, noResources, type Resource } from "./re
  * Where a polling Envoy fetches what a stream would bring: from the control plane cluster of its bootstrap. The timeout
  * leaves room for held polls (the front answers within it), the delay bounds the load of a front that cannot hold.
  *
+ * @param pollDelayMs at least 1: less crashes Envoy
  * @see docs/how-istio-does-it/rest-polling.md#which-shape
  * @see docs/how-istio-does-it/rest-polling.md#held-polls
  */
-export const restSource = {
-  apiConfigSource: {
-    apiType: "REST",
-    transportApiVersion: "V3",
-    clusterNames: [portolanCluster],
-    refreshDelay: "1s",
-    requestTimeout: "30s",
-  },
-  initialFetchTimeout: "5s",
-  resourceApiVersion: "V3",
-} as const satisfies ConfigSourceJson;
+export const restSource = (pollDelayMs = usualPollDelayMs) =>
+  ({
+    apiConfigSource: {
+      apiType: "REST",
+      transportApiVersion: "V3",
+      clusterNames: [portolanCluster],
+      refreshDelay: `${pollDelayMs / 1_000}s`,
+      requestTimeout: "30s",
+    },
+    initialFetchTimeout,
+    resourceApiVersion: "V3",
+  }) as const satisfies ConfigSourceJson;
+
+/** How long an Envoy waits from one poll to the next, at least; it adds up to as much again. */
+export const usualPollDelayMs = 1_000;
+
+const initialFetchTimeout = "5s";
 
 /** What `pollShape` may be told. */
 export interface PollOptions {
   /** Clusters that keep an endpoint poll of their own, by name: those whose endpoints change all the time. */
   readonly separateEndpoints?: ReadonlySet<string>;
+  /** Of every REST source. */
+  readonly pollDelayMs?: number | undefined;
 }
 
 /**
@@ -44,15 +53,17 @@ export function pollShape(resources: ClassResources, memo: Memo, options: PollOp
   const separate = [...(options.separateEndpoints ?? [])].sort(byCodePoint);
   const { clusters, endpoints, listeners, routes } = resources;
   const { shared } = endpoints;
+  const { pollDelayMs = usualPollDelayMs } = options;
+  const inlining = { endpoints: shared, separate, pollDelayMs };
   return {
     clusters: {
-      shared: polledClusters(memo, { clusters: clusters.shared, endpoints: shared, others: noResources, separate }),
+      shared: polledClusters(memo, { clusters: clusters.shared, others: noResources, ...inlining }),
       own: clusters.own.some(({ json }) => serviceNameOf(json) !== "")
-        ? polledClusters(memo, { clusters: clusters.own, endpoints: shared, others: endpoints.own, separate })
-        : polledResources(memo, { resources: clusters.own }),
+        ? polledClusters(memo, { clusters: clusters.own, others: endpoints.own, ...inlining })
+        : polledResources(memo, { resources: clusters.own, pollDelayMs }),
     },
     endpoints: mapParted(endpoints, (list) => polledEndpoints(memo, { endpoints: list, separate })),
-    listeners: mapParted(listeners, (list) => polledResources(memo, { resources: list })),
+    listeners: mapParted(listeners, (list) => polledResources(memo, { resources: list, pollDelayMs })),
     routes,
   };
 }
@@ -63,7 +74,11 @@ interface Separate {
   readonly separate: readonly string[];
 }
 
-interface Inlining extends Separate {
+interface Delayed {
+  readonly pollDelayMs: number;
+}
+
+interface Inlining extends Separate, Delayed {
   readonly clusters: readonly Resource[];
   /** More endpoints. */
   readonly others: readonly Resource[];
@@ -71,12 +86,12 @@ interface Inlining extends Separate {
 
 const polledClusters = step(
   "polled clusters",
-  { clusters: "identity", endpoints: "identity", others: "identity", separate: "value" },
-  ({ clusters, endpoints, others, separate }: Inlining, memo: Memo): readonly Resource[] => {
+  { clusters: "identity", endpoints: "identity", others: "identity", separate: "value", pollDelayMs: "value" },
+  ({ clusters, endpoints, others, separate, pollDelayMs }: Inlining, memo: Memo): readonly Resource[] => {
     const assignments = new Map([...endpoints, ...others].map((assignment) => [assignment.name, assignment]));
     for (const name of separate) assignments.delete(name);
     return clusters.map((cluster) => {
-      const polled = polledResource(memo, { resource: cluster });
+      const polled = polledResource(memo, { resource: cluster, pollDelayMs });
       const assignment = assignments.get(serviceNameOf(cluster.json));
       return assignment === undefined ? polled : inlined(memo, { cluster: polled, assignment });
     });
@@ -94,9 +109,11 @@ const polledEndpoints = step(
 
 const polledResources = step(
   "polled resources",
-  { resources: "identity" },
-  ({ resources }: { readonly resources: readonly Resource[] }, memo: Memo): readonly Resource[] =>
-    resources.map((resource) => polledResource(memo, { resource })),
+  { resources: "identity", pollDelayMs: "value" },
+  (
+    { resources, pollDelayMs }: { readonly resources: readonly Resource[] } & Delayed,
+    memo: Memo,
+  ): readonly Resource[] => resources.map((resource) => polledResource(memo, { resource, pollDelayMs })),
 );
 
 /** Name under which a cluster asks for its endpoints, "" if it does not. */
@@ -115,16 +132,19 @@ const inlined = step(
 
 const polledResource = step(
   "polled resource",
-  { resource: "identity" },
-  ({ resource }: { readonly resource: Resource }): Resource => {
-    const json = mapJson(resource.json, polledSource);
+  { resource: "identity", pollDelayMs: "value" },
+  ({ resource, pollDelayMs }: { readonly resource: Resource } & Delayed): Resource => {
+    const json = mapJson(resource.json, polledSource(pollDelayMs));
     return json === resource.json || !isJsonObject(json) ? resource : { ...resource, json };
   },
 );
 
 /** Aggregated sources are asked by REST, and nothing waits for ever: without a stream nobody could say why. */
-function polledSource(object: JsonObject): JsonObject {
-  if (isJsonObject(object.ads)) return restSource;
-  if (object.initialFetchTimeout !== "0s" || !isJsonObject(object.apiConfigSource)) return object;
-  return { ...object, initialFetchTimeout: restSource.initialFetchTimeout };
+function polledSource(pollDelayMs: number): (object: JsonObject) => JsonObject {
+  const source = restSource(pollDelayMs);
+  return (object) => {
+    if (isJsonObject(object.ads)) return source;
+    if (object.initialFetchTimeout !== "0s" || !isJsonObject(object.apiConfigSource)) return object;
+    return { ...object, initialFetchTimeout };
+  };
 }

@@ -22,7 +22,7 @@ describe("bootstrapOf", () => {
   });
 
   it("polls as polled resources tell Envoy to", () => {
-    expect(restSource).toEqual(polledSource);
+    expect(restSource()).toEqual(polledSource());
     expect([controlPlaneCluster, identityCluster]).toEqual([portolanCluster, sdsCluster]);
   });
 });

@@ -9,6 +9,7 @@ import { registryBench } from "./registry.bench.ts";
 import { type BenchOptions, jsonReport, textReport } from "./report.ts";
 import { snapshotBench } from "./snapshot.bench.ts";
 import { sourcesBench } from "./sources.bench.ts";
+import { switchBench } from "./switch.bench.ts";
 import { yardstick } from "./yardstick.ts";
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
@@ -20,6 +21,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   snapshot: snapshotBench,
   front: frontBench,
   sources: sourcesBench,
+  switch: switchBench,
 };
 
 const { values, positionals } = parseArgs({

@@ -13,6 +13,8 @@ export interface Bookshop {
   readonly folder: string;
   /** Port of the gateway. */
   readonly port: number;
+  /** Port of its servers. */
+  readonly appPort: number;
   /** Rewrites a file of the folder, as an editor that saves in place. */
   edit(file: string, change: (text: string) => string): Promise<void>;
   close(): Promise<void>;
@@ -43,6 +45,7 @@ export async function openBookshop(): Promise<Bookshop> {
   return {
     folder,
     port,
+    appPort,
     edit,
     async close() {
       await Promise.all(running.map((server) => server.close()));

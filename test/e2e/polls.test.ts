@@ -53,7 +53,7 @@ function world(weights: Readonly<Record<string, number>>): CompiledWorld {
   const manager = {
     "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
     statPrefix: "http",
-    rds: { routeConfigName: "http.80", configSource: restSource },
+    rds: { routeConfigName: "http.80", configSource: restSource() },
     httpFilters: [
       {
         name: "envoy.filters.http.router",

@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
-import { type PlannedStep, planSteps } from "../../lib/snapshot/head/steps.ts";
+import type { CompiledList, CompiledWorld } from "../../lib/snapshot/compiled.ts";
+import type { PlannedStep } from "../../lib/snapshot/head/planned-step.ts";
+import { planSteps } from "../../lib/snapshot/head/steps.ts";
 import { contentsOf, worldOf } from "./worlds.ts";
 
+const versionOf = (list: CompiledList) =>
+  list
+    .flat()
+    .map(({ name }) => name)
+    .join("+");
 const pace = { settleMs: 1_000, retentionMs: 4_000 };
 const now = 100_000;
 
@@ -28,11 +34,11 @@ describe("planSteps", () => {
   it("takes one step when no cluster comes or goes", () => {
     const before = worldOf({ web: { clusters: { a: "1" }, routes: { "80": "90/10" } } });
     const after = worldOf({ web: { clusters: { a: "2" }, routes: { "80": "50/50" } } });
-    expect(planSteps(before, [], after, now, pace)).toEqual([{ world: after, atMs: now }]);
+    expect(planSteps(before, [], after, now, pace, versionOf)).toEqual([{ world: after, atMs: now }]);
   });
 
   it("adds clusters before routes name them", () => {
-    const steps = planSteps(mesh("a"), [], mesh("a", "b"), now, pace);
+    const steps = planSteps(mesh("a"), [], mesh("a", "b"), now, pace, versionOf);
     expect(steps.map((step) => [step.atMs - now, clusters(step), routed(step)])).toEqual([
       [0, ["a", "b"], ["a"]],
       [1_000, ["a", "b"], ["a", "b"]],
@@ -40,7 +46,7 @@ describe("planSteps", () => {
   });
 
   it("drops clusters only after routes have ceased to name them", () => {
-    const steps = planSteps(mesh("a", "b"), [], mesh("a"), now, pace);
+    const steps = planSteps(mesh("a", "b"), [], mesh("a"), now, pace, versionOf);
     expect(steps.map((step) => [step.atMs - now, clusters(step), routed(step)])).toEqual([
       [0, ["a", "b"], ["a"]],
       [4_000, ["a"], ["a"]],
@@ -50,7 +56,7 @@ describe("planSteps", () => {
   it("keeps route tables that a listener may still ask for", () => {
     const before = worldOf({ web: { listeners: { l: "rds x" }, routes: { x: "1" } } });
     const after = worldOf({ web: { listeners: { l: "rds y" }, routes: { y: "1" } } });
-    const [first, last] = planSteps(before, [], after, now, pace);
+    const [first, last] = planSteps(before, [], after, now, pace, versionOf);
     expect(first && Object.keys(contentsOf(first.world, "web", "routes"))).toEqual(["x", "y"]);
     expect(last?.world).toBe(after);
   });
@@ -58,7 +64,7 @@ describe("planSteps", () => {
   it("gives new content of a cluster at once", () => {
     const before = worldOf({ web: { clusters: { a: "old" }, routes: { "80": "a" } } });
     const after = worldOf({ web: { clusters: { a: "new", b: "1" }, routes: { "80": "a b" } } });
-    const [first] = planSteps(before, [], after, now, pace);
+    const [first] = planSteps(before, [], after, now, pace, versionOf);
     expect(first && contentsOf(first.world, "web", "clusters")).toEqual({ a: "new", b: "1" });
   });
 
@@ -71,7 +77,7 @@ describe("planSteps", () => {
       { new: { clusters: { b: "1" }, routes: { "80": "b" } } },
       { nodes: [{ keys: ["web-0.default"], classId: "new" }] },
     );
-    const [first, second, last] = planSteps(before, [], after, now, pace);
+    const [first, second, last] = planSteps(before, [], after, now, pace, versionOf);
     expect(first && contentsOf(first.world, "old", "clusters")).toEqual({ a: "1", b: "1" });
     expect(second && contentsOf(second.world, "new", "clusters")).toEqual({ a: "1", b: "1" });
     expect(last?.world).toBe(after);
@@ -90,6 +96,7 @@ describe("planSteps", () => {
         mesh(`s${i}`),
         at,
         pace,
+        versionOf,
       );
       seen.push(...routed(first));
       expect(rest.length).toBeLessThan(12);
@@ -100,9 +107,9 @@ describe("planSteps", () => {
   });
 
   it("gives a cluster time again when it was taken back before it was ever routed to", () => {
-    const [joining, ...later] = planSteps(mesh("a"), [], mesh("d"), now, pace);
-    const [back, ...pending] = planSteps(joining?.world ?? mesh("a"), later, mesh("a"), now + 1, pace);
-    const again = planSteps(back?.world ?? mesh("a"), pending, mesh("d"), now + 2, pace);
+    const [joining, ...later] = planSteps(mesh("a"), [], mesh("d"), now, pace, versionOf);
+    const [back, ...pending] = planSteps(joining?.world ?? mesh("a"), later, mesh("a"), now + 1, pace, versionOf);
+    const again = planSteps(back?.world ?? mesh("a"), pending, mesh("d"), now + 2, pace, versionOf);
     const switched = again.find((step) => routed(step).includes("d"));
     expect((switched?.atMs ?? 0) - now).toBeGreaterThanOrEqual(pace.settleMs);
   });
@@ -119,7 +126,7 @@ describe("planSteps", () => {
           const served = timeline.findLast(({ atMs }) => atMs <= at);
           if (served === undefined) throw new Error("nothing served");
           const pending = timeline.filter(({ atMs }) => atMs > at);
-          const steps = planSteps(served.world, pending, mesh(...names), at, pace);
+          const steps = planSteps(served.world, pending, mesh(...names), at, pace, versionOf);
           expect(steps.map(({ atMs }) => atMs)).toEqual(steps.map(({ atMs }) => atMs).sort((a, b) => a - b));
           timeline.splice(timeline.indexOf(served) + 1, timeline.length, ...steps);
         }

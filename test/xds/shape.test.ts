@@ -33,9 +33,9 @@ describe("pollShape", () => {
     const poll = pollShape(stream, noMemo);
     expect(JSON.stringify(poll)).not.toContain('"ads"');
     expect(poll.listeners.shared[0]?.json).toMatchObject({
-      hcm: { rds: { routeConfigName: "80", configSource: restSource } },
+      hcm: { rds: { routeConfigName: "80", configSource: restSource() } },
     });
-    expect(poll.clusters.shared[1]?.json).toMatchObject({ transportSocket: { sds: [{ sdsConfig: restSource }] } });
+    expect(poll.clusters.shared[1]?.json).toMatchObject({ transportSocket: { sds: [{ sdsConfig: restSource() }] } });
   });
 
   it("leaves secrets to the agent, but waits for none of them for ever", () => {
@@ -54,7 +54,7 @@ describe("pollShape", () => {
 
   it("lets a cluster have a poll of its own", () => {
     const poll = pollShape(stream, noMemo, { separateEndpoints: new Set(["a"]) });
-    expect(poll.clusters.shared[0]?.json).toMatchObject({ type: "EDS", edsClusterConfig: { edsConfig: restSource } });
+    expect(poll.clusters.shared[0]?.json).toMatchObject({ type: "EDS", edsClusterConfig: { edsConfig: restSource() } });
     expect(poll.endpoints).toEqual(stream.endpoints);
   });
 

@@ -5,6 +5,7 @@ import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/d
 import { readFolder } from "../../config/folder.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import { analysisOf, analysisReport } from "../analysis-report.ts";
+import { pollDelayOption } from "../bootstrap.ts";
 import { compiledSummary } from "../dev-report.ts";
 import { examplesText } from "../examples.ts";
 import { keyringOption, trustOf } from "../keyring.ts";
@@ -21,6 +22,7 @@ interface Options extends WordOptions {
   readonly source: string;
   readonly url?: string;
   readonly binaryForms?: boolean;
+  readonly pollDelay?: number;
   readonly allowEmpty?: boolean;
   readonly canary?: number;
   /** False for `--no-serve`. */
@@ -49,6 +51,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
     .option("--json", "what came of it, with all diagnostics, as JSON")
     .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC, from now on")
     .option("--no-binary-forms", "store none from now on")
+    .addOption(pollDelayOption())
     .option("--allow-empty", "fill the source although the folder holds no object")
     .addOption(keyringOption())
     .addHelpText(
@@ -94,7 +97,7 @@ interface Pushed {
 
 async function pushToStore(
   files: readonly SourceFile[],
-  { store: where, source, binaryForms, allowEmpty = false, keyring }: Options,
+  { store: where, source, binaryForms, pollDelay, allowEmpty = false, keyring }: Options,
   publishing: Publishing,
 ): Promise<Pushed> {
   const store = await openToWrite(where);
@@ -102,7 +105,10 @@ async function pushToStore(
   await writeShard(store, source, files, { allowEmpty });
   const recompile = createWorldRecompiler({
     store,
-    change: binaryForms === undefined ? {} : { binaryForms },
+    change: {
+      ...(binaryForms === undefined ? {} : { binaryForms }),
+      ...(pollDelay === undefined ? {} : { pollDelayMs: pollDelay }),
+    },
     publisher,
   });
   // The compile itself, every resource as text, is nothing to print.

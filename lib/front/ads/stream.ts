@@ -21,6 +21,7 @@ import {
   sharing,
 } from "./due.ts";
 import type { SaidRefusals } from "./said-refusals.ts";
+import { streamSwitching } from "./stream-switch.ts";
 import { type Asked, owing, type SentAnswer, sent, upToDate, type Watch } from "./watch.ts";
 
 /** A request, once it is read. */
@@ -149,7 +150,8 @@ export async function* discoveryStream<M>(
         await something(undefined);
         continue;
       }
-      const served = await front.served({ nodeId: known.claims.id, labels: () => labelsOf(known.claims) });
+      const switching = streamSwitching(sources, known, caller);
+      const served = await front.served({ nodeId: known.claims.id, labels: () => labelsOf(known.claims) }, switching);
       if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
       const force = await inForce(front, served, known, caller);
       const dues = force === undefined ? [] : await duesOf(sources, known, force);

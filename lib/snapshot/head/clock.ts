@@ -75,8 +75,8 @@ function bounded(steps: readonly Step[], aheadMs: number, nowMs: number, latestM
   const times = steps.map(({ at }) => Date.parse(at) - aheadMs);
   const tooFarMs = Math.max(0, (times.at(-1) ?? nowMs) - latestMs);
   if (aheadMs === 0 && tooFarMs === 0) return steps;
-  return steps.map(({ root }, i) => {
+  return steps.map((step, i) => {
     const atMs = times[i] ?? nowMs;
-    return { root, at: new Date(atMs > nowMs ? atMs - tooFarMs : atMs).toISOString() };
+    return { ...step, at: new Date(atMs > nowMs ? atMs - tooFarMs : atMs).toISOString() };
   });
 }

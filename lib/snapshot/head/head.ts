@@ -83,6 +83,12 @@ export function nextStepMs(head: Head, nowMs: number): number | undefined {
   return Number.isFinite(next) ? next : undefined;
 }
 
+/** Blobs of the gates that HEAD itself names. */
+export function gatesOfHead(head: Head): readonly string[] {
+  const steps = [head.steps, ...cohortsOf(head).map((cohort) => cohort.steps)].flat();
+  return steps.flatMap(({ gate }) => gate ?? []);
+}
+
 /** Roots that HEAD itself names. */
 export function rootsOfHead(head: Head): readonly string[] {
   const { steps, canary, newest } = head;

@@ -2,7 +2,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Head, Root } from "../root.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
 import { reachableFrom } from "../upkeep/reachable.ts";
-import { rootsOfHead } from "./head.ts";
+import { gatesOfHead, rootsOfHead } from "./head.ts";
 import { readHistory } from "./history.ts";
 
 /** What of a store's history is not collected. */
@@ -19,7 +19,7 @@ export interface KeptHistory {
  * only recorded. Collections and canaries in between do not count.
  */
 export async function keptHistory(store: ObjectStore, head: Head | undefined, keep: number): Promise<KeptHistory> {
-  const blobs = new Set<string>();
+  const blobs = new Set<string>(head === undefined ? [] : gatesOfHead(head));
   const hashes = new Set(head === undefined ? [] : rootsOfHead(head));
   const reader = createSnapshotReader(store);
   let oldest = 0;

@@ -1,5 +1,6 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { type Blob, blobKey, jsonBlob } from "../blob.ts";
 import type { CompiledWorld } from "../compiled.ts";
 import type { Cohort, Head, Step } from "../root.ts";
 import { createBlobCheck } from "../upkeep/blob-check.ts";
@@ -10,9 +11,12 @@ import { blobsOf, mendBlobs, type Written, writeBlobs } from "../write-blobs.ts"
 import { type Aims, aimsOf, noAims, sameAims } from "./aims.ts";
 import { onClock, storeClock } from "./clock.ts";
 import { maxCohorts, regroup } from "./cohorts.ts";
+import { conditionsOf, gateOf, noCondition } from "./conditions.ts";
+import { readGate } from "./gates.ts";
 import { lastRoot, type ReadHead, rootsOfHead, stepsFrom } from "./head.ts";
 import { refuseLostHead } from "./lost-head.ts";
 import { type HeadChange, moveHead } from "./move-head.ts";
+import type { PlannedStep } from "./planned-step.ts";
 import type { Trust } from "./signatures.ts";
 import { defaultPace, type Pace, planSteps } from "./steps.ts";
 
@@ -76,8 +80,9 @@ export function createLeader(store: ObjectStore, encodeWorld: WorldEncoder, opti
       return { kind: "as-is", head: base.head, aims, written: { objects, bytes, mended: objects } };
     }
     const unread = new Set<string>();
-    const stepsTo = (root: string, from: readonly Step[]) =>
-      planned(worlds, stepsFrom(from, nowMs), root, nowMs, pace, unread);
+    const gates = new Map<string, Blob>();
+    const plan = { store, worlds, encodeWorld, nowMs, pace, unread, gates };
+    const stepsTo = (root: string, from: readonly Step[]) => planned(plan, stepsFrom(from, nowMs), root);
     const steps = await stepsTo(aims.everybody, head?.steps ?? []);
     const cohorts: Cohort[] = [];
     for (const { shares, leaving, from } of head === undefined ? [] : regroup(head, aims.canary, nowMs)) {
@@ -97,6 +102,8 @@ export function createLeader(store: ObjectStore, encodeWorld: WorldEncoder, opti
       there: blobsBelow((root) => named.has(root)),
       found: blobsBelow((root) => !named.has(root)),
     });
+    // One that is collected meanwhile makes its step wait for the time.
+    for (const { hash, bytes } of gates.values()) await store.put(blobKey(hash), bytes, { ifNoneMatch: "*" });
     const { canary, pin, newest } = aims;
     const change = { steps, cohorts, canary, pin, newest, ...note, ...entryOf(before, aims) };
     const moved = await moveHead(store, base, change, clock(), options.signer);
@@ -116,20 +123,34 @@ export function createLeader(store: ObjectStore, encodeWorld: WorldEncoder, opti
       kind: "led",
       head: moved.head,
       aims,
-      written: { ...written, objects: written.objects + 2, bytes: written.bytes + moved.bytes },
+      written: {
+        ...written,
+        objects: written.objects + 2 + gates.size,
+        bytes: [...gates.values()].reduce((sum, { bytes }) => sum + bytes.length, written.bytes + moved.bytes),
+      },
       unread: [...unread],
     };
   };
 }
 
+/** What a move of HEAD is planned with. */
+interface Planning {
+  readonly store: ObjectStore;
+  readonly worlds: OpenWorlds;
+  readonly encodeWorld: WorldEncoder;
+  readonly nowMs: number;
+  readonly pace: Pace;
+  /** Roots on the way that cannot be read. */
+  readonly unread: Set<string>;
+  /** Gates of the steps that are planned, by hash. */
+  readonly gates: Map<string, Blob>;
+}
+
 /** The steps from those that nodes are on to a root; those themselves where they lead there. */
 async function planned(
-  worlds: OpenWorlds,
+  { store, worlds, encodeWorld, nowMs, pace, unread, gates }: Planning,
   current: readonly Step[],
   root: string,
-  nowMs: number,
-  pace: Pace,
-  unread: Set<string>,
 ): Promise<readonly Step[]> {
   if (lastRoot(current) === root) return current;
   const target = await worldToLeadTo(worlds, root);
@@ -137,7 +158,10 @@ async function planned(
   for (const step of current) {
     const lackingBefore = worlds.lacking.size;
     try {
-      way.push({ world: await worlds.get(step.root), atMs: Date.parse(step.at) });
+      const world = await worlds.get(step.root);
+      const gate = step.gate === undefined ? undefined : await readGate(store, step.gate);
+      const conditions = gate === undefined ? noCondition(world) : conditionsOf(gate);
+      way.push({ world, atMs: Date.parse(step.at), ...(step.gate === undefined ? {} : { conditions }) });
     } catch (cause) {
       // What cannot be read is served to nobody: better no steps than no way out of it. A store that fails is another matter.
       if (worlds.lacking.size === lackingBefore) throw cause;
@@ -146,8 +170,16 @@ async function planned(
   }
   const [served, ...pending] = way;
   const plan =
-    served === undefined ? [{ world: target, atMs: nowMs }] : planSteps(served.world, pending, target, nowMs, pace);
-  return plan.map(({ world, atMs }) => ({ root: worlds.rootOf(world), at: new Date(atMs).toISOString() }));
+    served === undefined
+      ? [{ world: target, atMs: nowMs }]
+      : planSteps(served.world, pending, target, nowMs, pace, (list) => encodeWorld(list).version);
+  return plan.map(({ world, atMs, conditions }: PlannedStep) => {
+    const step = { root: worlds.rootOf(world), at: new Date(atMs).toISOString() };
+    if (conditions === undefined) return step;
+    const gate = jsonBlob(gateOf(conditions));
+    gates.set(gate.hash, gate);
+    return { ...step, gate: gate.hash };
+  });
 }
 
 /** @throws PortolanError that says what to do where the root's blobs are missing or damaged */

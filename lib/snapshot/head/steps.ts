@@ -9,11 +9,11 @@ import {
   type CompiledShape,
   type CompiledWorld,
   lengthOf,
-  resourcesIn,
 } from "../compiled.ts";
-import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../resource-type.ts";
-import { partsApart, rememberApart } from "../worlds/parts-apart.ts";
-import { createUnion, type Union } from "../worlds/unite-lists.ts";
+import { type ResourceType, resourceTypes, type ShapeName } from "../resource-type.ts";
+import { carriedOn, conditionsFor, type VersionOf } from "./conditions.ts";
+import { createQuestions, type Questions } from "./list-questions.ts";
+import type { PlannedStep } from "./planned-step.ts";
 
 /** How long pollers are given. */
 export interface Pace {
@@ -24,26 +24,33 @@ export interface Pace {
 }
 
 /**
- * For polls as the generated bootstraps make them, at most two seconds apart: three times that until the switch, and some more
- * before anything goes.
+ * For polls that are at most twice the delay apart: twice that until the switch, and some more before anything goes. Fronts may learn of
+ * HEAD a second late, and answers take their time.
  */
-export const defaultPace: Pace = { settleMs: 6_000, retentionMs: 10_000 };
+export const paceOf = (pollDelayMs: number): Pace => ({
+  settleMs: 2_000 + 4 * pollDelayMs,
+  retentionMs: 2_000 + 8 * pollDelayMs,
+});
+
+/** For polls as the generated bootstraps make them. */
+export const defaultPace: Pace = paceOf(1_000);
 
 /** For a front that holds polls, which learn of new clusters within one delay of two seconds at most. */
 export const heldPace: Pace = { settleMs: 2_500, retentionMs: 5_000 };
 
-/** A world to serve, from a time on. */
-export interface PlannedStep {
-  readonly world: CompiledWorld;
-  readonly atMs: number;
-}
+/** Switches that nodes may be past already, each kept as a step until its time. Who is behind all of these waits for the time. */
+const maxSwitches = 4;
+
+/** What of a class stays for those who have not switched yet. */
+const retained = ["clusters", "endpoints", "routes"] as const;
 
 /**
  * The steps from what is served to a new world.
  *
  * @param served what is in force now
  * @param pending the later steps that an earlier publish has planned, in order of time
- * @returns at least one step, the first of them now, times growing, the last one `target` itself
+ * @param versionOf version of a class's list of resources, as nodes will say that they have it
+ * @returns at least one step, the first of them now, times never falling, the last one `target` itself
  */
 export function planSteps(
   served: CompiledWorld,
@@ -51,57 +58,64 @@ export function planSteps(
   target: CompiledWorld,
   nowMs: number,
   pace: Pace,
+  versionOf: VersionOf,
 ): readonly PlannedStep[] {
-  const questions = { unite: createUnion(), bringsClassTraffic: createTrafficQuestion() };
+  const questions = createQuestions();
   const first = joined(served, target, questions);
-  const lastSwitch = pending.findLast(({ world }, i) =>
-    bringsTraffic(pending[i - 1]?.world ?? served, world, questions),
+  const planned = pending.at(-1)?.world ?? served;
+  // Everything that anybody may have by now stays; what is due to go by then goes at the switch's time.
+  const ahead = retaining(planned, retaining(first, target, retained, questions), ["routes"], questions);
+  const between = pending.map((step) => ({ step, world: joined(step.world, target, questions) }));
+  const made = [first, ...between.map(({ world }) => world)];
+  const conditions = conditionsFor({ served, pending, joined: made, ahead, target }, questions, versionOf);
+  const lastSwitch = pending.findLast(
+    (step, i) => step.conditions !== undefined || bringsTraffic(pending[i - 1]?.world ?? served, step.world, questions),
   );
   // Clusters that are new to the pollers need time; so do those that an earlier publish has added but not yet switched to,
   // and those that it was about to drop: a poller may not have had them yet, or no longer.
-  const planned = pending.at(-1)?.world ?? served;
-  const isSettled = first === served && joined(planned, target, questions) === planned;
-  const settledMs = isSettled ? nowMs : roundUp(nowMs + pace.settleMs, pace.settleMs / 2);
+  const settledMs = conditions.size === 0 ? nowMs : roundUp(nowMs + pace.settleMs, pace.settleMs / 2);
   const switchMs = Math.max(settledMs, lastSwitch?.atMs ?? nowMs);
   const before = pending.findLast(({ atMs }) => atMs <= switchMs)?.world ?? served;
-  const switched = retaining(before, target, questions);
+  const switched = pending.length === 0 ? ahead : retaining(before, target, retained, questions);
   const dropMs = switched === target ? switchMs : roundUp(switchMs + pace.retentionMs, pace.retentionMs / 2);
+  const forgotten = new Set(pending.filter((step) => step.conditions !== undefined).slice(0, -maxSwitches));
 
-  const steps = [
+  const steps: readonly PlannedStep[] = [
     { world: first, atMs: nowMs },
-    ...pending
-      .filter(({ atMs }) => atMs < switchMs)
-      .map(({ world, atMs }) => ({ world: joined(world, target, questions), atMs })),
+    ...between
+      .filter(({ step }) => !forgotten.has(step) && (step.atMs < switchMs || step.conditions !== undefined))
+      .map(({ step, world }) => ({
+        world,
+        atMs: step.atMs,
+        conditions: carriedOn(step, first, [...made.slice(1), ahead, target], questions, versionOf),
+      })),
+    ...(switchMs > nowMs ? [{ world: ahead, atMs: switchMs, conditions }] : []),
     { world: switched, atMs: switchMs },
     ...pending
       .filter(({ atMs }) => atMs > switchMs && atMs < dropMs)
-      .map(({ world, atMs }) => ({ world: retaining(world, target, questions), atMs })),
+      .map(({ world, atMs }) => ({ world: retaining(world, target, retained, questions), atMs })),
     { world: target, atMs: dropMs },
   ];
-  return steps.filter((step, i) => {
-    const next = steps[i + 1];
-    return next === undefined || (next.atMs > step.atMs && step.world !== steps[i - 1]?.world);
-  });
+  return steps.filter((step, i) => isWorthwhile(step, steps[i - 1], steps[i + 1])).filter(isNews);
 }
 
-/** What is asked of lists, again and again while steps are planned; answers are remembered by the parts of the lists. */
-interface Questions {
-  readonly unite: Union;
-  readonly bringsClassTraffic: ClassQuestion;
+/** Whether a step is ever served: for a while, or to those who need not wait. */
+function isWorthwhile(step: PlannedStep, before: PlannedStep | undefined, next: PlannedStep | undefined): boolean {
+  if (next === undefined || step.conditions !== undefined) return true;
+  return next.atMs > step.atMs && step.world !== before?.world;
 }
+
+const isNews = ({ world, atMs }: PlannedStep, i: number, steps: readonly PlannedStep[]): boolean =>
+  world !== steps[i - 1]?.world || atMs !== steps[i - 1]?.atMs;
 
 /** Switches and drops fall on few moments, so that publishes in quick succession do not each add a step. */
 const roundUp = (ms: number, grid: number): number => (grid <= 0 ? ms : Math.ceil(ms / grid) * grid);
 
-/**
- * The served world with the clusters and endpoints of the target added, for every class whose listeners or routes will
- * change; the served world itself when that adds no name.
- */
-function joined(served: CompiledWorld, target: CompiledWorld, { unite, bringsClassTraffic }: Questions): CompiledWorld {
+/** The served world with the clusters and endpoints of the target added; the served world itself when that adds no name. */
+function joined(served: CompiledWorld, target: CompiledWorld, { unite, relatives }: Questions): CompiledWorld {
   const successors = relatives(served, target);
   return withClasses(served, (proxyClass) => {
     const next = successors.get(proxyClass.id) ?? [];
-    if (!next.some((other) => bringsClassTraffic(proxyClass, other))) return proxyClass;
     return mapTypes(proxyClass, ["clusters", "endpoints"], (old, shape, type) => {
       const [newest = old, ...rest] = next.map((other) => other[shape][type]);
       const all = unite(newest, [...rest, old]);
@@ -111,12 +125,17 @@ function joined(served: CompiledWorld, target: CompiledWorld, { unite, bringsCla
   });
 }
 
-/** The target with the clusters, endpoints and route tables kept that its classes had before; the target itself if none went. */
-function retaining(before: CompiledWorld, target: CompiledWorld, { unite }: Questions): CompiledWorld {
+/** The target with what its classes had before of some types kept; the target itself if nothing of them went. */
+function retaining(
+  before: CompiledWorld,
+  target: CompiledWorld,
+  types: readonly ResourceType[],
+  { unite, relatives }: Questions,
+): CompiledWorld {
   const predecessors = relatives(target, before);
   return withClasses(target, (proxyClass) => {
     const earlier = predecessors.get(proxyClass.id) ?? [];
-    return mapTypes(proxyClass, ["clusters", "endpoints", "routes"], (now, shape, type) =>
+    return mapTypes(proxyClass, types, (now, shape, type) =>
       unite(
         now,
         earlier.map((other) => other[shape][type]),
@@ -125,53 +144,10 @@ function retaining(before: CompiledWorld, target: CompiledWorld, { unite }: Ques
   });
 }
 
-/** For each class of one world, the classes of the other in which its nodes are: usually the one of the same id. */
-function relatives(world: CompiledWorld, other: CompiledWorld): ReadonlyMap<string, readonly CompiledClass[]> {
-  const others = new Map(other.classes.map((proxyClass) => [proxyClass.id, proxyClass]));
-  const ids = new Map<string, Set<string>>();
-  const relate = (from: string, to: string) => {
-    const set = ids.get(from) ?? new Set();
-    ids.set(from, set.add(to));
-  };
-  for (const { id } of world.classes) relate(id, id);
-  if (world.nodes !== other.nodes) {
-    const classOf = new Map(other.nodes.flatMap((node) => node.keys.map((key) => [key, node.classId] as const)));
-    for (const node of world.nodes) {
-      for (const key of node.keys) {
-        const there = classOf.get(key);
-        if (there !== undefined) relate(node.classId, there);
-      }
-    }
-    for (const [key, id] of Object.entries(world.classifier.defaults)) {
-      const there = other.classifier.defaults[key];
-      if (there !== undefined) relate(id, there);
-    }
-  }
-  return new Map(
-    [...ids].map(([id, set]) => [id, [...set].sort().flatMap((there) => others.get(there) ?? [])] as const),
-  );
-}
-
 /** Whether a step lets any class ask for a listener or a route table that it did not have, or had with other content. */
 function bringsTraffic(before: CompiledWorld, after: CompiledWorld, { bringsClassTraffic }: Questions): boolean {
   const earlier = new Map(before.classes.map((proxyClass) => [proxyClass.id, proxyClass]));
   return after.classes.some((proxyClass) => bringsClassTraffic(earlier.get(proxyClass.id), proxyClass));
-}
-
-type ClassQuestion = (before: CompiledClass | undefined, after: CompiledClass) => boolean;
-
-function createTrafficQuestion(): ClassQuestion {
-  const bringsContent = rememberApart(({ before, after }): boolean => {
-    const versions = new Map(resourcesIn(before).map(({ name, version }) => [name, version]));
-    return resourcesIn(after).some(({ name, version }) => versions.get(name) !== version);
-  });
-  const brings = (before: CompiledList, after: CompiledList) => partsApart(before, after).some(bringsContent);
-  return (before, after) =>
-    shapes.some(
-      (shape) =>
-        brings(before?.[shape].listeners ?? [], after[shape].listeners) ||
-        brings(before?.[shape].routes ?? [], after[shape].routes),
-    );
 }
 
 /** Replaces classes; the world itself when each stays the same object. Equal classes in, equal lists out, shared. */

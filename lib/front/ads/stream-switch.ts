@@ -1,0 +1,50 @@
+import type { NodeClaims } from "../../snapshot/classifier.ts";
+import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import type { Caller } from "../auth/caller.ts";
+import { deltaFor } from "../delta.ts";
+import { placeNode } from "../place-node.ts";
+import type { Switching } from "../switches.ts";
+import { dueOf, type Sources } from "./due.ts";
+import type { Watch } from "./watch.ts";
+
+/** What a stream knows of its reader. */
+interface StreamReader {
+  readonly claims: NodeClaims;
+  readonly watches: ReadonlyMap<ResourceType, Watch>;
+}
+
+/**
+ * A stream is through a gate once its reader has accepted all clusters that are needed, and the endpoints that it asked for with them. A
+ * reader says so itself, so no list of versions is asked for.
+ */
+export function streamSwitching(sources: Sources, { claims, watches }: StreamReader, caller: Caller): Switching {
+  return {
+    shape: "stream",
+    place: (loaded) => placeNode(sources.reader, loaded, claims, caller),
+    async hasClusters(_versions, loaded, classId) {
+      const clusters = watches.get("clusters");
+      const endpoints = watches.get("endpoints");
+      if (clusters === undefined || !(await hasAll(sources, clusters, loaded, classId, "clusters"))) return false;
+      return endpoints === undefined || hasAll(sources, endpoints, loaded, classId, "endpoints");
+    },
+  };
+}
+
+/** Whether a reader has accepted everything that it wants of a type, as a root has it. */
+async function hasAll(
+  { reader, differences }: Sources,
+  watch: Watch,
+  loaded: LoadedRoot,
+  classId: string,
+  type: ResourceType,
+): Promise<boolean> {
+  const shape = loaded.classes.get(classId)?.stream;
+  if (shape === undefined || watch.open.length > 0 || watch.refused.length > 0) return false;
+  const tree = await reader.tree(loaded.root, type, shape[type]);
+  const due = await dueOf({ reader, differences }, watch, tree, async (subscription) => {
+    const delta = await deltaFor(reader, loaded, { classId, shape: "stream", type, ...subscription });
+    return delta ?? { version: "", changed: [], removed: [] };
+  });
+  return !due.isAnswer && due.changed.length === 0 && due.missing.length === 0;
+}

@@ -1,0 +1,94 @@
+import { parseNodeId } from "../snapshot/classifier.ts";
+import type { Caller } from "./auth/caller.ts";
+
+/** Whom a confirmation is of: what one caller says counts for what the same caller asks, and for nobody else. */
+export interface Confirmer {
+  readonly nodeId: string;
+  readonly caller: Caller;
+}
+
+/**
+ * Which version of its clusters each node has said last that it has. It is there to be lost: a node of which nothing is known waits
+ * for the time of a switch.
+ */
+export interface Confirmations {
+  /** To be told of a poll for clusters, before it is answered or held. @returns to be called when the poll is over */
+  asks(confirmer: Confirmer): () => void;
+  /** To be told of the version that a poll for clusters brings. */
+  told(confirmer: Confirmer, version: string): void;
+  /** undefined when it is not known, or cannot be: two Envoys say that they are this node. */
+  versionOf(confirmer: Confirmer): Promise<string | undefined>;
+  /** Grows whenever another version is confirmed. */
+  count(confirmer: Confirmer): number;
+  /** Calls when it grows. @returns ends it */
+  watch(confirmer: Confirmer, call: () => void): () => void;
+}
+
+interface Entry {
+  version: string | undefined;
+  count: number;
+  /** Polls for clusters at this moment. An Envoy has one. */
+  polls: number;
+  /** Until then two Envoys were there at a time, and what is said is said by either. */
+  doubtfulUntilMs: number;
+  readonly watchers: Set<() => void>;
+}
+
+/** About 20 MB. Who asked longest ago is forgotten first. */
+const maxNodes = 50_000;
+
+/** Longer than the polls of either of two Envoys are apart, held ones among them. */
+const doubtMs = 60_000;
+
+/** Confirmations in the memory of one process. */
+export function memoryConfirmations(now: () => number): Confirmations {
+  /** The one that was told of longest ago first. */
+  const nodes = new Map<string, Entry>();
+  const entryOf = (confirmer: Confirmer): Entry => {
+    const key = keyOf(confirmer);
+    const entry = nodes.get(key) ?? { version: undefined, count: 0, polls: 0, doubtfulUntilMs: 0, watchers: new Set() };
+    nodes.delete(key);
+    nodes.set(key, entry);
+    for (const [oldest] of nodes) {
+      if (nodes.size <= maxNodes) break;
+      nodes.delete(oldest);
+    }
+    return entry;
+  };
+  return {
+    asks(confirmer) {
+      const entry = entryOf(confirmer);
+      entry.polls += 1;
+      if (entry.polls > 1) entry.doubtfulUntilMs = now() + doubtMs;
+      return () => {
+        entry.polls -= 1;
+      };
+    },
+    told(confirmer, version) {
+      const entry = entryOf(confirmer);
+      if (entry.version === version) return;
+      entry.version = version;
+      entry.count += 1;
+      for (const call of [...entry.watchers]) call();
+    },
+    async versionOf(confirmer) {
+      const entry = nodes.get(keyOf(confirmer));
+      if (entry === undefined || !isOneEnvoy(confirmer)) return undefined;
+      return entry.polls > 1 || entry.doubtfulUntilMs > now() ? undefined : entry.version;
+    },
+    count: (confirmer) => nodes.get(keyOf(confirmer))?.count ?? 0,
+    watch(confirmer, call) {
+      const { watchers } = entryOf(confirmer);
+      watchers.add(call);
+      return () => watchers.delete(call);
+    },
+  };
+}
+
+/** Only an id in Istio's form is one proxy's: any other may be in the bootstraps of many. */
+const isOneEnvoy = ({ nodeId }: Confirmer): boolean => parseNodeId(nodeId) !== undefined;
+
+/** What tells one confirmer from another. */
+function keyOf({ nodeId, caller }: Confirmer): string {
+  return `${caller.kind === "anyone" ? "" : caller.subject}\n${nodeId}`;
+}

@@ -1,0 +1,10 @@
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { blobKey, hashOf } from "../blob.ts";
+import type { Gate } from "../root.ts";
+
+/** A gate; undefined for one that is missing or damaged: its step waits for the time. */
+export async function readGate(store: Pick<ObjectStore, "get">, hash: string): Promise<Gate | undefined> {
+  const found = await store.get(blobKey(hash));
+  if (found.kind !== "found" || hashOf(found.bytes) !== hash) return undefined;
+  return JSON.parse(new TextDecoder().decode(found.bytes));
+}

@@ -1,0 +1,49 @@
+import { type CompiledClass, type CompiledList, resourcesIn } from "../compiled.ts";
+import { type ShapeName, shapes } from "../resource-type.ts";
+import { partsApart, rememberApart } from "../worlds/parts-apart.ts";
+import { createUnion, type Union } from "../worlds/unite-lists.ts";
+import { createRelatives, type Relatives } from "./relatives.ts";
+import { isReadyAtOnce } from "./warming.ts";
+
+/** What is asked of lists, again and again while steps are planned; answers are remembered by the parts of the lists. */
+export interface Questions {
+  readonly unite: Union;
+  readonly relatives: Relatives;
+  /** Whether a class may ask for a listener or a route table that it did not have, or had with other content. */
+  readonly bringsClassTraffic: (before: CompiledClass | undefined, after: CompiledClass) => boolean;
+  /** Whether a list has every name of another one. */
+  readonly holds: (list: CompiledList, wanted: CompiledList) => boolean;
+  /** Whether Envoy can use the clusters of a list, beside those that it has, as soon as it says that it has them. */
+  readonly isReady: (clusters: CompiledList, before: CompiledList, shape: ShapeName) => boolean;
+}
+
+export function createQuestions(): Questions {
+  const bringsContent = rememberApart(({ before, after }): boolean => {
+    const versions = new Map(resourcesIn(before).map(({ name, version }) => [name, version]));
+    return resourcesIn(after).some(({ name, version }) => versions.get(name) !== version);
+  });
+  const brings = (before: CompiledList, after: CompiledList) => partsApart(before, after).some(bringsContent);
+  const lacks = rememberApart(({ before, after }): boolean => {
+    const names = new Set(resourcesIn(before).map(({ name }) => name));
+    return resourcesIn(after).some(({ name }) => !names.has(name));
+  });
+  const ready = new Map(
+    shapes.map((shape) => [
+      shape,
+      rememberApart(({ before, after }) => isReadyAtOnce(resourcesIn(after), resourcesIn(before), shape)),
+    ]),
+  );
+  return {
+    unite: createUnion(),
+    relatives: createRelatives(),
+    bringsClassTraffic: (before, after) =>
+      shapes.some(
+        (shape) =>
+          brings(before?.[shape].listeners ?? [], after[shape].listeners) ||
+          brings(before?.[shape].routes ?? [], after[shape].routes),
+      ),
+    holds: (list, wanted) => !partsApart(list, wanted).some(lacks),
+    isReady: (clusters, before, shape) =>
+      partsApart(before, clusters).every((apart) => ready.get(shape)?.(apart) === true),
+  };
+}
