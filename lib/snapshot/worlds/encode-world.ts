@@ -1,10 +1,10 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { type Blob, jsonBlob } from "../blob.ts";
+import { type Blob, jsonBlob, type LazyBlob } from "../blob.ts";
 import type { CompiledClass, CompiledWorld } from "../compiled.ts";
 import { encodeNodeIndex } from "../node-index.ts";
 import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
 import type { ClassTable, Root, Shape } from "../root.ts";
-import { encodeSegment } from "../segment.ts";
+import { blobsOfSegment } from "../segment.ts";
 import { buildTable, type EncodedTable } from "./encode-table.ts";
 import type { TreeEncoder } from "./encode-tree.ts";
 
@@ -14,7 +14,7 @@ export interface EncodedWorld {
   readonly rootBlob: Blob;
   readonly tables: Readonly<Record<ResourceType, EncodedTable>>;
   /** Every blob but the root's own, each once. */
-  blobs(): Iterable<{ readonly hash: string; make(): Uint8Array<ArrayBuffer> }>;
+  blobs(): Iterable<LazyBlob>;
 }
 
 /** Puts a compiled world into its stored form. Equal worlds give equal bytes. */
@@ -93,12 +93,9 @@ export function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder): Enco
         if (!seen.has(hash)) yield { hash, make: () => bytes };
         seen.add(hash);
       }
-      for (const { ref, resources } of parts.flatMap(({ segments }) => segments)) {
-        const hashes = ref.binary === undefined ? [ref.hash] : [ref.hash, ref.binary.hash];
-        for (const [i, hash] of hashes.entries()) {
-          if (!seen.has(hash)) yield { hash, make: () => encodeSegment(resources).blobs[i]?.bytes ?? new Uint8Array() };
-          seen.add(hash);
-        }
+      for (const blob of parts.flatMap(({ segments }) => segments).flatMap(blobsOfSegment)) {
+        if (!seen.has(blob.hash)) yield blob;
+        seen.add(blob.hash);
       }
     },
   };
