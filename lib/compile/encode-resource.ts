@@ -3,7 +3,7 @@ import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import { concatBytes, hashOf } from "../snapshot/blob.ts";
 import type { CompiledResource, TextRun } from "../snapshot/compiled.ts";
-import { longResource } from "../snapshot/long/long-resource.ts";
+import { longResource, textRun } from "../snapshot/long/long-resource.ts";
 import {
   aroundRun,
   cutPieces,
@@ -123,9 +123,7 @@ const writtenRun = step(
   "run of elements",
   { pieces: "elements", before: "value", after: "value", binaryBefore: "identity" },
   ({ pieces, binaryBefore, ...around }: Run): TextRun => {
-    const text = runText(pieces, around);
     const binaries = [binaryBefore, ...pieces.map(({ binary }) => binary)].filter((part) => part !== undefined);
-    const isWhole = binaries.length > pieces.length;
-    return { hash: hashOf(text), text, ...(isWhole ? { binary: concatBytes(binaries) } : {}) };
+    return textRun(runText(pieces, around), binaries.length > pieces.length ? concatBytes(binaries) : undefined);
   },
 );

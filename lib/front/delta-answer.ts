@@ -110,11 +110,8 @@ async function deltaBody(reader: SnapshotReader, type: ResourceType, delta: Delt
 
   async function* resources() {
     for (const [i, { name, version, segment }] of delta.changed.entries()) {
-      const { bytes, spans } = await reader.segment(segment);
-      const span = spans.get(name);
-      if (span === undefined) continue;
       yield encoder.encode(`${i > 0 ? "," : ""}\n{"name":${JSON.stringify(name)},"version":"${version}","resource":`);
-      yield bytes.subarray(span.offset, span.offset + span.bytes);
+      yield* reader.texts(segment, name);
       yield encoder.encode("}");
     }
   }

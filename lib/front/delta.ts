@@ -41,11 +41,11 @@ export async function deltaFor(
   const changed: ChangedResource[] = [];
   const there = new Set<string>();
   for (const segment of tree.segments) {
-    for (const span of (await reader.segment(segment)).spans.values()) {
-      if (wanted !== undefined && !wanted.has(span.name)) continue;
-      there.add(span.name);
-      const version = wireVersion(span.version);
-      if (known.get(span.name) !== version) changed.push({ name: span.name, version, segment });
+    for (const { name, version: hash } of (await reader.entries(segment)).values()) {
+      if (wanted !== undefined && !wanted.has(name)) continue;
+      there.add(name);
+      const version = wireVersion(hash);
+      if (known.get(name) !== version) changed.push({ name, version, segment });
     }
   }
   const removed = [...(wanted ?? known.keys())].filter((name) => !there.has(name)).sort(byCodePoint);

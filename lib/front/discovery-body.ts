@@ -12,7 +12,7 @@ export interface ChunkedBody {
 
 interface Piece {
   readonly bytes: number;
-  read(): Promise<Uint8Array<ArrayBuffer>>;
+  chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>>;
 }
 
 const encoder = new TextEncoder();
@@ -35,7 +35,7 @@ export async function discoveryBody(
       yield prefix;
       for (const [i, piece] of pieces.entries()) {
         if (i > 0) yield comma;
-        yield await piece.read();
+        yield* piece.chunks();
       }
       yield suffix;
     },
@@ -43,14 +43,8 @@ export async function discoveryBody(
 }
 
 async function pieceOf(reader: SnapshotReader, { segment, name }: SelectedPart): Promise<Piece> {
-  if (name === undefined) {
-    const read = async () => (await reader.segment(segment)).bytes.subarray(segment.bodyOffset);
-    return { bytes: segment.bodyBytes, read };
-  }
-  const { bytes, spans } = await reader.segment(segment);
-  const span = spans.get(name);
-  const text = span === undefined ? bytes.subarray(0, 0) : bytes.subarray(span.offset, span.offset + span.bytes);
-  return { bytes: text.length, read: async () => text };
+  const bytes = name === undefined ? segment.bodyBytes : (await reader.entries(segment)).get(name)?.bytes;
+  return { bytes: bytes ?? 0, chunks: () => reader.texts(segment, name) };
 }
 
 /** All of a body in one piece. */

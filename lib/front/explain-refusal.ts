@@ -1,6 +1,6 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import { isWildcard } from "../snapshot/resource-type.ts";
-import type { ResourceSpan } from "../snapshot/segment.ts";
+import type { ResourceEntry } from "../snapshot/root.ts";
 import type { SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { Refusal } from "./refusals.ts";
 import { type Selection, selectResources } from "./select-resources.ts";
@@ -95,11 +95,11 @@ async function* spansBeside(
   reader: SnapshotReader,
   selection: Selection | undefined,
   other: Selection | undefined,
-): AsyncGenerator<ResourceSpan> {
+): AsyncGenerator<ResourceEntry> {
   const shared = new Set(other?.parts.map(({ segment }) => segment.hash));
   for (const { segment, name } of selection?.parts ?? []) {
     if (name === undefined && shared.has(segment.hash)) continue;
-    const { spans } = await reader.segment(segment);
-    for (const span of spans.values()) if (name === undefined || name === span.name) yield span;
+    const entries = await reader.entries(segment);
+    for (const entry of entries.values()) if (name === undefined || name === entry.name) yield entry;
   }
 }

@@ -54,8 +54,8 @@ export async function selectResources(
 /** A resource of a tree by its name: none, or one. */
 export async function findResource(reader: SnapshotReader, tree: LoadedTree, name: string) {
   const segment = segmentWith(tree.segments, name);
-  const span = segment && (await reader.segment(segment)).spans.get(name);
-  return segment === undefined || span === undefined ? [] : [{ segment, name, version: span.version }];
+  const entry = segment && (await reader.entries(segment)).get(name);
+  return segment === undefined || entry === undefined ? [] : [{ segment, name, version: entry.version }];
 }
 
 /** The segment whose range of names holds a name: they are sorted and do not overlap. */

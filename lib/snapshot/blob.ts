@@ -11,6 +11,12 @@ export interface Blob {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** One that is made when it is asked for. */
+export interface LazyBlob {
+  readonly hash: string;
+  make(): Uint8Array<ArrayBuffer>;
+}
+
 export function blobOf(text: string): Blob {
   const bytes = new TextEncoder().encode(text);
   return { hash: hashOf(bytes), bytes };

@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../config/diagnostic.ts";
+import type { Blob } from "./blob.ts";
 import type { Classifier } from "./classifier.ts";
 import type { CompiledLegacy } from "./legacy/compiled-legacy.ts";
 import type { ResourceType, ShapeName } from "./resource-type.ts";
@@ -66,7 +67,8 @@ export interface TextRun {
   /** SHA-256 of the text in UTF-8, lower-case hex. */
   readonly hash: string;
   readonly text: string;
-  readonly binary?: Uint8Array<ArrayBuffer>;
+  readonly sizeBytes: number;
+  readonly binary?: Blob;
 }
 
 /** How many resources a list has. */

@@ -58,14 +58,14 @@ export interface Publisher {
 export type PublisherOptions = LeadOptions;
 
 export function createPublisher(store: ObjectStore, options: PublisherOptions = {}): Publisher {
-  const encodeWorld = createWorldEncoder();
-  const lead = createLeader(store, encodeWorld, options);
+  const encoder = createWorldEncoder();
+  const lead = createLeader(store, encoder, options);
   const check = createWorldCheck();
 
   return {
     head: () => readHead(store, options),
     async stage(world) {
-      const encoded = encodeWorld(world);
+      const encoded = encoder.encode(world);
       await writeBlobs(store, createBlobCheck(store), [encoded], { there: new Set(), found: new Set() });
       return encoded.rootBlob.hash;
     },

@@ -57,6 +57,27 @@ export interface SegmentRef {
   readonly bodyBytes: number;
   /** Where the same resources lie in protobuf's binary form, if they do. */
   readonly binary?: BinaryRef;
+  readonly long?: LongRef;
+}
+
+/** Where the text of a long resource lies: in runs, one after the other. */
+export interface LongRef {
+  readonly version: string;
+  /** Blobs of `RunList`s. */
+  readonly lists: readonly string[];
+  /** Blobs of `OriginList`s. */
+  readonly from: readonly string[];
+}
+
+export interface RunList {
+  /** Blobs of texts. */
+  readonly runs: readonly string[];
+  /** Blobs of the same in protobuf's binary form, as many. */
+  readonly binaries?: readonly string[];
+}
+
+export interface OriginList {
+  readonly from: readonly string[];
 }
 
 export interface BinaryRef {

@@ -1,8 +1,10 @@
-import { type Blob, blobOf, concatBytes, hashOf } from "./blob.ts";
+import { type Blob, blobOf, concatBytes, hashOf, type LazyBlob } from "./blob.ts";
 import type { CompiledResource } from "./compiled.ts";
+import { runBlobs } from "./long/encode-long.ts";
 import { textLength } from "./long/long-resource.ts";
 import { nameHash } from "./name-hash.ts";
 import type { BinaryRef, ResourceEntry, SegmentHeader, SegmentRef } from "./root.ts";
+import { utf8Length } from "./utf8-length.ts";
 
 /** A run of resources that is stored as one blob. */
 export interface Segment {
@@ -12,6 +14,21 @@ export interface Segment {
   readonly resources: readonly CompiledResource[];
   /** Names of the secrets that they name. */
   readonly secrets: readonly string[];
+  /** What names the runs and the origins of a long resource. */
+  readonly lists: readonly Blob[];
+}
+
+/** The blobs of a segment. */
+export function blobsOfSegment({ ref, resources, lists }: Segment): readonly LazyBlob[] {
+  if (ref.long !== undefined) {
+    const runs = resources.flatMap((resource) => runBlobs(resource.runs ?? []));
+    return [...runs, ...lists.map(({ hash, bytes }) => ({ hash, make: () => bytes }))];
+  }
+  const hashes = ref.binary === undefined ? [ref.hash] : [ref.hash, ref.binary.hash];
+  return hashes.map((hash, at) => ({
+    hash,
+    make: () => encodeSegment(resources).blobs[at]?.bytes ?? new Uint8Array(),
+  }));
 }
 
 const targetBytes = 32 * 1024;
@@ -140,10 +157,4 @@ export function decodeSegment(
     const binary = span && binaryBytes?.slice(span.offset, span.offset + span.bytes);
     return { name, version, from, text, ...(binary === undefined ? {} : { binary }) };
   });
-}
-
-function utf8Length(text: string): number {
-  // Nearly all texts are ASCII, for which nothing has to be encoded.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
-  return /^[\x00-\x7f]*$/.test(text) ? text.length : encoder.encode(text).length;
 }

@@ -1,9 +1,10 @@
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { blobKey, hashOf } from "./blob.ts";
+import { blobKey, concatBytes, hashOf } from "./blob.ts";
 import { type Classifier, own } from "./classifier.ts";
 import { readGate } from "./head/gates.ts";
 import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
+import { createLongReader, type LongReader, loadInOrder } from "./long/read-long.ts";
 import { shardFor } from "./node-index.ts";
 import type { ResourceType } from "./resource-type.ts";
 import type {
@@ -13,6 +14,7 @@ import type {
   NodeShard,
   Part,
   ProxyClass,
+  ResourceEntry,
   Root,
   SegmentList,
   SegmentRef,
@@ -45,6 +47,9 @@ export interface LoadedSegment {
   readonly spans: ReadonlyMap<string, ResourceSpan>;
 }
 
+/** A part of a long resource, by its blob. */
+type RunRef = Pick<BinaryRef, "hash">;
+
 /** Reads snapshots out of a store; what is read stays in memory up to a limit, and is never stale, being named by its hash. */
 export interface SnapshotReader {
   root(hash: string): Promise<LoadedRoot>;
@@ -54,16 +59,26 @@ export interface SnapshotReader {
   parts(root: Root, type: ResourceType, index: number): Promise<readonly LoadedPart[]>;
   /** Every blob that a type's table names, the table among them. */
   blobsOfType(root: Root, type: ResourceType): Promise<ReadonlySet<string>>;
+  /** What resources a segment has, by name. The text of a long one is not read. */
+  entries(ref: SegmentRef): Promise<ReadonlyMap<string, ResourceEntry>>;
+  /** The texts of a segment, joined by commas, or that of one resource of it; nothing for a name that it does not have. */
+  texts(ref: SegmentRef, name?: string): AsyncGenerator<Uint8Array<ArrayBuffer>>;
+  /** Its resources in protobuf's binary form; undefined when it was published without. */
+  binaries(ref: SegmentRef): Promise<LoadedSegment | undefined>;
+  /** A segment's blob. @throws PortolanError for one of a long resource, which has none */
   segment(ref: SegmentRef): Promise<LoadedSegment>;
-  binarySegment(ref: BinaryRef): Promise<LoadedSegment>;
   /** The gate of a step; undefined for one that is missing or damaged. */
   gate(hash: string): Promise<Gate | undefined>;
+  /** Where the parts of long resources lie. */
+  readonly long: LongReader;
   /** Class of a node by one of its names, if the root's node index has it. */
   nodeClass(root: Root, key: string): Promise<string | undefined>;
   /** The index of the legacy API. */
   legacy(hash: string): Promise<LegacyIndex>;
   /** A text of the legacy API. */
   legacyText(hash: string): Promise<string>;
+  /** A blob, not kept. @throws PortolanError when it is not there */
+  bytes(hash: string): Promise<Uint8Array<ArrayBuffer>>;
   /** A blob's text, not kept. @throws PortolanError when it is not there */
   text(hash: string): Promise<string>;
   /** The same, undefined when the store has no such blob, or another under its name. */
@@ -161,7 +176,10 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     },
     sizeOf: () => 1,
   });
-  const segmentCache = <R extends BinaryRef>(spansOf: (ref: R, bytes: Uint8Array) => readonly ResourceSpan[]) =>
+  const long = createLongReader(text, maxBytes / 8);
+  const segmentCache = <R extends BinaryRef | RunRef>(
+    spansOf: (ref: R, bytes: Uint8Array) => readonly ResourceSpan[],
+  ) =>
     createLoadCache<R, LoadedSegment>({
       nameOf: (ref) => ref.hash,
       maxBytes,
@@ -171,8 +189,23 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
       },
       sizeOf: (segment) => segment.bytes.length,
     });
-  const segments = segmentCache<SegmentRef>(readSpans);
-  const binarySegments = segmentCache<BinaryRef>(readBinarySpans);
+  const segments = segmentCache<SegmentRef | RunRef>((ref, raw) => ("first" in ref ? readSpans(ref, raw) : []));
+  const binarySegments = segmentCache<BinaryRef | RunRef>((ref, raw) =>
+    "bodyOffset" in ref ? readBinarySpans(ref, raw) : [],
+  );
+
+  async function* texts(ref: SegmentRef, name?: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    if (ref.long !== undefined) {
+      if (name !== undefined && name !== ref.first) return;
+      const runs = await long.runs(ref.long);
+      for await (const { bytes } of loadInOrder(runs, ({ text: hash }) => segments.get({ hash }))) yield bytes;
+      return;
+    }
+    const { bytes, spans } = await segments.get(ref);
+    if (name === undefined) return yield bytes.subarray(ref.bodyOffset);
+    const span = spans.get(name);
+    if (span !== undefined) yield bytes.subarray(span.offset, span.offset + span.bytes);
+  }
 
   return {
     root: (hash) => roots.get(hash),
@@ -190,15 +223,37 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     async blobsOfType(root, type) {
       const table = await tables.get(root.tables[type]);
       const segments = (await Promise.all(table.parts.map(segmentsOf))).flat();
+      const ofLong = await Promise.all(segments.map((ref) => (ref.long === undefined ? [] : long.blobs(ref.long))));
       return new Set([
         root.tables[type],
         ...table.parts.flatMap((part) => ("list" in part ? [part.list] : [])),
-        ...segments.flatMap(({ hash, binary }) => (binary === undefined ? [hash] : [hash, binary.hash])),
+        ...segments.flatMap((ref) => (ref.long === undefined ? [ref.hash] : [])),
+        ...segments.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash])),
+        ...ofLong.flat(),
       ]);
     },
+    async entries(ref) {
+      if (ref.long === undefined) return (await segments.get(ref)).spans;
+      const { version } = ref.long;
+      const entry = { name: ref.first, version, bytes: ref.bodyBytes, from: await long.origins(ref.long) };
+      return new Map([[entry.name, entry]]);
+    },
+    texts,
+    async binaries(ref) {
+      if (ref.long === undefined) return ref.binary && binarySegments.get(ref.binary);
+      const runs = await long.runs(ref.long);
+      const hashes = runs.flatMap(({ binary }) => (binary === undefined ? [] : [{ hash: binary }]));
+      if (hashes.length < runs.length) return undefined;
+      // One message: its parts are put together for as long as it is sent.
+      const parts = await Promise.all(hashes.map((hash) => binarySegments.get(hash)));
+      const whole = concatBytes(parts.map(({ bytes }) => bytes));
+      const span = { name: ref.first, version: ref.long.version, bytes: whole.length, from: [], offset: 0 };
+      return { bytes: whole, spans: new Map([[span.name, span]]) };
+    },
     segment: (ref) => segments.get(ref),
-    binarySegment: (ref) => binarySegments.get(ref),
     gate: (hash) => gates.get(hash),
+    long,
+    bytes,
     async nodeClass(root, key) {
       const shard = shardFor(root.nodes, key);
       return shard === undefined ? undefined : own((await shards.get(shard.hash)).classes, key);

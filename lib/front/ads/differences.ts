@@ -47,7 +47,7 @@ async function resourcesBeside(reader: SnapshotReader, tree: LoadedTree, other: 
   const resources = new Map<string, ChangedResource>();
   for (const segment of tree.segments) {
     if (shared.has(segment.hash)) continue;
-    for (const { name, version } of (await reader.segment(segment)).spans.values())
+    for (const { name, version } of (await reader.entries(segment)).values())
       resources.set(name, { name, version: wireVersion(version), segment });
   }
   return resources;

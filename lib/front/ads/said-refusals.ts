@@ -96,8 +96,7 @@ async function namedIn(
   const found = await Promise.all(names.map((name) => findResource(reader, tree, name)));
   return Promise.all(
     found.flat().map(async ({ segment, name }) => {
-      const { spans } = await reader.segment(segment);
-      return { name, from: spans.get(name)?.from ?? [] };
+      return { name, from: (await reader.entries(segment)).get(name)?.from ?? [] };
     }),
   );
 }

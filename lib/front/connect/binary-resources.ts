@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { SegmentRef } from "../../snapshot/root.ts";
-import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { LoadedSegment, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { SelectedPart } from "../select-resources.ts";
 
 /**
@@ -22,9 +22,10 @@ export async function binaryResources(
   return read.flat();
 }
 
-function binarySegment(reader: SnapshotReader, { binary }: SegmentRef) {
-  if (binary === undefined) {
+async function binarySegment(reader: SnapshotReader, segment: SegmentRef): Promise<LoadedSegment> {
+  const loaded = await reader.binaries(segment);
+  if (loaded === undefined) {
     throw new ConnectError("this snapshot holds no binary forms; ask for JSON", Code.FailedPrecondition);
   }
-  return reader.binarySegment(binary);
+  return loaded;
 }

@@ -61,7 +61,7 @@ export type Led =
 export type Leader = (base: ReadHead | undefined, act: Act, note: Note, compiled?: CompiledWorld) => Promise<Led>;
 
 /** A leader keeps in memory the worlds that HEAD named last: the next move compares with them. */
-export function createLeader(store: ObjectStore, encodeWorld: WorldEncoder, options: LeadOptions = {}): Leader {
+export function createLeader(store: ObjectStore, encoder: WorldEncoder, options: LeadOptions = {}): Leader {
   const now = options.now ?? Date.now;
   const pace = options.pace ?? defaultPace;
   const check = createBlobCheck(store);
@@ -73,7 +73,7 @@ export function createLeader(store: ObjectStore, encodeWorld: WorldEncoder, opti
     const nowMs = clock();
     const head = base === undefined ? undefined : onClock(base, nowMs, pace);
     const before = base === undefined ? noAims : aimsOf(base.head, nowMs);
-    const worlds = openWorlds(store, encodeWorld, remembered, compiled);
+    const worlds = openWorlds(store, encoder, remembered, compiled);
     const aims = act(before, { nowMs, ...(compiled === undefined ? {} : { compiled: worlds.rootOf(compiled) }) });
     if (base !== undefined && base.head.pin === before.pin && sameAims(before, aims)) {
       const { objects, bytes } = await mendBlobs(store, check, blobsOf(worlds.made.values()));
@@ -81,7 +81,7 @@ export function createLeader(store: ObjectStore, encodeWorld: WorldEncoder, opti
     }
     const unread = new Set<string>();
     const gates = new Map<string, Blob>();
-    const plan = { store, worlds, encodeWorld, nowMs, pace, unread, gates };
+    const plan = { store, worlds, encoder, nowMs, pace, unread, gates };
     const stepsTo = (root: string, from: readonly Step[]) => planned(plan, stepsFrom(from, nowMs), root);
     const steps = await stepsTo(aims.everybody, head?.steps ?? []);
     const cohorts: Cohort[] = [];
@@ -137,7 +137,7 @@ export function createLeader(store: ObjectStore, encodeWorld: WorldEncoder, opti
 interface Planning {
   readonly store: ObjectStore;
   readonly worlds: OpenWorlds;
-  readonly encodeWorld: WorldEncoder;
+  readonly encoder: WorldEncoder;
   readonly nowMs: number;
   readonly pace: Pace;
   /** Roots on the way that cannot be read. */
@@ -148,7 +148,7 @@ interface Planning {
 
 /** The steps from those that nodes are on to a root; those themselves where they lead there. */
 async function planned(
-  { store, worlds, encodeWorld, nowMs, pace, unread, gates }: Planning,
+  { store, worlds, encoder, nowMs, pace, unread, gates }: Planning,
   current: readonly Step[],
   root: string,
 ): Promise<readonly Step[]> {
@@ -172,7 +172,7 @@ async function planned(
   const plan =
     served === undefined
       ? [{ world: target, atMs: nowMs }]
-      : planSteps(served.world, pending, target, nowMs, pace, (list) => encodeWorld(list).version);
+      : planSteps(served.world, pending, target, nowMs, pace, encoder.versionOf);
   return plan.map(({ world, atMs, conditions }: PlannedStep) => {
     const step = { root: worlds.rootOf(world), at: new Date(atMs).toISOString() };
     if (conditions === undefined) return step;

@@ -1,5 +1,6 @@
-import { concatBytes } from "../blob.ts";
+import { concatBytes, hashOf } from "../blob.ts";
 import type { CompiledResource, TextRun } from "../compiled.ts";
+import { utf8Length } from "../utf8-length.ts";
 import { versionOfRuns } from "./pieces.ts";
 
 /** A resource that is held in runs: its text and its binary form are put together for whoever asks, and held by nobody. */
@@ -15,13 +16,20 @@ export function longResource({ name, from, runs }: LongParts): CompiledResource 
     },
   };
   if (binaries.length < runs.length) return text;
-  return Object.defineProperty(text, "binary", { get: () => concatBytes(binaries), enumerable: true });
+  const binary = () => concatBytes(binaries.map(({ bytes }) => bytes));
+  return Object.defineProperty(text, "binary", { get: binary, enumerable: true });
 }
 
 interface LongParts {
   readonly name: string;
   readonly from: readonly string[];
   readonly runs: readonly TextRun[];
+}
+
+/** @param binary of the same elements */
+export function textRun(text: string, binary?: Uint8Array<ArrayBuffer>): TextRun {
+  const run = { hash: hashOf(text), text, sizeBytes: utf8Length(text) };
+  return binary === undefined ? run : { ...run, binary: { hash: hashOf(binary), bytes: binary } };
 }
 
 /** The texts that a resource's own consists of, one after the other; no element of it lies in two of them. */

@@ -9,6 +9,7 @@ import { hashOf } from "../blob.ts";
 import type { TextRun } from "../compiled.ts";
 import { nameHash } from "../name-hash.ts";
 import { type ResourceType, typeUrlOf } from "../resource-type.ts";
+import { cutEvenly } from "./cut-evenly.ts";
 
 /** Texts from this length on are cut, in UTF-16 code units. */
 export const longLength = 64 * 1024;
@@ -73,23 +74,16 @@ export function isLong({ before, after }: ListMessage, pieces: readonly Piece[])
 }
 
 /**
- * The runs of a long message: pieces in the order in which it has them. A run ends after a piece by what that piece is, so a change
- * moves no boundary but its own. Virtual hosts, whose order means nothing, stand by the domain that they are in: each namespace has
- * its own ones in another form, and what lies between them is shared.
+ * The runs of a long message: pieces in the order in which it has them. Virtual hosts, whose order means nothing, stand by the domain
+ * that they are in: each namespace has its own ones in another form, and what lies between them is shared.
  */
-export function cutPieces<P extends Piece>(type: ResourceType, pieces: readonly P[]): readonly (readonly P[])[] {
-  const runs: P[][] = [];
-  let run: P[] = [];
-  for (const piece of type === "routes" ? byDomain(pieces) : pieces) {
-    run.push(piece);
-    if (nameHash(`piece ${piece.name || piece.text}`) < piece.text.length / runLength) {
-      runs.push(run);
-      run = [];
-    }
-  }
-  if (run.length > 0) runs.push(run);
-  return runs;
-}
+export const cutPieces = <P extends Piece>(type: ResourceType, pieces: readonly P[]): readonly (readonly P[])[] =>
+  cutEvenly<P>(type === "routes" ? byDomain(pieces) : pieces, runLength, byText);
+
+const byText = {
+  weight: ({ text }: Piece) => text.length,
+  hash: ({ name, text }: Piece) => nameHash(`piece ${name || text}`),
+};
 
 function byDomain<P extends Piece>(pieces: readonly P[]): readonly P[] {
   const domains = new Map<string, P[]>();

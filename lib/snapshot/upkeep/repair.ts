@@ -43,10 +43,10 @@ const maxRounds = 6;
 
 async function mendFromSources(store: ObjectStore, remake: Remake, broken: Set<string>): Promise<number> {
   let written = 0;
-  const encodeWorld = createWorldEncoder();
+  const encoder = createWorldEncoder();
   for await (const world of remake(await sourcesOf(store))) {
     if (broken.size === 0) break;
-    for (const [hash, make] of blobsOf([encodeWorld(world)])) {
+    for (const [hash, make] of blobsOf([encoder.encode(world)])) {
       if (!broken.delete(hash)) continue;
       await store.put(blobKey(hash), make());
       written += 1;

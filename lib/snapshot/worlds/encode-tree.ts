@@ -1,6 +1,7 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, hashOf, jsonBlob } from "../blob.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
+import { encodeLong, hasRuns } from "../long/encode-long.ts";
 import { nameHash } from "../name-hash.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { secretNamesIn } from "../secret-names.ts";
@@ -49,7 +50,9 @@ export function createTreeEncoder(): TreeEncoder {
   const runs = new WeakMap<CompiledPart, EncodedRun>();
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
-    return { ref: encodeSegment(resources).ref, content, resources, secrets: secretNamesIn(resources) };
+    const [first] = resources;
+    const { ref, lists } = hasRuns(first) ? encodeLong(first) : { ref: encodeSegment(resources).ref, lists: [] };
+    return { ref, lists, content, resources, secrets: secretNamesIn(resources) };
   });
   const partOf = rememberRuns(encodePart);
   const joined = rememberRuns((parts: readonly CompiledPart[]): CompiledPart => parts.flat());

@@ -1,10 +1,10 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { type Blob, jsonBlob } from "../blob.ts";
-import type { CompiledClass, CompiledWorld } from "../compiled.ts";
+import { type Blob, jsonBlob, type LazyBlob } from "../blob.ts";
+import type { CompiledClass, CompiledList, CompiledWorld } from "../compiled.ts";
 import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
 import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
 import type { ClassTable, Root, Shape } from "../root.ts";
-import { encodeSegment } from "../segment.ts";
+import { blobsOfSegment } from "../segment.ts";
 import { buildTable, type EncodedTable } from "./encode-table.ts";
 import { createTreeEncoder, type TreeEncoder } from "./encode-tree.ts";
 
@@ -14,11 +14,15 @@ export interface EncodedWorld {
   readonly rootBlob: Blob;
   readonly tables: Readonly<Record<ResourceType, EncodedTable>>;
   /** Every blob but the root's own, each once. */
-  blobs(): Iterable<{ readonly hash: string; make(): Uint8Array<ArrayBuffer> }>;
+  blobs(): Iterable<LazyBlob>;
 }
 
 /** Puts compiled worlds into their stored form. Equal worlds give equal bytes. */
-export type WorldEncoder = (world: CompiledWorld) => EncodedWorld;
+export interface WorldEncoder {
+  encode(world: CompiledWorld): EncodedWorld;
+  /** The version that a list has as a tree. */
+  versionOf(list: CompiledList): string;
+}
 
 /** Remembers lists, parts and the index of nodes by identity, for as long as they live; forgetting never changes a result. */
 export function createWorldEncoder(): WorldEncoder {
@@ -29,7 +33,10 @@ export function createWorldEncoder(): WorldEncoder {
     indexes.set(nodes, known);
     return known;
   };
-  return (world) => encodeWorld(world, encodeTree, encodeNodes(world.nodes));
+  return {
+    encode: (world) => encodeWorld(world, encodeTree, encodeNodes(world.nodes)),
+    versionOf: (list) => encodeTree(list).version,
+  };
 }
 
 function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeIndex): EncodedWorld {
@@ -106,12 +113,9 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
         if (!seen.has(hash)) yield { hash, make: () => bytes };
         seen.add(hash);
       }
-      for (const { ref, resources } of parts.flatMap(({ segments }) => segments)) {
-        const hashes = ref.binary === undefined ? [ref.hash] : [ref.hash, ref.binary.hash];
-        for (const [i, hash] of hashes.entries()) {
-          if (!seen.has(hash)) yield { hash, make: () => encodeSegment(resources).blobs[i]?.bytes ?? new Uint8Array() };
-          seen.add(hash);
-        }
+      for (const blob of parts.flatMap(({ segments }) => segments).flatMap(blobsOfSegment)) {
+        if (!seen.has(blob.hash)) yield blob;
+        seen.add(blob.hash);
       }
     },
   };

@@ -9,6 +9,6 @@ export async function loadWorldLike(
   root: string,
   other: CompiledWorld,
 ): Promise<CompiledWorld> {
-  const encoded = createWorldEncoder()(other);
+  const encoded = createWorldEncoder().encode(other);
   return (await restoreWorld(reader, root, { world: other, encoded })).world;
 }

@@ -28,7 +28,7 @@ export interface OpenWorlds {
  */
 export function openWorlds(
   store: BlobSource,
-  encodeWorld: WorldEncoder,
+  encoder: WorldEncoder,
   remembered: ReadonlyMap<string, RestoredWorld>,
   compiled: CompiledWorld | undefined,
 ): OpenWorlds {
@@ -41,7 +41,7 @@ export function openWorlds(
     roots.set(world, root);
   };
   const make = (world: CompiledWorld): EncodedWorld => {
-    const encoded = encodeWorld(world);
+    const encoded = encoder.encode(world);
     made.set(encoded.rootBlob.hash, encoded);
     keep(encoded.rootBlob.hash, world);
     return encoded;
@@ -59,7 +59,7 @@ export function openWorlds(
       const known = worlds.get(root);
       if (known !== undefined) return known;
       const found = remembered.get(root) ?? (await restoreWorld(reader, root, like));
-      like ??= { world: found.world, encoded: encodeWorld(found.world) };
+      like ??= { world: found.world, encoded: encoder.encode(found.world) };
       stored.set(root, found);
       keep(root, found.world);
       return found.world;

@@ -6,6 +6,7 @@ import { decodeSegment } from "../segment.ts";
 import type { LoadedPart, LoadedRoot, SnapshotReader } from "../snapshot-reader.ts";
 import type { EncodedRun } from "./encode-tree.ts";
 import type { EncodedWorld } from "./encode-world.ts";
+import { createLongLoader } from "./restore-long.ts";
 
 /** A stored world as the compiler once handed it in, and the names of all blobs that its root reaches. */
 export interface RestoredWorld {
@@ -86,8 +87,15 @@ function createListLoader(
   for (const run of [...runs.values()].flat()) {
     for (const { ref, resources } of run.parts.flatMap((part) => part.segments)) segments.set(ref.hash, resources);
   }
+  const resources = [...segments.values()].flatMap((part) => (part instanceof Promise ? [] : part));
+  const loadLong = createLongLoader(
+    reader,
+    resources.flatMap((resource) => resource.runs ?? []),
+  );
+  const readPart = async ({ long, ...ref }: SegmentRef): Promise<CompiledPart> =>
+    long === undefined ? readSegment(reader, ref) : [await loadLong({ ...ref, long })];
   const loadSegment = (ref: SegmentRef): CompiledPart | Promise<CompiledPart> => {
-    const known = segments.get(ref.hash) ?? readSegment(reader, ref);
+    const known = segments.get(ref.hash) ?? readPart(ref);
     segments.set(ref.hash, known);
     return known;
   };
@@ -138,8 +146,8 @@ async function restoreLegacy(reader: SnapshotReader, hash: string): Promise<Comp
 }
 
 async function readSegment(reader: SnapshotReader, ref: SegmentRef): Promise<CompiledPart> {
-  const binary = ref.binary === undefined ? undefined : (await reader.binarySegment(ref.binary)).bytes;
-  return decodeSegment(ref, (await reader.segment(ref)).bytes, binary);
+  const binary = await reader.binaries(ref);
+  return decodeSegment(ref, (await reader.segment(ref)).bytes, binary?.bytes);
 }
 
 type ListOf = (shape: Shape) => CompiledList;

@@ -49,11 +49,11 @@ interface Encoded {
 /** @returns a function that gives what it threw as a text */
 function createEncodingCompiler(options: WorldOptions): (files: readonly SourceFile[]) => Encoded | string {
   const compileFiles = createFileCompiler(options);
-  const encodeWorld = createWorldEncoder();
+  const encoder = createWorldEncoder();
   return (files) => {
     try {
       const world = compileFiles(files, []).value;
-      return { world, root: encodeWorld(world).rootBlob.hash };
+      return { world, root: encoder.encode(world).rootBlob.hash };
     } catch (error) {
       return `throws ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
     }

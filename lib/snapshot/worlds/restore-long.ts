@@ -1,0 +1,32 @@
+import type { CompiledResource, TextRun } from "../compiled.ts";
+import { longResource, textRun } from "../long/long-resource.ts";
+import type { StoredRun } from "../long/read-long.ts";
+import type { LongRef, SegmentRef } from "../root.ts";
+import type { SnapshotReader } from "../snapshot-reader.ts";
+
+/** A reference to a long resource. */
+export type LongSegmentRef = SegmentRef & { readonly long: LongRef };
+
+/** Reads long resources. Each run is read once, so that resources share it as an object. */
+export function createLongLoader(
+  reader: SnapshotReader,
+  known: Iterable<TextRun>,
+): (ref: LongSegmentRef) => Promise<CompiledResource> {
+  const keyOf = ({ text, binary }: StoredRun): string => `${text} ${binary ?? ""}`;
+  const runs = new Map<string, TextRun | Promise<TextRun>>();
+  for (const run of known) runs.set(keyOf({ text: run.hash, binary: run.binary?.hash }), run);
+  const read = async ({ text, binary }: StoredRun): Promise<TextRun> =>
+    textRun(await reader.text(text), binary === undefined ? undefined : await reader.bytes(binary));
+  const runOf = (stored: StoredRun): TextRun | Promise<TextRun> => {
+    const key = keyOf(stored);
+    const run = runs.get(key) ?? read(stored);
+    runs.set(key, run);
+    return run;
+  };
+  return async ({ first, long }) =>
+    longResource({
+      name: first,
+      runs: await Promise.all((await reader.long.runs(long)).map(runOf)),
+      from: await reader.long.origins(long),
+    });
+}
