@@ -122,7 +122,7 @@ export function createCollector(options: CollectorOptions): Collector {
     // Somebody else may have written, or taken the source away.
     if (isLoaded && !(await writer.isCurrent())) isLoaded = false;
     if (!isLoaded) {
-      known.compareWith(await writer.load());
+      await known.compareWith(writer.load);
       isLoaded = true;
     }
     const changes = known.takeChanges();
