@@ -31,8 +31,11 @@ export function analysisOf(
 /** Tells messages of the analysers to people, each once for as long as it holds. */
 export type AnalysisReport = (messages: readonly Diagnostic[]) => void;
 
-/** @param label the first word of the line that counts them */
-export function analysisReport(terminal: Terminal, folder: string, label: string): AnalysisReport {
+/**
+ * @param command says all of them: `analyze -f mesh/`; absent where no command does
+ * @param label the first word of the line that counts them
+ */
+export function analysisReport(terminal: Terminal, command: string | undefined, label: string): AnalysisReport {
   let told: ReadonlySet<string> = new Set();
   return (messages) => {
     const shown = messages.filter(({ severity }) => severity !== "info");
@@ -47,9 +50,8 @@ export function analysisReport(terminal: Terminal, folder: string, label: string
     ];
     const besides = left.length === 0 ? "" : `, besides ${left.join(" and ")}`;
     const count = Math.min(fresh.length, mostShown);
-    terminal.err(
-      `${label}${count} ${count === 1 ? "message" : "messages"} above${besides}: \`portolan analyze -f ${folder}\` says all`,
-    );
+    const all = command === undefined ? "" : `: \`portolan ${command}\` says all`;
+    terminal.err(`${label}${count} ${count === 1 ? "message" : "messages"} above${besides}${all}`);
   };
 }
 

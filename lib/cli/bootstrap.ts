@@ -15,6 +15,8 @@ import type { CertificateSource } from "../mesh/world.ts";
 import { buildRegistry } from "../registry/build-registry.ts";
 import { standInAddress } from "../registry/kubernetes/stand-in.ts";
 import { grpcBootstrapText } from "./grpc-bootstrap.ts";
+import { kubeOption } from "./kube/kube-connection.ts";
+import { clusterContent } from "./kube/kube-read.ts";
 import { wholeNumber } from "./numbers.ts";
 import { proxyServices } from "./proxy-services.ts";
 import { serverAt, serverUrl } from "./server-url.ts";
@@ -25,6 +27,7 @@ export const sampleFolder = "samples/bookshop";
 
 interface Options {
   readonly dir: string;
+  readonly kube?: string;
   readonly server: string;
   readonly adminPort: number;
   readonly certificates: CertificateSource;
@@ -45,6 +48,7 @@ export const registerBootstrap: Register = (program, terminal) => {
       "Prints the bootstrap of one proxy, `pod.namespace`, an Envoy or a gRPC program; without a name lists those of the folder.",
     )
     .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder)
+    .addOption(kubeOption("a live cluster's pods instead of a folder's").conflicts("dir"))
     .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
     .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)
     .addOption(certificatesOption())
@@ -69,7 +73,9 @@ export const registerBootstrap: Register = (program, terminal) => {
     .action(async (node: string | undefined, options: Options, command: Command) => {
       if (options.ads !== undefined && command.getOptionValueSource("server") === "default")
         throw new PortolanError(`--ads wants ${wantsStreams}`);
-      const { value: proxies, diagnostics } = proxiesOf(readFiles(await readFolder(options.dir)));
+      const { dir, kube } = options;
+      const loaded = kube === undefined ? readFiles(await readFolder(dir)) : await clusterContent(kube);
+      const { value: proxies, diagnostics } = proxiesOf(loaded);
       printDiagnostics(terminal, diagnostics.filter(isTrouble));
       if (node === undefined) {
         const nodes = proxies.map((proxy) => proxy.node);
@@ -80,7 +86,9 @@ export const registerBootstrap: Register = (program, terminal) => {
       const found = proxies.find(({ proxy }) => proxy.id === node);
       if (found === undefined) {
         const known = proxies.map(({ proxy }) => proxy.id).join(", ");
-        throw new PortolanError(`no workload ${node} with a proxy in ${options.dir}; there are: ${known || "none"}`);
+        throw new PortolanError(
+          `no workload ${node} with a proxy in ${kube === undefined ? dir : "the cluster"}; there are: ${known || "none"}`,
+        );
       }
       if (found.proxy.addresses.includes(standInAddress)) {
         terminal.err(

@@ -1,8 +1,10 @@
 import { InvalidArgumentError } from "commander";
+import { asParsed } from "../config/as-parsed.ts";
 import { keyOf } from "../config/config.ts";
 import { keyText, kindText, PortolanError } from "../config/diagnostic.ts";
 import { schemaOf } from "../config/kind-registry.ts";
-import { objectsOf, whereElse } from "./config-find.ts";
+import { type CollectedObject, collectedObject, publishedForms } from "./collected-object.ts";
+import { objectsOf, shownParsed, whereElse } from "./config-find.ts";
 import { printCommits } from "./config-history.ts";
 import { type NamedKind, namedObjects } from "./config-kind.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
@@ -37,14 +39,22 @@ export const registerDescribe: Register = (program, terminal) => {
       const { namespace, source = "operators" } = options;
       const place = await openPlace({ ...options, source });
       const all = await objectsOf(place, options.source);
-      const isThere = (meant: NamedKind) =>
+      const isShown = (meant: NamedKind) =>
         all.some(
           (one) =>
             one.kind === meant.kind &&
             one.group === meant.group &&
             isAt(one, sought, meant.clusterScoped ? "" : namespace),
         );
-      const [first = kind, ...more] = [kind, ...others].filter(isThere);
+      const found: NamedKind[] = [];
+      for (const meant of [kind, ...others]) {
+        const key = keyText({ ...meant, name: sought, namespace: meant.clusterScoped ? "" : namespace });
+        // One that is not valid is shown by no list.
+        const isThere =
+          isShown(meant) || (!place.isRemote && (await collectedObject(place.objects, key, options.source)));
+        if (isThere) found.push(meant);
+      }
+      const [first = kind, ...more] = found;
       for (const meant of [first, ...more])
         await describeOne(terminal, place, { kind: meant, name: sought }, { ...options, all });
     },
@@ -66,6 +76,9 @@ async function describeOne(
   const { source } = place;
   const config = await place.configs.get(kindText(meant), sought, namespace);
   if (config === undefined) {
+    const key = keyText({ group, kind, name: sought, namespace });
+    const collected = place.isRemote ? undefined : await collectedObject(place.objects, key, options.source);
+    if (collected !== undefined) return describeCollected(terminal, place, key, collected, options.json === true);
     const found = options.all.find((one) => one.kind === kind && one.group === group && isAt(one, sought, namespace));
     if (found === undefined)
       throw new PortolanError(
@@ -94,4 +107,28 @@ async function describeOne(
     findings.map((finding) => ({ ...finding, origin: config.origin })),
   );
   printCommits(commits, (rows) => printTable(terminal, rows));
+}
+
+/** Of what a collector has brought the history is what was published. */
+async function describeCollected(
+  terminal: Terminal,
+  place: ConfigPlace,
+  key: string,
+  { source, from, version, object, findings }: CollectedObject,
+  json: boolean,
+): Promise<void> {
+  const history = await publishedForms(place.objects, source, key, searchedWrites);
+  const parsed = shownParsed(source, asParsed(object, from));
+  const shown = await withStatuses(place, [parsed]);
+  if (json) return terminal.out(JSON.stringify({ source, object: shown[0]?.object, findings, history }));
+  terminal.out(terminal.colours.bold(nameOf(parsed)));
+  printObjects(terminal, shown, "yaml");
+  printDiagnostics(terminal, findings);
+  if (findings.some(({ severity }) => severity === "error")) terminal.out("it is not valid, and left out of the mesh");
+  terminal.out(`comes from ${from}, source ${source}${version === "" ? "" : `, version ${version}`}`);
+  if (history.length === 0) return;
+  printTable(terminal, [
+    ["GENERATION", "TIME", "CHANGE", "VERSION"],
+    ...history.map(({ generation, at, change, version: then }) => [String(generation), at, change, then]),
+  ]);
 }

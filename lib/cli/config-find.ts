@@ -60,7 +60,7 @@ export function whereElse(all: readonly ShownObject[], { group, kind, name }: So
   return `\`portolan get ${kind.toLowerCase()}\` lists those that are`;
 }
 
-function shownParsed(source: string, { origin: _origin, ...object }: ParsedObject): ShownObject {
+export function shownParsed(source: string, { origin: _origin, ...object }: ParsedObject): ShownObject {
   const { group, version } = groupVersion(object.apiVersion);
   const { name, namespace = "" } = object.metadata;
   return { source, group, version, kind: object.kind, namespace, name, revision: "", object };

@@ -50,16 +50,37 @@ export interface DevReport {
 
 const maxClasses = 12;
 
+export interface DevReportOptions {
+  /** What is followed, for people. */
+  readonly what: string;
+  readonly folder: string | undefined;
+  /** Of kubectl, the primary cluster's first; "" is the current one. */
+  readonly contexts: readonly string[];
+  readonly store: string;
+  readonly json: boolean;
+}
+
+const kubeFlag = (context: string): string => (context === "" ? "--kube" : `--kube=${context}`);
+
+/** The command that says all of the analysers' messages; undefined where none reads what `dev` follows. */
+function analyzing(folder: string | undefined, [context]: readonly string[]): string | undefined {
+  if (folder === undefined && context === undefined) return undefined;
+  const files = folder === undefined ? [] : ["-f", folder];
+  return ["analyze", ...files, ...(context === undefined ? [] : [kubeFlag(context)])].join(" ");
+}
+
+/** Where `bootstrap` finds the same proxies. */
+const lookingInto = (folder: string | undefined, [context]: readonly string[]): string =>
+  folder === undefined && context !== undefined ? kubeFlag(context) : `--dir ${folder}`;
+
 /** Tells what `portolan dev` does: for people on standard error, or as JSON lines on standard output. */
-export function devReport(
-  terminal: Terminal,
-  { folder, store, json }: { readonly folder: string; readonly store: string; readonly json: boolean },
-): DevReport {
+export function devReport(terminal: Terminal, { what, folder, contexts, store, json }: DevReportOptions): DevReport {
   const { colours } = terminal;
   const label = (text: string) => colours.green(text.padEnd(10));
   /** The store is named once. */
   let isTold = false;
-  const tellAnalysis = analysisReport(terminal, folder, label("analyzed"));
+  const tellAnalysis = analysisReport(terminal, analyzing(folder, contexts), label("analyzed"));
+  const looking = lookingInto(folder, contexts);
   const emit = (event: object) => terminal.out(JSON.stringify(event));
 
   return {
@@ -69,7 +90,7 @@ export function devReport(
       printDiagnostics(terminal, compiled.diagnostics);
       tellAnalysis(publication.analysis);
       const { classes } = compiled.value;
-      terminal.err(`${label("read")}${folder}: ${counted(compiled.objects, "object")}${inFiles(publication)}`);
+      terminal.err(`${label("read")}${what}: ${counted(compiled.objects, "object")}${inFiles(publication)}`);
       terminal.err(
         `${label("compiled")}${counted(classes.length, "class of proxies", "classes of proxies")}, ${ms(publication.compileMs)}`,
       );
@@ -94,7 +115,7 @@ export function devReport(
           authentication,
           ...(example === undefined ? {} : { proxy: example.proxy }),
         });
-      terminal.err(`${label("serving")}${colours.bold(url)}, watching ${folder}`);
+      terminal.err(`${label("serving")}${colours.bold(url)}, watching ${what}`);
       if (grpcUrl !== undefined) terminal.err(`${" ".repeat(10)}${colours.bold(grpcUrl)}, streams over gRPC (ADS)`);
       terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
       if (example === undefined) {
@@ -111,7 +132,7 @@ export function devReport(
       terminal.err(`${label("bootstrap")}of ${colours.bold(proxy)}, to copy:\n`);
       terminal.out(bootstrap);
       terminal.err(`\nOr write it to a file, and start an Envoy with it:`);
-      terminal.err(`  npx portolan bootstrap ${proxy} --dir ${folder} --server ${url}${more} > envoy.yaml`);
+      terminal.err(`  npx portolan bootstrap ${proxy} ${looking} --server ${url}${more} > envoy.yaml`);
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
       if (needsAgent)
         terminal.err(

@@ -118,7 +118,13 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
   const what = [...(folder === undefined ? [] : [folder]), ...origins.map(({ description }) => description)].join(", ");
   const where = (await namedStore(options.store)) ?? ownStore(folder, origins);
   const trust = await trustOf(options.keyring);
-  const report = devReport(terminal, { folder: what, store: where, json: options.json === true });
+  const report = devReport(terminal, {
+    what,
+    folder,
+    contexts: options.kube ?? [],
+    store: where,
+    json: options.json === true,
+  });
   const publishing = { ...options, trust, sources: origins.map(({ source }) => source) };
   if (options.once === true) {
     const store = await openToWrite(where);

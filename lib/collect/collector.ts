@@ -4,6 +4,7 @@ import type { Origin } from "../registry/origin.ts";
 import { createBell, defaultPace, type Pace } from "../registry/retry.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createKnownContent } from "./known-content.ts";
+import { createTrouble } from "./trouble.ts";
 import { createShardWriter } from "./write-collected.ts";
 
 export interface CollectorOptions {
@@ -90,10 +91,8 @@ export function createCollector(options: CollectorOptions): Collector {
   let toldFailure = "";
   let savedFailure: string | undefined;
 
-  const failureNow = (): string => {
-    const [first] = known.failures();
-    return storeFailure || (first === undefined ? "" : `${first[0]}: ${first[1]}`);
-  };
+  const trouble = createTrouble();
+  const failureNow = (): string => storeFailure || trouble.of(known.failures());
   const state = (): CollectorState => ({
     source,
     isFilled,
@@ -122,7 +121,7 @@ export function createCollector(options: CollectorOptions): Collector {
     // Somebody else may have written, or taken the source away.
     if (isLoaded && !(await writer.isCurrent())) isLoaded = false;
     if (!isLoaded) {
-      known.compareWith(await writer.load());
+      await known.compareWith(writer.load);
       isLoaded = true;
     }
     const changes = known.takeChanges();

@@ -12,8 +12,14 @@ export interface KnownContent extends OriginSink {
   size(): number;
   /** Characters of all of them. */
   length(): number;
-  /** From now on differences are told from these entries. To be called when everything is whole. */
-  compareWith(stored: ReadonlyMap<string, string>): void;
+  /**
+   * From now on differences are told from what lies in the store. To be called when everything is whole.
+   *
+   * @param load says of which of these entries the store has others, or none (undefined), and what it has besides
+   */
+  compareWith(
+    load: (entries: ReadonlyMap<string, string>) => Promise<ReadonlyMap<string, string | undefined>>,
+  ): Promise<void>;
   /** Differences since the last call, as writes to a tree: key → entry, undefined where it goes. */
   takeChanges(): ReadonlyMap<string, string | undefined>;
   /** Gives back what could not be written. */
@@ -115,17 +121,17 @@ export function createKnownContent({ parts, most, told }: KnownContentOptions): 
     failures: () => failures,
     size: () => entries.size,
     length: () => length,
-    compareWith(stored) {
+    async compareWith(load) {
       dirty.clear();
-      for (const [key, entry] of entries) {
-        const there = stored.get(key);
-        if (there === undefined || splitEntry(there).json !== splitEntry(entry).json) dirty.add(key);
-        else {
+      for (const [key, there] of await load(entries)) {
+        const entry = entries.get(key);
+        // What came meanwhile is dirty already.
+        const isSame = there !== undefined && entry !== undefined && !dirty.has(key);
+        if (isSame && splitEntry(there).json === splitEntry(entry).json) {
           length += there.length - entry.length;
           entries.set(key, there);
-        }
+        } else dirty.add(key);
       }
-      for (const key of stored.keys()) if (!entries.has(key)) dirty.add(key);
     },
     takeChanges() {
       const changes = changesOf(dirty);

@@ -1,4 +1,4 @@
-import { nodesOf, type ReadShardHead, readHeadOf } from "../compile/collected/collected-shard.ts";
+import { IncompleteSource, nodesOf, type ReadShardHead, readHeadOf } from "../compile/collected/collected-shard.ts";
 import {
   areOfDifferentOrigins,
   collectedKeys,
@@ -9,7 +9,14 @@ import {
 import { writeTexts } from "../compile/source-shard.ts";
 import { sha256 } from "../config/canonical-json.ts";
 import { PortolanError } from "../config/diagnostic.ts";
-import { changeTree, encodeNode, listTree } from "../config-store/ledger/merkle-tree.ts";
+import {
+  changeTree,
+  diffTrees,
+  encodeNode,
+  type NodeSource,
+  type TreeDifference,
+  type TreeNode,
+} from "../config-store/ledger/merkle-tree.ts";
 import type { OriginAbout } from "../registry/origin.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
 
@@ -24,11 +31,13 @@ export interface ShardWriter {
   /** Whether what lies in the store is still what was loaded, or written last. @throws PortolanError as `load` does */
   isCurrent(): Promise<boolean>;
   /**
-   * What lies in the store: entries by key. The next write starts from it.
+   * Compares entries with what lies in the store, of which no more is read than differs, and writes anew what is missing there of the
+   * rest. The next write starts from what lies there.
    *
+   * @returns what the store has instead, by key; undefined where it has nothing
    * @throws PortolanError where the source is of another origin, or a folder has taken its place
    */
-  load(): Promise<ReadonlyMap<string, string>>;
+  load(entries: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string | undefined>>;
   /** @param changes to what was loaded, or written last */
   write(changes: ReadonlyMap<string, string | undefined>, isMeantEmpty: boolean): Promise<ShardWrite>;
 }
@@ -50,13 +59,45 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
   let takesOver = options.takeOver === true;
   const nodes = nodesOf(store, source);
   let base: ReadShardHead | undefined;
+  /** The tree that changes are made to; "" where the one in the store is not there, or not whole. */
+  let root = "";
+
+  /** @returns undefined where the tree in the store lacks a part: all of it is to be written anew */
+  async function differences(
+    stored: string,
+    entries: ReadonlyMap<string, string>,
+  ): Promise<ReadonlyMap<string, string | undefined> | undefined> {
+    // Its shape follows from what it holds: what is equal need not be read.
+    const own = await changeTree(nodes, "", entries);
+    const shared = new Map(own.nodes);
+    const both: NodeSource = {
+      async load(hash) {
+        // Looked into are only those that differ.
+        shared.delete(hash);
+        return own.nodes.get(hash) ?? nodes.load(hash);
+      },
+    };
+    let found: readonly TreeDifference[];
+    try {
+      found = await diffTrees(both, stored, own.root);
+    } catch (cause) {
+      if (cause instanceof IncompleteSource) return undefined;
+      throw cause;
+    }
+    const prefix = collectedKeys.node(source, "");
+    for await (const { key } of store.list(prefix)) shared.delete(key.slice(prefix.length));
+    for (const some of inParts([...shared])) await writeTexts(store, textsOf(some), storeRescues);
+    return new Map(found.map(({ key, before }) => [key, before]));
+  }
+  const textsOf = (some: readonly (readonly [string, TreeNode])[]): ReadonlyMap<string, string> =>
+    new Map(some.map(([hash, node]) => [collectedKeys.node(source, hash), encodeNode(node)]));
 
   return {
     async isCurrent() {
       const [found] = await Promise.all([store.get(collectedKeys.head(source)), refuseFolder(store, source)]);
       return found.kind === "found" ? found.etag === base?.etag : base === undefined;
     },
-    async load() {
+    async load(entries) {
       await refuseFolder(store, source);
       const there = await readHeadOf(store, source);
       const own = { about, identity: identity() };
@@ -65,11 +106,13 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
           `source ${source} is of another origin, ${originText(there.head)}, and this is ${originText(own)}; ` +
             "give this one a source of its own, or say --take-over",
         );
+      const different = there === undefined ? undefined : await differences(there.head.root, entries);
       base = there;
-      return new Map(base === undefined ? [] : await listTree(nodes, base.head.root));
+      root = different === undefined ? "" : (there?.head.root ?? "");
+      return different ?? new Map([...entries.keys()].map((key) => [key, undefined]));
     },
     async write(changes, isMeantEmpty) {
-      const tree = await changeTree(nodes, base?.head.root ?? "", changes);
+      const tree = await changeTree(nodes, root, changes);
       // An origin that was known better is not forgotten.
       const head: ShardHead = { about, identity: identity() ?? base?.head.identity, root: tree.root, isMeantEmpty };
       const text = headText(head);
@@ -83,7 +126,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
       };
       for (const some of inParts([...tree.nodes])) {
         for (const [hash, node] of some) nodes.keep(hash, node);
-        await save(new Map(some.map(([hash, node]) => [collectedKeys.node(source, hash), encodeNode(node)])));
+        await save(textsOf(some));
       }
       await save(new Map([[collectedKeys.version(source, version), text]]));
       const condition = base === undefined ? ({ ifNoneMatch: "*" } as const) : { ifMatch: base.etag };
@@ -91,6 +134,7 @@ export function createShardWriter(store: ObjectStore, options: ShardWriterOption
       if (put.kind === "lost") return { kind: "lost" };
       for (const settle of settling) await settle();
       base = { head, text, etag: put.etag };
+      ({ root } = tree);
       takesOver = false;
       return { kind: "written", version, sizeBytes };
     },

@@ -26,6 +26,7 @@ async function dryRun(config: string): Promise<string> {
 describe.each([
   { config: "wrangler.toml", maxKiB: 114, bindings: ["env.SNAPSHOTS"] },
   { config: "wrangler.compile.toml", maxKiB: 3_000, bindings: ["env.SNAPSHOTS", "env.SOURCES"] },
+  { config: "wrangler.collect.toml", maxKiB: 1_050, bindings: ["env.SNAPSHOTS", "env.RECOMPILE", "env.KUBE_API"] },
 ])("$config", ({ config, maxKiB, bindings }) => {
   it(`would upload at most ${maxKiB} KiB, with its bindings`, async () => {
     const told = await dryRun(config);

@@ -17,7 +17,7 @@ const codes = (...texts: readonly string[]) => analysisOf(read(...texts), []).ma
 function told(...rounds: readonly (readonly string[])[]): readonly (readonly string[])[] {
   const lines: string[] = [];
   const terminal = { out: () => {}, err: (line: string) => lines.push(line), colours: picocolors.createColors(false) };
-  const report = analysisReport(terminal, "mesh", "analyzed  ");
+  const report = analysisReport(terminal, "analyze -f mesh", "analyzed  ");
   return rounds.map((texts) => {
     report(analysisOf(read(...texts), []));
     return lines.splice(0).filter((line) => !line.startsWith("  hint:"));

@@ -100,7 +100,7 @@ describe("the commands that write configuration", () => {
   it("apply leaves a source alone that a collector fills, before it has written anything", async () => {
     const state = fileStore(join(folder, "state"));
     const writer = createShardWriter(state, { source: "k2", about: { kind: "consul" }, identity: () => undefined });
-    await writer.load();
+    await writer.load(new Map());
     await writer.write(new Map([["a", "1 {}"]]), false);
     const told = await store("apply", "-f", file("a.yaml", "a"), "--source", "k2");
     expect(told).toContain("failed: source k2 is filled by a collector, from Consul, and a source has one writer");

@@ -6,6 +6,7 @@ import { createCollectedReader } from "../../lib/compile/collected/collected-sha
 import { readShardState } from "../../lib/compile/collected/shard-state.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/source-shard.ts";
+import type { OriginObject } from "../../lib/registry/origin.ts";
 import type { Root } from "../../lib/snapshot/root.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
@@ -113,6 +114,66 @@ describe("a collector", () => {
     expect(pushes[0]?.sizeBytes).toBeLessThan(20_000);
     expect(await held(store)).toContain("Service/shop/s7@1");
     await end();
+  });
+
+  it.each(["nothing has changed", "something has changed besides"])(
+    "writes anew what its source has lost, when it is begun again and %s",
+    async (what) => {
+      const store = memoryStore();
+      const fill = async (objects: readonly OriginObject[]) => {
+        const origin = new FakeOrigin();
+        const filled = createCollector({ store, source: "cluster", origin }).once();
+        await origin.following;
+        origin.whole("all", objects);
+        await filled;
+      };
+      const objects = Array.from({ length: 300 }, (_, at) => thing(`thing-${at}`));
+      await fill(objects);
+      const nodes = [];
+      for await (const { key } of store.list("sources/cluster/nodes/")) nodes.push(key);
+      expect(nodes.length).toBeGreaterThan(20);
+      for (const [at, key] of nodes.entries()) if (at % 3 === 0) await store.delete(key);
+      await expect(held(store)).rejects.toThrow("lacks a part of what was collected");
+      await fill(what === "nothing has changed" ? objects : [...objects.slice(1), thing("new")]);
+      expect((await held(store))?.length).toBe(300);
+    },
+  );
+
+  it("reads no more of its source than differs, and writes nothing for new versions of the same", async () => {
+    const under = memoryStore();
+    const puts: string[] = [];
+    const gets: string[] = [];
+    const store: ObjectStore = {
+      ...under,
+      get: async (key, ...more) => {
+        gets.push(key);
+        return under.get(key, ...more);
+      },
+      put: async (key, ...more) => {
+        puts.push(key);
+        return under.put(key, ...more);
+      },
+    };
+    const fill = async (objects: readonly OriginObject[]) => {
+      const origin = new FakeOrigin();
+      const filled = createCollector({ store, source: "cluster", origin }).once();
+      await origin.following;
+      origin.whole("all", objects);
+      await filled;
+    };
+    const objects = Array.from({ length: 2_000 }, (_, at) => thing(`thing-${at}`));
+    await fill(objects);
+    const nodes = (keys: readonly string[]) => keys.filter((key) => key.includes("/nodes/")).length;
+    const [all] = [nodes(puts)];
+    expect(all).toBeGreaterThan(150);
+    puts.length = 0;
+    gets.length = 0;
+    await fill(objects.map((one, at) => (at % 500 === 0 ? thing(`thing-${at}`, "2") : one)));
+    expect([nodes(puts), nodes(gets) < 20]).toEqual([0, true]);
+    // Every leaf differs: all of it is read, and still nothing written.
+    await fill(Array.from({ length: 2_000 }, (_, at) => thing(`thing-${at}`, "3")));
+    expect(nodes(puts)).toBe(0);
+    expect((await held(store))?.includes("Service/shop/thing-7@1")).toBe(true);
   });
 
   it("writes a few kilobytes for one object among thousands", async () => {

@@ -71,7 +71,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
         ? await pushToStore(files, options, publishing)
         : { pushed: await pushToUrl(files, options.url, options, publishing), loaded: readFiles(files), summary: {} };
     const analysis = analysisOf(loaded, pushed.diagnostics);
-    if (options.json !== true) analysisReport(terminal, folder, "analyzed: ")(analysis);
+    if (options.json !== true) analysisReport(terminal, `analyze -f ${folder}`, "analyzed: ")(analysis);
     const told = { ...pushed, files: files.length, ...summary, analysis };
     tellFilled(terminal, options.source, pushed, options.json === true ? told : undefined);
     if (!options.serve && options.json !== true)

@@ -49,6 +49,9 @@ export async function readHeadOf(
   return { head, text, etag: found.etag };
 }
 
+/** A part of what was collected is missing or damaged. */
+export class IncompleteSource extends PortolanError {}
+
 /** More nodes are not remembered: 16 branches for each, and the leaves that changed last. */
 const maxNodes = 1024;
 
@@ -72,8 +75,8 @@ export function nodesOf(store: ObjectStore, name: string): NodeSource & { keep(h
       const found = await store.get(collectedKeys.node(name, hash));
       const text = found.kind === "found" ? new TextDecoder().decode(found.bytes) : undefined;
       if (text === undefined || sha256(text) !== hash)
-        throw new PortolanError(
-          `source ${name} lacks a part of what was collected; its collector has to fill it again`,
+        throw new IncompleteSource(
+          `source ${name} lacks a part of what was collected; its collector writes it anew when it is started again`,
         );
       // Named by its checksum: nothing but what a collector wrote is there.
       const node: TreeNode = JSON.parse(text);

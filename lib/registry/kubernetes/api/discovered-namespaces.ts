@@ -6,16 +6,17 @@ import { sameValue } from "../../same.ts";
 import { isDiscovered, type Namespace } from "../namespace.ts";
 
 /** Which namespaces the mesh reads, as its `discoverySelectors` and their labels say. */
-export interface DiscoveredNamespaces extends OriginSink {
+export interface DiscoveredNamespaces {
   reads(namespace: string): boolean;
+  /**
+   * Listens to the mesh's settings and the namespaces on their way to the sink.
+   *
+   * @param changed is called when another set of namespaces is read
+   */
+  listen(sink: OriginSink, changed: () => void): OriginSink;
 }
 
-/**
- * Listens to the mesh's settings and the namespaces on their way to the sink.
- *
- * @param changed is called when another set of namespaces is read
- */
-export function discoveredNamespaces(sink: OriginSink, changed: () => void): DiscoveredNamespaces {
+export function discoveredNamespaces(): DiscoveredNamespaces {
   const namespaces = new Map<string, Namespace>();
   let selectors: readonly LabelSelector[] = [];
   const reads = (namespace: string): boolean => isDiscovered(selectors, namespaces.get(namespace));
@@ -34,28 +35,30 @@ export function discoveredNamespaces(sink: OriginSink, changed: () => void): Dis
     if (object === undefined) namespaces.delete(name);
     else namespaces.set(name, { labels: stringsOf(labels), annotations: stringsOf(annotations) });
   };
-  const settle = (): void => {
+  const settle = (changed: () => void): void => {
     const now = read();
     if (sameValue(now, last)) return;
     last = now;
     changed();
   };
   return {
-    ...sink,
     reads,
-    whole(part, objects) {
-      if (part === "Namespace") namespaces.clear();
-      if (part === "ConfigMap") selectors = [];
-      for (const object of objects) learn(object.key, object);
-      const isTaken = sink.whole(part, objects);
-      settle();
-      return isTaken;
-    },
-    changed(part, changes) {
-      for (const { key, object } of changes) learn(key, object);
-      const isTaken = sink.changed(part, changes);
-      settle();
-      return isTaken;
-    },
+    listen: (sink, changed) => ({
+      ...sink,
+      whole(part, objects) {
+        if (part === "Namespace") namespaces.clear();
+        if (part === "ConfigMap") selectors = [];
+        for (const object of objects) learn(object.key, object);
+        const isTaken = sink.whole(part, objects);
+        settle(changed);
+        return isTaken;
+      },
+      changed(part, changes) {
+        for (const { key, object } of changes) learn(key, object);
+        const isTaken = sink.changed(part, changes);
+        settle(changed);
+        return isTaken;
+      },
+    }),
   };
 }

@@ -1,11 +1,12 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
 import type { OriginSink, PackedObject } from "../../origin.ts";
+import type { Turns } from "../../turns.ts";
 import { isAhead } from "./ahead.ts";
 import type { ApiClient } from "./client.ts";
 import type { ApiItem } from "./item.ts";
 import { createListBound, type ListOptions, listItems, patienceMs } from "./list.ts";
 import type { ApiResource } from "./resource.ts";
-import { watchEvents } from "./watch.ts";
+import { usualWatchSeconds, watchEvents } from "./watch.ts";
 
 export interface FollowOptions extends ListOptions {
   /** Name of the collection among the parts of its origin. */
@@ -16,6 +17,12 @@ export interface FollowOptions extends ListOptions {
   readonly keyOf: (item: ApiItem) => string;
   /** Whether the server streams lists, shared by all collections: the first that is refused tells the others. */
   readonly streaming: { isRefused: boolean };
+  /** Versions to go on from, by part: read when this begins, and kept up to date for the next time. */
+  readonly positions: Map<string, string>;
+  /** Seconds after which the server ends a watch by itself; 240 when absent. */
+  readonly watchSeconds?: number;
+  /** Where only so many connections may be open at once. */
+  readonly turns?: Turns;
   /** Milliseconds of any clock that goes on. */
   readonly now: () => number;
 }
@@ -26,6 +33,9 @@ const absentMs = 60_000;
 /** Milliseconds that a connection has to last for the next to follow it without a pause. */
 const livedMs = 10_000;
 
+/** Where watches are short, a server that has come as far as a position is not asked again for so long whether it has. */
+const provenMs = 60_000;
+
 /** So often in a row a server may ask for patience before that is a failure. */
 const patience = 3;
 
@@ -35,13 +45,7 @@ const certain = 4;
 /** Where a collection stands between two connections. */
 type Position =
   /** Nothing is known, or what is known is too old: the collection is read as a whole. */
-  | { readonly kind: "nowhere" }
-  | {
-      readonly kind: "at";
-      readonly version: string;
-      /** The server has just said it, in a list. */
-      readonly isNew?: true;
-    };
+  { readonly kind: "nowhere" } | { readonly kind: "at"; readonly version: string };
 
 const nowhere: Position = { kind: "nowhere" };
 
@@ -56,8 +60,12 @@ export async function followCollection(
   sink: OriginSink,
   signal: AbortSignal,
 ): Promise<void> {
-  const { part, pace, now } = options;
-  let position = nowhere;
+  const { part, pace, now, positions, watchSeconds = usualWatchSeconds } = options;
+  const start = positions.get(part);
+  let position: Position = start === undefined ? nowhere : { kind: "at", version: start };
+  /** The server has just said it. */
+  let isNew = false;
+  let provenUntilMs = Number.NEGATIVE_INFINITY;
   let resource: ApiResource | undefined;
   let failures = 0;
   let busy = 0;
@@ -66,10 +74,22 @@ export async function followCollection(
   let brief = 0;
   let wasThere = false;
   let absences = 0;
+  let sinceMs = 0;
+  /** @returns undefined where the server has no such kind */
+  const visit = async (): Promise<ConnectionEnd | undefined> => {
+    if (position.kind === "nowhere" || resource === undefined) resource = await options.find(signal);
+    if (resource === undefined) return undefined;
+    if (position.kind === "at" && !isNew && now() > provenUntilMs) {
+      if (await isAhead(client, resource, position.version, signal)) position = nowhere;
+      else if (options.turns !== undefined) provenUntilMs = now() + provenMs;
+    }
+    sinceMs = now();
+    return connect(client, resource, position, options, sink, signal);
+  };
   while (!signal.aborted) {
     try {
-      if (position.kind === "nowhere") resource = await options.find(signal);
-      if (resource === undefined) {
+      const end = await (options.turns?.run(visit, signal) ?? visit());
+      if (end === undefined) {
         // A server that comes up may know its kinds later than it answers.
         absences += 1;
         if (wasThere && absences < certain) throw new PortolanError("the server has no such kind any more");
@@ -79,9 +99,10 @@ export async function followCollection(
         await pace.pause(absentMs, signal);
         continue;
       }
-      const sinceMs = now();
-      const end = await connect(client, resource, position, options, sink, signal);
       ({ position } = end);
+      if (position.kind === "at") positions.set(part, position.version);
+      else positions.delete(part);
+      isNew = end.isStep === true;
       if (end.busy !== undefined) {
         busy += 1;
         const waitMs = end.busy.waitMs || pace.backOff(busy);
@@ -103,7 +124,7 @@ export async function followCollection(
         wasThere = true;
       }
       failures = 0;
-      if (now() - sinceMs >= livedMs) brief = 0;
+      if (now() - sinceMs >= Math.min(livedMs, watchSeconds * 900)) brief = 0;
       else if (end.isStep !== true) {
         // Whatever a server says before it ends a connection at once: it must not be asked without a break.
         brief += 1;
@@ -112,6 +133,8 @@ export async function followCollection(
     } catch (cause) {
       if (signal.aborted) return;
       failures += 1;
+      isNew = false;
+      provenUntilMs = Number.NEGATIVE_INFINITY;
       sink.failed(part, cause instanceof Error ? cause.message : String(cause));
       await pace.pause(pace.backOff(failures), signal);
     }
@@ -140,7 +163,7 @@ async function connect(
   client: ApiClient,
   resource: ApiResource,
   from: Position,
-  { part, keep, keyOf, streaming, ...options }: FollowOptions,
+  { part, keep, keyOf, streaming, watchSeconds = usualWatchSeconds, ...options }: FollowOptions,
   sink: OriginSink,
   signal: AbortSignal,
 ): Promise<ConnectionEnd> {
@@ -152,16 +175,15 @@ async function connect(
       signal,
     );
     if (!sink.whole(part, items)) return untaken;
-    return version === "" ? { position: nowhere } : { position: { kind: "at", version, isNew: true }, isStep: true };
+    return version === "" ? { position: nowhere } : { position: { kind: "at", version }, isStep: true };
   }
-  if (from.kind === "at" && from.isNew !== true && (await isAhead(client, resource, from.version, signal)))
-    return { position: nowhere, isStep: true };
-  let position: Position = from.kind === "at" ? { kind: "at", version: from.version } : from;
+  let position = from;
   /** What a streamed list has brought so far; undefined when it is complete. */
   let initial = from.kind === "nowhere" ? new Map<string, PackedObject>() : undefined;
   const count = createListBound(resource, { keep, ...options });
+  const watch = { version: from.kind === "at" ? from.version : "", seconds: watchSeconds };
   try {
-    for await (const event of watchEvents(client, resource, from.kind === "at" ? from.version : "", signal)) {
+    for await (const event of watchEvents(client, resource, watch, signal)) {
       switch (event.type) {
         case "open":
           if (initial === undefined) sink.followed(part);

@@ -3,8 +3,9 @@ import { keyText, kindText } from "../../../config/diagnostic.ts";
 import { textOf } from "../../../config/untyped.ts";
 import type { Origin, OriginSink, PackedObject } from "../../origin.ts";
 import { createBell, defaultPace, type Pace } from "../../retry.ts";
+import { createTurns } from "../../turns.ts";
 import type { ApiClient } from "./client.ts";
-import { type DiscoveredNamespaces, discoveredNamespaces } from "./discovered-namespaces.ts";
+import { discoveredNamespaces } from "./discovered-namespaces.ts";
 import { createDiscovery } from "./discovery.ts";
 import { followCollection } from "./follow-collection.ts";
 import type { ApiItem } from "./item.ts";
@@ -22,6 +23,10 @@ export interface KubernetesOriginOptions {
   readonly listSize?: number;
   /** Milliseconds of any clock that goes on; the system's when absent. */
   readonly now?: () => number;
+  /** Where only so many connections may be open at once: kinds then take turns. Absent: one for each kind. */
+  readonly width?: number;
+  /** Seconds of a watch; 240 when absent, 2 where kinds take turns. */
+  readonly watchSeconds?: number;
 }
 
 /** The name of a kind among the parts. */
@@ -39,14 +44,22 @@ function keptOf(read: ReadKind, item: ApiItem): PackedObject {
   };
 }
 
+/** Seconds of a watch where kinds take turns. */
+const turnSeconds = 2;
+
 /**
  * A Kubernetes cluster over nothing but `fetch`: what the mesh reads of it, in all namespaces that it reads. Each kind is a part;
- * one that the server does not have is empty, and looked for again.
+ * one that the server does not have is empty, and looked for again. Followed a second time it goes on where it ended, for whoever has
+ * kept what was told.
  * @see docs/how-istio-does-it/kubernetes.md#list-and-watch
  */
 export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOptions): Origin {
-  const { cluster, secretNames = false, pace = defaultPace, pageSize, listSize } = options;
+  const { cluster, secretNames = false, pace = defaultPace, pageSize, listSize, width } = options;
   const others = [...otherKinds, ...(secretNames ? [secrets] : [])];
+  const turns = width === undefined ? undefined : createTurns(width);
+  const { watchSeconds = turns === undefined ? undefined : turnSeconds } = options;
+  const positions = new Map<string, string>();
+  const spaces = discoveredNamespaces();
 
   /** A cluster is told from others by a namespace that nobody can make anew. */
   let clusterUid: string | undefined;
@@ -58,12 +71,13 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
   async function follow(sink: OriginSink, signal: AbortSignal): Promise<void> {
     const { now = () => performance.now() } = options;
     const find = createDiscovery(client, now);
-    const streaming = { isRefused: false };
-    const heard = new Set<string>();
+    // A turn is too short for a long list that streams.
+    const streaming = { isRefused: turns !== undefined };
+    const heard = new Set(positions.keys());
     const bell = createBell();
     signal.addEventListener("abort", bell.ring);
     let round = new AbortController();
-    const listening: DiscoveredNamespaces = discoveredNamespaces(
+    const listening = spaces.listen(
       {
         whole(part, objects) {
           const isTaken = sink.whole(part, objects);
@@ -82,7 +96,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
     };
     const followKind = (read: ReadKind, until: AbortSignal): Promise<void> => {
       const isRead = ({ metadata }: ApiItem): boolean =>
-        read.isClusterScoped || read.only !== undefined || listening.reads(metadata.namespace ?? "default");
+        read.isClusterScoped || read.only !== undefined || spaces.reads(metadata.namespace ?? "default");
       return followCollection(
         client,
         {
@@ -91,10 +105,13 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
           keyOf: (item) => keyOf(read, item),
           keep: (item) => (isRead(item) ? keep(read, item) : undefined),
           streaming,
+          positions,
           pace,
           now,
           ...(pageSize === undefined ? {} : { pageSize }),
           ...(listSize === undefined ? {} : { listSize }),
+          ...(turns === undefined ? {} : { turns }),
+          ...(watchSeconds === undefined ? {} : { watchSeconds }),
         },
         listening,
         until,
@@ -105,13 +122,18 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
     await heardOf(selectingKinds);
     while (!signal.aborted) {
       round = new AbortController();
-      // Another set of namespaces: everything in them is read anew.
       const until = AbortSignal.any([signal, round.signal]);
       const following = others.map((kind) => followKind(kind, until));
       // A slice names pods, which have to be there by then.
       await heardOf(others);
       if (!until.aborted) following.push(followKind(pods, until));
       await Promise.all(following);
+      if (!round.signal.aborted) continue;
+      // Another set of namespaces: everything in them is read anew.
+      for (const part of [...others, pods].map(partOf)) {
+        positions.delete(part);
+        heard.delete(part);
+      }
     }
     await Promise.all(selecting);
   }

@@ -26,9 +26,16 @@ export type WatchEvent =
   | { readonly type: "busy"; readonly waitMs: number; readonly reason: string };
 
 /** Seconds after which the server ends a watch by itself. */
-const timeoutSeconds = 240;
-/** A watch that the server has not ended by then has nobody at its other end. */
-const lastMs = (timeoutSeconds + 20) * 1000;
+export const usualWatchSeconds = 240;
+/** A watch that the server has not ended so long after it should have has nobody at its other end. */
+const lateMs = 20_000;
+
+export interface WatchFrom {
+  /** "": from everything that there is. */
+  readonly version: string;
+  /** After which the server ends it. */
+  readonly seconds: number;
+}
 
 const initialEnd = "k8s.io/initial-events-end";
 
@@ -77,16 +84,16 @@ const isRefusal = (status: number, message: string): boolean =>
 export async function* watchEvents(
   client: ApiClient,
   resource: ApiResource,
-  version: string,
+  { version, seconds }: WatchFrom,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent> {
   const isStream = version === "";
   const from = isStream
     ? { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" }
     : { resourceVersion: version };
-  const query = { watch: "true", allowWatchBookmarks: "true", timeoutSeconds: String(timeoutSeconds), ...from };
+  const query = { watch: "true", allowWatchBookmarks: "true", timeoutSeconds: String(seconds), ...from };
   try {
-    const until = AbortSignal.any([signal, AbortSignal.timeout(lastMs)]);
+    const until = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000 + lateMs)]);
     const request = { accept: acceptOf(resource, "watch"), signal: until };
     const answer = await send(client, resourcePath(resource, query), request);
     if ("failure" in answer) {

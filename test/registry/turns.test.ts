@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { createTurns } from "../../lib/registry/turns.ts";
+
+const { signal: never } = new AbortController();
+const soon = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Work that lasts until somebody ends it. */
+function held(log: string[], name: string) {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return {
+    end,
+    work: async () => {
+      log.push(name);
+      await ended;
+    },
+  };
+}
+
+describe("turns", () => {
+  it("are so many at once, in the order in which they were asked for, and end with the work that fails", async () => {
+    const turns = createTurns(2);
+    const log: string[] = [];
+    const [a, b, c] = [held(log, "a"), held(log, "b"), held(log, "c")];
+    const running = [turns.run(a.work, never), turns.run(b.work, never)];
+    const failing = turns.run(() => Promise.reject(new Error("no")), never);
+    running.push(turns.run(c.work, never));
+    await soon();
+    expect(log).toEqual(["a", "b"]);
+    b.end();
+    await expect(failing).rejects.toThrow("no");
+    await soon();
+    expect(log).toEqual(["a", "b", "c"]);
+    a.end();
+    c.end();
+    await Promise.all(running);
+  });
+
+  it("are not waited for when there is nothing to do any more, and none is lost by that", async () => {
+    const turns = createTurns(1);
+    const log: string[] = [];
+    const stop = new AbortController();
+    const a = held(log, "a");
+    const running = turns.run(a.work, never);
+    const stopped = turns.run(async () => void log.push("stopped"), stop.signal);
+    stop.abort();
+    await stopped;
+    const [b, c] = [held(log, "b"), held(log, "c")];
+    const later = [turns.run(b.work, never), turns.run(c.work, never)];
+    await soon();
+    expect(log).toEqual(["a", "stopped"]);
+    a.end();
+    await soon();
+    await soon();
+    expect(log).toEqual(["a", "stopped", "b"]);
+    b.end();
+    c.end();
+    await Promise.all([running, ...later]);
+    expect(log).toEqual(["a", "stopped", "b", "c"]);
+  });
+});
