@@ -7,6 +7,7 @@ import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import { explainResource } from "../../../lib/xds/explain/explain-resource.ts";
 import { generate } from "../../../lib/xds/generate.ts";
+import { wholeList } from "../../../lib/xds/resource.ts";
 import { loadCase } from "../../conformance/load-case.ts";
 import { casesOf } from "../../conformance/suites.ts";
 
@@ -62,7 +63,7 @@ describe("an explanation of a route", () => {
       const memo = createMemo();
       const mesh = buildMesh(world, memo);
       for (const proxy of world.proxies) {
-        for (const table of generate(mesh.value, proxy, memo).value.routes.flat()) {
+        for (const table of wholeList(generate(mesh.value, proxy, memo).value.routes)) {
           const from = table.from.map(keyText);
           const stored = {
             type: "routes" as const,
@@ -104,7 +105,7 @@ describe("an explanation of a route", () => {
       const memo = createMemo();
       const mesh = buildMesh(world, memo);
       for (const proxy of world.proxies) {
-        for (const table of generate(mesh.value, proxy, memo).value.routes.flat()) {
+        for (const table of wholeList(generate(mesh.value, proxy, memo).value.routes)) {
           const from = table.from.map(keyText);
           const stored = {
             type: "routes" as const,
