@@ -1,5 +1,9 @@
 /** The compile function as a Lambda function: signed requests to its URL, events of S3, a queue and a schedule make it compile. */
 import { handle, type LambdaContext, type LambdaEvent } from "hono/aws-lambda";
+import pino from "pino";
+import { logObserver, troubleLog } from "../lib/compile/telemetry/log.ts";
+import { observers } from "../lib/compile/telemetry/observer.ts";
+import { spansToCollector } from "../lib/compile/telemetry/otlp.ts";
 import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
 import { readLambdaEvent } from "../lib/compile/triggers/notice.ts";
 import { readPace } from "../lib/compile/triggers/pace.ts";
@@ -44,14 +48,27 @@ const pace = readPace(
   },
   "PORTOLAN_",
 );
-const onError = (cause: unknown) => console.error(String(cause));
-const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, onError });
+const log = pino();
+const spans = await spansToCollector(process.env);
+const observer = observers([logObserver(log), ...(spans === undefined ? [] : [spans.observer])]);
+const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, observer, ...troubleLog(log) });
+const { onError } = troubleLog(log);
 const answerRequest = handle(webhookApp({ store, recompile, sources, secrets, onError }));
 
 export async function handler(event: unknown, context?: LambdaContext): Promise<unknown> {
+  try {
+    return await answer(event, context);
+  } finally {
+    // Who is frozen sends nothing.
+    await spans?.flush().catch(onError);
+  }
+}
+
+async function answer(event: unknown, context?: LambdaContext): Promise<unknown> {
   if (isRequest(event)) return answerRequest(event, context);
   const notice = readLambdaEvent(event, process.env.PORTOLAN_PREFIX);
-  return notice.asks ? recompile() : { kind: "ignored", ...notice };
+  log.info(notice, notice.asks ? "woken" : "woken for nothing: no source is told of");
+  return notice.asks ? recompile(undefined, notice.sentMs) : { kind: "ignored", ...notice };
 }
 
 const isRequest = (event: unknown): event is LambdaEvent =>

@@ -1,7 +1,7 @@
 /** The compile function at the edge: signed requests, events of R2, a queue and a clock make it compile what the sources hold. */
 import type { R2Bucket } from "@cloudflare/workers-types";
-import type { Recompiled } from "../lib/compile/recompile.ts";
-import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
+import { consoleLog, logObserver, troubleLog } from "../lib/compile/telemetry/log.ts";
+import { createLeasedCompiler, type LeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
 import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/notice.ts";
 import { type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
@@ -27,8 +27,11 @@ export interface Env extends WorldSettings, PaceSettings {
   readonly PORTOLAN_TRUSTED_KEYS?: string;
 }
 
+/** What is written to the console is a Worker's log. */
+const log = consoleLog(console.log);
+
 interface Compiler {
-  readonly recompile: () => Promise<Recompiled>;
+  readonly recompile: LeasedCompiler;
   readonly app: ReturnType<typeof webhookApp>;
 }
 
@@ -46,8 +49,9 @@ function compilerFor(env: Env): Compiler {
   );
   const sources = (env.SOURCES ?? "main").split(",");
   const pace = readPace(env);
-  const onError = (cause: unknown) => console.error(String(cause));
-  const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, onError });
+  const { onError } = troubleLog(log);
+  const observer = logObserver(log);
+  const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, observer, ...troubleLog(log) });
   const settings = {
     WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
     SOURCE_SECRETS: env.PORTOLAN_SOURCE_SECRETS,
@@ -67,7 +71,7 @@ function answer(request: Request, env: Env): Response | Promise<Response> {
     return compilerFor(env).app.fetch(request, env);
   } catch (cause) {
     if (!(cause instanceof PortolanError)) throw cause;
-    console.error(cause.message);
+    log.error({ reason: cause.message }, "a setting cannot be read");
     return problem(500, cause.message);
   }
 }
@@ -79,6 +83,8 @@ export default {
   },
   // A batch is asked for again as a whole when this fails, and is one compile.
   queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {
-    if (readQueueBatch(messages, env.PREFIX).asks) await compilerFor(env).recompile();
+    const notice = readQueueBatch(messages, env.PREFIX);
+    log.info(notice, notice.asks ? "woken" : "woken for nothing: no source is told of");
+    if (notice.asks) await compilerFor(env).recompile(undefined, notice.sentMs);
   },
 };

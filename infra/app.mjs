@@ -18,10 +18,14 @@ const settings = (names, suffix = "") =>
 const app = new App({ outdir, analyticsReporting: false });
 new PortolanStack(app, "Portolan", {
   code,
-  compileSettings: settings([
-    ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "POLL_DELAY_MS", "TRUSTED_KEYS"],
-    ...["DEBOUNCE_MS", "DEBOUNCE_MAX_MS", "LEASE_SECONDS", "COMPILE_SECONDS"],
-  ]),
+  compileSettings: {
+    ...settings([
+      ...["BINARY_FORMS", "CERTIFICATES", "LEGACY_API", "LEGACY_RELEASE", "POLL_DELAY_MS", "TRUSTED_KEYS"],
+      ...["DEBOUNCE_MS", "DEBOUNCE_MAX_MS", "LEASE_SECONDS", "COMPILE_SECONDS"],
+    ]),
+    // Where spans go, by OpenTelemetry's own names.
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("OTEL_"))),
+  },
   frontSettings: settings(["AUTHENTICATION", "TRUSTED_KEYS"]),
   secretsWriters: (process.env.PORTOLAN_SECRETS_WRITERS ?? "").split(/[\s,]+/).filter((arn) => arn !== ""),
   // What must not stand in a template is named by the ARN of its secret.

@@ -41,7 +41,11 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   "@connectrpc/connect": ["front", "mcp"],
   "@connectrpc/connect-node": ["front", "mcp"],
   "@cloudflare/workers-types": ["storage"],
-  "prom-client": ["front"],
+  "prom-client": ["front", "compile"],
+  "@opentelemetry/api": ["compile"],
+  "@opentelemetry/exporter-trace-otlp-http": ["compile"],
+  "@opentelemetry/resources": ["compile"],
+  "@opentelemetry/sdk-trace": ["compile"],
   gen: ["xds", "snapshot", "front", "agent", "mcp"],
 };
 

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
+import { Registry } from "prom-client";
 import { placesOf } from "../compile/places.ts";
 import { createWorldRecompiler } from "../compile/recompile.ts";
 import { writeShard } from "../compile/source-shard.ts";
+import { type CompileObserver, noObserver } from "../compile/telemetry/observer.ts";
 import { coalesce } from "../compile/webhook/coalesce.ts";
 import { defaultWorldOptions } from "../compile/world-of.ts";
 import { PortolanError } from "../config/diagnostic.ts";
@@ -35,6 +37,7 @@ import {
 } from "./bootstrap.ts";
 import { readConsulAddress } from "./collect/collect-consul.ts";
 import { sourceAddress } from "./collect/collect-mcp.ts";
+import { compileTelemetry } from "./compile-telemetry.ts";
 import {
   type DevOrigin,
   type DevOriginOptions,
@@ -206,12 +209,14 @@ async function openRound(
   { authentication, report, isAgain, stopped, ...options }: RoundOptions,
 ): Promise<{ readonly url: string; readonly grpcUrl: string | undefined; close(): Promise<void> }> {
   const store = await openToWrite(where);
+  const registry = new Registry();
+  const telemetry = await compileTelemetry(registry);
   const serving = createFront({
     authentication,
     store,
     ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),
     maxHoldMs: 25_000,
-    metrics: prometheusMetrics(),
+    metrics: prometheusMetrics(registry),
     onRefusal: (refusal) => {
       tellRefusal(refusal).catch(report.failed);
     },
@@ -233,7 +238,7 @@ async function openRound(
     );
     if (explained !== undefined) report.refused(explained, await placesOf(store, sources));
   }
-  const closing: (() => unknown)[] = [front.close];
+  const closing: (() => unknown)[] = [telemetry.close, front.close];
   const close = async () => {
     for (const one of closing.splice(0).toReversed()) await one();
   };
@@ -250,7 +255,8 @@ async function openRound(
         : await listening(serveGrpc(front, grpcPort, host), `${host}:${grpcPort}`, grpcRemedy);
     if (streams !== undefined) closing.unshift(streams.close);
     const urls = { url: server.url, grpcUrl: streams?.url };
-    const publishOnce = publisherOf(folder, store, options);
+    const { observer } = telemetry;
+    const publishOnce = publisherOf(folder, store, { ...options, observer });
     const publish = async () => {
       const publication = await publishOnce();
       ({ sources } = publication.compiled.value);
@@ -259,6 +265,7 @@ async function openRound(
     };
     const again = coalesce(publish);
     const changed = () => {
+      observer.asked();
       again().catch(report.failed);
     };
     const following = await followOrigins(origins, store, report, changed, stopped);
@@ -310,6 +317,7 @@ function exampleIn(
 interface PublisherSettings
   extends Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "pollDelay" | "allowEmpty" | "grpcPort"> {
   readonly trust: Trust;
+  readonly observer?: CompileObserver;
   /** Of origins, the primary cluster first. */
   readonly sources: readonly string[];
 }
@@ -330,6 +338,7 @@ function publisherOf(
     grpcPort,
     trust,
     sources,
+    observer = noObserver,
   }: PublisherSettings,
 ): () => Promise<Publication> {
   let compiledMs = 0;
@@ -345,6 +354,7 @@ function publisherOf(
       binaryForms: grpcPort !== undefined,
     },
     publisher: { pace: heldPace, ...trust },
+    observer,
     onCompiled: () => {
       compiledMs = performance.now();
     },

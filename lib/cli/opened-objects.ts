@@ -1,5 +1,6 @@
 import { type NewestStatuses, newestStatuses, readNewestStatuses } from "../compile/newest-statuses.ts";
 import type { Recompiled } from "../compile/recompile.ts";
+import { type CompileObserver, noObserver } from "../compile/telemetry/observer.ts";
 import { objectSigner } from "../compile/webhook/object-signature.ts";
 import { httpStore } from "../storage/http.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -28,10 +29,17 @@ export interface OpenOptions {
   readonly keyring?: string;
   /** Whether a store that is not there yet is made by what is written. */
   readonly isNew?: boolean;
+  /** Is told of compiles that are made here. */
+  readonly observer?: CompileObserver;
 }
 
 /** @throws PortolanError when the store is not there, and for an endpoint without its secret */
-export async function openObjects({ store: option, keyring, isNew = false }: OpenOptions): Promise<OpenedObjects> {
+export async function openObjects({
+  store: option,
+  keyring,
+  isNew = false,
+  observer = noObserver,
+}: OpenOptions): Promise<OpenedObjects> {
   const place = await namedStore(option);
   if (place !== undefined && /^https?:\/\//.test(place)) return openEndpoint(place.replace(/\/$/, ""), webhookSecret());
   const store = isNew ? await openToWrite(option) : await openThere(option);
@@ -43,7 +51,8 @@ export async function openObjects({ store: option, keyring, isNew = false }: Ope
       if (recompile === undefined) {
         // Whoever compiles nothing does without the memory that a compiler takes.
         const { createRecompiler } = await import("../compile/recompile.ts");
-        const create = createRecompiler({ store, publisher: keyring === undefined ? {} : await trustOf(keyring) });
+        const publisher = keyring === undefined ? {} : await trustOf(keyring);
+        const create = createRecompiler({ store, publisher, observer });
         recompile = () => create({ by: actorName() });
       }
       return recompile();

@@ -1,7 +1,7 @@
 import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/directory.ts";
 import { emptyFolder, type FolderState, folderOf, readAgain, wholeFolder } from "../config/last-valid.ts";
-import { createMemo } from "../mesh/memo/memo.ts";
+import { createMemo, type Memo } from "../mesh/memo/memo.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { joinShards } from "./collected/join-shards.ts";
@@ -10,6 +10,7 @@ import { compile } from "./compile.ts";
 import { isCollected, type Shard } from "./read-sources.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 import { textsOfShard } from "./source-shard.ts";
+import { type MemoUse, type Staged, unwatched } from "./telemetry/observer.ts";
 import { type WorldOptions, worldOf } from "./world-of.ts";
 
 export interface FilesCompiled extends Stage<CompiledWorld> {
@@ -20,13 +21,15 @@ export interface FilesCompiled extends Stage<CompiledWorld> {
     /** Hosts that none of its objects tells of, those of Consul. */
     readonly otherHosts: readonly ConsulHost[];
   };
+  /** How much of it was remembered from compiles before. */
+  readonly memo: MemoUse;
 }
 
 /**
  * Compiles sources, the primary first: its files by their own names, those of the others under their source's. What comes out
  * follows from the shards alone; a compiler remembers the ones before only so that a call costs what changed.
  */
-export type ShardCompiler = (shards: readonly Shard[]) => FilesCompiled;
+export type ShardCompiler = (shards: readonly Shard[], staged?: Staged) => FilesCompiled;
 
 export function createShardCompiler(options: WorldOptions): ShardCompiler {
   const compileFolders = createFolderCompiler(options);
@@ -37,7 +40,7 @@ export function createShardCompiler(options: WorldOptions): ShardCompiler {
     loaders.set(name, loader);
     return loader;
   };
-  return (shards) => {
+  return (shards, staged = unwatched) => {
     const states = new Map<string, FolderState>();
     const loaded = shards.map((shard, i): LoadedShard => {
       if (isCollected(shard)) return load(shard.name)(shard);
@@ -53,6 +56,7 @@ export function createShardCompiler(options: WorldOptions): ShardCompiler {
       content,
       shards.map(({ name, version }) => ({ name, version })),
       { clusterId: primaryCluster, consul },
+      staged,
     );
   };
 }
@@ -81,15 +85,21 @@ function createFolderCompiler(options: WorldOptions) {
     loaded: LoadedDirectory,
     sources: readonly CompiledSource[],
     { clusterId = options.clusterId, consul = [] }: Beside = {},
+    staged = unwatched,
   ): FilesCompiled => {
-    const world = worldOf(loaded, { ...options, clusterId }, memo, consul);
-    const compiled = compile(world.value, sources, memo);
+    const before = memoUseOf(memo);
+    const world = staged("world", () => worldOf(loaded, { ...options, clusterId }, memo, consul));
+    const compiled = compile(world.value, sources, memo, staged);
+    const after = memoUseOf(memo);
     const diagnostics = sortDiagnostics([...loaded.diagnostics, ...world.diagnostics, ...compiled.diagnostics]);
     return {
       value: { ...compiled.value, diagnostics },
       diagnostics,
       objects: loaded.configs.length + loaded.objects.length + loaded.clusters.length + consul.length,
       loaded: { ...loaded, otherHosts: consul.map(consulHost) },
+      memo: { hits: after.hits - before.hits, misses: after.misses - before.misses },
     };
   };
 }
+
+const memoUseOf = ({ known }: Memo): MemoUse => ({ hits: known?.hits ?? 0, misses: known?.misses ?? 0 });

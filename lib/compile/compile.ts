@@ -25,6 +25,7 @@ import { encodeResource } from "./encode-resource.ts";
 import { joinParts } from "./join-parts.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
+import { type Staged, unwatched } from "./telemetry/observer.ts";
 
 /** Part of every root: another compiler may write other bytes for the same world. */
 const compilerVersion = "portolan 0.1.0";
@@ -34,25 +35,32 @@ const compilerVersion = "portolan 0.1.0";
  *
  * @param sources the shards that the world was read from, for the root's record
  * @param memo remembers what was made from objects that did not change; a memo that forgets gives the same bytes
+ * @param staged is told what part of the work is done
  * @returns never fails on input: what cannot be compiled is left out and said in a diagnostic
  */
-export function compile(world: World, sources: readonly CompiledSource[], memo: Memo): Stage<CompiledWorld> {
-  const mesh = buildMesh(world, memo);
-  const census = classify(mesh.value, world.proxies, memo);
+export function compile(
+  world: World,
+  sources: readonly CompiledSource[],
+  memo: Memo,
+  staged: Staged = unwatched,
+): Stage<CompiledWorld> {
+  const mesh = staged("mesh", () => buildMesh(world, memo));
+  const census = staged("classify", () => classify(mesh.value, world.proxies, memo));
   // Classes share most of what is said of them.
   const diagnostics = new Set<Diagnostic>([...mesh.diagnostics, ...census.diagnostics]);
   const say = (more: readonly Diagnostic[]): void => {
     for (const diagnostic of more) diagnostics.add(diagnostic);
   };
   const { certificates = "sds", binaryForms: withBinary = false, pollDelayMs } = world;
-  const classes = census.value.classes.map(({ id, views }) => {
+  const classOf = ({ id, views }: (typeof census.value.classes)[number]) => {
     const generated = generateFromViews(views, memo);
     const resources = generated.value;
     const compiled = compiledClass(memo, { id, kind: views.kind, resources, certificates, withBinary, pollDelayMs });
     say(generated.diagnostics);
     say(compiled.diagnostics);
     return compiled.value;
-  });
+  };
+  const classes = staged("generate", () => census.value.classes.map(classOf));
   const told = mesh.value.statuses();
   const statuses = compiledStatuses(told, memo);
   say(statusDiagnostics(told, world, memo));
@@ -84,7 +92,14 @@ interface ClassInputs {
 /** Both shapes of a class whose resources are what they were cost one look-up. */
 const compiledClass = step(
   "compiled class",
-  { id: "value", kind: "value", resources: "identity", certificates: "value", withBinary: "value", pollDelayMs: "value" },
+  {
+    id: "value",
+    kind: "value",
+    resources: "identity",
+    certificates: "value",
+    withBinary: "value",
+    pollDelayMs: "value",
+  },
   ({ id, kind, resources, certificates, withBinary, pollDelayMs }: ClassInputs, memo: Memo): Stage<CompiledClass> => {
     if (kind === "grpc") {
       // A program asks over streams, for certificates its bootstrap: its answers have one shape.

@@ -14,6 +14,15 @@ import { createShardCompiler, type FilesCompiled } from "./compile-files.ts";
 import { createSourcesReader, type Shard } from "./read-sources.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
 import { refuseEmptyMesh } from "./refuse-empty.ts";
+import {
+  type CompileObserver,
+  type CompileReport,
+  countOf,
+  noObserver,
+  type Staged,
+  stagedBy,
+  unwatched,
+} from "./telemetry/observer.ts";
 import { defaultWorldOptions, type WorldOptions } from "./world-of.ts";
 
 export interface Recompiled {
@@ -50,6 +59,8 @@ export interface RecompileOptions {
   readonly publisher?: PublisherOptions;
   /** Called between compiling and publishing. */
   readonly onCompiled?: () => void;
+  /** Is told of every compile: its stages, what they took, what came of them. */
+  readonly observer?: CompileObserver;
   /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
   readonly now?: () => number;
 }
@@ -82,29 +93,40 @@ export function createWorldRecompiler(
   const compileSources = createSourcesCompiler(options);
   const publisherFor = createPublishers(store, options.publisher);
   let pollDelayMs: number | undefined;
+  const { observer = noObserver } = options;
   return async (publishing, mayPublish = async () => {}) => {
-    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-      // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
-      const base = await publisherFor(pollDelayMs).head();
-      const { primary, compiled, settings } = await compileSources();
-      ({ pollDelayMs } = settings);
-      onCompiled?.();
-      await mayPublish();
-      const result = await publisherFor(pollDelayMs).publish(compiled.value, base, publishing);
-      if (result.kind === "lost") continue;
-      const { kind, root, head } = result;
-      const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };
-      const mended = result.written.mended === 0 ? {} : { mended: result.written.mended };
-      const unread = result.unread.length === 0 ? {} : { unread: result.unread };
-      const told = { kind, version: root, generation: head.generation, ...pin, ...mended, ...unread, primary };
-      const collected = compiled.value.sources.map(({ name }) => name);
-      // No part of the root: what is published does not depend on the hour.
-      const stale = await staleSources(store, collected, (options.now ?? Date.now)());
-      return { ...told, diagnostics: [...compiled.diagnostics, ...stale], compiled, result };
+    const watch = observer.begin();
+    const staged = stagedBy(watch);
+    try {
+      for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+        // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
+        const base = await publisherFor(pollDelayMs).head();
+        const { primary, compiled, settings } = await compileSources(staged);
+        ({ pollDelayMs } = settings);
+        const publisher = publisherFor(pollDelayMs);
+        onCompiled?.();
+        await mayPublish();
+        const result = await staged("publish", () => publisher.publish(compiled.value, base, publishing));
+        if (result.kind === "lost") continue;
+        const { kind, root, head } = result;
+        const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };
+        const mended = result.written.mended === 0 ? {} : { mended: result.written.mended };
+        const unread = result.unread.length === 0 ? {} : { unread: result.unread };
+        const told = { kind, version: root, generation: head.generation, ...pin, ...mended, ...unread, primary };
+        const collected = compiled.value.sources.map(({ name }) => name);
+        // No part of the root: what is published does not depend on the hour.
+        const stale = await staleSources(store, collected, (options.now ?? Date.now)());
+        const diagnostics = [...compiled.diagnostics, ...stale];
+        watch.done(reportOf(result, compiled, attempt, diagnostics));
+        return { ...told, diagnostics, compiled, result };
+      }
+      throw new PortolanError(
+        `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,
+      );
+    } catch (cause) {
+      watch.failed(cause);
+      throw cause;
     }
-    throw new PortolanError(
-      `HEAD moved ${maxAttempts} times while this compiled; somebody else publishes all the time`,
-    );
   };
 }
 
@@ -120,10 +142,34 @@ function createPublishers(store: ObjectStore, options: PublisherOptions = {}) {
   };
 }
 
+const reportOf = (
+  { kind, head, root, written }: RecompiledWorld["result"],
+  { value, memo }: FilesCompiled,
+  attempts: number,
+  diagnostics: readonly Diagnostic[],
+): CompileReport => ({
+  kind,
+  generation: head.generation,
+  root,
+  attempts,
+  classes: value.classes.length,
+  objectsWritten: written.objects,
+  bytesWritten: written.bytes,
+  memo,
+  errors: countOf(diagnostics, "error"),
+  warnings: countOf(diagnostics, "warning"),
+});
+
+export interface SourcesCompiled {
+  readonly primary: string;
+  readonly compiled: FilesCompiled;
+  readonly settings: RecordedSettings;
+}
+
 /** Compiles what all sources of a store hold, and publishes nothing. */
 export function createSourcesCompiler(
   options: Omit<RecompileOptions, "publisher">,
-): () => Promise<{ readonly primary: string; readonly compiled: FilesCompiled; readonly settings: RecordedSettings }> {
+): (staged?: Staged) => Promise<SourcesCompiled> {
   const { store, world = defaultWorldOptions } = options;
   const readSources = createSourcesReader(store);
   const compilerFor = createCompilers(world);
@@ -132,12 +178,14 @@ export function createSourcesCompiler(
     ...(options.world === undefined ? {} : settingsOf(options.world)),
     ...options.change,
   };
-  return async () => {
-    const settings = await settleSettings(store, given);
-    const shards = await readSources(settings.sources);
+  return async (staged = unwatched) => {
+    const { settings, shards } = await staged("read", async () => {
+      const settings = await settleSettings(store, given);
+      return { settings, shards: await readSources(settings.sources) };
+    });
     const [primary] = shards;
     if (primary === undefined) throw new PortolanError("no source was filled yet");
-    const compiled = compilerFor(settings)(shards);
+    const compiled = compilerFor(settings)(shards, staged);
     refuseRubbish(compiled, shards);
     return { primary: primary.name, compiled, settings };
   };

@@ -1,9 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { FrontMetrics } from "./metrics.ts";
 
-/** Counts for Prometheus, Node's own process metrics among them. */
-export function prometheusMetrics(): FrontMetrics {
-  const registry = new Registry();
+/** Counts for Prometheus, Node's own process metrics among them. @param registry to which others may add theirs */
+export function prometheusMetrics(registry: Registry = new Registry()): FrontMetrics {
   collectDefaultMetrics({ register: registry });
   const polls = new Counter({
     name: "portolan_polls_total",

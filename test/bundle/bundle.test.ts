@@ -55,6 +55,9 @@ async function bundle(entry: string, runtime: "workerd" | "node"): Promise<Bundl
 }
 
 const kms = /@aws-sdk\/client-kms/;
+const tracing = /@opentelemetry\//;
+/** What the edge does without. */
+const onlyNode = /node_modules\/(?:@opentelemetry|prom-client|pino)\//;
 
 describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
   it(`weighs at most ${maxKiB} KiB`, async () => {
@@ -63,7 +66,8 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     console.log(`${entry}: ${kib} KiB minified, ${Math.ceil(gzipSync(bytes).length / 1024)} KiB gzip`);
     expect(kib).toBeLessThanOrEqual(maxKiB);
     expect(atOnce.length).toBeGreaterThan(10);
-    expect(atOnce.filter((input) => kms.test(input))).toEqual([]);
+    expect(atOnce.filter((input) => kms.test(input) || tracing.test(input))).toEqual([]);
+    if (runtime === "workerd") expect(inputs.filter((input) => onlyNode.test(input))).toEqual([]);
     const servesKms = entry === "front.lambda.ts" || entry === "server.node.ts";
     expect(inputs.some((input) => kms.test(input))).toBe(servesKms);
     if (!entry.startsWith("front")) return;

@@ -8,7 +8,7 @@ function proposed(folder: string | undefined, contexts: readonly string[]): stri
   const tell = (line: string) => void lines.push(line);
   const terminal = { out: tell, err: tell, colours: picocolors.createColors(false) };
   const report = devReport(terminal, { what: "cluster prod", folder, contexts, store: "s", json: false });
-  const example = { proxy: "gateway-1.shop", bootstrap: "", more: "" };
+  const example = { proxy: "gateway-1.shop", bootstrap: "", more: "", needsAgent: false };
   report.serving({ url: "http://127.0.0.1:8080", grpcUrl: undefined }, "off", example);
   return lines.find((line) => line.includes("npx portolan bootstrap"))?.trim() ?? "";
 }

@@ -10,6 +10,8 @@ export interface ReadinessOptions {
   /** Seconds after which a source that is not known to be as its origin is counts as stale. */
   readonly staleAfter: number;
   readonly now: () => number;
+  /** With further metrics, those of compiles. */
+  readonly registry?: Registry | undefined;
 }
 
 /**
@@ -23,9 +25,9 @@ const ageOf = ({ isFilled, asOfMs }: CollectorState, nowMs: number): number =>
  * What an orchestrator and Prometheus ask a collector. `/readyz` is 200 while every source is as its origin is, else 503, and says
  * how each one fares; `/livez` is 200 while this runs.
  */
-export function readinessApp({ states, statuses, staleAfter, now }: ReadinessOptions): Hono {
+export function readinessApp({ states, statuses, staleAfter, now, registry }: ReadinessOptions): Hono {
   const app = new Hono();
-  const metrics = collectorMetrics(states, statuses, now);
+  const metrics = collectorMetrics(states, statuses, now, registry);
 
   app.get("/livez", (c) => c.text("ok"));
   app.get("/readyz", (c) => {
@@ -50,8 +52,8 @@ function collectorMetrics(
   states: ReadinessOptions["states"],
   statuses: ReadinessOptions["statuses"],
   now: () => number,
+  registry = new Registry(),
 ) {
-  const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const labelNames = ["source"];

@@ -1,9 +1,12 @@
+import { Registry } from "prom-client";
 import { createCollector } from "../../collect/collector.ts";
 import { createStatusWriter, type StatusWriterOptions } from "../../collect/status/status-writer.ts";
+import { noObserver } from "../../compile/telemetry/observer.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { serveHttp } from "../../front/node-server.ts";
 import type { Origin } from "../../registry/origin.ts";
 import { defaultPace } from "../../registry/retry.ts";
+import { compileTelemetry } from "../compile-telemetry.ts";
 import { openObjects } from "../opened-objects.ts";
 import type { Terminal } from "../terminal.ts";
 import type { LiveOptions } from "./collect-options.ts";
@@ -29,7 +32,10 @@ export async function runCollector(
   const { source, keyring, allowEmpty = false, takeOver = false, maxSize, port, host, staleAfter } = options;
   const report = collectReport(terminal, source, options.json === true);
   const stop = stopOnSignal();
-  const place = await openObjects({ store: options.store, keyring, isNew: true });
+  const registry = new Registry();
+  const telemetry = options.compile ? await compileTelemetry(registry) : undefined;
+  const observer = telemetry?.observer ?? noObserver;
+  const place = await openObjects({ store: options.store, keyring, isNew: true, observer });
   const compile = untilCompiled(place.compile, report, stop);
   const writer =
     statusesTo &&
@@ -45,6 +51,7 @@ export async function runCollector(
     storeRescues: place.isRemote,
     pushed(push) {
       report.pushed(push);
+      observer.asked();
       if (options.compile && options.once !== true) compiling = compile().then(() => writer?.nudge());
     },
     troubled: report.troubled,
@@ -53,13 +60,18 @@ export async function runCollector(
     await collector.once(stop);
     if (options.compile) report.compiled(await place.compile());
     await writer?.once();
+    await telemetry?.close();
     return;
   }
   const states = () => [collector.state()];
   const server =
     port === undefined
       ? undefined
-      : await serveHttp(readinessApp({ states, statuses: writer?.state, staleAfter, now: Date.now }), port, host);
+      : await serveHttp(
+          readinessApp({ states, statuses: writer?.state, staleAfter, now: Date.now, registry }),
+          port,
+          host,
+        );
   if (server !== undefined) report.serving(server.url);
   report.following(what);
   try {
@@ -67,6 +79,7 @@ export async function runCollector(
   } finally {
     await compiling;
     await server?.close();
+    await telemetry?.close();
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import type { Terminal } from "../terminal.ts";
 import { registerDiff } from "./diff.ts";
+import { registerExplain } from "./explain.ts";
+import { registerImpact } from "./impact.ts";
 import { registerMoves } from "./move.ts";
 import { registerPush } from "./push.ts";
 import { registerStatus } from "./status.ts";
@@ -8,6 +10,9 @@ import { registerUpkeep } from "./upkeep.ts";
 
 /** Every command about published snapshots. */
 export function registerSnapshots(program: Command, terminal: Terminal): void {
-  for (const register of [registerPush, registerDiff, registerMoves, registerStatus, registerUpkeep])
-    register(program, terminal);
+  const commands = [
+    ...[registerPush, registerDiff, registerExplain, registerImpact],
+    ...[registerMoves, registerStatus, registerUpkeep],
+  ];
+  for (const register of commands) register(program, terminal);
 }

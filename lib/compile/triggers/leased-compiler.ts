@@ -1,14 +1,19 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Publishing } from "../../snapshot/publish.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { staleSources } from "../collected/stale-sources.ts";
-import { createRecompiler, type RecompileOptions } from "../recompile.ts";
+import { createRecompiler, type Recompiled, type RecompileOptions } from "../recompile.ts";
+import { noObserver } from "../telemetry/observer.ts";
 import { createTurns, type TurnsOptions } from "./turns.ts";
+
+/** @param askedMs when that was asked for, in milliseconds since the epoch; absent: now */
+export type LeasedCompiler = (publishing?: Publishing, askedMs?: number) => Promise<Recompiled>;
 
 /** A compiler that all triggers of a store share with those of other processes; see `createTurns`. */
 export function createLeasedCompiler(
   options: RecompileOptions & Pick<TurnsOptions, "pace" | "onError" | "onTakenOver">,
-): ReturnType<typeof createTurns> {
-  const { store, now = Date.now } = options;
+): LeasedCompiler {
+  const { store, now = Date.now, observer = noObserver } = options;
   const diagnosticsOf = async (root: string): Promise<readonly Diagnostic[]> => {
     // A reader for each: it is seldom asked, and keeps what it has read.
     const reader = createSnapshotReader(store);
@@ -18,5 +23,9 @@ export function createLeasedCompiler(
     const names = sources.map(({ name }) => name);
     return [...told, ...(await staleSources(store, names, now()))];
   };
-  return createTurns({ ...options, compile: createRecompiler(options), diagnosticsOf });
+  const turns = createTurns({ ...options, compile: createRecompiler(options), diagnosticsOf });
+  return (publishing, askedMs) => {
+    observer.asked(askedMs);
+    return turns(publishing);
+  };
 }

@@ -68,7 +68,7 @@ interface SpecOf {
 type Kind = keyof SpecOf;
 
 /** The schema of its kind has validated every object's spec, so the kind tells the type. */
-function isOfKind<K extends Kind>(config: Config, kind: K): config is Config<SpecOf[K]> {
+export function isOfKind<K extends Kind>(config: Config, kind: K): config is Config<SpecOf[K]> {
   return kindText(config.meta) === kind;
 }
 

@@ -19,6 +19,9 @@ export interface Known {
   readonly last: Map<string, LastMade>;
   /** Compiles begun with this memo. */
   round: number;
+  /** Steps that were remembered, and steps that were made. */
+  hits: number;
+  misses: number;
 }
 
 export interface LastMade {
@@ -61,7 +64,7 @@ function createRoot(): KnownNode {
 
 /** A memo that lives as long as its owner: one per compiler process. */
 export function createMemo(): Memo {
-  return { known: { roots: new Map(), root: createRoot(), last: new Map(), round: 0 } };
+  return { known: { roots: new Map(), root: createRoot(), last: new Map(), round: 0, hits: 0, misses: 0 } };
 }
 
 /** Remembers nothing: what every remembered result must equal. */

@@ -35,7 +35,12 @@ export function step<I extends object, T>(
     const node = inputsOf.follow(memo.known, inputs);
     const key = inputsOf.keyOf(inputs);
     const known = knownAt<T>(node, key);
-    return known === unknownYet ? keepAt(node, key, make(inputsOf.only(inputs), memo)) : known;
+    if (known !== unknownYet) {
+      memo.known.hits += 1;
+      return known;
+    }
+    memo.known.misses += 1;
+    return keepAt(node, key, make(inputsOf.only(inputs), memo));
   };
 }
 

@@ -24,6 +24,7 @@ export function tracedStep<I extends object, S extends object, T>(
         ? createTrace<T>()
         : valueAt(inputsOf.follow(memo.known, inputs), inputsOf.keyOf(inputs), createTrace<T>);
     const found = findResult(trace, source);
+    if (memo.known !== undefined) memo.known[found === undefined ? "misses" : "hits"] += 1;
     if (found !== undefined) return found;
     const recorder = new Recorder(name, trace, source);
     return recorder.end(make(inputsOf.only(inputs), recorder.watched(), memo));

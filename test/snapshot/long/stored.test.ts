@@ -14,8 +14,8 @@ import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { repair } from "../../../lib/snapshot/upkeep/repair.ts";
-import { createTreeEncoder } from "../../../lib/snapshot/worlds/encode-tree.ts";
-import { encodeWorld } from "../../../lib/snapshot/worlds/encode-world.ts";
+
+import { createWorldEncoder } from "../../../lib/snapshot/worlds/encode-world.ts";
 import { restoreWorld } from "../../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
@@ -113,7 +113,7 @@ describe("a long resource in the store", () => {
       classes.map(({ poll }) => poll.routes.flat().map(({ name, version, from }) => [name, version, from]));
     expect(said(world)).toEqual(said(first));
     expect(longTable(world, "team-3").text === longTable(first, "team-3").text).toBe(true);
-    const again = encodeWorld(world, createTreeEncoder());
+    const again = createWorldEncoder().encode(world);
     expect(again.rootBlob.hash).toBe(root);
     expect(new Set([...again.blobs()].map(({ hash }) => hash))).toEqual(new Set(blobs));
   });
@@ -122,7 +122,7 @@ describe("a long resource in the store", () => {
     const store = memoryStore();
     await published(store, first);
     const { reader, root } = await loaded(store);
-    const like = { world: second, encoded: encodeWorld(second, createTreeEncoder()) };
+    const like = { world: second, encoded: createWorldEncoder().encode(second) };
     const { world } = await restoreWorld(reader, root, like);
     const known = new Set(longTable(second, "team-3").runs);
     const runs = longTable(world, "team-3").runs ?? [];

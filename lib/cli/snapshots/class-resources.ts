@@ -1,0 +1,108 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import { meantText } from "../../config/nearest-names.ts";
+import { placeNode } from "../../front/place-node.ts";
+import { parseNodeId } from "../../snapshot/classifier.ts";
+import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
+import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { StoredResource } from "../../xds/explain/explain-resource.ts";
+
+/** A node as a root places it. */
+export interface PlacedNode {
+  readonly classId: string;
+  /** Type and namespace whose default class it is; absent for a class of its own. */
+  readonly byDefault?: string;
+  /** "" where its name says none. */
+  readonly namespace: string;
+}
+
+/**
+ * The class of a node.
+ *
+ * @param node `pod.namespace`, an address, a node id, or the id of a class
+ * @throws PortolanError with the nearest names where there is none
+ */
+export async function placedNode(reader: SnapshotReader, loaded: LoadedRoot, node: string): Promise<PlacedNode> {
+  const name = parseNodeId(node)?.name ?? node;
+  const namespace = name.includes(".") ? name.slice(name.lastIndexOf(".") + 1) : "";
+  if (loaded.classes.has(node)) return { classId: node, namespace: "" };
+  const claims = { id: node, cluster: "", metadata: {}, locality: "" };
+  const placement = await placeNode(reader, loaded, claims, { kind: "operator", subject: "the command line" });
+  if (placement.kind === "placed") {
+    const { classId, byDefault } = placement;
+    return { classId, namespace, ...(byDefault === undefined ? {} : { byDefault }) };
+  }
+  const known = [...(await nodeNames(reader, loaded)), ...loaded.classes.keys()];
+  throw new PortolanError(
+    `there is no node "${node.slice(0, 200)}", as pod.namespace, an address, a node id or a class${meantText(node, known)}`,
+  );
+}
+
+/** How the nodes that a root knows may call themselves, with their classes. */
+export async function nodeClasses(reader: SnapshotReader, loaded: LoadedRoot): Promise<ReadonlyMap<string, string>> {
+  const shards = await Promise.all(
+    loaded.root.nodes.map(async ({ hash }): Promise<Readonly<Record<string, string>>> => {
+      // A blob's name vouches for its content.
+      const shard: { readonly classes: Readonly<Record<string, string>> } = JSON.parse(await reader.text(hash));
+      return shard.classes;
+    }),
+  );
+  return new Map(shards.flatMap((classes) => Object.entries(classes)));
+}
+
+const nodeNames = async (reader: SnapshotReader, loaded: LoadedRoot): Promise<readonly string[]> =>
+  [...(await nodeClasses(reader, loaded)).keys()].filter((key) => !key.includes("/"));
+
+/** Which answer of a class. */
+export interface ClassAnswer {
+  readonly classId: string;
+  readonly shape: ShapeName;
+}
+
+/**
+ * The resources of a class that have a name: `80`, or `routes/80` where several types have one.
+ *
+ * @throws PortolanError with the nearest names where there is none
+ */
+export async function resourcesNamed(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  answer: ClassAnswer,
+  written: string,
+): Promise<readonly StoredResource[]> {
+  const { only, name } = splitType(written);
+  const found: StoredResource[] = [];
+  const known: string[] = [];
+  for (const type of resourceTypes) {
+    if (only !== undefined && only !== type) continue;
+    for (const segment of await segmentsOf(reader, loaded, answer, type)) {
+      const { bytes, spans } = await reader.segment(segment);
+      for (const span of spans.values()) {
+        known.push(only === undefined ? span.name : `${type}/${span.name}`);
+        if (span.name !== name) continue;
+        const text = new TextDecoder().decode(bytes.subarray(span.offset, span.offset + span.bytes));
+        found.push({ type, name, version: span.version, from: span.from, text });
+      }
+    }
+  }
+  if (found.length > 0) return found;
+  throw new PortolanError(
+    `class ${answer.classId} has no resource "${written.slice(0, 200)}" in the ${answer.shape} shape${meantText(written, known)}`,
+  );
+}
+
+/** A name may hold slashes itself, as that of a unix socket does. */
+function splitType(written: string): { readonly only: ResourceType | undefined; readonly name: string } {
+  const only = resourceTypes.find((type) => written.startsWith(`${type}/`));
+  return { only, name: only === undefined ? written : written.slice(only.length + 1) };
+}
+
+async function segmentsOf(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  { classId, shape }: ClassAnswer,
+  type: ResourceType,
+) {
+  const proxyClass = loaded.classes.get(classId);
+  if (proxyClass === undefined) return [];
+  return (await reader.tree(loaded.root, type, proxyClass[shape][type])).segments;
+}

@@ -1,0 +1,186 @@
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { createShardCompiler } from "../../compile/compile-files.ts";
+import { servicesBehind } from "../../compile/explain/endpoint-services.ts";
+import { type TouchedResource, touchedBy } from "../../compile/explain/impact.ts";
+import { objectsOfShards, shardsOfRoot } from "../../compile/explain/root-objects.ts";
+import { placesOf } from "../../compile/places.ts";
+import { isCollected, type Shard } from "../../compile/read-sources.ts";
+import { settleSettings, worldOptionsOf } from "../../compile/recorded-settings.ts";
+import { readShard, textsOfShard, writeShard } from "../../compile/source-shard.ts";
+import { defaultWorldOptions } from "../../compile/world-of.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { meantText } from "../../config/nearest-names.ts";
+import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { diffWorlds } from "../../snapshot/worlds/diff-worlds.ts";
+import { loadWorldLike } from "../../snapshot/worlds/load-world.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { overlayStore } from "../../storage/overlay.ts";
+import type { RootObject } from "../../xds/explain/root-object.ts";
+import { examplesText } from "../examples.ts";
+import { openThere, storeOption } from "../named-store.ts";
+import { printDiagnostics, type Terminal } from "../terminal.ts";
+import { nodeClasses } from "./class-resources.ts";
+import { diffLines } from "./diff-text.ts";
+import { rootNamed, rootNames } from "./root-named.ts";
+
+interface Options {
+  readonly store?: string;
+  readonly edit?: string;
+  readonly root: string;
+  readonly json?: boolean;
+}
+
+const maxClasses = 4;
+const maxResources = 40;
+
+/** `portolan impact FILE`: what is made from it, or what an edit of it would change. */
+export function registerImpact(program: Command, terminal: Terminal): void {
+  program
+    .command("impact <file>")
+    .description("Says which classes of proxies and which resources a file, or an edit of it, touches.")
+    .addOption(storeOption())
+    .option("--edit <path>", "what the file would say; then only what this would change is told")
+    .option("--root <name>", "which root", "HEAD")
+    .option("--json", "as JSON")
+    .addHelpText(
+      "after",
+      `\nA file is named as diagnostics name it, or by any path that ends so; an object stands for itself: VirtualService/bookshop/reviews.\n${rootNames}\n${examplesText(
+        [
+          "impact reviews.yaml",
+          "impact samples/bookshop/reviews.yaml --edit samples/bookshop/reviews.yaml",
+          "impact VirtualService/bookshop/reviews --json",
+        ],
+      )}`,
+    )
+    .action(async (file: string, { store: where, edit, root: rootName, json }: Options) => {
+      const store = await openThere(where);
+      const reader = createSnapshotReader(store);
+      const root = await rootNamed(store, rootName, reader);
+      const loaded = await reader.root(root);
+      const shards = await shardsOfRoot(store, loaded.root.sources);
+      const named = fileNamed(shards, file);
+      if (edit === undefined) {
+        const services = servicesBehind(named.objects, objectsOfShards(shards));
+        return tellMade(terminal, reader, loaded, { ...named, services }, json === true);
+      }
+      if (named.kind === "object")
+        throw new PortolanError("an object has no text to edit; name the file that it stands in");
+      const edited = await editedShards(store, shards, named, await readText(edit));
+      const compile = createShardCompiler(worldOptionsOf(await settleSettings(store, {}), defaultWorldOptions));
+      const { value, diagnostics } = compile(edited);
+      printDiagnostics(
+        terminal,
+        diagnostics.filter(({ severity }) => severity === "error"),
+      );
+      const diff = diffWorlds(await loadWorldLike(reader, root, value), value);
+      if (json === true) return terminal.out(JSON.stringify({ root, file: named.file, ...diff }, undefined, 2));
+      for (const line of diffLines(diff, await placesOf(store, loaded.root.sources))) terminal.out(line);
+    });
+}
+
+type Named =
+  | { readonly kind: "file"; readonly file: string; readonly shard: string; readonly objects: readonly RootObject[] }
+  | { readonly kind: "object"; readonly file: string; readonly objects: readonly RootObject[] };
+
+/** Files that say something about the mesh as a whole, and hold no objects. */
+const settingsFiles = new Set(["mesh.yaml", "networks.yaml", "portolan.yaml"]);
+
+/** @throws PortolanError with the nearest names where there is no such file */
+function fileNamed(shards: readonly Shard[], written: string): Named {
+  const { all } = objectsOfShards(shards);
+  const object = all.find(({ key }) => key === written);
+  if (object !== undefined) return { kind: "object", file: object.file, objects: [object] };
+  const files = shards.flatMap((shard, i) =>
+    isCollected(shard)
+      ? []
+      : textsOfShard(shard).files.map(({ file }) => ({
+          file: `${i === 0 ? "" : `${shard.name}/`}${file}`,
+          shard: shard.name,
+        })),
+  );
+  const wanted = written.replace(/^\.\//, "");
+  const exact = files.filter(({ file }) => file === wanted);
+  const found = exact.length > 0 ? exact : files.filter(({ file }) => wanted.endsWith(`/${file}`));
+  // Of several that a path ends with, the longest says most.
+  const [first] = found.toSorted((a, b) => b.file.length - a.file.length);
+  if (first !== undefined) return { kind: "file", ...first, objects: all.filter(({ file }) => file === first.file) };
+  const known = [...files.map(({ file }) => file), ...all.map(({ key }) => key)];
+  throw new PortolanError(`no source has a file or an object "${written.slice(0, 200)}"${meantText(wanted, known)}`);
+}
+
+async function tellMade(
+  terminal: Terminal,
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  { file, objects, services }: Named & { readonly services: ReadonlySet<string> },
+  isJson: boolean,
+): Promise<void> {
+  const resources = await touchedBy(reader, loaded, new Set(objects.map(({ key }) => key)), services);
+  const nodes = new Map<string, string[]>();
+  for (const [node, id] of await nodeClasses(reader, loaded)) {
+    if (!node.includes("/")) nodes.set(id, [...(nodes.get(id) ?? []), node]);
+  }
+  const touched = [...new Set(resources.flatMap(({ classes }) => classes))].sort();
+  const classes = touched.map((id) => ({ id, nodes: nodes.get(id) ?? [] }));
+  const places = objects.map(({ key, line }) => ({ object: key, at: line > 0 ? `${file}:${line}` : file }));
+  if (isJson)
+    return terminal.out(JSON.stringify({ root: loaded.hash, file, objects: places, classes, resources }, undefined, 2));
+  const { colours } = terminal;
+  for (const { object, at } of places) terminal.out(`${colours.green(at)} ${object}`);
+  if (settingsFiles.has(file))
+    terminal.out(
+      "settings of the whole mesh: every resource may depend on them; --edit says what an edit would change",
+    );
+  for (const line of resourceLines(resources, colours)) terminal.out(line);
+  const all = loaded.classes.size;
+  const none = resources.length === 0 ? "; what an edit would change all the same, --edit says" : "";
+  terminal.out(`${resources.length} resources, in ${classes.length} of ${all} classes of proxies${none}`);
+}
+
+function resourceLines(resources: readonly TouchedResource[], colours: Terminal["colours"]): readonly string[] {
+  // Both shapes of a resource are one to a reader.
+  const once = new Map<string, { readonly resource: TouchedResource; readonly classes: Set<string> }>();
+  for (const resource of resources) {
+    const key = `${resource.type} ${resource.name}`;
+    const entry = once.get(key) ?? { resource, classes: new Set() };
+    once.set(key, entry);
+    for (const id of resource.classes) entry.classes.add(id);
+  }
+  const lines = [...once.values()].map(({ resource: { type, name, from }, classes }) => {
+    const ids = [...classes].sort();
+    const more = ids.length > maxClasses ? ` and ${ids.length - maxClasses} more` : "";
+    return `${type} ${colours.bold(name)} ${colours.dim(`(${ids.slice(0, maxClasses).join(", ")}${more})`)} from ${from.join(", ")}`;
+  });
+  const rest = lines.length - maxResources;
+  return rest > 0 ? [...lines.slice(0, maxResources), `and ${rest} more; --json lists all`] : lines;
+}
+
+/** The shards as they would be with another text of one file; an object that breaks keeps its last valid form. */
+async function editedShards(
+  store: ObjectStore,
+  shards: readonly Shard[],
+  { file, shard: name }: Extract<Named, { kind: "file" }>,
+  text: string,
+): Promise<readonly Shard[]> {
+  const over = overlayStore(store);
+  const primary = shards[0]?.name;
+  const own = name === primary ? file : file.slice(name.length + 1);
+  const shard = shards.find((one) => one.name === name);
+  if (shard === undefined || isCollected(shard)) return shards;
+  const applied = own.startsWith("applied:");
+  const bare = applied ? own.slice("applied:".length) : own;
+  const part = shard.files.filter((one) => (one.applied === true) === applied);
+  const files = part.map((one) => (one.file === bare ? { file: bare, text } : one));
+  await writeShard(over, name, files, { part: applied ? "applied" : "folder", allowEmpty: true });
+  const edited = await readShard(over, name);
+  return shards.map((one) => (one.name === name && edited !== undefined ? edited : one));
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    throw new PortolanError(`${path} cannot be read`, [], cause);
+  }
+}

@@ -1,0 +1,78 @@
+import type { Config } from "../../config/config.ts";
+import { keyText } from "../../config/diagnostic.ts";
+import { readFiles } from "../../config/directory.ts";
+import { locate } from "../../config/locate.ts";
+import { type ParsedObject, parseStream } from "../../config/parse.ts";
+import { stringsOf } from "../../config/untyped.ts";
+import type { CompiledSource } from "../../snapshot/compiled.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import type { FieldPath, RootObject, RootObjects } from "../../xds/explain/root-object.ts";
+import { createCollectedLoader } from "../collected/load-collected.ts";
+import { createSourcesReader, isCollected, type Shard } from "../read-sources.ts";
+import { textsOfShard } from "../source-shard.ts";
+
+/** The shards of a root as they were then, the primary first. @throws PortolanError when they are kept no more */
+export const shardsOfRoot = (store: ObjectStore, sources: readonly CompiledSource[]): Promise<readonly Shard[]> =>
+  createSourcesReader(store)(
+    sources.map(({ name }) => name),
+    sources,
+  );
+
+export function objectsOfShards(shards: readonly Shard[]): RootObjects {
+  const texts = new Map<string, string>();
+  const all: RootObject[] = [];
+  for (const [i, shard] of shards.entries()) {
+    const under = i === 0 ? "" : `${shard.name}/`;
+    const folder = isCollected(shard) ? undefined : textsOfShard(shard);
+    for (const { file, text } of folder?.files ?? []) texts.set(under + file, text);
+    const { configs, objects, clusters } =
+      folder === undefined && isCollected(shard)
+        ? createCollectedLoader()(shard).content
+        : readFiles(folder?.files ?? [], { under });
+    all.push(...configs.map(ofConfig), ...[objects, ...clusters.map((one) => one.objects)].flat().map(ofParsed));
+  }
+  // Of objects that several clusters have under one name the primary's comes first.
+  const byKey = new Map(all.toReversed().map((object) => [object.key, object]));
+  return {
+    all,
+    get: (key) => byKey.get(key),
+    placeOf(object, path) {
+      const text = texts.get(object.file);
+      const line = text === undefined || path.length === 0 ? object.line : (lineOf(text, object, path) ?? object.line);
+      return line > 0 ? `${object.file}:${line}` : object.file;
+    },
+  };
+}
+
+const ofConfig = (config: Config): RootObject => ({
+  ...ofOrigin(config),
+  kind: config.meta.kind,
+  namespace: config.meta.namespace,
+  name: config.meta.name,
+  labels: config.meta.labels,
+  spec: config.spec,
+  config,
+});
+
+const ofParsed = (object: ParsedObject): RootObject => ({
+  ...ofOrigin(object),
+  kind: object.kind,
+  namespace: object.metadata.namespace ?? "",
+  name: object.metadata.name,
+  labels: stringsOf(object.metadata.labels),
+  spec: object.spec,
+});
+
+const ofOrigin = ({ origin }: Pick<Config, "origin">) => ({
+  key: keyText(origin.key),
+  file: origin.file,
+  line: origin.line,
+});
+
+/** The file is read anew with its positions, which is slow: for the few fields that somebody asks about. */
+function lineOf(text: string, { file, line }: RootObject, path: FieldPath): number | undefined {
+  const parsed = parseStream(text, { file });
+  const object = parsed.value.find(({ origin }) => origin.line === line);
+  const source = object && parsed.sourceOf(object);
+  return source && locate(source.document, [...source.path, ...path]).line;
+}

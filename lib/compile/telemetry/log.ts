@@ -1,0 +1,54 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { CompileObserver } from "./observer.ts";
+import { type CompileTimes, stopwatch } from "./stopwatch.ts";
+
+/** One line for each call: pino, or what stands for it where there is none. */
+export interface Log {
+  info(fields: object, text: string): void;
+  warn(fields: object, text: string): void;
+  error(fields: object, text: string): void;
+}
+
+/** JSON lines in the form that pino gives them, for a platform whose console is its log. */
+export const consoleLog = (write: (line: string) => void, now: () => number = Date.now): Log => {
+  const line = (level: number) => (fields: object, msg: string) =>
+    write(JSON.stringify({ level, time: now(), ...fields, msg }));
+  return { info: line(30), warn: line(40), error: line(50) };
+};
+
+/** A line for each compile, with where its time went; one with the reason for each that failed. */
+export function logObserver(log: Log, now?: () => number): CompileObserver {
+  return stopwatch(
+    {
+      done: (report, times) => log.info({ ...report, ...timesOf(times) }, `compiled: ${report.kind}`),
+      failed: (cause, times) =>
+        log.error({ ...reasonOf(cause), ...timesOf(times) }, "the compile failed; HEAD is as it was"),
+    },
+    now,
+  );
+}
+
+const timesOf = ({ stageMs, durationMs, queueMs }: CompileTimes) => ({
+  durationMs: Math.round(durationMs),
+  queueMs: Math.round(queueMs),
+  stageMs: Object.fromEntries([...stageMs].map(([name, ms]) => [name, Math.round(ms)])),
+});
+
+/** What goes wrong beside compiles: requests that fail, leases that cannot be given back, processes that died with one. */
+export const troubleLog = (log: Log) => ({
+  onError: (cause: unknown) => log.error(reasonOf(cause), "failed"),
+  onTakenOver: (dead: { readonly holder: string; readonly silentMs: number }) =>
+    log.warn(dead, "took over the lease of a compile that gave no sign of life"),
+});
+
+/** Why something failed; of an error of our own with its trace. */
+function reasonOf(cause: unknown): object {
+  if (cause instanceof PortolanError) {
+    const first = cause.diagnostics[0];
+    const { code, message, origin } = first ?? {};
+    const about =
+      first === undefined ? {} : { diagnostics: cause.diagnostics.length, first: { code, message, origin } };
+    return { reason: cause.message, ...about };
+  }
+  return { reason: String(cause), ...(cause instanceof Error ? { stack: cause.stack } : {}) };
+}

@@ -1,0 +1,102 @@
+import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { PublishResult } from "../../snapshot/publish.ts";
+
+/**
+ * Parts of a compile, in their order: reading the sources, making services of what they hold, the mesh, its classes, their resources
+ * with the texts that are stored, and publishing.
+ */
+export const stageNames = ["read", "world", "mesh", "classify", "generate", "publish"] as const;
+export type StageName = (typeof stageNames)[number];
+
+/** Who is told what a compile does. What looks at a clock is behind this; the stages themselves do not. */
+export interface CompileObserver {
+  /** Somebody asks for a compile. @param sentMs when, in milliseconds since the epoch; absent: now */
+  asked(sentMs?: number): void;
+  begin(): CompileWatch;
+}
+
+/** One compile. */
+export interface CompileWatch {
+  /** @returns ends the stage */
+  stage(name: StageName): () => void;
+  done(report: CompileReport): void;
+  failed(cause: unknown): void;
+}
+
+export interface CompileReport {
+  readonly kind: Exclude<PublishResult["kind"], "lost">;
+  readonly generation: number;
+  /** Hash of the root. */
+  readonly root: string;
+  /** More than one where somebody else published meanwhile. */
+  readonly attempts: number;
+  readonly classes: number;
+  readonly objectsWritten: number;
+  readonly bytesWritten: number;
+  readonly memo: MemoUse;
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+/** How often steps were remembered, and how often made anew. */
+export interface MemoUse {
+  readonly hits: number;
+  readonly misses: number;
+}
+
+const nobody: CompileWatch = { stage: () => () => {}, done() {}, failed() {} };
+
+export const noObserver: CompileObserver = { asked() {}, begin: () => nobody };
+
+/** Tells several. */
+export function observers(all: readonly CompileObserver[]): CompileObserver {
+  return {
+    asked: (sentMs) => {
+      for (const one of all) one.asked(sentMs);
+    },
+    begin() {
+      const watches = all.map((one) => one.begin());
+      return {
+        stage(name) {
+          const ends = watches.map((watch) => watch.stage(name));
+          return () => {
+            for (const end of ends) end();
+          };
+        },
+        done: (report) => {
+          for (const watch of watches) watch.done(report);
+        },
+        failed: (cause) => {
+          for (const watch of watches) watch.failed(cause);
+        },
+      };
+    },
+  };
+}
+
+/** Does a part of a compile. */
+export type Staged = <T>(name: StageName, work: () => T) => T;
+
+/** Without anybody who is told. */
+export const unwatched: Staged = (_name, work) => work();
+
+/** As a stage of a watched compile; work that is not done at once is over when its promise is. */
+export const stagedBy =
+  (watch: CompileWatch): Staged =>
+  (name, work) => {
+    const end = watch.stage(name);
+    let isPending = false;
+    try {
+      const result = work();
+      if (result instanceof Promise) {
+        isPending = true;
+        result.then(end, end);
+      }
+      return result;
+    } finally {
+      if (!isPending) end();
+    }
+  };
+
+export const countOf = (diagnostics: readonly Diagnostic[], severity: Diagnostic["severity"]): number =>
+  diagnostics.reduce((sum, one) => (one.severity === severity ? sum + 1 : sum), 0);

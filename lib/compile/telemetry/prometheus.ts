@@ -1,0 +1,72 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { CompileObserver } from "./observer.ts";
+import { stopwatch } from "./stopwatch.ts";
+
+/** Seconds: from a small change to a large mesh from nothing. */
+const buckets = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** What compiles cost, for Prometheus; docs/operations.md lists the names. */
+export function prometheusObserver(registry: Registry, now?: () => number): CompileObserver {
+  const registers = [registry];
+  const compiles = new Counter({
+    name: "portolan_compiles_total",
+    help: "Compiles by what came of them.",
+    labelNames: ["result"],
+    registers,
+  });
+  const duration = new Histogram({
+    name: "portolan_compile_duration_seconds",
+    help: "From the beginning of a compile to its end, with publishing.",
+    buckets,
+    registers,
+  });
+  const stages = new Histogram({
+    name: "portolan_compile_stage_seconds",
+    help: "Time of a compile by stage.",
+    labelNames: ["stage"],
+    buckets,
+    registers,
+  });
+  const queue = new Histogram({
+    name: "portolan_compile_queue_seconds",
+    help: "From the oldest request that a compile answers to its beginning.",
+    buckets,
+    registers,
+  });
+  const memo = new Counter({
+    name: "portolan_memo_steps_total",
+    help: "Steps of compiles, by whether they were remembered (hit) or made anew (miss).",
+    labelNames: ["result"],
+    registers,
+  });
+  const bytes = new Counter({ name: "portolan_written_bytes_total", help: "Bytes written by publishing.", registers });
+  const objects = new Counter({
+    name: "portolan_written_objects_total",
+    help: "Objects written by publishing.",
+    registers,
+  });
+  const classes = new Gauge({ name: "portolan_classes", help: "Classes of proxies in the newest root.", registers });
+  const generation = new Gauge({ name: "portolan_generation", help: "Generation of HEAD.", registers });
+  return stopwatch(
+    {
+      done(report, { durationMs, queueMs, stageMs }) {
+        compiles.inc({ result: report.kind });
+        duration.observe(durationMs / 1000);
+        queue.observe(queueMs / 1000);
+        for (const [stage, ms] of stageMs) stages.observe({ stage }, ms / 1000);
+        memo.inc({ result: "hit" }, report.memo.hits);
+        memo.inc({ result: "miss" }, report.memo.misses);
+        bytes.inc(report.bytesWritten);
+        objects.inc(report.objectsWritten);
+        classes.set(report.classes);
+        generation.set(report.generation);
+      },
+      failed(_cause, { durationMs, queueMs }) {
+        compiles.inc({ result: "failed" });
+        duration.observe(durationMs / 1000);
+        queue.observe(queueMs / 1000);
+      },
+    },
+    now,
+  );
+}

@@ -1,0 +1,139 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import picocolors from "picocolors";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { registerHistory } from "../../../lib/cli/history.ts";
+import { registerSnapshots } from "../../../lib/cli/snapshots/commands.ts";
+
+const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
+let folder = "";
+
+/** Runs a command line on the store. @returns what it wrote to standard output */
+async function run(...args: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  const terminal = { out: (line: string) => lines.push(line), err: () => {}, colours: picocolors.createColors(false) };
+  const program = new Command("portolan").exitOverride().configureOutput({ writeErr: () => {} });
+  registerHistory(program, terminal);
+  registerSnapshots(program, terminal);
+  await program.parseAsync(["node", "portolan", ...args, "--store", join(folder, "store")]);
+  return lines.join("\n");
+}
+
+const mesh = () => join(folder, "mesh");
+const node = ["--node", "storefront-1.bookshop"];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "portolan-explain-"));
+  await cp(samples, mesh(), { recursive: true });
+  await run("push", mesh());
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** 1-based line of a text in a file of the mesh. */
+async function lineOf(file: string, text: string): Promise<number> {
+  const lines = (await readFile(join(mesh(), file), "utf8")).split("\n");
+  return lines.findIndex((line) => line.includes(text)) + 1;
+}
+
+describe("portolan explain", () => {
+  it("leads from a route of a table to file, line and rule", async () => {
+    const told = await run("explain", "9080", ...node, "--host", "reviews.bookshop.svc.cluster.local", "--route", "0");
+    const rule = await lineOf("reviews.yaml", "- route:");
+    expect(told).toContain(`reviews.yaml:${rule} VirtualService/bookshop/reviews spec.http[0]`);
+    expect(told).toContain("from reviews.yaml:1 Service/bookshop/reviews");
+    expect(told).not.toContain("catalog");
+  });
+
+  it("says of a route that is nobody's rule that it is the default", async () => {
+    const told = await run("explain", "9080", ...node, "--host", "catalog");
+    expect(told).toContain("a service in reach that no route stands in front of");
+    expect(told).toMatch(/route 0 default: prefix \/ → outbound\|9080\|\|catalog\S+\n\s+default route/);
+  });
+
+  it("leads from a cluster to the subset and the port that it is", async () => {
+    const told = await run("explain", "clusters/outbound|9080|v1|reviews.bookshop.svc.cluster.local", ...node);
+    const subset = await lineOf("reviews.yaml", "- name: v1");
+    expect(told).toContain(`reviews.yaml:${subset} DestinationRule/bookshop/reviews spec.subsets[0]`);
+    expect(told).toContain("Service/bookshop/reviews spec.ports[0]");
+    expect(told).not.toContain("endpoints");
+  });
+
+  it("leads from a gateway's host to the server of the Gateway", async () => {
+    const gateway = ["--node", "istio-ingressgateway-1.bookshop"];
+    const { resources } = JSON.parse(await run("explain", "routes/http.10080", ...gateway, "--json"));
+    const [host] = resources[0].virtualHosts;
+    expect(host.causes).toContainEqual(expect.objectContaining({ path: ["spec", "servers", 0] }));
+    expect(host.routes[0].cause).toMatchObject({
+      object: expect.stringMatching(/^VirtualService\//),
+      at: expect.stringMatching(/\.yaml:\d+$/),
+    });
+  });
+
+  it("is asked by the id of a class, too, and says all of it in JSON", async () => {
+    const { classId } = JSON.parse(await run("explain", "9080", ...node, "--json"));
+    const told = JSON.parse(await run("explain", "9080", "--node", classId, "--shape", "poll", "--json"));
+    expect(told).toMatchObject({ classId, shape: "poll", resources: [{ type: "routes", name: "9080" }] });
+    expect(told.resources[0].virtualHosts.map(({ name }: { name: string }) => name)).toContain("allow_any");
+  });
+
+  it.each([
+    [["explain", "9080", "--node", "storefrnt-1.bookshop"], "did you mean storefront-1.bookshop?"],
+    [["explain", "908", ...node], "did you mean 9080"],
+    [["explain", "reviews", ...node], "outbound|9080|v1|reviews.bookshop.svc.cluster.local"],
+    [["explain", "9080", ...node, "--host", "reviws"], "did you mean reviews"],
+    [["explain", "9080", ...node, "--host", "reviews", "--route", "7"], "has no route 7; it has 1, counted from 0"],
+    [["explain", "9080", ...node, "--root", "99"], "there is no publication 99"],
+    [["impact", "review.yaml"], "did you mean reviews.yaml"],
+    [["impact", "VirtualService/bookshop/review"], "VirtualService/bookshop/reviews"],
+    [["impact", "reviews.yaml", "--edit", "/nowhere.yaml"], "/nowhere.yaml cannot be read"],
+    [["impact", "Service/bookshop/reviews", "--edit", "x"], "name the file that it stands in"],
+  ])("names what is nearest where nothing fits: %j", async (args, words) => {
+    await expect(run(...args)).rejects.toThrow(words);
+  });
+});
+
+describe("portolan impact", () => {
+  it("names the objects of a file, what was made from them, and for which classes", async () => {
+    const told = JSON.parse(await run("impact", "samples/bookshop/reviews.yaml", "--json"));
+    expect(told.objects.map(({ object }: { object: string }) => object)).toContain("VirtualService/bookshop/reviews");
+    const named = (type: string) =>
+      told.resources.filter((one: { type: string }) => one.type === type).map(({ name }: { name: string }) => name);
+    expect(named("routes")).toEqual(expect.arrayContaining(["9080"]));
+    expect(named("clusters")).toContain("outbound|9080|v1|reviews.bookshop.svc.cluster.local");
+    expect(named("clusters")).not.toContain("outbound|9080||catalog.bookshop.svc.cluster.local");
+    const nodes = told.classes.flatMap((one: { nodes: readonly string[] }) => one.nodes);
+    expect(nodes).toContain("storefront-1.bookshop");
+  });
+
+  it("follows endpoints to what holds them", async () => {
+    const told = JSON.parse(await run("impact", "EndpointSlice/bookshop/reviews-1", "--json"));
+    const touched = told.resources.map(
+      ({ type, shapes }: { type: string; shapes: readonly string[] }) => `${type} ${shapes}`,
+    );
+    expect(new Set(touched)).toEqual(new Set(["endpoints stream", "clusters poll"]));
+  });
+
+  it("says what an edit of a file would change, and changes nothing", async () => {
+    const edited = join(folder, "edited.yaml");
+    const text = await readFile(join(mesh(), "reviews.yaml"), "utf8");
+    await writeFile(edited, text.replace("timeout: 2s", "timeout: 3s"));
+    const before = await run("history", "--json");
+    const told = await run("impact", "reviews.yaml", "--edit", edited);
+    expect(told).toContain('2s" → "3s"');
+    expect(told).toContain("VirtualService/bookshop/reviews (reviews.yaml:");
+    expect(told).toContain("0 added, 0 removed");
+    expect(await run("impact", "reviews.yaml", "--edit", join(mesh(), "reviews.yaml"))).toBe(
+      "0 added, 0 removed, 0 changed",
+    );
+    expect(await run("history", "--json")).toBe(before);
+  });
+
+  it("keeps, as a push would, the last valid form of an object that the edit breaks", async () => {
+    const edited = join(folder, "broken.yaml");
+    const text = await readFile(join(mesh(), "reviews.yaml"), "utf8");
+    await writeFile(edited, text.replace("timeout: 2s", "timeout: soon"));
+    expect(await run("impact", "reviews.yaml", "--edit", edited)).toBe("0 added, 0 removed, 0 changed");
+  });
+});
