@@ -7,6 +7,7 @@ import { ineffectiveMatch, unreachableRoute } from "../config/rules/routes/unrea
 import { type AnalysisInput, analysisOf } from "./analysis-input.ts";
 import { type Analyzer, found, messageTypes } from "./analyzer.ts";
 import { gatewayAnalyzers } from "./gateway-analyzers.ts";
+import { routeAnalyzers } from "./route-analyzers.ts";
 import { serviceAnalyzers } from "./service-analyzers.ts";
 import { virtualServiceAnalyzers } from "./virtual-service-analyzers.ts";
 import { workloadAnalyzers } from "./workload-analyzers.ts";
@@ -56,6 +57,7 @@ export const analyzers: readonly Analyzer[] = [
   ...virtualServiceAnalyzers,
   ...serviceAnalyzers,
   ...gatewayAnalyzers,
+  ...routeAnalyzers,
   ...workloadAnalyzers,
   ...kindSchemas.map((schema) => validationAnalyzer(kindText(schema))),
 ].sort((a, b) => byCodePoint(a.name, b.name));

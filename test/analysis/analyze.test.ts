@@ -71,6 +71,19 @@ const cases: readonly Case[] = [
   },
   {
     code: "IST0101",
+    when: "a backend or a mirror of an HTTPRoute names a port that its service has not",
+    text: docs(
+      service("a"),
+      object(
+        "gateway.networking.k8s.io/v1",
+        "HTTPRoute",
+        "name: r, namespace: default",
+        "spec: {rules: [{backendRefs: [{name: a, port: 80}, {name: a, port: 81}], filters: [{type: RequestMirror, requestMirror: {backendRef: {name: a, port: 82}}}]}]}",
+      ),
+    ),
+  },
+  {
+    code: "IST0101",
     when: "a destination is no known host",
     text: of("VirtualService", "a", `{hosts: [a], ${route("host: nowhere")}}`),
   },
@@ -458,6 +471,24 @@ describe("analyze", () => {
 
   it("has nothing to say about what is in order", () => {
     expect(messages({ text: clean })).toEqual([]);
+  });
+
+  it("says it of a backend with such a port at its object and path, and of no backend that another message is about", () => {
+    const route = (backend: string) =>
+      object(
+        "gateway.networking.k8s.io/v1",
+        "HTTPRoute",
+        "name: r, namespace: default",
+        `spec:\n  rules:\n  - backendRefs:\n    - {${backend}}`,
+      );
+    const told = (backend: string) => messages({ text: docs(service("a"), route(backend)) });
+    expect(
+      told("name: a, port: 81").map(({ origin, path, message }) => [origin.line, path.join("."), message]),
+    ).toEqual([
+      [6, "spec.rules.0.backendRefs.0.port", 'referenced host:port not found: "a.default.svc.cluster.local:81"'],
+    ]);
+    for (const fine of ["name: a, port: 80", "name: nowhere, port: 81", "name: x, kind: Bucket, group: example.com"])
+      expect(told(fine)).toEqual([]);
   });
 
   it("sorts by level, code and place", () => {

@@ -12,6 +12,7 @@ import { restoreWorld } from "../../snapshot/worlds/restore-world.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { overlayStore } from "../../storage/overlay.ts";
 import { openThere, storeOption } from "../named-store.ts";
+import { counted } from "../numbers.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { diffLines, diffMarkdown } from "./diff-text.ts";
 import { rootNamed, rootNames } from "./root-named.ts";
@@ -60,6 +61,10 @@ export function registerDiff(program: Command, terminal: Terminal): void {
         terminal.out(JSON.stringify({ ...diff, places: placesNamed(diff, places) }, undefined, 2));
       else if (options.markdown === true) terminal.out(diffMarkdown(diff, places));
       else for (const line of diffLines(diff, places)) terminal.out(line);
+      if (later.errors > 0)
+        throw new PortolanError(
+          `${counted(later.errors, "error")}: what is refused is missing in this comparison, or its last valid form stands in it`,
+        );
     });
 
   /** What a push of the folder would compile to, with everything that the other sources hold. */
@@ -68,7 +73,8 @@ export function registerDiff(program: Command, terminal: Terminal): void {
     await writeShard(store, source, await readFolder(folder), { allowEmpty: true });
     const { value, diagnostics } = (await createSourcesCompiler({ store })()).compiled;
     printDiagnostics(terminal, diagnostics);
-    return { world: value, places: await placesOf(store, value.sources) };
+    const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+    return { world: value, places: await placesOf(store, value.sources), errors };
   }
 }
 
@@ -76,11 +82,13 @@ export function registerDiff(program: Command, terminal: Terminal): void {
 interface Side {
   readonly world: CompiledWorld;
   readonly places: Places;
+  /** Of what was compiled for this comparison. */
+  readonly errors: number;
 }
 
 async function published(store: ObjectStore, reader: SnapshotReader, name: string): Promise<Side> {
   const { world } = await restoreWorld(reader, await rootNamed(store, name, reader));
-  return { world, places: await placesOf(store, world.sources) };
+  return { world, places: await placesOf(store, world.sources), errors: 0 };
 }
 
 /** The places of the objects that a diff names. */

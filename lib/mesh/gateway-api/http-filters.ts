@@ -33,45 +33,52 @@ export type Filtered =
 
 /** @see istio 1.30.3 pilot/pkg/config/kube/gateway/conversion.go, convertHTTPRoute */
 export function filtered(filters: readonly HTTPRouteFilter[], context: RuleContext): Filtered {
-  const { headers, refusal } = filteredHeaders(filters.filter((filter) => !ofWholeRule.has(filter.type)));
-  if (refusal !== undefined) return { kind: "refused", problem: refusal };
   const mirrors: HTTPMirrorPolicy[] = [];
   let lost: Problem | undefined;
-  let fields: Pick<HTTPRoute, "redirect" | "rewrite" | "corsPolicy"> = {};
-  for (const { requestRedirect, urlRewrite, cors, requestMirror } of filters) {
+  let fields: Pick<HTTPRoute, "headers" | "redirect" | "rewrite" | "corsPolicy"> = {};
+  for (const filter of filters) {
+    const { requestRedirect, urlRewrite, cors, requestMirror } = filter;
     if (requestRedirect !== undefined) fields = { ...fields, redirect: redirectOf(requestRedirect) };
-    if (urlRewrite !== undefined) fields = { ...fields, ...rewriteOf(urlRewrite) };
-    if (cors !== undefined) fields = { ...fields, corsPolicy: corsPolicyOf(cors) };
-    if (requestMirror === undefined) continue;
-    const backend = backendOf(requestMirror.backendRef, context);
-    if (backend.kind === "found") mirrors.push(mirrorOf(requestMirror, backend));
-    else if (backend.kind === "refused" && context.kind === "GRPCRoute") return backend;
-    else lost = backend.problem;
-    if (backend.kind === "lost" && context.kind === "GRPCRoute") return { kind: "refused", problem: backend.problem };
+    else if (urlRewrite !== undefined) fields = { ...fields, ...rewriteOf(urlRewrite) };
+    else if (cors !== undefined) fields = { ...fields, corsPolicy: corsPolicyOf(cors) };
+    else if (requestMirror !== undefined) {
+      const backend = backendOf(requestMirror.backendRef, context);
+      if (backend.kind === "found") mirrors.push(mirrorOf(requestMirror, backend));
+      // A call that cannot be mirrored refuses the route, a request does not.
+      else if (context.kind === "GRPCRoute") return { kind: "refused", problem: backend.problem };
+      else lost = backend.problem;
+    } else {
+      const { headers, refusal } = withHeaders(fields.headers ?? {}, filter);
+      if (refusal !== undefined) return { kind: "refused", problem: refusal };
+      fields = { ...fields, headers };
+    }
   }
-  return {
-    kind: "filtered",
-    fields: { ...headers, ...fields, ...(mirrors.length === 0 ? {} : { mirrors }) },
-    problem: lost,
-  };
+  return { kind: "filtered", fields: { ...fields, ...(mirrors.length === 0 ? {} : { mirrors }) }, problem: lost };
 }
 
-/** What only a rule can do, and not one of its backends. */
-const ofWholeRule: ReadonlySet<string> = new Set(["RequestRedirect", "RequestMirror", "URLRewrite", "CORS"]);
-
-/** The filters that concern headers; another one is refused. */
+/** The filters of a backend concern headers; another one is refused. */
 export function filteredHeaders(filters: readonly HTTPRouteFilter[]): {
   readonly headers: { readonly headers?: Headers };
   readonly refusal?: Problem;
 } {
   let headers: Headers = {};
-  for (const { type, requestHeaderModifier, responseHeaderModifier } of filters) {
-    if (type === "RequestHeaderModifier") headers = { ...headers, request: operationsOf(requestHeaderModifier) };
-    else if (type === "ResponseHeaderModifier")
-      headers = { ...headers, response: operationsOf(responseHeaderModifier) };
-    else return { headers: {}, refusal: problem("InvalidFilter", `unsupported filter type "${type}"`) };
+  for (const filter of filters) {
+    const made = withHeaders(headers, filter);
+    if (made.refusal !== undefined) return { headers: {}, refusal: made.refusal };
+    headers = made.headers;
   }
   return { headers: Object.keys(headers).length === 0 ? {} : { headers } };
+}
+
+function withHeaders(
+  headers: Headers,
+  { type, requestHeaderModifier, responseHeaderModifier }: HTTPRouteFilter,
+): { readonly headers: Headers; readonly refusal?: Problem } {
+  if (type === "RequestHeaderModifier")
+    return { headers: { ...headers, request: operationsOf(requestHeaderModifier) } };
+  if (type === "ResponseHeaderModifier")
+    return { headers: { ...headers, response: operationsOf(responseHeaderModifier) } };
+  return { headers, refusal: problem("InvalidFilter", `unsupported filter type "${type}"`) };
 }
 
 function operationsOf({ set = [], add = [], remove = [] }: HeaderModifier = {}): HeaderOperations {
@@ -84,9 +91,12 @@ function operationsOf({ set = [], add = [], remove = [] }: HeaderModifier = {}):
 
 /** Of two headers whose names differ in case only the first counts. */
 function byLowerName(headers: readonly HTTPHeader[]): Readonly<Record<string, string>> {
-  const result: Record<string, string> = {};
-  for (const { name, value } of headers) result[name.toLowerCase()] ??= value;
-  return result;
+  const result = new Map<string, string>();
+  for (const { name, value } of headers) {
+    const lower = name.toLowerCase();
+    if (!result.has(lower)) result.set(lower, value);
+  }
+  return Object.fromEntries(result);
 }
 
 function mirrorOf(

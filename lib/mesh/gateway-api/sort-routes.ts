@@ -18,9 +18,13 @@ function rankOf(match: HTTPMatchRequest | undefined): Rank {
   if (match === undefined) return [-2];
   const { uri, method, headers, queryParams } = match;
   const kind = uri?.exact !== undefined ? 3 : uri?.prefix !== undefined ? 2 : uri?.regex !== undefined ? 1 : -1;
-  const length = (uri?.exact ?? uri?.prefix ?? uri?.regex ?? "").length;
+  const length = bytesOf(uri?.exact ?? uri?.prefix ?? uri?.regex ?? "");
   return [kind, length, method === undefined ? 0 : 1, sizeOf(headers), sizeOf(queryParams)];
 }
+
+/** In UTF-8, as Istio counts. */
+const bytesOf = (text: string): number =>
+  /[\u0080-\uffff]/.test(text) ? new TextEncoder().encode(text).length : text.length;
 
 const sizeOf = (map: object | undefined): number => (map === undefined ? 0 : Object.keys(map).length);
 

@@ -164,7 +164,9 @@ function gatewaysByBackend(routes: readonly MadeRoute[]): () => ReadonlyMap<stri
         .filter(({ group, kind }) => group === "gateway.networking.k8s.io" && kind === "Gateway")
         .map(({ name, namespace = own }) => `${namespace}/${name}`);
       if (gateways.length === 0) continue;
-      for (const { kind, name, namespace = own } of backendRefsOf(route)) {
+      for (const { group, kind, name, namespace = own } of backendRefsOf(route)) {
+        // A policy has targets of these two groups.
+        if (group !== "" && group !== "networking.istio.io") continue;
         const key = `${kind}/${namespace}/${name}`;
         const known = found.get(key) ?? new Set();
         found.set(key, known);

@@ -258,6 +258,12 @@ describe("portolan", () => {
     await expect(onStore("push", join(folder, "empty"))).rejects.toThrow("no configuration");
   });
 
+  it("diff --dir of a folder with an object that is refused compares what is left, and fails", async () => {
+    await onStore("push", await folderOf({ "rules.yaml": rule("a", "host"), "more.yaml": rule("b", "host") }));
+    const broken = await folderOf({ "rules.yaml": rule("a", "hots"), "more.yaml": rule("b", "host") });
+    await expect(onStore("diff", "--dir", broken)).rejects.toThrow(/^\d errors?: what is refused is missing/);
+  });
+
   it("push with an error says so at its end, and what is served in the place of what", async () => {
     const shop = await folderOf({ "rules.yaml": rule("a", "host") });
     await onStore("push", shop);

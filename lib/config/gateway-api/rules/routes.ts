@@ -1,8 +1,8 @@
 import type { ConfigMeta } from "../../config.ts";
 import { parseDuration } from "../../duration.ts";
-import { error, type Finding, type Path } from "../../finding.ts";
+import { error, type Finding, type Path, warning } from "../../finding.ts";
 import { isIpAddress } from "../../ip-address.ts";
-import { regexRules } from "../../rules/regex.ts";
+import { expressionProblem, sizeOfAllRules } from "../../rules/regex.ts";
 import { each } from "../../rules/values.ts";
 import type {
   HTTPBackendRef,
@@ -23,12 +23,17 @@ const mostMatches = 128;
 export function* httpRouteRules(spec: KubernetesHTTPRoute): Generator<Finding> {
   yield* commonRouteRules(spec);
   yield* matchCountRules(spec.rules);
-  yield* each(spec.rules, ["rules"], httpRuleRules);
+  const tooLarge = [...sizeOfAllRules(httpExpressions(spec), ["rules"])];
+  yield* tooLarge;
+  if (tooLarge.length === 0) yield* each(spec.rules, ["rules"], httpRuleRules);
 }
 
 export function* grpcRouteRules(spec: GRPCRoute): Generator<Finding> {
   yield* commonRouteRules(spec);
   yield* matchCountRules(spec.rules ?? []);
+  const tooLarge = [...sizeOfAllRules(grpcExpressions(spec), ["rules"])];
+  yield* tooLarge;
+  if (tooLarge.length > 0) return;
   yield* each(spec.rules, ["rules"], function* (rule, path) {
     yield* each(rule.matches, [...path, "matches"], grpcMatchRules);
     yield* filterRules(rule.filters, [...path, "filters"]);
@@ -36,6 +41,23 @@ export function* grpcRouteRules(spec: GRPCRoute): Generator<Finding> {
     yield* persistenceRules(rule.sessionPersistence, [...path, "sessionPersistence"]);
   });
 }
+
+const isExpression = ({ type }: { readonly type: string }): boolean => type === "RegularExpression";
+
+const httpExpressions = ({ rules }: KubernetesHTTPRoute): readonly string[] =>
+  rules
+    .flatMap(({ matches }) => matches)
+    .flatMap(({ path, headers = [], queryParams = [] }) => [path, ...headers, ...queryParams])
+    .filter(isExpression)
+    .map(({ value }) => value);
+
+const grpcExpressions = ({ rules = [] }: GRPCRoute): readonly string[] =>
+  rules
+    .flatMap(({ matches = [] }) => matches)
+    .flatMap(({ method, headers = [] }) => [
+      ...(method !== undefined && isExpression(method) ? [method.service ?? "", method.method ?? ""] : []),
+      ...headers.filter(isExpression).map(({ value }) => value),
+    ]);
 
 const domainName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -116,8 +138,8 @@ function* httpMatchRules(match: HTTPRouteMatch, path: Path): Generator<Finding> 
 
 /** The definitions take any text for an expression, and so does Istio: its match is left out, the rest of the object stays. */
 function* expressionRules(value: string, path: Path): Generator<Finding> {
-  const hint = "the match is left out until it is mended";
-  for (const finding of regexRules(value, path)) yield { ...finding, severity: "warning", hint };
+  const problem = expressionProblem(value);
+  if (problem !== undefined) yield warning(path, problem, "the match is left out until it is mended");
 }
 
 function* namedMatchRules({ type, value }: NamedMatch, path: Path): Generator<Finding> {

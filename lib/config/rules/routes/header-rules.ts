@@ -1,4 +1,5 @@
 import { error, type Finding, type Path } from "../../finding.ts";
+import { formatProblem } from "../../format-commands.ts";
 import type { HeaderOperations, Headers } from "../../kinds/virtual-service.ts";
 import { isToken } from "../names.ts";
 
@@ -57,26 +58,6 @@ function* writableNameRules(name: string, path: Path, authority: boolean): Gener
 /** Envoy's format strings: `%%`, `%NAME%`, `%NAME(arguments)%`. */
 export function* headerValueRules(value: string, path: Path): Generator<Finding> {
   if (controls.test(value)) yield error(path, "has control characters");
-  if (!isBalanced(value)) {
-    yield error(
-      path,
-      `${JSON.stringify(value)} has a percent sign that begins no variable`,
-      "write %% for a percent sign",
-    );
-  }
-}
-
-function isBalanced(value: string): boolean {
-  let rest = value;
-  for (let at = rest.indexOf("%"); at >= 0; at = rest.indexOf("%")) {
-    rest = rest.slice(at + 1);
-    if (rest.startsWith("%")) {
-      rest = rest.slice(1);
-      continue;
-    }
-    const variable = /^[A-Z0-9_]+(?:\((?:\[(?:[^\]"]|"(?:[^"\\]|\\.)*")*\]|[^)]*)\))?(?::\d+)?%/.exec(rest);
-    if (variable === null) return false;
-    rest = rest.slice(variable[0].length);
-  }
-  return true;
+  const problem = formatProblem(value);
+  if (problem !== undefined) yield error(path, `${JSON.stringify(value)} ${problem}`, "write %% for a percent sign");
 }

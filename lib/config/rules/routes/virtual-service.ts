@@ -8,9 +8,11 @@ import type {
   TLSMatchAttributes,
   VirtualService,
 } from "../../kinds/virtual-service.ts";
+import { isFields } from "../../untyped.ts";
 import { exportToRules } from "../export-to.ts";
 import { gatewayNameRules } from "../gateways/gateway-names.ts";
 import { isWildcardDomain } from "../names.ts";
+import { sizeOfAllRules } from "../regex.ts";
 import { dnsLabelRules, each, ipOrCidrRules, labelSetRules, portRules } from "../values.ts";
 import { httpRouteRules } from "./http-route.ts";
 import { destinationRules, weightRules } from "./route-destination.ts";
@@ -29,6 +31,9 @@ export function* virtualServiceRules(spec: VirtualService, meta: ConfigMeta): Ge
   if (spec.http === undefined && spec.tls === undefined && spec.tcp === undefined) {
     yield error([], "has no routes", "give at least one of http, tls and tcp", "missing-field");
   }
+  const tooLarge = [...sizeOfAllRules(expressionsIn(spec.http), ["http"])];
+  yield* tooLarge;
+  if (tooLarge.length > 0) return;
   yield* gatewayNameRules(gateways, ["gateways"]);
   yield* hostRules(spec, boundToGateway);
   yield* exportToRules(spec.exportTo, meta.namespace);
@@ -45,6 +50,15 @@ export function* virtualServiceRules(spec: VirtualService, meta: ConfigMeta): Ge
     yield* l4RouteRules(route.route, [...path, "route"], "TCP");
   });
   yield* unreachableRules(spec);
+}
+
+/** Every regular expression, wherever it stands. */
+function expressionsIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(expressionsIn);
+  if (!isFields(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === "regex" && typeof member === "string" ? [member] : expressionsIn(member),
+  );
 }
 
 const sniHost = /^outbound_\.(?:\d+)_\.[^_]*_\.(.+)$/;
