@@ -57,6 +57,20 @@ export function stateOf(head: Head, nowMs: number): string {
 const gatedRoots = (way: Way, nowMs: number): readonly string[] =>
   stepsFrom(way.steps, nowMs).flatMap(({ root, gate }, i) => (i > 0 && gate !== undefined ? [`${root} ${gate}`] : []));
 
+/** `stateOf`, worked out once from each step to the next. */
+export function createStates(): typeof stateOf {
+  let last:
+    | { readonly head: Head; readonly fromMs: number; readonly untilMs: number; readonly state: string }
+    | undefined;
+  return (head, nowMs) => {
+    if (last?.head !== head || nowMs < last.fromMs || nowMs >= last.untilMs) {
+      const untilMs = nextStepMs(head, nowMs) ?? Number.POSITIVE_INFINITY;
+      last = { head, fromMs: nowMs, untilMs, state: stateOf(head, nowMs) };
+    }
+    return last.state;
+  };
+}
+
 /** How often to look all the same where the store calls back: a watch may be lost without a word. */
 const unwatchedMs = 30_000;
 
@@ -208,7 +222,8 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
     );
   }
 
-  const stateNow = () => (seen === undefined ? "" : stateOf(seen.head, clock.timeMs()));
+  const stateAt = createStates();
+  const stateNow = () => (seen === undefined ? "" : stateAt(seen.head, clock.timeMs()));
 
   return {
     async current() {

@@ -10,7 +10,8 @@ export interface Waiting {
   readonly untilMs: number;
   /** What it takes to remember the request meanwhile. */
   readonly bytes: number;
-  readonly signal: AbortSignal | undefined;
+  /** Asked for once it is to wait. */
+  readonly signal: () => AbortSignal | undefined;
   /** Whose confirmation ends the wait too: a step to come may be for it then. `count` is what it was before the answer was made. */
   readonly confirmed?: { readonly by: Confirmer; readonly count: number } | undefined;
 }
@@ -30,13 +31,14 @@ export async function stillHolding(front: Front, state: string, waiting: Waiting
   const leftMs = untilMs - performance.now();
   if (leftMs <= 0 || !front.held.take(bytes)) return false;
   front.metrics.held(1);
+  const gone = signal();
   const news = new AbortController();
   const unwatch = confirmed && front.confirmations.watch(confirmed.by, () => news.abort());
-  const ended = confirmed === undefined ? signal : AbortSignal.any([news.signal, ...(signal ? [signal] : [])]);
+  const ended = confirmed === undefined ? gone : AbortSignal.any([news.signal, ...(gone ? [gone] : [])]);
   try {
     if (confirmed !== undefined && front.confirmations.count(confirmed.by) !== confirmed.count) return true;
     const isChanged = await front.heads.waitForChange(state, leftMs, ended);
-    return isChanged || (news.signal.aborted && signal?.aborted !== true);
+    return isChanged || (news.signal.aborted && gone?.aborted !== true);
   } finally {
     unwatch?.();
     front.held.give(bytes);

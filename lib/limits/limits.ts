@@ -66,6 +66,10 @@ export const limits = {
 
   /** Answers that lie in memory whole until their readers have them. */
   answersBytes: 128 * MiB,
+  /** Answers that are kept whole for others who ask for the same. */
+  sharedBytes: 16 * MiB,
+  /** Polls that are known again by their bytes. */
+  knownPollBytes: 16 * MiB,
   /** What is remembered of nodes whose polls are held; others are answered at once. */
   heldBytes: 32 * MiB,
   /** What a discovery stream remembers of its reader. 10,000 names with their versions take a fifth. */
