@@ -4,6 +4,9 @@ import type { Front } from "./front.ts";
 /** Time left for the answer to travel when a poll is held. */
 const marginMs = 5_000;
 
+/** About what a request and its connection take while they wait, besides what is remembered of it. */
+const openBytes = 4 * 1024;
+
 /** A request that waits for something new. */
 export interface Waiting {
   /** On the clock of `performance.now`. */
@@ -29,7 +32,7 @@ export function holdUntilMs(front: Front, patienceMs: number): number {
 export async function stillHolding(front: Front, state: string, waiting: Waiting): Promise<boolean> {
   const { untilMs, bytes, signal, confirmed } = waiting;
   const leftMs = untilMs - performance.now();
-  if (leftMs <= 0 || !front.held.take(bytes)) return false;
+  if (leftMs <= 0 || !front.held.take(openBytes + bytes)) return false;
   front.metrics.held(1);
   const gone = signal();
   const news = new AbortController();
@@ -41,7 +44,7 @@ export async function stillHolding(front: Front, state: string, waiting: Waiting
     return isChanged || (news.signal.aborted && gone?.aborted !== true);
   } finally {
     unwatch?.();
-    front.held.give(bytes);
+    front.held.give(openBytes + bytes);
     front.metrics.held(-1);
   }
 }

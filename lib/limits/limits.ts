@@ -70,8 +70,8 @@ export const limits = {
   sharedBytes: 16 * MiB,
   /** Polls that are known again by their bytes. */
   knownPollBytes: 16 * MiB,
-  /** What is remembered of nodes whose polls are held; others are answered at once. */
-  heldBytes: 32 * MiB,
+  /** Polls that are held, 4 KiB each and what is remembered of their nodes; others are answered at once. */
+  heldBytes: 64 * MiB,
   /** What a discovery stream remembers of its reader. 10,000 names with their versions take a fifth. */
   streamBytes: 16 * MiB,
   /** What all of them remember. */
