@@ -7,6 +7,7 @@ import { settingText } from "../lib/front/auth/setting-file.ts";
 import { serveGrpc } from "../lib/front/connect/grpc-server.ts";
 import { mountConnect } from "../lib/front/connect/mount.ts";
 import { createFront } from "../lib/front/front.ts";
+import { nodeCalls } from "../lib/front/node-calls.ts";
 import { listening, type RunningServer, serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
 import { strangerRemedy } from "../lib/front/stranger-remedy.ts";
@@ -56,7 +57,7 @@ async function serve(): Promise<void> {
     await Promise.all(servers.map((server) => server.close()));
   };
   try {
-    await listen("PORT", PORT, (port) => serveHttp(app, port, HOST));
+    await listen("PORT", PORT, (port) => serveHttp(app, port, HOST, front.limits, nodeCalls(front)));
     if (PORTOLAN_GRPC_PORT !== undefined)
       await listen("PORTOLAN_GRPC_PORT", PORTOLAN_GRPC_PORT, (port) => serveGrpc(front, port, HOST));
   } catch (cause) {

@@ -19,6 +19,7 @@ import { settingText } from "../front/auth/setting-file.ts";
 import { serveGrpc } from "../front/connect/grpc-server.ts";
 import type { ExplainedRefusal } from "../front/explain-refusal.ts";
 import { createFront, type Front } from "../front/front.ts";
+import { nodeCalls } from "../front/node-calls.ts";
 import { listening, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
 import type { Refusal } from "../front/refusals.ts";
@@ -246,7 +247,11 @@ async function openRound(
     // Before anything is published: a port that is taken ends it.
     const { port, grpcPort, host } = options;
     const remedy = "set PORT or --port to another";
-    const server = await listening(serveHttp(frontApp(front), port, host), `${host}:${port}`, remedy);
+    const server = await listening(
+      serveHttp(frontApp(front), port, host, front.limits, nodeCalls(front)),
+      `${host}:${port}`,
+      remedy,
+    );
     closing.unshift(server.close);
     const grpcRemedy = "set PORTOLAN_GRPC_PORT or --grpc-port to another";
     const streams =

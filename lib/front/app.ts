@@ -1,15 +1,12 @@
 import { Hono } from "hono/tiny";
-import { PortolanError, unreachable } from "../config/diagnostic.ts";
-import { resourceTypes } from "../snapshot/resource-type.ts";
+import { unreachable } from "../config/diagnostic.ts";
+import { readBody } from "../limits/read-body.ts";
 import { callerOf, guard } from "./auth/guard.ts";
-import { answerDelta } from "./delta-answer.ts";
+import { answerCall, failure, noSuchCall, patienceHeader, readCall } from "./discovery-call.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
-import type { Refused } from "./outcome.ts";
-import { answerPoll } from "./poll.ts";
 import { bodyResponse, problem } from "./responses.ts";
-import { answerSecret, secretResponse } from "./secret-answer.ts";
 
 /** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
 export function frontApp(front: Front): Hono {
@@ -18,29 +15,22 @@ export function frontApp(front: Front): Hono {
 
   // A parameter rather than the path itself: it is decoded, so that `%3A` is a colon too.
   app.post("/v3/:call", async (c) => {
-    const call = c.req.param("call");
-    const asked = {
+    const name = c.req.param("call");
+    const call = readCall(name, c.req.query("shape"));
+    if (call === undefined) return noSuchCall(name);
+    const answer = await answerCall(front, call, {
       caller: callerOf(c),
-      patienceMs: Number(c.req.header("x-envoy-expected-rq-timeout-ms")) || 0,
-      signal: c.req.raw.signal,
-    };
-    if (call === "discovery:secrets") return secretResponse(await answerSecret(front, c, asked));
-    const [verb, name] = call.split(":");
-    const type = resourceTypes.find((known) => known === name);
-    if (type === undefined || (verb !== "discovery" && verb !== "delta"))
-      return problem(404, `there is no ${shown(call)} here`);
-    const request = { ...asked, type };
-    const shape = c.req.query("shape") === "poll" ? "poll" : "stream";
-    const answer =
-      verb === "delta" ? await answerDelta(front, c, { ...request, shape }) : await answerPoll(front, c, request);
+      body: (limits) => readBody(c, limits),
+      patienceMs: Number(c.req.header(patienceHeader)) || 0,
+      signal: () => c.req.raw.signal,
+    });
     switch (answer.kind) {
       case "unchanged":
         return new Response(undefined, { status: 304 });
-      case "refused":
-        // What is left of a body that was not read would otherwise be read, and thrown away, before the next request.
-        return problem(answer.status, answer.reason, isUnread(answer) ? { connection: "close" } : {});
       case "changed":
         return bodyResponse(answer.body);
+      case "other":
+        return answer.response;
       default:
         return unreachable(answer);
     }
@@ -70,14 +60,6 @@ export function frontApp(front: Front): Hono {
   }
 
   app.notFound((c) => problem(404, `there is no ${c.req.method} ${shown(c.req.path)} here`));
-  app.onError((cause) => {
-    front.onError(cause);
-    // A store that fails says so with a PortolanError. Anything else is a mistake of ours, and no store is to blame.
-    if (cause instanceof PortolanError) return problem(503, "the store cannot be read");
-    return problem(500, "an error of Portolan's own; its log has more");
-  });
+  app.onError((cause) => failure(front, cause));
   return app;
 }
-
-/** Whether there may be more of the body than was read. */
-const isUnread = ({ status, outcome }: Refused): boolean => status === 413 || outcome === "busy";

@@ -1,7 +1,8 @@
-import type { Carrier } from "../limits/read-body.ts";
+import { bytesOf } from "../limits/read-body.ts";
 import { labelsOf } from "../snapshot/classifier.ts";
 import { type ResourceType, type ShapeName, typeOfUrl, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
+import type { Asking } from "./asking.ts";
 import type { Caller } from "./auth/caller.ts";
 import { type DeltaAnswer, deltaFor } from "./delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
@@ -15,14 +16,11 @@ import { switchingOf } from "./polled-switch.ts";
 import { readRequest } from "./read-request.ts";
 import { wireVersion } from "./select-resources.ts";
 
-/** What is known of a delta request in JSON besides its body. */
-export interface DeltaPoll {
-  readonly caller: Caller;
+/** A delta request in JSON, but for its body. */
+export interface DeltaPoll extends Asking {
   /** undefined: the request's own `type_url` says it. */
   readonly type: ResourceType | undefined;
   readonly shape: ShapeName;
-  readonly patienceMs: number;
-  readonly signal?: AbortSignal;
 }
 
 export type DeltaPollAnswer =
@@ -31,8 +29,10 @@ export type DeltaPollAnswer =
   | Refused;
 
 /** Answers a delta request with what changed; holds it, like a poll, while its version is current. */
-export async function answerDelta(front: Front, carrier: Carrier, poll: DeltaPoll): Promise<DeltaPollAnswer> {
-  const read = await readRequest(front, carrier, front.limits.deltaBytes, readDelta);
+export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaPollAnswer> {
+  const read = await readRequest(front, poll.body, front.limits.deltaBytes, (body) =>
+    readDelta(new TextDecoder().decode(bytesOf(body)), front.limits, front.extensionLists),
+  );
   if (!("request" in read)) return read;
   const { request } = read;
   const type = poll.type ?? typeOfUrl(request.typeUrl ?? "");

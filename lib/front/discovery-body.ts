@@ -6,6 +6,8 @@ import type { SelectedPart, Selection } from "./select-resources.ts";
 export interface ChunkedBody {
   readonly bytes: number;
   chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>>;
+  /** All of it, where it lies in memory for others too. */
+  readonly whole?: Uint8Array<ArrayBuffer>;
   /** To be called once when its reader has it, or has gone away. */
   readonly sent?: () => void;
 }

@@ -5,42 +5,75 @@
 export interface ExtensionLists {
   /** Length of the list that starts at a place of a text, brackets included; undefined for one that is not known. */
   lengthAt(text: string, from: number): number | undefined;
+  /** The same in the bytes of a text that lies in pieces; nothing of them is decoded. @param from in the first of them */
+  bytesAt(parts: readonly Buffer[], from: number): number | undefined;
   /** @param list as it stood in a text that was read to its end without an error */
   keep(list: string): void;
 }
 
-export const noExtensionLists: ExtensionLists = { lengthAt: () => undefined, keep: () => {} };
+export const noExtensionLists: ExtensionLists = {
+  lengthAt: () => undefined,
+  bytesAt: () => undefined,
+  keep: () => {},
+};
 
 /** Shorter ones are read as quickly. */
 const leastLength = 1_000;
+/** As a text, and as bytes. */
 const bytesPerCharacter = 2;
 
 /** @param maxBytes of all lists together; the one that was met longest ago goes first */
 export function createExtensionLists(maxBytes: number): ExtensionLists {
-  /** The one met last comes last. */
-  const lists = new Set<string>();
-  let bytes = 0;
+  /** Text to bytes; the one met last comes last. */
+  const lists = new Map<string, Buffer>();
+  let total = 0;
   const sizeOf = (list: string) => bytesPerCharacter * list.length;
+  function meet(list: string, bytes: Buffer): void {
+    lists.delete(list);
+    lists.set(list, bytes);
+  }
   return {
     lengthAt(text, from) {
-      for (const list of lists) {
+      for (const [list, bytes] of lists) {
         if (text.slice(from, from + list.length) !== list) continue;
-        lists.delete(list);
-        lists.add(list);
+        meet(list, bytes);
         return list.length;
+      }
+      return undefined;
+    },
+    bytesAt(parts, from) {
+      for (const [list, bytes] of lists) {
+        if (!isAt(parts, from, bytes)) continue;
+        if (lists.size > 1) meet(list, bytes);
+        return bytes.length;
       }
       return undefined;
     },
     keep(list) {
       if (list.length < leastLength || sizeOf(list) > maxBytes / 4 || lists.has(list)) return;
       // A text of its own: a part of a text keeps all of that in memory.
-      lists.add(new TextDecoder().decode(new TextEncoder().encode(list)));
-      bytes += sizeOf(list);
-      for (const oldest of lists) {
-        if (bytes <= maxBytes) return;
+      const bytes = Buffer.from(list);
+      lists.set(bytes.toString(), bytes);
+      total += sizeOf(list);
+      for (const oldest of lists.keys()) {
+        if (total <= maxBytes) return;
         lists.delete(oldest);
-        bytes -= sizeOf(oldest);
+        total -= sizeOf(oldest);
       }
     },
   };
+}
+
+/** Whether bytes stand at a place of the first of some pieces, and go on in those behind it. */
+function isAt(parts: readonly Buffer[], from: number, bytes: Buffer): boolean {
+  let start = from;
+  let seen = 0;
+  for (const part of parts) {
+    const end = Math.min(part.length, start + bytes.length - seen);
+    const seenEnd = seen + end - start;
+    if (part.compare(bytes, seen, seenEnd, start, end) !== 0) return false;
+    seen = seenEnd;
+    start = 0;
+  }
+  return seen === bytes.length;
 }

@@ -15,11 +15,14 @@ import type { Caller } from "./auth/caller.ts";
 import { type Confirmations, memoryConfirmations } from "./confirmations.ts";
 import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
 import { createExtensionLists, type ExtensionLists } from "./extension-lists.ts";
-import { createHeads, type Heads, stateOf } from "./heads.ts";
+import { createHeads, createStates, type Heads } from "./heads.ts";
+import { createKnownPolls, type KnownPolls } from "./known-polls.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
-import { type Placement, placeNode } from "./place-node.ts";
+import type { Placement } from "./place-node.ts";
+import { createPlaces } from "./places.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets.ts";
+import { createSharedAnswers, type SharedAnswers } from "./shared-answers.ts";
 import { createStrangerWatch, type Stranger, type StrangerWatch } from "./strangers.ts";
 import { hasGate, type Switching, standingOf } from "./switches.ts";
 
@@ -60,6 +63,9 @@ export interface Front {
   readonly limits: Limits;
   /** Of Envoys that polled. */
   readonly extensionLists: ExtensionLists;
+  readonly knownPolls: KnownPolls;
+  /** Of polls. */
+  readonly shared: SharedAnswers;
   /** Of bodies being read. */
   readonly bodies: BodyPool;
   /** Of requests being held. */
@@ -120,8 +126,13 @@ export function createFront(options: FrontOptions): Front {
   const refusals = createRefusalWatch(now, onRefusal, limits);
   const strangers = createStrangerWatch(now, options.onStranger ?? (() => {}), limits.refusalMs);
   const heard: Front["heard"] = [];
+  const places = createPlaces(reader);
+  const stateAt = createStates();
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];
+
+  const extensionLists = createExtensionLists(limits.extensionBytes);
+  const answers = createGate(limits.answersBytes);
 
   return {
     reader,
@@ -133,10 +144,12 @@ export function createFront(options: FrontOptions): Front {
     authentication: options.authentication ?? noAuthentication,
     secrets: options.secrets && createSecretFeed(options.secrets, { now, onError }),
     limits,
-    extensionLists: createExtensionLists(limits.extensionBytes),
+    extensionLists,
+    knownPolls: createKnownPolls(limits, extensionLists),
+    shared: createSharedAnswers(reader, limits.sharedBytes, answers),
     bodies: createBodyPool(limits),
     held: createBudget(limits.heldBytes),
-    answers: createGate(limits.answersBytes),
+    answers,
     confirmations: options.confirmations ?? memoryConfirmations(now),
     async served(node, switching) {
       const head = await heads.current();
@@ -150,10 +163,10 @@ export function createFront(options: FrontOptions): Front {
       if (recentRoots.at(-1) !== root) {
         recentRoots = [...recentRoots.filter((hash) => hash !== root), root].slice(-maxRecentRoots);
       }
-      return { loaded: await reader.root(root), state: stateOf(head, nowMs), ahead };
+      return { loaded: await reader.root(root), state: stateAt(head, nowMs), ahead };
     },
     async place(loaded, claims, caller) {
-      const placement = await placeNode(reader, loaded, claims, caller);
+      const placement = places.of(loaded, claims, caller) ?? (await places.find(loaded, claims, caller));
       strangers.placed(claims.id, placement);
       return placement;
     },

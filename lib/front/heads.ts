@@ -57,8 +57,26 @@ export function stateOf(head: Head, nowMs: number): string {
 const gatedRoots = (way: Way, nowMs: number): readonly string[] =>
   stepsFrom(way.steps, nowMs).flatMap(({ root, gate }, i) => (i > 0 && gate !== undefined ? [`${root} ${gate}`] : []));
 
+/** `stateOf`, worked out once from each step to the next. */
+export function createStates(): typeof stateOf {
+  let last:
+    | { readonly head: Head; readonly fromMs: number; readonly untilMs: number; readonly state: string }
+    | undefined;
+  return (head, nowMs) => {
+    if (last?.head !== head || nowMs < last.fromMs || nowMs >= last.untilMs) {
+      const untilMs = nextStepMs(head, nowMs) ?? Number.POSITIVE_INFINITY;
+      last = { head, fromMs: nowMs, untilMs, state: stateOf(head, nowMs) };
+    }
+    return last.state;
+  };
+}
+
 /** How often to look all the same where the store calls back: a watch may be lost without a word. */
 const unwatchedMs = 30_000;
+
+/** More than so many are not woken at once; their own timers are spread over as many milliseconds as there are turns. */
+const wokenTogether = 200;
+const spreadTurns = 32;
 
 /** How long a store may take to answer before HEAD as it was last seen is served. */
 const silentMs = 2_000;
@@ -88,7 +106,8 @@ const doubtOf = (cause: unknown): string =>
 
 /** Caches HEAD: one read at a time, whoever asks; pushed by the store where it can watch, else asked again while polls are held. */
 export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
-  const waiters = new Set<() => void>();
+  /** What to call, and what was served when they began to wait. */
+  const waiters = new Map<() => void, string>();
   const clock = createHeadClock(options.now);
   let seen: ReadHead | undefined;
   /** Since the store last confirmed what is `seen`, and since the last look of any outcome; undefined before the first. */
@@ -100,12 +119,13 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   let isSilent = false;
   /** Why the last look did not confirm what is `seen`. Anybody may read it: of a store's own errors it says nothing. */
   let doubt: string | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
 
   /** Reads are numbered, since the answer to a slow one may come after that to a later one. */
   let asked = 0;
   let answered = 0;
+  /** Of those who wait, so that their timers do not fall on one moment. */
+  let turn = 0;
 
   /** With keys that are trusted, HEAD is never older than the one before; a rollback is a newer one. */
   function refuseOlder({ generation }: Head): void {
@@ -130,7 +150,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
       doubt = undefined;
     } while (calledMs !== undefined);
     isSilent = false;
-    for (const wake of waiters) wake();
+    wakeConcerned();
   }
 
   /** @throws UnbelievedHead for what is no HEAD, is signed by nobody who is trusted, or is older than what was seen */
@@ -189,26 +209,29 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
 
   const isDue = () => calledMs !== undefined || lookedMs === undefined || lookedMs() >= options.ttlMs;
 
-  /** While polls are held: wakes at the next planned step, and looks at the store where it does not call by itself. */
-  function schedule(): void {
-    if (timer !== undefined || waiters.size === 0 || closed) return;
+  /** How long whoever waits may sleep: until the next planned step, and where the store does not call by itself until the next look at it. */
+  function sleepMs(): number {
     const stepMs = seen === undefined ? undefined : nextStepMs(seen.head, clock.timeMs());
     const everyMs = stopWatching === undefined ? Math.max(options.ttlMs, 1) : unwatchedMs;
     // A change seen while nobody waited is due at once, but not again and again while its read is under way.
     const lookMs = reading !== undefined ? everyMs : calledMs !== undefined ? 0 : everyMs - (lookedMs?.() ?? everyMs);
-    const delayMs = Math.min(stepMs === undefined ? lookMs : stepMs - clock.timeMs(), lookMs);
-    timer = setTimeout(
-      async () => {
-        timer = undefined;
-        await refresh().catch(() => {});
-        for (const wake of waiters) wake();
-        schedule();
-      },
-      Math.max(delayMs, 1),
-    );
+    return Math.min(stepMs === undefined ? lookMs : stepMs - clock.timeMs(), lookMs);
   }
 
-  const stateNow = () => (seen === undefined ? "" : stateOf(seen.head, clock.timeMs()));
+  /** Wakes those for whom something else is served now, some at a time: what others ask is answered in between. */
+  function wakeConcerned(): void {
+    const state = stateNow();
+    const concerned = [...waiters].flatMap(([wake, before]) => (before === state ? [] : [wake]));
+    const wakeFrom = (from: number) => {
+      for (const wake of concerned.slice(from, from + wokenTogether)) wake();
+      const next = from + wokenTogether;
+      if (next < concerned.length) setTimeout(() => wakeFrom(next), 1);
+    };
+    wakeFrom(0);
+  }
+
+  const stateAt = createStates();
+  const stateNow = () => (seen === undefined ? "" : stateAt(seen.head, clock.timeMs()));
 
   return {
     async current() {
@@ -232,15 +255,15 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
       };
     },
     waitForChange(state, timeoutMs, signal) {
+      const endMs = performance.now() + timeoutMs;
+      turn = (turn + 1) % spreadTurns;
+      const laterMs = waiters.size < wokenTogether ? 0 : turn;
       return new Promise((resolve) => {
+        let timer: ReturnType<typeof setTimeout> | undefined;
         const finish = (changed: boolean) => {
           waiters.delete(wake);
-          clearTimeout(deadline);
+          clearTimeout(timer);
           signal?.removeEventListener("abort", giveUp);
-          if (waiters.size === 0) {
-            clearTimeout(timer);
-            timer = undefined;
-          }
           resolve(changed);
         };
         const giveUp = () => finish(false);
@@ -248,19 +271,28 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
           if (closed || signal?.aborted) giveUp();
           else if (stateNow() !== state) finish(true);
         };
-        const deadline = setTimeout(giveUp, timeoutMs);
+        // Each has a timer of its own: at the edge one ends with the request that it was set by, and others would wait for ever.
+        const sleep = () => {
+          const leftMs = endMs - performance.now();
+          timer = setTimeout(look, Math.max(Math.min(leftMs, sleepMs() + laterMs), 1));
+        };
+        const look = async () => {
+          if (performance.now() >= endMs) return giveUp();
+          if (isDue()) await refresh().catch(() => {});
+          wake();
+          if (waiters.has(wake)) sleep();
+        };
         signal?.addEventListener("abort", giveUp);
-        waiters.add(wake);
-        schedule();
+        waiters.set(wake, state);
         wake();
+        if (waiters.has(wake)) sleep();
       });
     },
     isClosed: () => closed,
     close() {
       closed = true;
       stopWatching?.();
-      clearTimeout(timer);
-      for (const wake of waiters) wake();
+      for (const wake of waiters.keys()) wake();
     },
   };
 }

@@ -4,13 +4,17 @@ import type { Front } from "./front.ts";
 /** Time left for the answer to travel when a poll is held. */
 const marginMs = 5_000;
 
+/** About what a request and its connection take while they wait, besides what is remembered of it. */
+const openBytes = 4 * 1024;
+
 /** A request that waits for something new. */
 export interface Waiting {
   /** On the clock of `performance.now`. */
   readonly untilMs: number;
   /** What it takes to remember the request meanwhile. */
   readonly bytes: number;
-  readonly signal: AbortSignal | undefined;
+  /** Asked for once it is to wait. */
+  readonly signal: () => AbortSignal | undefined;
   /** Whose confirmation ends the wait too: a step to come may be for it then. `count` is what it was before the answer was made. */
   readonly confirmed?: { readonly by: Confirmer; readonly count: number } | undefined;
 }
@@ -28,18 +32,19 @@ export function holdUntilMs(front: Front, patienceMs: number): number {
 export async function stillHolding(front: Front, state: string, waiting: Waiting): Promise<boolean> {
   const { untilMs, bytes, signal, confirmed } = waiting;
   const leftMs = untilMs - performance.now();
-  if (leftMs <= 0 || !front.held.take(bytes)) return false;
+  if (leftMs <= 0 || !front.held.take(openBytes + bytes)) return false;
   front.metrics.held(1);
+  const gone = signal();
   const news = new AbortController();
   const unwatch = confirmed && front.confirmations.watch(confirmed.by, () => news.abort());
-  const ended = confirmed === undefined ? signal : AbortSignal.any([news.signal, ...(signal ? [signal] : [])]);
+  const ended = confirmed === undefined ? gone : AbortSignal.any([news.signal, ...(gone ? [gone] : [])]);
   try {
     if (confirmed !== undefined && front.confirmations.count(confirmed.by) !== confirmed.count) return true;
     const isChanged = await front.heads.waitForChange(state, leftMs, ended);
-    return isChanged || (news.signal.aborted && signal?.aborted !== true);
+    return isChanged || (news.signal.aborted && gone?.aborted !== true);
   } finally {
     unwatch?.();
-    front.held.give(bytes);
+    front.held.give(openBytes + bytes);
     front.metrics.held(-1);
   }
 }

@@ -36,15 +36,15 @@ export function parseRequest(
   return { json: parsed.json, bytes: from + emptyList.length + body.length - end };
 }
 
-const emptyList = "[]";
+export const emptyList = "[]";
 
 /**
  * Before its list. Where a text with this in it is JSON, it is a key: within a text its first quote would end that text, and no letter
  * follows the end of a text.
  */
-const listKey = ',"extensions":';
+export const listKey = ',"extensions":';
 /** Members of the request's own members, the node among them; nobody reads a list of this name there. */
-const depthOfMembers = 2;
+export const depthOfMembers = 2;
 
 /** Where the list ends that starts at a place of a JSON text; undefined for any other value. */
 function endOfList(json: string, from: number): number | undefined {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, Server as NetServer } from "node:net";
-import { serve } from "@hono/node-server";
+import { Server as NetServer } from "node:net";
+import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono/tiny";
 import { PortolanError } from "../config/diagnostic.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
@@ -40,6 +40,11 @@ const quietMs = 300;
 /** How long answers that are under way may take after `close`. */
 export const lastAnswersMs = 5_000;
 
+/** Answers requests without the app. @returns false for one that it leaves to the app */
+export type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+const noShortcut: Shortcut = () => false;
+
 /**
  * Serves an app over HTTP/1.1. Connections that bring a request or take an answer too slowly are ended.
  *
@@ -51,31 +56,42 @@ export function serveHttp(
   port: number,
   hostname = "127.0.0.1",
   { headerBytes, headersMs, requestMs, idleMs, stallMs, connections }: Limits = defaultLimits,
+  shortcut: Shortcut = noShortcut,
 ): Promise<RunningServer> {
   return new Promise((resolve, reject) => {
     const answering = new Set<ServerResponse>();
     let isClosing = false;
-    const serverOptions = {
+    const whole = getRequestListener(app.fetch, { hostname });
+    const options = {
       maxHeaderSize: headerBytes,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       keepAliveTimeout: idleMs,
       connectionsCheckingInterval: lookMs,
     };
-    const options = { fetch: app.fetch, port, hostname, createServer, serverOptions };
-    const server = serve(options, (address: AddressInfo) => {
+    const server = createServer(options, (request, response) => {
+      if (isClosing) endConnection(response);
+      else {
+        answering.add(response);
+        response.once("close", () => answering.delete(response));
+      }
+      if (!shortcut(request, response)) whole(request, response);
+    });
+    server.once("listening", () => {
+      const address = server.address();
+      const found = typeof address === "object" && address !== null ? address.port : port;
       resolve({
-        url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${address.port}`,
+        url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${found}`,
         close: () =>
           new Promise((closed) => {
             isClosing = true;
             for (const response of answering) endConnection(response);
             const timers = [
               setTimeout(() => {
-                if ("closeIdleConnections" in server) server.closeIdleConnections();
+                server.closeIdleConnections();
               }, quietMs),
               setTimeout(() => {
-                if ("closeAllConnections" in server) server.closeAllConnections();
+                server.closeAllConnections();
               }, lastAnswersMs),
             ];
             // HTTP's own way to close ends connections at once that look idle, among them those whose next request is on its way.
@@ -86,15 +102,10 @@ export function serveHttp(
           }),
       });
     });
-    // Before the app's own, so that it sees every request first.
-    server.prependListener("request", (_request: IncomingMessage, response: ServerResponse) => {
-      if (isClosing) return endConnection(response);
-      answering.add(response);
-      response.once("close", () => answering.delete(response));
-    });
     server.maxConnections = connections;
     server.setTimeout(stallMs);
     server.once("error", reject);
+    server.listen(port, hostname);
   });
 }
 

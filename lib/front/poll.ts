@@ -1,14 +1,13 @@
-import type { Carrier } from "../limits/read-body.ts";
 import { labelsOf } from "../snapshot/classifier.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
-import type { Caller } from "./auth/caller.ts";
+import type { Asking } from "./asking.ts";
 import type { Confirmer } from "./confirmations.ts";
-import { type ChunkedBody, discoveryBody } from "./discovery-body.ts";
+import type { ChunkedBody } from "./discovery-body.ts";
 import { shown } from "./excess.ts";
 import type { Front, Served } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
-import { type PollRequest, readPoll } from "./poll-request.ts";
+import type { PollRequest } from "./poll-request.ts";
 import { selectionsAhead, switchingOf } from "./polled-switch.ts";
 import { readRequest } from "./read-request.ts";
 import { type Selection, selectResources } from "./select-resources.ts";
@@ -19,24 +18,19 @@ export type PollAnswer =
   | { readonly kind: "unchanged" }
   | Refused;
 
-/** What is known of a poll besides its body. */
-export interface Poll {
-  readonly caller: Caller;
-  readonly type: ResourceType;
-  /** How long the node says it will wait, from `x-envoy-expected-rq-timeout-ms`; 0 when it does not say. */
-  readonly patienceMs: number;
-  readonly signal?: AbortSignal;
-}
-
 /**
  * Answers a poll: at once when there is something new or the node brings no version, else as soon as there is, if it is
  * willing to wait.
  */
-export async function answerPoll(front: Front, carrier: Carrier, poll: Poll): Promise<PollAnswer> {
-  const read = await readRequest(front, carrier, front.limits.pollBytes, readPoll);
-  const answer = "request" in read ? await answerRequest(front, poll, read.request) : read;
-  front.metrics.poll(poll.type, answer.kind === "refused" ? answer.outcome : answer.kind);
+export async function answerPoll(front: Front, asking: Asking, type: ResourceType): Promise<PollAnswer> {
+  const read = await readRequest(front, asking.body, front.limits.pollBytes, (body) => front.knownPolls.read(body));
+  const answer = "request" in read ? await answerRequest(front, { ...asking, type }, read.request) : read;
+  front.metrics.poll(type, answer.kind === "refused" ? answer.outcome : answer.kind);
   return answer;
+}
+
+interface Poll extends Asking {
+  readonly type: ResourceType;
 }
 
 async function answerRequest(front: Front, poll: Poll, request: PollRequest): Promise<PollAnswer> {
@@ -104,7 +98,7 @@ async function answerNow(
 }
 
 async function changed(front: Front, type: ResourceType, classId: string, selection: Selection): Promise<PollAnswer> {
-  const body = await discoveryBody(front.reader, type, selection);
+  const body = await front.shared.bodyOf(type, selection);
   return { kind: "changed", version: selection.version, classId, body };
 }
 

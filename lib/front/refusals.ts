@@ -85,6 +85,7 @@ export function createRefusalWatch(
 
   return {
     asked(poll, version) {
+      if (watched.size === 0) return;
       const key = keyOf(poll);
       const served = watched.get(key);
       if (served === undefined) return;
@@ -108,7 +109,9 @@ export function createRefusalWatch(
       bytes += cost;
       forgetTheGone();
     },
-    current: (poll) => forget(keyOf(poll)),
+    current(poll) {
+      if (watched.size > 0) forget(keyOf(poll));
+    },
     standing() {
       forgetTheGone();
       return [...watched.values()]

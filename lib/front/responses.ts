@@ -13,13 +13,19 @@ export function retryAfter(status: number): Readonly<Record<string, string>> {
   return status === 503 ? { "retry-after": "1" } : {};
 }
 
-/** Answers up to this size are sent in one piece; larger ones flow, so that memory does not grow with readers. */
-const wholeBytes = 128 * 1024;
+/** Answers that are one reader's own are made in one piece up to this size; larger ones flow, so that memory does not grow with readers. */
+const wholeBytes = 16 * 1024;
+
+export const changedHeaders = (bytes: number) => ({
+  "content-type": "application/json",
+  "content-length": String(bytes),
+});
 
 export async function bodyResponse(body: ChunkedBody): Promise<Response> {
-  const headers = { "content-type": "application/json", "content-length": String(body.bytes) };
-  if (body.bytes > wholeBytes) return new Response(flowing(body), { headers });
-  const whole = await wholeOf(body);
+  const headers = changedHeaders(body.bytes);
+  if (body.whole === undefined && body.bytes > wholeBytes) return new Response(flowing(body), { headers });
+  // For others too, so nobody waits for the one who takes it.
+  const whole = body.whole ?? (await wholeOf(body));
   body.sent?.();
   return new Response(whole, { headers });
 }

@@ -1,15 +1,15 @@
 import { PortolanError } from "../config/diagnostic.ts";
-import type { Carrier } from "../limits/read-body.ts";
 import { readSecretName } from "../secrets/secret-name.ts";
 import { secretTypeUrl } from "../secrets/tls-secret.ts";
 import { hashOf } from "../snapshot/blob.ts";
 import { labelsOf } from "../snapshot/classifier.ts";
+import type { Asking } from "./asking.ts";
 import type { Caller } from "./auth/caller.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
-import { type PollRequest, readPoll } from "./poll-request.ts";
+import type { PollRequest } from "./poll-request.ts";
 import { switchingOf } from "./polled-switch.ts";
 import { readRequest } from "./read-request.ts";
 import { problem } from "./responses.ts";
@@ -24,24 +24,18 @@ export type SecretAnswer =
   | { readonly kind: "unchanged" }
   | Refused;
 
-export interface SecretPoll {
-  readonly caller: Caller;
-  readonly patienceMs: number;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Answers a poll for a secret: to a node that has proven its namespace, and whose own resources name the secret. Held like every
  * other poll, while the secret is the one that the node has.
  */
-export async function answerSecret(front: Front, carrier: Carrier, poll: SecretPoll): Promise<SecretAnswer> {
-  const read = await readRequest(front, carrier, front.limits.pollBytes, readPoll);
-  const answer = "request" in read ? await answerRequest(front, poll, read.request) : read;
+export async function answerSecret(front: Front, asking: Asking): Promise<SecretAnswer> {
+  const read = await readRequest(front, asking.body, front.limits.pollBytes, (body) => front.knownPolls.read(body));
+  const answer = "request" in read ? await answerRequest(front, asking, read.request) : read;
   front.metrics.poll("secrets", answer.kind === "refused" ? answer.outcome : answer.kind);
   return answer;
 }
 
-async function answerRequest(front: Front, poll: SecretPoll, request: PollRequest): Promise<SecretAnswer> {
+async function answerRequest(front: Front, poll: Asking, request: PollRequest): Promise<SecretAnswer> {
   const { typeUrl, names, node } = request;
   if (typeUrl !== undefined && typeUrl !== secretTypeUrl)
     return refuse(400, "bad-request", `type_url ${shown(typeUrl)} does not belong to this path; ${secretTypeUrl} does`);

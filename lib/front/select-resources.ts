@@ -44,7 +44,7 @@ export async function selectResources(
   if (proxyClass === undefined) return undefined;
   const tree = await reader.tree(loaded.root, type, proxyClass[shape][type]);
   if (isWildcard(type) && names.length === 0) {
-    return { version: wireVersion(tree.version), parts: tree.segments.map((segment) => ({ segment })) };
+    return { version: wireVersion(tree.version), parts: tree.parts };
   }
   const found = (await Promise.all(names.map((name) => findResource(reader, tree, name)))).flat();
   const versions = found.map(({ version }) => version);

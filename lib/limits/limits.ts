@@ -66,8 +66,12 @@ export const limits = {
 
   /** Answers that lie in memory whole until their readers have them. */
   answersBytes: 128 * MiB,
-  /** What is remembered of nodes whose polls are held; others are answered at once. */
-  heldBytes: 32 * MiB,
+  /** Answers that are kept whole for others who ask for the same. */
+  sharedBytes: 16 * MiB,
+  /** Polls that are known again by their bytes. */
+  knownPollBytes: 16 * MiB,
+  /** Polls that are held, 4 KiB each and what is remembered of their nodes; others are answered at once. */
+  heldBytes: 64 * MiB,
   /** What a discovery stream remembers of its reader. 10,000 names with their versions take a fifth. */
   streamBytes: 16 * MiB,
   /** What all of them remember. */

@@ -34,6 +34,8 @@ export interface LoadedRoot {
 export interface LoadedTree {
   readonly version: string;
   readonly segments: readonly SegmentRef[];
+  /** All of it, as an answer that comes whole lists it. */
+  readonly parts: readonly { readonly segment: SegmentRef }[];
 }
 
 /** A run of segments; equal keys, the same segments. */
@@ -129,9 +131,10 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
       const tree = table.trees[index];
       if (tree === undefined) throw new PortolanError(`the table ${hash} has no tree ${index}`);
       const parts = await Promise.all(tree.parts.map((part) => segmentsOf(table.parts[part])));
-      return { version: tree.version, segments: parts.flat() };
+      const segments = parts.flat();
+      return { version: tree.version, segments, parts: segments.map((segment) => ({ segment })) };
     },
-    sizeOf: (tree) => 100 + tree.segments.length * 8,
+    sizeOf: (tree) => 100 + tree.segments.length * 50,
   });
   const shards = createLoadCache<string, NodeShard>({
     nameOf: (hash) => hash,

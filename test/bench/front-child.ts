@@ -1,30 +1,37 @@
 /**
  * The server of the front benchmark, in a process of its own: the front over a memory store, or a bare `node:http` server
- * that answers the same bytes without looking at what it is asked. Tells its address, then its CPU time when asked.
+ * that answers the same bytes without looking at what it is asked. Tells its address, then what it has used when asked.
  */
 import { createServer } from "node:http";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
+import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
+import { limits } from "../../lib/limits/limits.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
-import { worldOf } from "../snapshot/worlds.ts";
+import { answerSizes, benchWorld } from "./front-world.ts";
 
-/** Sizes of the answers, in bytes, by the class that gets them. */
-export const answerSizes: Readonly<Record<string, number>> = { small: 100_000, large: 2_000_000 };
+/** What a server has used so far. */
+export interface Used {
+  readonly cpuUs: number;
+  /** The most memory that it had at a time. */
+  readonly peakBytes: number;
+}
 
-const perResource = 1_000;
-
-async function frontServer(): Promise<string> {
+/** Publishes another world whenever it is told to. */
+async function frontServer(): Promise<{ readonly url: string; readonly change: () => Promise<void> }> {
   const store = memoryStore();
-  const classes = Object.entries(answerSizes).map(([id, size]) => {
-    const names = Array.from({ length: size / perResource }, (_, at) => `cluster-${String(at).padStart(5, "0")}`);
-    return [id, { clusters: Object.fromEntries(names.map((name) => [name, "x".repeat(perResource - 100)])) }] as const;
-  });
   const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
-  await publisher.publish(worldOf(Object.fromEntries(classes)), await publisher.head());
-  const { url } = await serveHttp(frontApp(createFront({ store })), 0);
-  return url;
+  let round = 0;
+  const change = async () => {
+    round += 1;
+    await publisher.publish(benchWorld(round), await publisher.head());
+  };
+  await change();
+  const front = createFront({ store, maxHoldMs: 60_000 });
+  const { url } = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
+  return { url, change };
 }
 
 /** Reads each request to its end, as a server has to, and answers by path: `/304`, or a body of so many bytes. */
@@ -46,14 +53,18 @@ function plainServer(): Promise<string> {
   });
 }
 
-if (import.meta.main) {
-  const url = await (process.argv[2] === "front" ? frontServer() : plainServer());
-  process.on("message", () => process.send?.({ cpuUs: cpuUs() }));
-  process.on("disconnect", () => process.exit());
-  process.send?.({ url });
+function used(): Used {
+  const { user, system } = process.cpuUsage();
+  return { cpuUs: user + system, peakBytes: process.resourceUsage().maxRSS * 1024 };
 }
 
-function cpuUs(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
+if (import.meta.main) {
+  const { url, change } =
+    process.argv[2] === "front" ? await frontServer() : { url: await plainServer(), change: async () => {} };
+  process.on("message", async (message) => {
+    if (message === "change") await change();
+    process.send?.(used());
+  });
+  process.on("disconnect", () => process.exit());
+  process.send?.({ url });
 }

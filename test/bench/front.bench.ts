@@ -1,162 +1,211 @@
 /**
- * Polls over HTTP against the front, beside a bare `node:http` server that is asked and answers the same bytes: same client,
- * same process layout, same run. The client shares the machine's cores, so CPU time of the server is the truer figure.
+ * Polls over HTTP against the front, beside a bare `node:http` server and nginx that are asked and answer as much: same client, each
+ * server in a process of its own, taking turns in the same run. The client shares the machine's cores, so CPU time of the server is the
+ * truer figure.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { Agent, request } from "node:http";
-import { fileURLToPath } from "node:url";
-import { nodeOf, pollBody } from "../front/fixtures.ts";
-import { answerSizes } from "./front-child.ts";
+import { connect } from "node:net";
+import { childServer, nginxServer, type Server, workerdServer } from "./front-servers.ts";
+import { type AnswerClass, answerSizes, recordedPoll } from "./front-world.ts";
+import { postOf, rawLoad } from "./raw-load.ts";
 import type { BenchOptions, Row } from "./report.ts";
 
-const connections = 16;
+const connections = 64;
+const path = "/v3/discovery:clusters";
+const rounds = 5;
 
-interface Server {
-  readonly url: string;
-  /** CPU time it has used so far, in µs. */
-  cpuUs(): Promise<number>;
-  close(): Promise<void>;
-}
-
-async function startServer(kind: "front" | "plain"): Promise<Server> {
-  const child = fork(fileURLToPath(new URL("front-child.ts", import.meta.url)), [kind]);
-  const { url }: { readonly url: string } = await messageOf(child);
-  return {
-    url,
-    async cpuUs() {
-      child.send("cpu");
-      const { cpuUs }: { readonly cpuUs: number } = await messageOf(child);
-      return cpuUs;
-    },
-    async close() {
-      const exit = once(child, "exit");
-      child.disconnect();
-      await exit;
-    },
-  };
-}
-
-async function messageOf(child: ChildProcess) {
-  const [message] = await once(child, "message");
-  return message;
-}
-
-interface Exchange {
-  readonly path: string;
+interface Compared {
+  readonly what: string;
   readonly body: string;
+  /** What a server that does not look at requests is asked. */
+  readonly plainPath: string;
+  readonly expected: number;
+  readonly count: number;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly bytes: number;
-  /** The first part of the body. */
-  readonly start: string;
+/** A server, what it is asked, and how often. */
+interface Asked {
+  readonly server: Server;
+  readonly request: Buffer;
+  readonly count: number;
 }
 
-function ask(agent: Agent, url: string, { path, body }: Exchange): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-    const asked = request(`${url}${path}`, { method: "POST", agent, headers }, (response) => {
-      let bytes = 0;
-      let start = "";
-      response.on("data", (chunk: Buffer) => {
-        if (bytes === 0) start = chunk.toString("latin1");
-        bytes += chunk.length;
-      });
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, bytes, start }));
-      response.on("error", reject);
-    });
-    asked.on("error", reject);
-    asked.end(body);
-  });
+interface Least {
+  readonly cpuUs: number;
+  readonly perSecond: number;
 }
 
-interface Load {
-  readonly requestsPerSecond: number;
-  readonly cpuUsPerRequest: number;
-  readonly bytes: number;
-}
-
-/** So many requests over connections that are kept, after a tenth as many to warm up. */
-async function load(server: Server, exchange: Exchange, expected: number, count: number): Promise<Load> {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  let bytes = 0;
-  const run = async (total: number) => {
-    let left = total;
-    const one = async () => {
-      while (left > 0) {
-        left -= 1;
-        const answer = await ask(agent, server.url, exchange);
-        if (answer.status !== expected) throw new Error(`${exchange.path}: ${answer.status} ${answer.start}`);
-        bytes = answer.bytes;
-      }
-    };
-    await Promise.all(Array.from({ length: connections }, one));
-  };
-  await run(Math.ceil(count / 10));
-  const cpuBefore = await server.cpuUs();
-  const start = performance.now();
-  await run(count);
-  const seconds = (performance.now() - start) / 1000;
-  const cpu = (await server.cpuUs()) - cpuBefore;
-  agent.destroy();
-  return { requestsPerSecond: count / seconds, cpuUsPerRequest: cpu / count, bytes };
-}
-
-/** A node as Envoy sends it: most of its 77 KB are the list of its extensions. */
-function envoyNode(name: string) {
-  const extension = {
-    name: "envoy.filters.http.some_filter",
-    category: "envoy.filters.http",
-    type_urls: ["envoy.extensions.some.v3.Filter"],
-  };
-  return { ...nodeOf(name), extensions: Array.from({ length: 590 }, () => extension) };
-}
-
-export async function frontBench({ report, quick }: BenchOptions): Promise<void> {
-  const front = await startServer("front");
-  const plain = await startServer("plain");
-  try {
-    const rows: Row[] = [];
-    const compare = async (what: string, polls: Exchange, path: string, expected: number, count: number) => {
-      const requests = quick ? Math.ceil(count / 20) : count;
-      const limit = await load(plain, { path, body: polls.body }, expected, requests);
-      const ours = await load(front, polls, expected, requests);
-      rows.push({
-        "": `${what} (${Math.round(polls.body.length / 1000)} KB asked, ${Math.round(ours.bytes / 1000)} KB answered)`,
-        "front, 1/s": Math.round(ours.requestsPerSecond),
-        "node:http, 1/s": Math.round(limit.requestsPerSecond),
-        ratio: ours.requestsPerSecond / limit.requestsPerSecond,
-        "front, CPU µs": Math.round(ours.cpuUsPerRequest),
-        "node:http, CPU µs": Math.round(limit.cpuUsPerRequest),
-        "CPU ratio": limit.cpuUsPerRequest / ours.cpuUsPerRequest,
-      });
-    };
-    const agent = new Agent();
-    const path = "/v3/discovery:clusters";
-    for (const [name, size] of Object.entries(answerSizes)) {
-      const node = envoyNode(name);
-      const first = { path, body: pollBody("clusters", node) };
-      const { start } = await ask(agent, front.url, first);
-      const version = /"version_info":"([^"]+)"|"versionInfo":"([^"]+)"/.exec(start)?.slice(1).find(Boolean);
-      if (version === undefined) throw new Error(`an answer without a version: ${start.slice(0, 200)}`);
-      if (name === "small") {
-        await compare(
-          "unchanged poll, 304",
-          { path, body: pollBody("clusters", node, { version }) },
-          "/304",
-          304,
-          10_000,
-        );
-        await compare("first poll, node classified", first, `/${size}`, 200, 4_000);
-      }
-      const outdated = { path, body: pollBody("clusters", node, { version: "0" }) };
-      await compare("changed poll", outdated, `/${size}`, 200, size > 1_000_000 ? 400 : 4_000);
+/** CPU time a request: the least of some rounds, since whatever else runs on the machine only adds to it. */
+async function leastCpu(asked: readonly Asked[], expected: number): Promise<ReadonlyMap<Server, Least>> {
+  const least = new Map<Server, Least>();
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { server, request, count } of asked) {
+      const before = await server.cpuUs();
+      const { requestsPerSecond } = await rawLoad(server.url, request, { connections, count, expected });
+      const cpuUs = ((await server.cpuUs()) - before) / count;
+      const known = least.get(server) ?? { cpuUs: Number.POSITIVE_INFINITY, perSecond: 0 };
+      // The first round warms up.
+      if (round > 0)
+        least.set(server, {
+          cpuUs: Math.min(known.cpuUs, cpuUs),
+          perSecond: Math.max(known.perSecond, requestsPerSecond),
+        });
     }
-    agent.destroy();
+  }
+  return least;
+}
+
+async function versionOf(server: Server, classId: AnswerClass): Promise<string> {
+  const body = recordedPoll(classId, { slim: true });
+  const answer = await fetch(server.url + path, { method: "POST", body });
+  const version = /"version_info":"([^"]+)"/.exec(await answer.text())?.[1];
+  if (version === undefined) throw new Error(`an answer without a version: ${answer.status}`);
+  return version;
+}
+
+const pollsOf = (version: string, quick: boolean): readonly Compared[] => {
+  const count = (whole: number) => (quick ? Math.ceil(whole / 20) : whole);
+  const small = `/${answerSizes.small}`;
+  return [
+    {
+      what: "304 to a poll of 77 KB",
+      body: recordedPoll("small", { version, slim: false }),
+      plainPath: "/304",
+      expected: 304,
+      count: count(8_000),
+    },
+    {
+      what: "304 to a slim poll",
+      body: recordedPoll("small", { version, slim: true }),
+      plainPath: "/304",
+      expected: 304,
+      count: count(20_000),
+    },
+    {
+      what: "200, 76 KB, slim",
+      body: recordedPoll("small", { version: "0", slim: true }),
+      plainPath: small,
+      expected: 200,
+      count: count(8_000),
+    },
+    {
+      what: "200, 76 KB, to a first poll of 77 KB",
+      body: recordedPoll("small", { slim: false }),
+      plainPath: small,
+      expected: 200,
+      count: count(4_000),
+    },
+    {
+      what: "200, 1 MB, slim",
+      body: recordedPoll("large", { version: "0", slim: true }),
+      plainPath: `/${answerSizes.large}`,
+      expected: 200,
+      count: count(1_000),
+    },
+  ];
+};
+
+async function pollTable({ report, quick }: BenchOptions): Promise<void> {
+  const front = await childServer("front");
+  const plain = await childServer("plain");
+  const nginx = await nginxServer();
+  try {
+    const version = await versionOf(front, "small");
+    const rows: Row[] = [];
+    for (const poll of pollsOf(version, quick)) {
+      const request = postOf(path, poll.body);
+      const plainly = postOf(poll.plainPath, poll.body);
+      const { count } = poll;
+      const asked: Asked[] = [
+        { server: front, request, count },
+        { server: plain, request: plainly, count },
+        ...(nginx === undefined ? [] : [{ server: nginx, request: plainly, count }]),
+      ];
+      const least = await leastCpu(asked, poll.expected);
+      const of = (server: Server | undefined) => (server === undefined ? undefined : least.get(server));
+      const [ours, bare, fast] = [front, plain, nginx].map(of);
+      rows.push({
+        "": poll.what,
+        "front, CPU µs": ours?.cpuUs ?? "-",
+        "node:http, CPU µs": bare?.cpuUs ?? "-",
+        "times node:http": (ours?.cpuUs ?? 0) / (bare?.cpuUs ?? 1),
+        "nginx, CPU µs": fast?.cpuUs ?? "-",
+        "front, 1/s": Math.round(ours?.perSecond ?? 0),
+        "node:http, 1/s": Math.round(bare?.perSecond ?? 0),
+      });
+    }
     report.table(`Front, polls over ${connections} kept connections`, rows);
   } finally {
-    await Promise.all([front.close(), plain.close()]);
+    for (const server of [front, plain, nginx]) await server?.close();
   }
+}
+
+/** The Worker, as `wrangler dev` runs it: with a proxy of its own before it, which counts too. */
+async function workerdTable({ report, quick }: BenchOptions): Promise<void> {
+  const workerd = await workerdServer();
+  if (workerd === undefined) return;
+  try {
+    const rows: Row[] = [];
+    for (const poll of pollsOf(await versionOf(workerd, "small"), quick)) {
+      const asked = { server: workerd, request: postOf(path, poll.body), count: Math.ceil(poll.count / 20) };
+      const least = (await leastCpu([asked], poll.expected)).get(workerd);
+      rows.push({ "": poll.what, "workerd, CPU µs": least?.cpuUs ?? "-", "1/s": Math.round(least?.perSecond ?? 0) });
+    }
+    report.table("The same polls to the Worker in workerd", rows);
+  } finally {
+    await workerd.close();
+  }
+}
+
+/** Held polls of as many nodes, and one change for all of them. */
+async function heldTable({ report, quick }: BenchOptions): Promise<void> {
+  const front = await childServer("front");
+  const count = quick ? 500 : 5_000;
+  try {
+    const version = await versionOf(front, "middle");
+    const { hostname, port } = new URL(front.url);
+    let answered = 0;
+    let bytes = 0;
+    let all = () => {};
+    const everybody = new Promise<void>((resolve) => {
+      all = resolve;
+    });
+    const sockets = Array.from({ length: count }, (_, node) => {
+      const socket = connect(Number(port), hostname);
+      socket.write(postOf(path, recordedPoll("middle", { version, slim: true, node }), 60_000));
+      let missing: number = answerSizes.middle;
+      socket.on("data", (chunk) => {
+        bytes += chunk.length;
+        missing -= chunk.length;
+        if (missing > 0) return;
+        missing = Number.POSITIVE_INFINITY;
+        answered += 1;
+        if (answered === count) all();
+      });
+      return socket;
+    });
+    // Until all are held: a poll beside them is answered then.
+    await versionOf(front, "middle");
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    if (answered > 0) throw new Error(`${answered} polls were not held`);
+    const startMs = performance.now();
+    await Promise.all([front.change(), everybody]);
+    const tookMs = performance.now() - startMs;
+    const { peakBytes } = await front.used();
+    for (const socket of sockets) socket.destroy();
+    report.table("Front, one change for all who hold a poll", [
+      {
+        "": `${count} held polls, ${Math.round(bytes / count / 1_000)} KB each`,
+        "change to last answer, ms": Math.round(tookMs),
+        "memory at most, MB": Math.round(peakBytes / 1_000_000),
+      },
+    ]);
+  } finally {
+    await front.close();
+  }
+}
+
+export async function frontBench(options: BenchOptions): Promise<void> {
+  await pollTable(options);
+  await heldTable(options);
+  await workerdTable(options);
 }

@@ -5,7 +5,7 @@ import { Hono } from "hono/tiny";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { createBodyPool } from "../../lib/limits/body-pool.ts";
-import { readBody, readChunks } from "../../lib/limits/read-body.ts";
+import { bytesOf, readBody, readChunks } from "../../lib/limits/read-body.ts";
 
 const pool = () => createBodyPool({ bodiesBytes: 1_000 });
 
@@ -50,7 +50,7 @@ describe("readChunks", () => {
     for (const length of [Number.NaN, 0, 5, 6, 60, -1]) {
       const { chunks } = chunked([1, 2, 3]);
       const read = await readChunks(chunks, length, { maxBytes: 60, pool: pool() });
-      expect(read).toMatchObject({ kind: "read", bytes: new Uint8Array([1, 3, 3, 6, 6, 6]) });
+      expect(read.kind === "read" && [...bytesOf(read)]).toEqual([1, 3, 3, 6, 6, 6]);
     }
   });
 
@@ -157,7 +157,7 @@ describe("readBody, behind a Node server", () => {
     const app = new Hono();
     app.post("/", async (c) => {
       const read = await readBody(c, { maxBytes: 100_000, pool: shared });
-      return read.kind === "read" ? c.text(String(read.bytes.length)) : c.text(read.reason, read.status);
+      return read.kind === "read" ? c.text(String(bytesOf(read).length)) : c.text(read.reason, read.status);
     });
     server = await serveHttp(app, 0);
   });

@@ -1,7 +1,7 @@
 import { Hono } from "hono/tiny";
 import type { BodyPool } from "../../limits/body-pool.ts";
 import { limits } from "../../limits/limits.ts";
-import { readBody } from "../../limits/read-body.ts";
+import { bytesOf, readBody } from "../../limits/read-body.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { once, problem } from "./delivery.ts";
 import { judgeGithub, judgeGithubHeaders } from "./github.ts";
@@ -34,7 +34,7 @@ export function forgeHooks({ store, secrets, sources, pool, now, recompiled }: F
     if (early !== undefined) return problem(401, early.reason);
     const read = await readBody(c, bodyLimits);
     if (read.kind === "refused") return problem(read.status, read.reason);
-    const verdict = await judgeGithub(known, header, read.bytes, now());
+    const verdict = await judgeGithub(known, header, bytesOf(read), now());
     switch (verdict.kind) {
       case "refused":
         return problem(401, verdict.reason);
@@ -53,7 +53,7 @@ export function forgeHooks({ store, secrets, sources, pool, now, recompiled }: F
     if (early !== undefined) return problem(401, early.reason);
     const read = await readBody(c, bodyLimits);
     if (read.kind === "refused") return problem(read.status, read.reason);
-    const verdict = await judgeGitlab(known, header, read.bytes);
+    const verdict = await judgeGitlab(known, header, bytesOf(read));
     if (verdict.kind === "refused") return problem(401, verdict.reason);
     return once(store, `gitlab ${source}`, verdict.key, now, recompiled);
   });

@@ -1,5 +1,5 @@
 import type { BodyPool } from "../../limits/body-pool.ts";
-import { type Carrier, readBody } from "../../limits/read-body.ts";
+import { bytesOf, type Carrier, readBody } from "../../limits/read-body.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { once, problem } from "./delivery.ts";
 import { sha256Hex } from "./hmac.ts";
@@ -30,7 +30,7 @@ export function createGuard(store: ObjectStore, pool: BodyPool, now: () => numbe
     if (verdict.kind === "refused") return problem(401, verdict.reason);
     const read = await readBody(carrier, { maxBytes, pool });
     if (read.kind === "refused") return problem(read.status, read.reason);
-    const { bytes } = read;
+    const bytes = bytesOf(read);
     if ((await sha256Hex(bytes)) !== verdict.bodyHash) return problem(401, "the body is not the one that was signed");
     return isOnce ? once(store, "portolan", verdict.key, now, () => act(bytes)) : act(bytes);
   };

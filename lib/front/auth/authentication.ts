@@ -25,8 +25,11 @@ export type Method = (credentials: Credentials) => Promise<Identified> | undefin
 /** Everybody is anyone: for loopback, and for networks that let in whom they should. */
 export const noAuthentication: Authentication = {
   description: "off: whoever can connect is served",
-  identify: async () => ({ kind: "identified", caller: { kind: "anyone" } }),
+  identify: async () => anyone,
 };
+
+/** One object, so that what was found out for it is found again. */
+const anyone: Identified = { kind: "identified", caller: { kind: "anyone" } };
 
 /** Nobody is served: for a platform that is open to the world, until somebody has decided. */
 export const undecidedAuthentication: Authentication = {

@@ -1,5 +1,5 @@
 import { ConnectError } from "@connectrpc/connect";
-import { type Carrier, readBody } from "../../limits/read-body.ts";
+import { bytesOf, type Carrier, readBody } from "../../limits/read-body.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
 import { sentOnce } from "../responses.ts";
@@ -18,9 +18,10 @@ export async function callBinary(
   if (body.kind === "refused") return connectProblem(body.status, body.reason);
   const { signal } = carrier.req.raw;
   const { room, asked, leave } = roomIn(front, signal);
-  asked(body.bytes.length);
+  const bytes = bytesOf(body);
+  asked(bytes.length);
   try {
-    const message = await call.answer(body.bytes, { caller, signal, room });
+    const message = await call.answer(bytes, { caller, signal, room });
     return sentOnce(message, { status: 200, headers: { "content-type": "application/proto" } }, leave);
   } catch (cause) {
     leave();

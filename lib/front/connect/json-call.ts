@@ -1,5 +1,6 @@
-import type { Carrier } from "../../limits/read-body.ts";
+import { type Carrier, readBody } from "../../limits/read-body.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { Asking } from "../asking.ts";
 import type { Caller } from "../auth/caller.ts";
 import { answerDelta, type DeltaPollAnswer } from "../delta-answer.ts";
 import type { Front } from "../front.ts";
@@ -17,10 +18,15 @@ export async function callJson(
   carrier: Carrier,
   caller: Caller,
 ): Promise<Response> {
-  const common = { caller, patienceMs: 0, signal: carrier.req.raw.signal };
+  const asking: Asking = {
+    caller,
+    body: (limits) => readBody(carrier, limits),
+    patienceMs: 0,
+    signal: () => carrier.req.raw.signal,
+  };
   return method === "delta"
-    ? toResponse(await answerDelta(front, carrier, { ...common, type: undefined, shape: "stream" }))
-    : toResponse(await answerPoll(front, carrier, { ...common, type: method }));
+    ? toResponse(await answerDelta(front, { ...asking, type: undefined, shape: "stream" }))
+    : toResponse(await answerPoll(front, asking, method));
 }
 
 function toResponse(answer: PollAnswer | DeltaPollAnswer) {

@@ -1,6 +1,6 @@
 import { type ConnectRouterOptions, createConnectRouter, createContextValues } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalHandler } from "@connectrpc/connect/protocol";
-import { readChunks } from "../../limits/read-body.ts";
+import { bytesOf, readChunks } from "../../limits/read-body.ts";
 import { refusalOf } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
 import { callerKey, type DiscoveryCall, readOptions, roomKey } from "./calls.ts";
@@ -57,8 +57,9 @@ async function* wholeBody(
 ) {
   const read = await readChunks(chunks ?? null, Number.NaN, { maxBytes, pool: front.bodies });
   if (read.kind === "refused") throw connectErrorOf(read);
-  asked(read.bytes.length);
-  yield read.bytes;
+  const bytes = bytesOf(read);
+  asked(bytes.length);
+  yield bytes;
 }
 
 /** The same pieces; tells when they were taken to the end, or nobody wants any more. Not a generator, which tells only if it was begun. */

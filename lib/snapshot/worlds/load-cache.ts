@@ -53,16 +53,19 @@ export function createLoadCache<K, V>(options: {
     return entry.promise;
   }
 
+  async function patiently(entry: Entry<V>, key: K, name: string): Promise<V> {
+    return (await settledWithin(entry.promise, options.patienceMs ?? 3_000)) ? entry.promise : load(key, name);
+  }
+
   return {
-    async get(key) {
+    get(key) {
       const name = options.nameOf(key);
       const entry = entries.get(name);
       if (entry === undefined) return load(key, name);
       // Maps iterate in order of insertion: the entry moves to the young end.
       entries.delete(name);
       entries.set(name, entry);
-      if (entry.loaded) return entry.promise;
-      return (await settledWithin(entry.promise, options.patienceMs ?? 3_000)) ? entry.promise : load(key, name);
+      return entry.loaded ? entry.promise : patiently(entry, key, name);
     },
   };
 }

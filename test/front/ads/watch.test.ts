@@ -10,7 +10,7 @@ import {
 } from "../../../lib/front/ads/watch.ts";
 import type { ResourceType } from "../../../lib/snapshot/resource-type.ts";
 
-const tree = { version: "t1", segments: [] };
+const tree = { version: "t1", segments: [], parts: [] };
 const whole = (type: ResourceType, before: Watch | undefined, request: Partial<WholeRequest>) =>
   askedWhole(type, before, { names: [], version: "", nonce: "", error: undefined, ...request });
 const delta = (type: ResourceType, before: Watch | undefined, request: Partial<DeltaRequest>) =>

@@ -1,0 +1,129 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { unreachable } from "../config/diagnostic.ts";
+import { readIncoming } from "../limits/read-incoming.ts";
+import { refusalOf } from "./auth/guard.ts";
+import type { ChunkedBody } from "./discovery-body.ts";
+import { answerCall, type DiscoveryCall, failure, patienceHeader, readCall } from "./discovery-call.ts";
+import type { Front } from "./front.ts";
+import { changedHeaders } from "./responses.ts";
+
+/**
+ * Answers the calls under `/v3/` straight from Node's requests and into its responses: a request and a response of the web's kind
+ * around each would cost more than the answer. What is answered is `answerCall`'s to say, as it is for every other server.
+ *
+ * @returns whether the request is such a call; any other is left to the app
+ */
+export function nodeCalls(front: Front): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const paths = createPaths();
+  return (request, response) => {
+    const call = request.method === "POST" ? paths.callOf(request.url ?? "") : undefined;
+    if (call === undefined) return false;
+    answer(front, call, request, response)
+      .catch((cause: unknown) => sendResponse(response, failure(front, cause)))
+      .catch(() => response.destroy());
+    return true;
+  };
+}
+
+/** What URLs ask for; the few that everybody uses are read once. */
+function createPaths() {
+  const known = new Map<string, DiscoveryCall | undefined>();
+  return {
+    callOf(url: string): DiscoveryCall | undefined {
+      const before = known.get(url);
+      if (before !== undefined) return before;
+      const call = callAt(url);
+      if (call !== undefined && known.size < maxKnownPaths) known.set(url, call);
+      return call;
+    },
+  };
+}
+
+const maxKnownPaths = 100;
+
+/** @returns undefined for what the app is to read, and perhaps refuse */
+function callAt(text: string): DiscoveryCall | undefined {
+  const url = URL.parse(text, "http://front");
+  const name = url === null ? undefined : /^\/v3\/([^/]+)$/.exec(url.pathname)?.[1];
+  if (url === null || name === undefined) return undefined;
+  try {
+    return readCall(decodeURIComponent(name), url.searchParams.get("shape"));
+  } catch {
+    return undefined;
+  }
+}
+
+async function answer(
+  front: Front,
+  call: DiscoveryCall,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const header = (name: string) => {
+    const value = request.headers[name];
+    return typeof value === "string" ? value : value?.join(", ");
+  };
+  const found = await front.authentication.identify({ header });
+  const refusal = refusalOf(found, "node");
+  if (refusal !== undefined || found.kind === "refused") return sendResponse(response, refusal);
+  const answered = await answerCall(front, call, {
+    caller: found.caller,
+    body: (limits) => readIncoming(request, limits),
+    patienceMs: Number(header(patienceHeader)) || 0,
+    signal: () => goneSignal(response),
+  });
+  switch (answered.kind) {
+    case "unchanged":
+      response.writeHead(304).end();
+      return;
+    case "changed":
+      return sendBody(response, answered.body);
+    case "other":
+      return sendResponse(response, answered.response);
+    default:
+      return unreachable(answered);
+  }
+}
+
+/** Fires when the connection ends before the answer. */
+function goneSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (response.closed) controller.abort();
+  else response.once("close", () => controller.abort());
+  return controller.signal;
+}
+
+async function sendBody(response: ServerResponse, body: ChunkedBody): Promise<void> {
+  const { sent = () => {} } = body;
+  if (response.closed) return sent();
+  response.once("close", sent);
+  response.writeHead(200, changedHeaders(body.bytes));
+  if (body.whole !== undefined) {
+    response.end(body.whole);
+    return;
+  }
+  for await (const piece of body.chunks()) {
+    if (response.closed) return;
+    if (!response.write(piece)) await drained(response);
+  }
+  response.end();
+}
+
+/** Until there is room for more, or nobody to take it. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off("drain", go).off("close", go);
+      resolve();
+    };
+    response.on("drain", go).on("close", go);
+  });
+}
+
+/** What is rare comes as a response of the web's kind. */
+async function sendResponse(response: ServerResponse, answer: Response | undefined): Promise<void> {
+  if (answer === undefined || response.headersSent) return void response.destroy();
+  const body = Buffer.from(await answer.arrayBuffer());
+  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), "content-length": body.length });
+  response.end(body);
+}
