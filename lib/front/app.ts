@@ -8,6 +8,7 @@ import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
 import type { Refused } from "./outcome.ts";
 import { answerPoll } from "./poll.ts";
+import { createProof } from "./proof.ts";
 import { bodyResponse, problem } from "./responses.ts";
 import { answerSecret, secretResponse } from "./secret-answer.ts";
 
@@ -44,6 +45,19 @@ export function frontApp(front: Front): Hono {
       default:
         return unreachable(answer);
     }
+  });
+
+  const proof = createProof(front);
+  app.get("/v3/head", async (c) => {
+    const head = await front.heads.current();
+    return head === undefined ? problem(503, "nothing was published yet") : c.json(head);
+  });
+
+  app.get("/v3/blobs/:hash", async (c) => {
+    const text = await proof.blob(c.req.param("hash"));
+    return text === undefined
+      ? problem(404, "there is no such blob here")
+      : c.body(text, 200, { "content-type": "application/json" });
   });
 
   app.get("/healthz", async (c) => {
