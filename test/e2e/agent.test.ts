@@ -304,6 +304,11 @@ describe("an Envoy with an agent", () => {
   it("puts what was taken before in the place of a file that is not whole", async () => {
     const first = await start();
     await isLive(first);
+    // Listeners are the last that is asked for.
+    await eventually(
+      () => readdir(join(folder, "good")),
+      (names) => names.includes("lds.json"),
+    );
     await first.end("SIGTERM");
     for (const path of ["cds.json", join("rds", (await readdir(join(folder, "rds")))[0] ?? "")]) {
       const whole = await readFile(join(folder, path), "utf8");
