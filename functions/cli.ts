@@ -1,8 +1,13 @@
 #!/usr/bin/env node
 import { patience } from "../lib/cli/patience.ts";
-import { runCli } from "../lib/cli/program.ts";
 import { processTerminal } from "../lib/cli/terminal.ts";
 
-const isOver = patience(process.argv, process.stderr.isTTY);
-process.exitCode = await runCli(process.argv, processTerminal(isOver));
-isOver();
+// An agent runs as long as its Envoy: it loads what it needs, and not the compiler.
+if (process.argv[2] === "agent") {
+  await import("./agent.node.ts");
+} else {
+  const { runCli } = await import("../lib/cli/program.ts");
+  const isOver = patience(process.argv, process.stderr.isTTY);
+  process.exitCode = await runCli(process.argv, processTerminal(isOver));
+  isOver();
+}

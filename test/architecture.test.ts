@@ -21,7 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   limits: [],
   secrets: ["storage"],
   front: ["snapshot", "storage", "limits", "secrets"],
-  agent: ["snapshot"],
+  agent: ["snapshot", "storage"],
 };
 
 /** Package → rooms that may import it. A package that is not listed may be imported by cli, functions and test only. */

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { registerAgent } from "./agent.ts";
 import { registerBootstrap } from "./bootstrap.ts";
 import { registerBootstrapV1 } from "./bootstrap-v1.ts";
 import { registerCollect } from "./collect/commands.ts";
@@ -23,6 +24,7 @@ const commands: readonly Register[] = [
   registerCollect,
   registerBootstrap,
   registerBootstrapV1,
+  registerAgent,
   registerValidate,
   registerAnalyze,
   registerApply,

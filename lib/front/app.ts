@@ -6,6 +6,7 @@ import { answerCall, failure, noSuchCall, patienceHeader, readCall } from "./dis
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
+import { createProof } from "./proof.ts";
 import { bodyResponse, problem } from "./responses.ts";
 
 /** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
@@ -34,6 +35,19 @@ export function frontApp(front: Front): Hono {
       default:
         return unreachable(answer);
     }
+  });
+
+  const proof = createProof(front);
+  app.get("/v3/head", async (c) => {
+    const head = await front.heads.current();
+    return head === undefined ? problem(503, "nothing was published yet") : c.json(head);
+  });
+
+  app.get("/v3/blobs/:hash", async (c) => {
+    const text = await proof.blob(c.req.param("hash"));
+    return text === undefined
+      ? problem(404, "there is no such blob here")
+      : c.body(text, 200, { "content-type": "application/json" });
   });
 
   app.get("/healthz", async (c) => {

@@ -41,6 +41,7 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
   const { node } = request;
   const by = { nodeId: node.id, caller: poll.caller };
   if (type === "clusters") front.confirmations.told(by, request.version ?? "");
+  const who = { nodeId: node.id, type };
   for (;;) {
     const count = front.confirmations.count(by);
     const switching = switchingOf(front, { node, caller: poll.caller, shape: poll.shape });
@@ -48,6 +49,16 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
     const delta = await deltaNow(front, served.loaded, { type, shape: poll.shape, caller: poll.caller }, request);
     if ("kind" in delta) return delta;
+    if (request.complaint === undefined) front.said.mended(who);
+    else if (delta.version === request.version) {
+      const { words: error, names } = request.complaint;
+      const { version, classId } = delta;
+      front.said.refused(who, {
+        answer: { version, kept: undefined, classId, root: served.loaded.hash },
+        names,
+        error,
+      });
+    }
     if (delta.version !== request.version && !(await isOfLater(front, served, { ...poll, type }, request))) {
       const leave = front.answers.tryEnter(ownBytes(delta));
       if (leave === undefined) return refuse(503, "busy", "too many answers are under way; try again");
@@ -81,8 +92,8 @@ export async function deltaNow(
   front: Front,
   loaded: LoadedRoot,
   { type, shape, caller }: { readonly type: ResourceType; readonly shape: ShapeName; readonly caller: Caller },
-  { node, typeUrl, names, known }: Omit<DeltaRequest, "version" | "bytes">,
-): Promise<DeltaAnswer | Refused> {
+  { node, typeUrl, names, known }: Omit<DeltaRequest, "version" | "bytes" | "complaint">,
+): Promise<(DeltaAnswer & { readonly classId: string }) | Refused> {
   if (typeUrl !== undefined && typeUrl !== typeUrlOf(type)) {
     return refuse(
       400,
@@ -92,8 +103,9 @@ export async function deltaNow(
   }
   const placement = await front.place(loaded, node, caller);
   if (placement.kind !== "placed") return refuseUnplaced(placement);
-  const delta = await deltaFor(front.reader, loaded, { classId: placement.classId, shape, type, names, known });
-  return delta ?? refuse(404, "unknown-node", `there is no class "${placement.classId}"`);
+  const { classId } = placement;
+  const delta = await deltaFor(front.reader, loaded, { classId, shape, type, names, known });
+  return delta === undefined ? refuse(404, "unknown-node", `there is no class "${classId}"`) : { ...delta, classId };
 }
 
 /** About what an answer takes besides the stored texts, in bytes: its list, and the names that its reader came with, twice. */

@@ -11,8 +11,16 @@ export interface DeltaRequest extends Subscription {
   readonly typeUrl: string | undefined;
   /** Version of the whole type at its last answer, sent as `response_nonce`; undefined at first. */
   readonly version: string | undefined;
+  /** What its Envoy refuses of that version; undefined when it takes all of it. */
+  readonly complaint: Complaint | undefined;
   /** About what it takes to remember the request. */
   readonly bytes: number;
+}
+
+/** `error_detail`: what an Envoy said, and of which resources. */
+export interface Complaint {
+  readonly words: string;
+  readonly names: readonly string[];
 }
 
 /** What a reader wants and has. */
@@ -24,6 +32,8 @@ export interface Subscription {
 }
 
 export type ReadDelta = { readonly request: DeltaRequest } | { readonly problem: string };
+
+const maxComplaintNames = 50;
 
 /** Reads a DeltaDiscoveryRequest in proto JSON, with proto or camelCase names. */
 export function readDelta(body: string, limits: Limits, lists?: ExtensionLists): ReadDelta {
@@ -51,9 +61,21 @@ export function readDelta(body: string, limits: Limits, lists?: ExtensionLists):
       typeUrl: typeUrl || undefined,
       ...subscription,
       version: nonce || undefined,
+      complaint: readComplaint(json.error_detail ?? json.errorDetail, limits),
       bytes,
     },
   };
+}
+
+/** A google.rpc.Status, whose details may name resources (google.rpc.ResourceInfo). */
+function readComplaint(status: unknown, limits: Limits): Complaint | undefined {
+  if (!isRecord(status)) return undefined;
+  const { message, details } = status;
+  const names = (Array.isArray(details) ? details.slice(0, maxComplaintNames) : []).flatMap((detail: unknown) => {
+    const name = isRecord(detail) ? (detail.resource_name ?? detail.resourceName) : undefined;
+    return isName(name, limits) ? [name] : [];
+  });
+  return { words: typeof message === "string" ? message : "", names };
 }
 
 /** What the lists of a request come to: without names, or with `*`, everything is wanted. */

@@ -10,6 +10,7 @@ import type { ShareNode } from "../snapshot/head/share.ts";
 import type { SigningJwk } from "../snapshot/head/signing-keys.ts";
 import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { createSaidRefusals, type SaidRefusals } from "./ads/said-refusals.ts";
 import { type Authentication, noAuthentication } from "./auth/authentication.ts";
 import type { Caller } from "./auth/caller.ts";
 import { type Confirmations, memoryConfirmations } from "./confirmations.ts";
@@ -85,6 +86,8 @@ export interface Front {
    * before.
    */
   place(loaded: LoadedRoot, claims: NodeClaims, caller: Caller): Promise<Placement>;
+  /** Refusals that agents tell of, in delta requests. */
+  readonly said: SaidRefusals;
   /** Where else refusals are heard of than in polls; streams add theirs. */
   readonly heard: (() => Promise<readonly ExplainedRefusal[]>)[];
   readonly onRefusal: (refusal: Refusal) => void;
@@ -125,7 +128,8 @@ export function createFront(options: FrontOptions): Front {
   };
   const refusals = createRefusalWatch(now, onRefusal, limits);
   const strangers = createStrangerWatch(now, options.onStranger ?? (() => {}), limits.refusalMs);
-  const heard: Front["heard"] = [];
+  const said = createSaidRefusals(reader, now, onRefusal, limits, limits.refusalMs);
+  const heard: Front["heard"] = [said.explained];
   const places = createPlaces(reader);
   const stateAt = createStates();
   /** Roots that were served, the latest last. */
@@ -178,6 +182,7 @@ export function createFront(options: FrontOptions): Front {
       }
       return explained;
     },
+    said,
     heard,
     onRefusal,
     onError,

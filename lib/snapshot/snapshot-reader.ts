@@ -59,6 +59,8 @@ export interface SnapshotReader {
   tree(root: Root, type: ResourceType, index: number): Promise<LoadedTree>;
   /** The parts of a tree, each with its segments and a key that names them. */
   parts(root: Root, type: ResourceType, index: number): Promise<readonly LoadedPart[]>;
+  /** Version of such an answer, for whoever needs no more of it. */
+  treeVersion(root: Root, type: ResourceType, index: number): Promise<string | undefined>;
   /** Every blob that a type's table names, the table among them. */
   blobsOfType(root: Root, type: ResourceType): Promise<ReadonlySet<string>>;
   /** What resources a segment has, by name. The text of a long one is not read. */
@@ -223,6 +225,7 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
         })),
       );
     },
+    treeVersion: async (root, type, index) => (await tables.get(root.tables[type])).trees[index]?.version,
     async blobsOfType(root, type) {
       const table = await tables.get(root.tables[type]);
       const segments = (await Promise.all(table.parts.map(segmentsOf))).flat();

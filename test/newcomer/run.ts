@@ -55,7 +55,7 @@ async function problemOf({ text, mark }: CommandBlock): Promise<string | undefin
   // The other command is up when it says how to stop it; the block is done while it runs. What the one before said is gone by then.
   const script = `rm -f beside.log; touch beside.log
     ${mark.command} > beside.log 2>&1 & other=$!
-    for i in $(seq 600); do grep -q Ctrl-C beside.log && break; sleep 0.1; done
+    for i in $(seq 600); do grep -q -e Ctrl-C -e '^serving' beside.log && break; sleep 0.1; done
     (${text}\n) || code=$?
     kill $other; wait $other || true; [ -z "\${code-}" ] || cat beside.log; exit "\${code-0}"`;
   return ran(script, undefined);

@@ -4,7 +4,7 @@ import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { type ExplainedRefusal, ifThere, type Suspect } from "../explain-refusal.ts";
 import type { Refusal } from "../refusals.ts";
 import { findResource } from "../select-resources.ts";
-import type { Asked } from "./watch.ts";
+import type { SentAnswer } from "./watch.ts";
 
 /** Who refuses what: the types of one node. */
 export interface Refuser {
@@ -12,9 +12,16 @@ export interface Refuser {
   readonly type: ResourceType;
 }
 
-/** What nodes say on their streams that they do not take. */
+/** What is refused: an answer, and of it the resources that the words are about. */
+export interface SaidRefusal {
+  readonly answer: Pick<SentAnswer, "kept" | "version" | "classId" | "root">;
+  readonly names: readonly string[];
+  readonly error: string;
+}
+
+/** What nodes say, on their streams or by their agents, that they do not take. */
 export interface SaidRefusals {
-  refused(who: Refuser, said: NonNullable<Asked["refusal"]>): void;
+  refused(who: Refuser, said: SaidRefusal): void;
   /** To be told when nothing is refused any more, and when the stream is over: what stands after it, the next one says again. */
   mended(who: Refuser): void;
   /** The latest first, each with what it is about. */
@@ -25,18 +32,23 @@ interface Said {
   readonly refusal: Refusal;
   readonly resources: readonly string[];
   readonly bytes: number;
+  readonly saidMs: number;
 }
 
 /** What is kept of a node's own words, in characters, and of the names of what it refuses. */
 const maxWords = 2_000;
 const maxResources = 50;
 
-/** @param onRefusal told once of each version that a node refuses */
+/**
+ * @param onRefusal told once of each version that a node refuses
+ * @param forgetMs how long what was said stands that is not said again; nodes on streams say when it is over
+ */
 export function createSaidRefusals(
   reader: SnapshotReader,
   now: () => number,
   onRefusal: (refusal: Refusal) => void,
   { refusalBytes, refusals }: Pick<Limits, "refusalBytes" | "refusals">,
+  forgetMs = Number.POSITIVE_INFINITY,
 ): SaidRefusals {
   /** The one said longest ago first. */
   const kept = new Map<string, Said>();
@@ -63,7 +75,7 @@ export function createSaidRefusals(
         (sum, { length }) => sum + 2 * length,
         600 + 4 * who.nodeId.length + 2 * error.length,
       );
-      kept.set(key, { refusal, resources, bytes: size });
+      kept.set(key, { refusal, resources, bytes: size, saidMs: now() });
       bytes += size;
       for (const oldest of kept.keys()) {
         if (bytes <= refusalBytes) break;
@@ -73,6 +85,8 @@ export function createSaidRefusals(
     },
     mended: (who) => forget(keyOf(who)),
     async explained() {
+      const goneMs = now() - forgetMs;
+      for (const [key, { saidMs }] of kept) if (saidMs < goneMs) forget(key);
       const latest = [...kept.values()].reverse().slice(0, refusals);
       return Promise.all(
         latest.map(async ({ refusal, resources }) => ({

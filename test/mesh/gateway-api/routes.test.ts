@@ -3,6 +3,7 @@ import { compile } from "../../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/directory.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
+import { resourcesIn } from "../../../lib/snapshot/compiled.ts";
 
 /** A Gateway with a pod behind it, and services that routes name. */
 const shop = `
@@ -53,7 +54,9 @@ function compiled(...routes: readonly Route[]) {
 
 /** The routes of the gateway's one table, in order. */
 function routesOf(...routes: readonly Route[]) {
-  const tables = compiled(...routes).classes.flatMap(({ poll }) => poll.routes.map(({ text }) => JSON.parse(text)));
+  const tables = compiled(...routes).classes.flatMap(({ poll }) =>
+    resourcesIn(poll.routes).map(({ text }) => JSON.parse(text)),
+  );
   return tables
     .find(({ name }) => name === "http.80")
     ?.virtualHosts.flatMap((host: { routes: unknown }) => host.routes);

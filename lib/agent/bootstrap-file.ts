@@ -1,0 +1,73 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PortolanError } from "../config/diagnostic.ts";
+import type { AgentNode } from "./held/node.ts";
+
+/** A bootstrap as the agent uses it. */
+export interface AgentBootstrap {
+  readonly node: AgentNode;
+  /** With clusters and listeners from the agent's folder, wherever they came from before. */
+  readonly text: string;
+  readonly isGateway: boolean;
+}
+
+/** Where an Envoy reads clusters and listeners from. */
+const fileResources = (folder: string) => ({
+  cdsConfig: { pathConfigSource: { path: join(folder, "cds.json") }, resourceApiVersion: "V3" },
+  ldsConfig: { pathConfigSource: { path: join(folder, "lds.json") }, resourceApiVersion: "V3" },
+});
+
+/**
+ * Reads a bootstrap in JSON, of whatever transport.
+ *
+ * @param folder of the agent
+ * @throws PortolanError when it cannot be read, or says of no node
+ */
+export async function readBootstrap(file: string, folder: string): Promise<AgentBootstrap> {
+  const json = await readJson(file);
+  const { node } = json;
+  if (!isRecord(node) || typeof node.id !== "string" || node.id === "")
+    throw new PortolanError(
+      `${file} is no bootstrap with a node; \`portolan bootstrap POD.NAMESPACE --json\` writes one`,
+    );
+  const { dynamic_resources: _snake, dynamicResources: _camel, ...rest } = json;
+  const { id, cluster, metadata, locality } = node;
+  return {
+    node: {
+      id,
+      cluster: typeof cluster === "string" ? cluster : "",
+      metadata: isRecord(metadata) ? metadata : {},
+      ...(isRecord(locality) ? { locality: localityOf(locality) } : {}),
+    },
+    text: `${JSON.stringify({ ...rest, dynamicResources: fileResources(folder) }, undefined, 2)}\n`,
+    isGateway: id.startsWith("router~"),
+  };
+}
+
+async function readJson(file: string): Promise<Readonly<Record<string, unknown>>> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (cause) {
+    throw new PortolanError(
+      `cannot read the bootstrap ${file}: ${cause instanceof Error ? cause.message : String(cause)}; \`portolan bootstrap POD.NAMESPACE --json > ${file}\` writes one`,
+      [],
+      cause,
+    );
+  }
+  try {
+    const json: unknown = JSON.parse(text);
+    if (isRecord(json)) return json;
+  } catch {
+    // Said below.
+  }
+  throw new PortolanError(`${file} is no JSON object: \`portolan bootstrap\` writes JSON with --json`);
+}
+
+function localityOf(json: Readonly<Record<string, unknown>>): NonNullable<AgentNode["locality"]> {
+  const text = (value: unknown) => (typeof value === "string" ? value : "");
+  return { region: text(json.region), zone: text(json.zone), subZone: text(json.subZone ?? json.sub_zone) };
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

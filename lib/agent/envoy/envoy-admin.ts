@@ -1,0 +1,74 @@
+import { Agent, request } from "node:http";
+
+/** The admin interface of an Envoy, as far as the agent asks. */
+export interface EnvoyAdmin {
+  /** `LIVE`, `INITIALIZING`, `PRE_INITIALIZING`, `DRAINING`; undefined when nobody answers. */
+  state(): Promise<string | undefined>;
+  /** Versions of everything that it has taken from files, whatever it belongs to; undefined when nobody answers. */
+  versions(): Promise<ReadonlySet<string> | undefined>;
+  /** Value of a gauge. */
+  gauge(name: string): Promise<number | undefined>;
+  /** @returns whether it was answered well */
+  post(path: string): Promise<boolean>;
+  /** Text of a page; undefined when nobody answers. */
+  page(path: string): Promise<string | undefined>;
+  close(): void;
+}
+
+const timeoutMs = 5_000;
+
+/** Longest page that is read. */
+const maxPageBytes = 64 * 1024 * 1024;
+
+/** @param address `host:port`, as Envoy writes it into the file of `--admin-address-path` */
+export function envoyAdmin(address: string): EnvoyAdmin {
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  const base = new URL(`http://${address}`);
+
+  const ask = (path: string, method: "GET" | "POST") =>
+    new Promise<{ readonly status: number; readonly body: string } | undefined>((resolve) => {
+      const begun = request(new URL(path, base), { method, agent, timeout: timeoutMs }, (response) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        response.on("data", (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > maxPageBytes) begun.destroy();
+          else chunks.push(chunk);
+        });
+        response.once("error", () => resolve(undefined));
+        response.once("end", () =>
+          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") }),
+        );
+      });
+      begun.once("timeout", () => begun.destroy());
+      begun.once("error", () => resolve(undefined));
+      begun.once("close", () => resolve(undefined));
+      begun.end();
+    });
+  const page = async (path: string) => {
+    const answer = await ask(path, "GET");
+    return answer?.status === 200 ? answer.body : undefined;
+  };
+
+  return {
+    async state() {
+      // Answers 503 with the state until it is live.
+      const answer = await ask("/ready", "GET");
+      return answer?.body.trim();
+    },
+    async versions() {
+      const text = await page("/stats?type=TextReadouts&filter=version_text$");
+      if (text === undefined) return undefined;
+      return new Set([...text.matchAll(/version_text: "(.*)"/g)].map(([, version = ""]) => version));
+    },
+    async gauge(name) {
+      const filter = encodeURIComponent(`^${name.replaceAll(".", "\\.")}$`);
+      const text = await page(`/stats?type=Gauges&filter=${filter}`);
+      const value = text === undefined ? undefined : / (\d+)$/.exec(text.trim())?.[1];
+      return value === undefined ? undefined : Number(value);
+    },
+    post: async (path) => (await ask(path, "POST"))?.status === 200,
+    page,
+    close: () => agent.destroy(),
+  };
+}

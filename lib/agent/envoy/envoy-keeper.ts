@@ -1,0 +1,118 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { adoptEnvoy, bootstrapComplaint, type EnvoyOptions, type EnvoyProcess, startEnvoy } from "./envoy-process.ts";
+import { createRestarts } from "./restarts.ts";
+
+/** Keeps an Envoy running: starts it, takes over one that runs already, and starts it again, after a pause, when it has ended. */
+export interface EnvoyKeeper {
+  current(): EnvoyProcess | undefined;
+  /** Whether one may be started now. */
+  mayStart(): boolean;
+  /** When the next one may be started, on the clock of `performance.now`; undefined while one runs. */
+  startsAtMs(): number | undefined;
+  /** @throws PortolanError when there is no such program, or it refuses its bootstrap and there is none before it */
+  start(): Promise<void>;
+  /** Exit code of the agent, when Envoy has ended too often. */
+  gaveUp(): number | undefined;
+  starts(): number;
+  /** Nothing is said any more when it ends. */
+  release(): void;
+}
+
+export interface EnvoyKeeperOptions extends EnvoyOptions {
+  /** So many ends in a row are the last; undefined: none are. */
+  readonly maxRestarts: number | undefined;
+  readonly say: (line: string) => void;
+  /** Told when it has ended, and when it may be started again. */
+  readonly onChange: () => void;
+}
+
+/** Name of the bootstrap in the agent's folder, and in `good/` of the last one that an Envoy was started with. */
+export const bootstrapName = "envoy.json";
+
+const startArgs = [
+  ...["--disable-hot-restart", "--drain-time-s", "45", "--drain-strategy", "immediate"],
+  ...["--file-flush-interval-msec", "1000", "--reject-unknown-dynamic-fields", "-l", "warning"],
+];
+
+export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<EnvoyKeeper> {
+  const { folder, maxRestarts, say, onChange } = options;
+  const bootstrap = join(folder, bootstrapName);
+  const goodBootstrap = join(folder, "good", bootstrapName);
+  const restarts = createRestarts();
+  let envoy: EnvoyProcess | undefined;
+  let startedMs = performance.now();
+  let notBeforeMs = 0;
+  let exitCode: number | undefined;
+  let starts = 0;
+  let isReleased = false;
+
+  function watch(process: EnvoyProcess): void {
+    envoy = process;
+    startedMs = performance.now();
+    process.ended.then(async (how) => {
+      await process.log.read();
+      envoy = undefined;
+      if (isReleased) return;
+      const { pauseMs, inARow } = restarts.ended(performance.now() - startedMs);
+      notBeforeMs = performance.now() + pauseMs;
+      const said = process.log.lastErrors().at(-1);
+      const last = said === undefined ? "" : `; it said last: ${oneLine(said)}`;
+      const loop = inARow < 3 ? "" : `, for the ${inARow}th time in a row soon after its start`;
+      if (maxRestarts !== undefined && inARow > maxRestarts) {
+        exitCode = codeOf(how);
+        say(`Envoy ended (${how})${loop}${last}; that was once too often`);
+      } else {
+        say(`Envoy ended (${how})${loop}${last}; it is started again in ${pauseMs / 1_000} s`);
+        setTimeout(onChange, pauseMs);
+      }
+      onChange();
+    });
+  }
+
+  /** The bootstrap to start with: the new one, or the last one that was taken. */
+  async function usableBootstrap(): Promise<string> {
+    const complaint = await bootstrapComplaint(options, bootstrap);
+    if (complaint === undefined) return bootstrap;
+    const refusal = `Envoy refuses its bootstrap, ${bootstrap}: ${oneLine(complaint)}`;
+    if ((await bootstrapComplaint(options, goodBootstrap)) !== undefined) throw new PortolanError(refusal);
+    say(`${refusal}; it is started with the last one that it took`);
+    return goodBootstrap;
+  }
+
+  const adopted = await adoptEnvoy(options);
+  if (adopted !== undefined) {
+    say(`Envoy, process ${adopted.pid}, still runs from before: going on with it`);
+    watch(adopted);
+  }
+
+  return {
+    current: () => envoy,
+    mayStart: () => envoy === undefined && exitCode === undefined && performance.now() >= notBeforeMs,
+    startsAtMs: () => (envoy === undefined ? notBeforeMs : undefined),
+    async start() {
+      const file = await usableBootstrap();
+      watch(await startEnvoy(options, file, startArgs));
+      starts += 1;
+      if (file !== bootstrap) return;
+      await mkdir(dirname(goodBootstrap), { recursive: true });
+      // A disk that is full has the one before.
+      await copyFile(bootstrap, goodBootstrap).catch(() => {});
+    },
+    gaveUp: () => exitCode,
+    starts: () => starts,
+    release() {
+      isReleased = true;
+    },
+  };
+}
+
+/** What an agent ends with whose Envoy has ended so. */
+function codeOf(how: string): number {
+  const code = Number(/^exit code (\d+)$/.exec(how)?.[1] ?? Number.NaN);
+  return Number.isNaN(code) || code === 0 ? 1 : code;
+}
+
+/** Words of several lines, for a log. */
+export const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, 1_000);

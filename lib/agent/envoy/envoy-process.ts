@@ -1,0 +1,144 @@
+import { execFile, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { replaceFile } from "../files/replace-file.ts";
+import { identityOf, isAlive, type ProcessIdentity, readIdentity } from "../process-identity.ts";
+import { type EnvoyAdmin, envoyAdmin } from "./envoy-admin.ts";
+import { type EnvoyLog, envoyLog } from "./envoy-log.ts";
+
+/** An Envoy that the agent has started, or that one before it has. */
+export interface EnvoyProcess {
+  readonly pid: number;
+  /** Whether an agent before this one has started it. */
+  readonly isAdopted: boolean;
+  readonly log: EnvoyLog;
+  /** How it ended, in words: `exit code 1`, `SIGKILL`, or that it is gone. */
+  readonly ended: Promise<string>;
+  isRunning(): boolean;
+  /** Its admin interface, once it has said where that is. */
+  admin(): Promise<EnvoyAdmin | undefined>;
+  kill(signal: "SIGTERM" | "SIGKILL"): void;
+}
+
+export interface EnvoyOptions {
+  /** Program. */
+  readonly envoy: string;
+  /** Besides those that the agent gives. */
+  readonly args: readonly string[];
+  /** Where its log, its address and its number are written. */
+  readonly folder: string;
+  /** Told of each line of its log. */
+  readonly onLine: (line: string) => void;
+}
+
+const names = { log: "envoy.log", admin: "envoy.admin", pid: "envoy.pid" } as const;
+
+/** How often to look after an Envoy that is not a child of this process. */
+const lookMs = 250;
+
+/**
+ * What Envoy says against a bootstrap.
+ *
+ * @returns undefined when it takes it
+ * @throws PortolanError when there is no such program
+ */
+export async function bootstrapComplaint(
+  { envoy, args }: Pick<EnvoyOptions, "envoy" | "args">,
+  bootstrap: string,
+): Promise<string | undefined> {
+  try {
+    await promisify(execFile)(envoy, ["--mode", "validate", "-c", bootstrap, "-l", "error", ...args]);
+    return undefined;
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "EACCES"))
+      throw new PortolanError(`cannot run ${envoy}: ${cause.message}; name an Envoy with --envoy`, [], cause);
+    const said = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
+    return said.split("\n").slice(-3).join(" ").slice(0, 1_000) || String(cause);
+  }
+}
+
+/** Starts an Envoy that goes on when its agent is killed. @throws PortolanError when there is no such program */
+export async function startEnvoy(
+  options: EnvoyOptions,
+  bootstrap: string,
+  defaults: readonly string[],
+): Promise<EnvoyProcess> {
+  const { folder, envoy, args, onLine } = options;
+  const paths = pathsIn(folder);
+  await rm(paths.admin, { force: true });
+  const log = await envoyLog(paths.log, onLine);
+  const file = openSync(paths.log, "a", 0o644);
+  const child = spawn(envoy, ["-c", bootstrap, "--admin-address-path", paths.admin, ...defaults, ...args], {
+    stdio: ["ignore", file, file],
+    // Ctrl-C in a terminal reaches the agent alone, which drains first.
+    detached: true,
+  });
+  closeSync(file);
+  let isRunning = true;
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => {
+      isRunning = false;
+      resolve(signal ?? `exit code ${code}`);
+    });
+    child.once("error", (cause) => {
+      isRunning = false;
+      resolve(cause.message);
+    });
+  });
+  if (child.pid === undefined)
+    throw new PortolanError(`cannot run ${envoy}: ${await ended}; name an Envoy with --envoy`);
+  // A full disk does not keep it from being started; it keeps the next agent from finding it.
+  await replaceFile(paths.pid, `${JSON.stringify(await identityOf(child.pid))}\n`).catch((cause: unknown) =>
+    onLine(`[agent] cannot write ${paths.pid}: ${String(cause)}`),
+  );
+  return { pid: child.pid, isAdopted: false, log, ended, ...controls(child.pid, paths.admin, () => isRunning) };
+}
+
+/** The Envoy that an agent before this one has started in the folder, if it still runs. */
+export async function adoptEnvoy({ folder, onLine }: EnvoyOptions): Promise<EnvoyProcess | undefined> {
+  const paths = pathsIn(folder);
+  const identity = readIdentity(await readFile(paths.pid, "utf8").catch(() => ""));
+  if (identity === undefined || !(await isAlive(identity))) return undefined;
+  let isRunning = true;
+  const ended = untilGone(identity).then(() => {
+    isRunning = false;
+    return "gone";
+  });
+  const log = await envoyLog(paths.log, onLine);
+  return { pid: identity.pid, isAdopted: true, log, ended, ...controls(identity.pid, paths.admin, () => isRunning) };
+}
+
+const pathsIn = (folder: string) => ({
+  log: join(folder, names.log),
+  admin: join(folder, names.admin),
+  pid: join(folder, names.pid),
+});
+
+async function untilGone(identity: ProcessIdentity): Promise<void> {
+  while (await isAlive(identity)) await sleep(lookMs, undefined, { ref: false });
+}
+
+function controls(pid: number, adminPath: string, isRunning: () => boolean) {
+  let admin: EnvoyAdmin | undefined;
+  return {
+    isRunning,
+    async admin(): Promise<EnvoyAdmin | undefined> {
+      if (admin !== undefined) return admin;
+      const address = (await readFile(adminPath, "utf8").catch(() => "")).trim();
+      if (address !== "") admin = envoyAdmin(address);
+      return admin;
+    },
+    kill(signal: "SIGTERM" | "SIGKILL") {
+      if (!isRunning()) return;
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has just ended.
+      }
+    },
+  };
+}

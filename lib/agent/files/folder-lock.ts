@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { identityOf, isAlive, readIdentity } from "../process-identity.ts";
+import { writeDraft } from "./replace-file.ts";
+
+const lockName = "agent.lock";
+
+/**
+ * Makes sure that one agent works in a folder. What a killed one left is taken over.
+ *
+ * @returns gives the folder back
+ * @throws PortolanError when another one works there
+ */
+export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, lockName);
+  const own = JSON.stringify({ ...(await identityOf(process.pid)), key: randomUUID() });
+  const draft = await writeDraft(path, own).catch((cause: unknown) => {
+    throw new PortolanError(
+      `cannot write into ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      [],
+      cause,
+    );
+  });
+  try {
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      if (await takes(draft, path)) {
+        return async () => {
+          if ((await readText(path)) === own) await rm(path, { force: true });
+        };
+      }
+      const found = await readText(path);
+      const holder = readIdentity(found);
+      if (holder !== undefined && holder.pid !== process.pid && (await isAlive(holder)))
+        throw new PortolanError(
+          `another agent, process ${holder.pid}, works in ${folder}: stop it, or give this one a folder of its own with --dir`,
+        );
+      await clear(path, found);
+    }
+    throw new PortolanError(`${path} is taken again and again`);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Clears away a lock that nobody holds; one that somebody has put there meanwhile is put back. */
+async function clear(path: string, found: string): Promise<void> {
+  const aside = `${path}.${randomUUID()}`;
+  await rename(path, aside).catch(() => {});
+  if ((await readText(aside)) !== found) await takes(aside, path);
+  await rm(aside, { force: true });
+}
+
+const takes = (from: string, to: string): Promise<boolean> =>
+  link(from, to).then(
+    () => true,
+    () => false,
+  );
+
+const readText = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");

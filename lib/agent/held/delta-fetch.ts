@@ -1,0 +1,116 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
+import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
+import type { FrontClient } from "./front-client.ts";
+import { applyDelta, type Delta, type Holding, wireVersion } from "./holding.ts";
+import type { AgentNode } from "./node.ts";
+
+/** What is fetched, and by whom. */
+export interface DeltaFetch {
+  readonly type: ResourceType;
+  readonly node: AgentNode;
+  /** What there is already. */
+  readonly before: Holding | undefined;
+  /** How long the front may hold the request while there is nothing new; 0: it answers at once. */
+  readonly holdMs: number;
+  /** What Envoy refuses of the version that there is, in its words. */
+  readonly complaint?: Complaint | undefined;
+  readonly signal?: AbortSignal;
+  readonly encodeTree: TreeEncoder;
+}
+
+/** What an Envoy said when it did not take something. */
+export interface Complaint {
+  readonly names: readonly string[];
+  readonly words: string;
+}
+
+/**
+ * Asks for what has changed, over `POST /v3/delta:<type>`.
+ *
+ * @returns what there is now, or undefined when nothing has changed
+ * @throws PortolanError when there is no answer, one with an error, or one that does not come to what it says
+ */
+export async function fetchDelta(client: FrontClient, fetch: DeltaFetch): Promise<Holding | undefined> {
+  const { type, before, holdMs, signal, encodeTree } = fetch;
+  const reply = await client.ask({
+    path: `/v3/delta:${type}`,
+    body: JSON.stringify(questionOf(fetch)),
+    holdMs,
+    ...(signal && { signal }),
+  });
+  if (reply.status === 304) return undefined;
+  if (reply.status !== 200) throw new PortolanError(`the front answers ${reply.status}: ${detailOf(reply.body)}`);
+  const delta = readDelta(type, reply.body);
+  return applyDelta(type, before, delta, encodeTree);
+}
+
+function questionOf({ type, node, before, complaint }: DeltaFetch): object {
+  const known = [...(before?.resources.values() ?? [])].map(({ name, version }) => [name, wireVersion(version)]);
+  return {
+    node,
+    type_url: typeUrlOf(type),
+    ...(before === undefined
+      ? {}
+      : { response_nonce: before.version, initial_resource_versions: Object.fromEntries(known) }),
+    ...(complaint === undefined ? {} : { error_detail: statusOf(complaint) }),
+  };
+}
+
+/** A google.rpc.Status: INTERNAL, as Envoy's own is. */
+const statusOf = ({ words, names }: Complaint) => ({
+  code: 13,
+  message: words.slice(0, maxWords),
+  details: names.slice(0, maxNames).map((name) => ({
+    "@type": "type.googleapis.com/google.rpc.ResourceInfo",
+    resourceName: name,
+  })),
+});
+
+/** What a front remembers of it. */
+const maxWords = 2_000;
+const maxNames = 50;
+
+/** @throws PortolanError for anything but a DeltaDiscoveryResponse in proto JSON */
+function readDelta(type: ResourceType, body: string): Delta {
+  const answer = parse(body);
+  const { system_version_info: version, resources = [], removed_resources: removed = [] } = answer;
+  const changed = Array.isArray(resources) ? resources.map(readResource) : [undefined];
+  if (
+    typeof version !== "string" ||
+    !changed.every((resource) => resource !== undefined) ||
+    !Array.isArray(removed) ||
+    !removed.every((name) => typeof name === "string")
+  ) {
+    throw new PortolanError(`an answer about ${type} is no delta: is this a front of Portolan?`);
+  }
+  return { version, changed, removed };
+}
+
+function readResource(value: unknown): Delta["changed"][number] | undefined {
+  const { name, resource } = recordOf(value);
+  // Written by JSON.stringify, as all compiled texts are: what is read and written again is the same.
+  return typeof name === "string" && resource !== undefined ? { name, text: JSON.stringify(resource) } : undefined;
+}
+
+function parse(body: string): Readonly<Record<string, unknown>> {
+  try {
+    return recordOf(JSON.parse(body));
+  } catch (cause) {
+    throw new PortolanError("an answer is no JSON, or not all of it came", [], cause);
+  }
+}
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+/** What a front says is wrong (RFC 9457), or the beginning of whatever it was that answered. */
+function detailOf(body: string): string {
+  try {
+    const { detail } = recordOf(JSON.parse(body));
+    if (typeof detail === "string") return detail;
+  } catch {
+    // Something else than a front has answered.
+  }
+  return body.slice(0, 200).replace(/\s+/g, " ");
+}

@@ -1,0 +1,117 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import { headKey } from "../../snapshot/blob.ts";
+import { labelsOf } from "../../snapshot/classifier.ts";
+import { wayOf } from "../../snapshot/head/cohorts.ts";
+import { nextStepMs, readHead, rootAt } from "../../snapshot/head/head.ts";
+import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
+import { type ResourceType, resourceTypes } from "../../snapshot/resource-type.ts";
+import type { Head, ProxyClass } from "../../snapshot/root.ts";
+import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
+import { fileStore } from "../../storage/files.ts";
+import type { GenerationKeeper } from "./generation.ts";
+import { type HeldResource, type Holding, type Holdings, heldResource, holdingOf } from "./holding.ts";
+import { type AgentNode, claimsOfNode } from "./node.ts";
+import { classesFor } from "./placement.ts";
+import type { Source, SourceSink } from "./source.ts";
+
+export interface FolderSourceOptions {
+  /** Folder that `portolan export` has filled, or a store in a folder. */
+  readonly folder: string;
+  readonly node: AgentNode;
+  /** Keys of which one must have signed HEAD; absent: any HEAD is taken. */
+  readonly trusted?: readonly SigningJwk[] | undefined;
+  readonly generation: GenerationKeeper;
+}
+
+/** How often the folder is looked at besides what the system tells. */
+const lookMs = 30_000;
+
+/** For machines without network: reads a snapshot in a folder itself, and again whenever its HEAD is replaced. */
+export function folderSource({ folder, node, trusted, generation }: FolderSourceOptions): Source {
+  const store = fileStore(folder);
+  const reader = createSnapshotReader(store, 4 * 1024 * 1024);
+  let timer: NodeJS.Timeout | undefined;
+  let stopWatching: (() => void) | undefined;
+  let isClosed = false;
+  let isReading = false;
+  let isStale = false;
+
+  async function read(sink: SourceSink): Promise<void> {
+    const found = await readHead(store, trusted === undefined ? {} : { trusted });
+    if (found === undefined) throw new PortolanError(`${folder} holds no snapshot: \`portolan export\` fills a folder`);
+    generation.check(found.head);
+    const holdings = await holdingsIn(reader, found.head, node);
+    await generation.keep(found.head);
+    if (isClosed) return;
+    sink.changed(holdings);
+    sink.reached();
+    const stepMs = nextStepMs(found.head, Date.now());
+    plan(sink, Math.min(lookMs, stepMs === undefined ? lookMs : Math.max(stepMs - Date.now(), 1)));
+  }
+
+  function plan(sink: SourceSink, delayMs: number): void {
+    clearTimeout(timer);
+    if (!isClosed) timer = setTimeout(() => look(sink), delayMs);
+  }
+
+  async function look(sink: SourceSink): Promise<void> {
+    isStale = true;
+    if (isReading) return;
+    isReading = true;
+    while (isStale && !isClosed) {
+      isStale = false;
+      await read(sink).catch((cause: unknown) => {
+        sink.trouble(cause instanceof Error ? cause.message : String(cause));
+        plan(sink, 5_000);
+      });
+    }
+    isReading = false;
+  }
+
+  return {
+    start(sink) {
+      stopWatching = store.watch?.(headKey, () => look(sink));
+      look(sink);
+    },
+    // There is nobody to tell; the agent's own log and status say it.
+    complain() {},
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      stopWatching?.();
+    },
+  };
+}
+
+/** What a node has in the root that HEAD leads it to. @throws PortolanError when it has no class there, or something is missing */
+async function holdingsIn(reader: SnapshotReader, head: Head, node: AgentNode): Promise<Required<Holdings>> {
+  const claims = claimsOfNode(node);
+  const way = wayOf(head, { nodeId: node.id, labels: () => labelsOf(claims) });
+  const loaded = await reader.root(rootAt(way, Date.now()));
+  const [classId] = await classesFor(reader, loaded, claims);
+  const proxyClass = classId === undefined ? undefined : loaded.classes.get(classId);
+  if (proxyClass === undefined) throw new PortolanError(`the snapshot has no class for the node ${node.id}`);
+  const [clusters, endpoints, listeners, routes] = await Promise.all(
+    resourceTypes.map((type) => holdingIn(reader, loaded, proxyClass, type)),
+  );
+  if (clusters === undefined || endpoints === undefined || listeners === undefined || routes === undefined)
+    throw new Error("a root has every type");
+  return { clusters, endpoints, listeners, routes };
+}
+
+async function holdingIn(
+  reader: SnapshotReader,
+  { root }: LoadedRoot,
+  proxyClass: ProxyClass,
+  type: ResourceType,
+): Promise<Holding> {
+  const { segments } = await reader.tree(root, type, proxyClass.stream[type]);
+  const resources: HeldResource[] = [];
+  for (const segment of segments) {
+    const { bytes, spans } = await reader.segment(segment);
+    for (const { name, offset, bytes: length } of spans.values())
+      resources.push(heldResource(type, name, Buffer.from(bytes.subarray(offset, offset + length)).toString("utf8")));
+  }
+  return holdingOf(resources, createTreeEncoder());
+}

@@ -1,0 +1,160 @@
+import { readFile, stat } from "node:fs/promises";
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { PortolanError } from "../../config/diagnostic.ts";
+
+/** Where a front answers, and how it is asked. */
+export interface FrontAddress {
+  /** Of http or https. */
+  readonly url: string;
+  /** Certificates that the front's is held against; the system's by default. */
+  readonly caFile?: string;
+  /** Holds the token alone; read again whenever it changes. */
+  readonly tokenFile?: string;
+  /** The agent's own certificate and key, where the front wants one. */
+  readonly certificateFile?: string;
+  readonly keyFile?: string;
+}
+
+/** What a front said. */
+export interface FrontReply {
+  readonly status: number;
+  readonly body: string;
+  /** Bytes on the wire, headers among them. */
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+}
+
+export interface FrontRequest {
+  readonly path: string;
+  /** JSON; absent: it is a GET. */
+  readonly body?: string;
+  /** How long the front may hold it. */
+  readonly holdMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface FrontClient {
+  /** @throws PortolanError when there is no answer, or not all of one */
+  ask(request: FrontRequest): Promise<FrontReply>;
+  close(): void;
+}
+
+/** Longest answer that is read. */
+const maxBodyBytes = 256 * 1024 * 1024;
+
+/** How long an answer may take besides the time that it is held. */
+const answerMs = 10_000;
+
+/** Keeps its connections; each request reads the token anew if its file has changed. */
+export function createFrontClient({ url, ...files }: FrontAddress): FrontClient {
+  const base = new URL(url);
+  const isTls = base.protocol === "https:";
+  const options = { keepAlive: true, maxSockets: 8, maxFreeSockets: 8 };
+  const plain = new HttpAgent(options);
+  const secure = new HttpsAgent(options);
+  const contents = createFileReader();
+
+  /** Of TLS; a connection that was opened with other files goes on until it is closed. */
+  async function credentials() {
+    const [ca, cert, key] = await Promise.all([
+      contents(files.caFile),
+      contents(files.certificateFile),
+      contents(files.keyFile),
+    ]);
+    return {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    };
+  }
+
+  return {
+    async ask({ path, body, holdMs = 0, signal }) {
+      const token = (await contents(files.tokenFile))?.trim();
+      const headers = {
+        accept: "application/json",
+        ...(body === undefined
+          ? {}
+          : { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        // What an Envoy says too; the front holds five seconds less.
+        ...(holdMs === 0 ? {} : { "x-envoy-expected-rq-timeout-ms": String(holdMs + 5_000) }),
+      };
+      const shared = { method: body === undefined ? "GET" : "POST", headers, ...(signal && { signal }) };
+      const target = new URL(base.pathname.replace(/\/$/, "") + path, base);
+      const begun = isTls
+        ? httpsRequest(target, { ...shared, ...(await credentials()), agent: secure })
+        : httpRequest(target, { ...shared, agent: plain });
+      return settle(begun, body, holdMs + answerMs);
+    },
+    close() {
+      plain.destroy();
+      secure.destroy();
+    },
+  };
+}
+
+function settle(begun: ClientRequest, body: string | undefined, timeoutMs: number): Promise<FrontReply> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: unknown) =>
+      reject(new PortolanError(cause instanceof Error ? cause.message || String(cause) : String(cause), [], cause));
+    const timer = setTimeout(() => begun.destroy(new Error(`no answer in ${timeoutMs / 1_000} s`)), timeoutMs);
+    begun.once("close", () => clearTimeout(timer));
+    begun.once("error", fail);
+    begun.once("response", (response) => {
+      const { socket } = response;
+      const before = { sent: socket.bytesWritten, received: socket.bytesRead };
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxBodyBytes) begun.destroy(new Error(`the answer has more than ${maxBodyBytes} bytes`));
+        else chunks.push(chunk);
+      });
+      response.once("aborted", () => fail("the answer ended early"));
+      response.once("error", fail);
+      response.once("end", () => {
+        const heads = response.rawHeaders.reduce((sum, { length }) => sum + length + 2, 0);
+        resolve({
+          status: response.statusCode ?? 0,
+          body: Buffer.concat(chunks).toString("utf8"),
+          sentBytes: before.sent === 0 ? 0 : requestBytes(begun, body),
+          receivedBytes: heads + bytes,
+        });
+      });
+    });
+    begun.end(body);
+  });
+}
+
+/** About what a request took on the wire. */
+const requestBytes = (begun: ClientRequest, body = ""): number =>
+  Object.entries(begun.getHeaders()).reduce((sum, [name, value]) => sum + name.length + String(value).length + 4, 0) +
+  begun.path.length +
+  begun.method.length +
+  12 +
+  Buffer.byteLength(body);
+
+/** Reads files, each again when it has changed; undefined for no file. @throws PortolanError that names it */
+function createFileReader(): (path: string | undefined) => Promise<string | undefined> {
+  const read = new Map<string, { readonly tag: string; readonly text: string }>();
+  return async (path) => {
+    if (path === undefined) return undefined;
+    try {
+      const { mtimeMs, size, ino } = await stat(path);
+      const tag = `${mtimeMs} ${size} ${ino}`;
+      const known = read.get(path);
+      if (known?.tag === tag) return known.text;
+      const text = await readFile(path, "utf8");
+      read.set(path, { tag, text });
+      return text;
+    } catch (cause) {
+      throw new PortolanError(
+        `cannot read ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
+        [],
+        cause,
+      );
+    }
+  };
+}

@@ -1,0 +1,75 @@
+import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
+import type { CompiledResource } from "../../snapshot/compiled.ts";
+import { textRun } from "../../snapshot/long/long-resource.ts";
+import { versionOfText } from "../../snapshot/long/version-of-text.ts";
+import { type ResourceType, resourceTypes } from "../../snapshot/resource-type.ts";
+import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
+
+/** A resource as the compiler wrote it. */
+export type HeldResource = CompiledResource;
+
+/** All resources of one type that are meant for the node. */
+export interface Holding {
+  /** Covers names and texts of all, as it goes over the wire. */
+  readonly version: string;
+  readonly resources: ReadonlyMap<string, HeldResource>;
+}
+
+/** By type; what was never fetched is not there. */
+export type Holdings = Partial<Readonly<Record<ResourceType, Holding>>>;
+
+/** A DeltaDiscoveryResponse, as far as it is read. */
+export interface Delta {
+  readonly version: string;
+  readonly changed: readonly { readonly name: string; readonly text: string }[];
+  readonly removed: readonly string[];
+}
+
+/** Characters of a hash that go over the wire. */
+const wireLength = 32;
+
+export const wireVersion = (hash: string): string => hash.slice(0, wireLength);
+
+/**
+ * What there is after a delta. Nothing of it is believed: every text is hashed, and all together have to have the version that the
+ * delta names, so that half an answer, or a damaged one, is no answer.
+ *
+ * @throws PortolanError for a delta that does not lead where it says
+ */
+export function applyDelta(
+  type: ResourceType,
+  before: Holding | undefined,
+  delta: Delta,
+  encodeTree: TreeEncoder,
+): Holding {
+  const resources = new Map(before?.resources);
+  for (const name of delta.removed) resources.delete(name);
+  for (const { name, text } of delta.changed) resources.set(name, heldResource(type, name, text));
+  const holding = holdingOf([...resources.values()], encodeTree);
+  if (holding.version === delta.version) return holding;
+  throw new PortolanError(
+    `an answer about ${type} does not come to the version that it names, ${delta.version}: it is left out`,
+  );
+}
+
+/** A resource with the version that it has by its text alone. */
+export function heldResource(type: ResourceType, name: string, text: string): HeldResource {
+  const { version, isLong } = versionOfText(type, text);
+  // Where segments end depends on which resources are long, and not on how those are cut.
+  return { name, version, text, from: [], ...(isLong ? { runs: [textRun(text)] } : {}) };
+}
+
+/** @param resources in any order, names unique */
+export function holdingOf(resources: readonly HeldResource[], encodeTree: TreeEncoder): Holding {
+  const sorted = resources.toSorted((a, b) => byCodePoint(a.name, b.name));
+  const { version } = encodeTree(sorted.length === 0 ? [] : [sorted]);
+  return {
+    version: wireVersion(version),
+    resources: new Map(sorted.map((resource) => [resource.name, resource])),
+  };
+}
+
+/** Whether every type was fetched. */
+export function isWhole(holdings: Holdings): holdings is Readonly<Record<ResourceType, Holding>> {
+  return resourceTypes.every((type) => holdings[type] !== undefined);
+}

@@ -1,0 +1,15 @@
+import type { NodeClaims } from "../../snapshot/classifier.ts";
+
+/** The node of a bootstrap in proto JSON, as a front wants it in requests. */
+export interface AgentNode {
+  readonly id: string;
+  readonly cluster: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly locality?: { readonly region?: string; readonly zone?: string; readonly subZone?: string };
+}
+
+/** The same node as whoever places it reads it. */
+export function claimsOfNode({ id, cluster, metadata, locality = {} }: AgentNode): NodeClaims {
+  const parts = [locality.region ?? "", locality.zone ?? "", locality.subZone ?? ""];
+  return { id, cluster, metadata, locality: parts.join("/").replace(/\/+$/, "") };
+}

@@ -1,0 +1,37 @@
+import {
+  accountKey,
+  accountMember,
+  defaultKey,
+  type NodeClaims,
+  own,
+  parseNodeId,
+  project,
+  textOf,
+} from "../../snapshot/classifier.ts";
+import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+
+/**
+ * Classes that a front may find for a node, the likeliest first: by its projection, by its names in the node index, the default of its
+ * type and namespace. Which of the ways a front goes depends on what the node has proven to it.
+ */
+export async function classesFor(
+  reader: SnapshotReader,
+  { root, classifier, classes }: LoadedRoot,
+  claims: NodeClaims,
+): Promise<readonly string[]> {
+  const projection = project(classifier, claims);
+  const nodeId = parseNodeId(claims.id);
+  const account = textOf(claims.metadata[accountMember]);
+  const name = nodeId?.name ?? claims.id;
+  const keys = [
+    ...(nodeId === undefined ? [claims.id, claims.cluster] : [nodeId.name, nodeId.address]),
+    ...(account === "" ? [] : [accountKey(account, name)]),
+  ].filter((key) => key !== "");
+  const fallback = defaultKey(claims);
+  const found = [
+    projection === undefined ? undefined : own(classifier.classes, projection),
+    ...(await Promise.all(keys.map((key) => reader.nodeClass(root, key)))),
+    fallback === undefined ? undefined : own(classifier.defaults, fallback),
+  ];
+  return [...new Set(found)].filter((id) => id !== undefined && classes.has(id)).map(String);
+}

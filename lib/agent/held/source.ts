@@ -1,0 +1,21 @@
+import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { Complaint } from "./delta-fetch.ts";
+import type { Holdings } from "./holding.ts";
+
+/** Where resources come from: a front, or a folder that `portolan export` has filled. */
+export interface Source {
+  /** Begins to follow. Everything is told to the sink, nothing is thrown. */
+  start(sink: SourceSink): void;
+  /** Says that the node's Envoy refuses some of a type, or with undefined that it takes all of it again. */
+  complain(type: ResourceType, complaint: Complaint | undefined): void;
+  close(): void;
+}
+
+export interface SourceSink {
+  /** All that there is now, every type of it. */
+  changed(holdings: Required<Holdings>): void;
+  /** Why nothing new can be learnt, in words for people; told again only when the words are others. */
+  trouble(why: string): void;
+  /** The source answers, or answers again. */
+  reached(): void;
+}

@@ -1,0 +1,91 @@
+import { join, resolve } from "node:path";
+import { readTrusted } from "../snapshot/head/signing-keys.ts";
+import { createAgent } from "./agent.ts";
+import { readBootstrap } from "./bootstrap-file.ts";
+import { bootstrapName } from "./envoy/envoy-keeper.ts";
+import { fetchOnce } from "./fetch-once.ts";
+import { lockFolder } from "./files/folder-lock.ts";
+import { replaceFile } from "./files/replace-file.ts";
+import { folderSource } from "./held/folder-source.ts";
+import { createFrontClient, type FrontAddress } from "./held/front-client.ts";
+import { frontSource } from "./held/front-source.ts";
+import { createGenerationKeeper } from "./held/generation.ts";
+import type { AgentNode } from "./held/node.ts";
+import { againstSignedHead } from "./held/signed-head.ts";
+import type { Source } from "./held/source.ts";
+
+/** What `portolan agent` was told. */
+export interface AgentSettings {
+  /** Folder of the agent: Envoy's files, its bootstrap and log. */
+  readonly dir: string;
+  /** In JSON. */
+  readonly bootstrap: string;
+  readonly from: { readonly front: FrontAddress } | { readonly snapshot: string };
+  /** Text of the keys of which one must have signed HEAD, as `portolan keys list --public` prints them. */
+  readonly trustedKeys: string | undefined;
+  readonly holdMs: number;
+  /** Writes the files and ends, without an Envoy. */
+  readonly once: boolean;
+  readonly envoy: string;
+  readonly envoyArgs: readonly string[];
+  readonly drainMs: number;
+  readonly untilIdle: boolean;
+  readonly maxRestarts: number | undefined;
+  /** One line for people. */
+  readonly say: (line: string) => void;
+  /** A line of Envoy's log. */
+  readonly onLine: (line: string) => void;
+}
+
+/**
+ * Works until SIGTERM or SIGINT.
+ *
+ * @returns the exit code
+ * @throws PortolanError for settings that cannot work, and when no Envoy can be started
+ */
+export async function runAgent(settings: AgentSettings): Promise<number> {
+  const { say, from } = settings;
+  const folder = resolve(settings.dir);
+  const unlock = await lockFolder(folder);
+  try {
+    const bootstrap = await readBootstrap(settings.bootstrap, folder);
+    await replaceFile(join(folder, bootstrapName), bootstrap.text);
+    const source = await sourceFor(settings, folder, bootstrap.node);
+    if (settings.once) {
+      await fetchOnce(source, { folder, hasCertificateFiles: false });
+      say(`${folder} has what is there for ${bootstrap.node.id}`);
+      return 0;
+    }
+    const agent = createAgent({
+      ...settings,
+      folder,
+      args: settings.envoyArgs,
+      source,
+      isGateway: bootstrap.isGateway,
+      hasCertificateFiles: false,
+    });
+    const stop = () => agent.stop();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+    say(`follows ${"front" in from ? from.front.url : from.snapshot} for ${bootstrap.node.id}, in ${folder}`);
+    try {
+      return await agent.run();
+    } finally {
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+    }
+  } finally {
+    await unlock();
+  }
+}
+
+async function sourceFor(
+  { from, trustedKeys, holdMs }: AgentSettings,
+  folder: string,
+  node: AgentNode,
+): Promise<Source> {
+  const { trusted } = readTrusted(trustedKeys, "--trusted-keys");
+  const generation = await createGenerationKeeper(folder, trusted !== undefined);
+  if ("snapshot" in from) return folderSource({ folder: from.snapshot, node, trusted, generation });
+  const client = createFrontClient(from.front);
+  const verify = trusted && againstSignedHead({ client, node, trusted, generation });
+  return frontSource({ client, node, holdMs, verify });
+}

@@ -1,0 +1,40 @@
+import { rootsOfHead } from "../snapshot/head/head.ts";
+import { resourceTypes } from "../snapshot/resource-type.ts";
+import { createLoadCache } from "../snapshot/worlds/load-cache.ts";
+import type { Front } from "./front.ts";
+
+/** What leads from HEAD to the versions that nodes are served: for readers who trust a key, and no front. */
+export interface Proof {
+  /** A blob of a root that HEAD names, other than one with resources. @returns undefined for any other */
+  blob(hash: string): Promise<string | undefined>;
+}
+
+const maxBytes = 8 * 1024 * 1024;
+
+/** Names and hashes, and no configuration: a node learns what classes and resources there are, and not what is in them. */
+export function createProof({ heads, reader }: Pick<Front, "heads" | "reader">): Proof {
+  const texts = createLoadCache<string, string>({
+    nameOf: (hash) => hash,
+    maxBytes,
+    load: reader.text,
+    sizeOf: ({ length }) => 2 * length,
+  });
+  return {
+    async blob(hash) {
+      const head = await heads.current();
+      for (const rootHash of head === undefined ? [] : rootsOfHead(head)) {
+        if (rootHash === hash) return texts.get(hash);
+        const { root } = await reader.root(rootHash);
+        const { classes, classifier, nodes, tables } = root;
+        const named = [
+          classes,
+          classifier,
+          ...resourceTypes.map((type) => tables[type]),
+          ...nodes.map((one) => one.hash),
+        ];
+        if (named.includes(hash)) return texts.get(hash);
+      }
+      return undefined;
+    },
+  };
+}
