@@ -5,15 +5,17 @@ import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery
 import { DeltaQuestionSchema, DiscoveryQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { createBudget } from "../../limits/budget.ts";
 import type { Limits } from "../../limits/limits.ts";
+import { secretTypeUrl } from "../../secrets/tls-secret.ts";
+import { typeUrlOf } from "../../snapshot/resource-type.ts";
 import { readOptions } from "../connect/calls.ts";
 import type { Front } from "../front.ts";
 import { createDifferences } from "./differences.ts";
 import type { StreamKind } from "./due.ts";
-import { answerStream } from "./grpc-stream.ts";
-import { beginningOf, createResourceRuns } from "./messages.ts";
+import { answerStream, type Written } from "./grpc-stream.ts";
+import { beginningOf, createResourceRuns, runOf } from "./messages.ts";
 import { deltaRequest, wholeRequest } from "./requests.ts";
 import { createSaidRefusals } from "./said-refusals.ts";
-import { discoveryStream, type StreamAnswer, type StreamRequest } from "./stream.ts";
+import { discoveryStream, type SecretsAnswer, type StreamAnswer, type StreamRequest } from "./stream.ts";
 
 type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 
@@ -39,9 +41,14 @@ export function adsListeners(front: Front): ReadonlyMap<string, Listener> {
       const write = async (answer: StreamAnswer) => {
         const run = await runs.of(answer);
         const leave = await front.answers.enter(run.length, signal);
-        return { message: [beginningOf(answer), run], leave };
+        return { message: [beginningOf({ ...answer, typeUrl: typeUrlOf(answer.type) }), run], leave };
       };
-      return discoveryStream(front, requests(), { kind, caller, signal, ...shared, write });
+      // Nobody else is told the same, and nobody is to find it in memory later.
+      const writeSecrets = ({ changed, ...answer }: SecretsAnswer): Written => {
+        const values = changed.map(({ value }) => value);
+        return [beginningOf({ ...answer, typeUrl: secretTypeUrl }), runOf(kind, secretTypeUrl, values, changed)];
+      };
+      return discoveryStream(front, requests(), { kind, caller, signal, ...shared, write, writeSecrets });
     });
   }
   const { streamAggregatedResources, deltaAggregatedResources } = AggregatedDiscoveryService.method;

@@ -48,7 +48,7 @@ const any = { typeUrl: 1, value: 2 };
 const resource = { version: 1, resource: 2, name: 3 };
 
 /** Each resource as an element of the field `resources`. */
-function runOf(
+export function runOf(
   kind: StreamKind,
   typeUrl: string,
   values: readonly Uint8Array[],
@@ -79,11 +79,17 @@ function runOf(
 const response = { version: 1, typeUrl: 4, nonce: 5, removed: 6 };
 
 /** The rest of an answer's message: with its resources behind it, it is the whole. */
-export function beginningOf({ type, version, nonce, removed, kind }: StreamAnswer): Uint8Array {
+export function beginningOf({
+  kind,
+  typeUrl,
+  version,
+  nonce,
+  removed,
+}: Pick<StreamAnswer, "kind" | "version" | "nonce" | "removed"> & { readonly typeUrl: string }): Uint8Array {
   const writer = new BinaryWriter();
   const write = (no: number, text: string) => writer.tag(no, WireType.LengthDelimited).string(text);
   write(response.version, version);
-  write(response.typeUrl, typeUrlOf(type));
+  write(response.typeUrl, typeUrl);
   write(response.nonce, nonce);
   if (kind === "delta") for (const name of removed) write(response.removed, name);
   return writer.finish();
