@@ -19,7 +19,7 @@ export interface FrontMetrics {
   /** Streams that are open, up or down by one. */
   stream?(difference: 1 | -1): void;
   /** A node has refused an answer. */
-  refusal(type: ResourceType): void;
+  refusal(type: ResourceType | "secrets"): void;
   /** HEAD could not be read; the last one goes on being served. */
   headError(): void;
   /** Text for `GET /metrics`, if there is any. */

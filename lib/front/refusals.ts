@@ -4,7 +4,8 @@ import type { ResourceType } from "../snapshot/resource-type.ts";
 /** A node that goes on asking with the version it had before it was served another, or says on a stream that it does not take it. */
 export interface Refusal {
   readonly nodeId: string;
-  readonly type: ResourceType;
+  /** Secrets on streams only: a poll's are fetched one by one, and compared with nothing. */
+  readonly type: ResourceType | "secrets";
   /** Name of the resource; "" for a type that comes whole, and on streams. */
   readonly name: string;
   readonly refused: string;

@@ -69,6 +69,30 @@ async function answerNow(
   name: string,
   known: string | undefined,
 ): Promise<SecretAnswer> {
+  const found = await secretFor(front, caller, named, name);
+  if (found.kind === "refused") return found;
+  const resources = JSON.stringify([found.resource]);
+  const version = wireVersion(hashOf(resources));
+  if (version === known) return { kind: "unchanged" };
+  return {
+    kind: "changed",
+    body: `{"version_info":"${version}","type_url":"${secretTypeUrl}","resources":${resources}}\n`,
+  };
+}
+
+export type SecretFor = { readonly kind: "found"; readonly resource: object } | Refused;
+
+/**
+ * A secret for whoever asks, over any transport.
+ *
+ * @param named by the resources of his class
+ */
+export async function secretFor(
+  front: Pick<Front, "secrets">,
+  caller: Caller,
+  named: readonly string[],
+  name: string,
+): Promise<SecretFor> {
   if (front.secrets === undefined) return refuse(404, "unknown-name", "no secrets are served here");
   if (caller.kind !== "node")
     return refuse(403, "forbidden", "secrets are for nodes that prove who they are, and for nobody else");
@@ -84,13 +108,7 @@ async function answerNow(
   if (found === undefined) return refuse(404, "unknown-name", `there is no secret ${shown(name)} in ${namespace}`);
   if (found.serviceAccounts?.includes(caller.serviceAccount ?? "") === false)
     return refuse(403, "forbidden", `${shown(name)} is not for ${caller.subject}`);
-  const resources = JSON.stringify([found.resource]);
-  const version = wireVersion(hashOf(resources));
-  if (version === known) return { kind: "unchanged" };
-  return {
-    kind: "changed",
-    body: `{"version_info":"${version}","type_url":"${secretTypeUrl}","resources":${resources}}\n`,
-  };
+  return { kind: "found", resource: found.resource };
 }
 
 /** Why a secret cannot be read or opened is the operator's to know, and in the log by then. */

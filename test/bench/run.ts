@@ -1,5 +1,6 @@
 /** `npm run bench -- [names] [--services 100,1000] [--quick] [--json]`: runs benchmarks, prints tables. */
 import { parseArgs } from "node:util";
+import { adsBench } from "./ads.bench.ts";
 import { configBench } from "./config.bench.ts";
 import { fleetBench } from "./fleet.bench.ts";
 import { frontBench } from "./front.bench.ts";
@@ -20,6 +21,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   fleet: fleetBench,
   snapshot: snapshotBench,
   front: frontBench,
+  ads: adsBench,
   sources: sourcesBench,
   switch: switchBench,
 };

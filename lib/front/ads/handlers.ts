@@ -1,92 +1,69 @@
-import type { DescMessage, DescMethodBiDiStreaming, MessageShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, createConnectRouter } from "@connectrpc/connect";
-import type { Compression, UniversalHandler } from "@connectrpc/connect/protocol";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery/v3/ads_pb.ts";
 import { DeltaQuestionSchema, DiscoveryQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { createBudget } from "../../limits/budget.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { copies } from "../connect/answers.ts";
-import { callerKey, readOptions, toConnectError } from "../connect/calls.ts";
-import { guarded } from "../connect/guarded.ts";
+import { secretTypeUrl } from "../../secrets/tls-secret.ts";
+import { typeUrlOf } from "../../snapshot/resource-type.ts";
+import { readOptions } from "../connect/calls.ts";
 import type { Front } from "../front.ts";
 import { createDifferences } from "./differences.ts";
 import type { StreamKind } from "./due.ts";
-import { deltaMessage, valuesOf, wholeMessage } from "./messages.ts";
+import { answerStream, type Written } from "./grpc-stream.ts";
+import { beginningOf, createResourceRuns, runOf } from "./messages.ts";
 import { deltaRequest, wholeRequest } from "./requests.ts";
 import { createSaidRefusals } from "./said-refusals.ts";
-import { discoveryStream, type StreamAnswer, type StreamOptions, type StreamRequest } from "./stream.ts";
+import { discoveryStream, type SecretsAnswer, type StreamAnswer, type StreamRequest } from "./stream.ts";
 
-/** Envoy's aggregated discovery over gRPC: state of the world and delta, from the `stream` shape of snapshots. */
-export function adsHandlers(front: Front, acceptCompression: Compression[]): readonly UniversalHandler[] {
+type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+
+/** Envoy's aggregated discovery over gRPC by its paths: state of the world and delta, from the `stream` shape of snapshots. */
+export function adsListeners(front: Front): ReadonlyMap<string, Listener> {
   const { reader, limits } = front;
   const refusals = createSaidRefusals(reader, Date.now, front.onRefusal, limits);
   front.heard.push(refusals.explained);
   const sources = { reader, differences: createDifferences(reader) };
+  const runs = createResourceRuns(reader);
   const shared = { sources, refusals, budget: createBudget(limits.watchedBytes) };
-  const { streamAggregatedResources, deltaAggregatedResources } = AggregatedDiscoveryService.method;
-  const { pollBytes, deltaBytes } = limits;
-  return [
-    handlerOf(front, shared, {
-      kind: "whole",
-      rpc: { ...streamAggregatedResources, input: DiscoveryQuestionSchema },
-      maxBytes: pollBytes,
-      read: wholeRequest,
-      message: wholeMessage,
-      acceptCompression,
-    }),
-    handlerOf(front, shared, {
-      kind: "delta",
-      rpc: { ...deltaAggregatedResources, input: DeltaQuestionSchema },
-      maxBytes: deltaBytes,
-      read: deltaRequest,
-      message: deltaMessage,
-      acceptCompression,
-    }),
-  ];
-}
 
-interface Method<I extends DescMessage, O extends DescMessage> {
-  readonly kind: StreamKind;
-  /** With an input of ours, that has some of the fields of the method's own under the same numbers. */
-  readonly rpc: DescMethodBiDiStreaming<I, O>;
-  readonly maxBytes: number;
-  readonly acceptCompression: Compression[];
-  read(question: MessageShape<I>, limits: Limits): StreamRequest;
-  message(answer: StreamAnswer, values: readonly Uint8Array[]): MessageShape<O>;
-}
-
-function handlerOf<I extends DescMessage, O extends DescMessage>(
-  front: Front,
-  shared: Pick<StreamOptions<unknown>, "sources" | "refusals" | "budget">,
-  { kind, rpc, maxBytes, acceptCompression, read, message }: Method<I, O>,
-): UniversalHandler {
-  const router = createConnectRouter({
-    acceptCompression,
-    connect: false,
-    grpcWeb: false,
-    readMaxBytes: maxBytes,
-    binaryOptions: readOptions,
-  });
-  async function* requests(questions: AsyncIterable<MessageShape<I>>): AsyncGenerator<StreamRequest> {
-    for await (const question of questions) yield read(question, front.limits);
+  function listen<I extends DescMessage>(
+    kind: StreamKind,
+    maxBytes: number,
+    input: I,
+    read: (question: MessageShape<I>, limits: Limits) => StreamRequest,
+  ): Listener {
+    return answerStream(front, maxBytes, ({ caller, messages, signal }) => {
+      async function* requests(): AsyncGenerator<StreamRequest> {
+        for await (const message of messages) yield read(questionOf(input, message), limits);
+      }
+      const write = async (answer: StreamAnswer) => {
+        const run = await runs.of(answer);
+        const leave = await front.answers.enter(run.length, signal);
+        return { message: [beginningOf({ ...answer, typeUrl: typeUrlOf(answer.type) }), run], leave };
+      };
+      // Nobody else is told the same, and nobody is to find it in memory later.
+      const writeSecrets = ({ changed, ...answer }: SecretsAnswer): Written => {
+        const values = changed.map(({ value }) => value);
+        return [beginningOf({ ...answer, typeUrl: secretTypeUrl }), runOf(kind, secretTypeUrl, values, changed)];
+      };
+      return discoveryStream(front, requests(), { kind, caller, signal, ...shared, write, writeSecrets });
+    });
   }
-  router.rpc(rpc, async function* (questions, { signal, values }) {
-    const caller = values.get(callerKey);
-    if (caller === undefined) throw new ConnectError("nobody has asked who calls", Code.Unauthenticated);
-    const write = async (answer: StreamAnswer) => {
-      const found = await valuesOf(front.reader, answer);
-      const bytes = found.reduce((sum, { length }) => sum + length, 0);
-      const leave = await front.answers.enter(copies * bytes, signal);
-      return { message: message(answer, found), leave };
-    };
-    const options = { kind, caller, signal, ...shared, write };
-    try {
-      yield* discoveryStream(front, requests(questions), options);
-    } catch (cause) {
-      throw toConnectError(front, cause);
-    }
-  });
-  const [handler] = router.handlers;
-  if (handler === undefined) throw new Error("a router has a handler for what it was given");
-  return guarded(front, handler);
+  const { streamAggregatedResources, deltaAggregatedResources } = AggregatedDiscoveryService.method;
+  const pathOf = ({ name }: { readonly name: string }) => `/${AggregatedDiscoveryService.typeName}/${name}`;
+  return new Map([
+    [pathOf(streamAggregatedResources), listen("whole", limits.pollBytes, DiscoveryQuestionSchema, wholeRequest)],
+    [pathOf(deltaAggregatedResources), listen("delta", limits.deltaBytes, DeltaQuestionSchema, deltaRequest)],
+  ]);
+}
+
+/** @param input a message of ours, that has some of the fields of the method's own under the same numbers */
+function questionOf<I extends DescMessage>(input: I, message: Uint8Array): MessageShape<I> {
+  try {
+    return fromBinary(input, message, readOptions);
+  } catch (cause) {
+    throw new ConnectError(`the message cannot be read: ${String(cause)}`, Code.InvalidArgument);
+  }
 }

@@ -1,11 +1,12 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Complaint, DeltaQuestion, DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { typeOfUrl } from "../../snapshot/resource-type.ts";
+import { secretTypeUrl } from "../../secrets/tls-secret.ts";
+import { isWildcard, typeOfUrl } from "../../snapshot/resource-type.ts";
 import { claimsOf } from "../connect/node-claims.ts";
 import { readSubscription } from "../delta-request.ts";
 import { distinctNames, isName } from "../excess.ts";
-import type { StreamRequest } from "./stream.ts";
+import type { StreamRequest, StreamType } from "./stream.ts";
 import { askedDelta, askedWhole } from "./watch.ts";
 
 /** A DiscoveryRequest of a stream. @throws ConnectError for what asks for too much */
@@ -13,12 +14,12 @@ export function wholeRequest(question: DiscoveryQuestion, limits: Limits): Strea
   const { versionInfo: version, resourceNames, responseNonce: nonce, typeUrl } = question;
   checkTexts({ version_info: version, response_nonce: nonce, type_url: typeUrl }, limits);
   const { names } = orThrow(distinctNames("resource_names", resourceNames, limits));
-  const type = typeOfUrl(typeUrl);
+  const type = streamTypeOf(typeUrl);
   const request = { version, names, nonce, error: errorOf(question.errorDetail) };
   return {
     claims: () => orThrow(claimsOf(question.node, limits)).claims,
     type,
-    asked: (before) => askedWhole(type ?? "clusters", before, request),
+    asked: (before) => askedWhole(isWhole(type), before, request),
   };
 }
 
@@ -29,14 +30,19 @@ export function deltaRequest(question: DeltaQuestion, limits: Limits): StreamReq
   const { names: subscribe } = orThrow(distinctNames("resource_names_subscribe", resourceNamesSubscribe, limits));
   const { names: unsubscribe } = orThrow(distinctNames("resource_names_unsubscribe", resourceNamesUnsubscribe, limits));
   const { known } = orThrow(readSubscription([], [], question.initialResourceVersions, limits));
-  const type = typeOfUrl(typeUrl);
+  const type = streamTypeOf(typeUrl);
   const request = { subscribe, unsubscribe, known, nonce, error: errorOf(question.errorDetail) };
   return {
     claims: () => orThrow(claimsOf(question.node, limits)).claims,
     type,
-    asked: (before) => askedDelta(type ?? "clusters", before, request),
+    asked: (before) => askedDelta(isWhole(type), before, request),
   };
 }
+
+/** Whether a type can be asked for as a whole. */
+const isWhole = (type: StreamType | undefined): boolean => type !== undefined && type !== "secrets" && isWildcard(type);
+
+const streamTypeOf = (url: string): StreamType | undefined => (url === secretTypeUrl ? "secrets" : typeOfUrl(url));
 
 function checkTexts(texts: Readonly<Record<string, string>>, limits: Limits): void {
   for (const [field, text] of Object.entries(texts)) {

@@ -1,5 +1,4 @@
 import type { Limits } from "../../limits/limits.ts";
-import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { type ExplainedRefusal, ifThere, type Suspect } from "../explain-refusal.ts";
 import type { Refusal } from "../refusals.ts";
@@ -9,7 +8,7 @@ import type { SentAnswer } from "./watch.ts";
 /** Who refuses what: the types of one node. */
 export interface Refuser {
   readonly nodeId: string;
-  readonly type: ResourceType;
+  readonly type: Refusal["type"];
 }
 
 /** What is refused: an answer, and of it the resources that the words are about. */
@@ -103,6 +102,8 @@ async function namedIn(
   { root, classId, type }: Refusal,
   names: readonly string[],
 ): Promise<readonly Suspect[]> {
+  // A secret is in no snapshot; nobody but its name says where it is from.
+  if (type === "secrets") return names.map((name) => ({ name, from: [] }));
   const loaded = await reader.root(root);
   const shape = loaded.classes.get(classId)?.stream;
   if (shape === undefined) return [];

@@ -8,6 +8,7 @@ import { connectErrorOf } from "../connect/connect-error.ts";
 import { type DeltaAnswer, deltaFor } from "../delta.ts";
 import type { Front, Served } from "../front.ts";
 import { refuseUnplaced } from "../outcome.ts";
+import { secretTtlMs } from "../secrets.ts";
 import { wireVersion } from "../select-resources.ts";
 import {
   type Answer,
@@ -21,15 +22,19 @@ import {
   sharing,
 } from "./due.ts";
 import type { SaidRefusals } from "./said-refusals.ts";
+import { askedSecrets, dueSecrets, type SecretDue, type SecretWatch, toldSecrets } from "./secret-watch.ts";
 import { streamSwitching } from "./stream-switch.ts";
 import { type Asked, owing, type SentAnswer, sent, upToDate, type Watch } from "./watch.ts";
+
+/** What a stream may ask for. */
+export type StreamType = ResourceType | "secrets";
 
 /** A request, once it is read. */
 export interface StreamRequest {
   /** What it says of its node: asked of the first request of a stream only. @throws ConnectError when it says nothing, or too much */
   claims(): NodeClaims;
   /** undefined for a type that is not served: nothing is ever said of it. */
-  readonly type: ResourceType | undefined;
+  readonly type: StreamType | undefined;
   asked(before: Watch | undefined): Asked;
 }
 
@@ -43,6 +48,13 @@ export interface StreamAnswer extends Answer {
   readonly nonce: string;
 }
 
+/** The same of secrets, which nobody else is told. */
+export interface SecretsAnswer extends Pick<SecretDue, "changed" | "version"> {
+  readonly kind: StreamKind;
+  readonly removed: readonly string[];
+  readonly nonce: string;
+}
+
 export interface StreamOptions<M> {
   readonly kind: StreamKind;
   readonly caller: Caller;
@@ -53,11 +65,13 @@ export interface StreamOptions<M> {
   readonly sources: Sources;
   /** Makes room for a message and then the message. `leave` gives the room back. */
   write(answer: StreamAnswer): Promise<{ readonly message: M; leave(): void }>;
+  writeSecrets(answer: SecretsAnswer): M;
 }
 
 interface Reader {
   readonly claims: NodeClaims;
   readonly watches: ReadonlyMap<ResourceType, Watch>;
+  readonly secrets: SecretWatch | undefined;
 }
 
 /** What of the store is in force for a stream's node. */
@@ -77,7 +91,7 @@ interface InForce {
 export async function* discoveryStream<M>(
   front: Front,
   requests: AsyncIterable<StreamRequest>,
-  { kind, caller, signal, budget, refusals, sources, write }: StreamOptions<M>,
+  { kind, caller, signal, budget, refusals, sources, write, writeSecrets }: StreamOptions<M>,
 ): AsyncGenerator<M> {
   let reader: Reader | undefined;
   let costBytes = 0;
@@ -100,13 +114,15 @@ export async function* discoveryStream<M>(
   }
 
   function take({ claims, type, asked }: StreamRequest): void {
-    const known = reader ?? { claims: claims(), watches: new Map() };
+    const known = reader ?? { claims: claims(), watches: new Map(), secrets: undefined };
     if (type === undefined) {
       pay(known);
       return;
     }
-    const { watch, refusal, isMended } = asked(known.watches.get(type));
-    pay({ ...known, watches: new Map([...known.watches, [type, watch]]) });
+    const result = asked(type === "secrets" ? known.secrets?.watch : known.watches.get(type));
+    const { watch, refusal, isMended } = result;
+    if (type === "secrets") pay({ ...known, secrets: askedSecrets(known.secrets, result) });
+    else pay({ ...known, watches: new Map([...known.watches, [type, watch]]) });
     const who = { nodeId: known.claims.id, type };
     if (refusal !== undefined) refusals.refused(who, refusal);
     if (isMended === true) refusals.mended(who);
@@ -125,13 +141,14 @@ export async function* discoveryStream<M>(
     wake();
   }
 
-  /** Waits for a request or the end; of a stream whose node is known for HEAD too. */
+  /** Waits for a request or the end; of a stream whose node is known for HEAD too, which says nothing of secrets. */
   async function something(state: string | undefined): Promise<void> {
     const woken = new AbortController();
     wake = () => woken.abort();
     signal.addEventListener("abort", wake);
     const leftMs = Math.max(endMs - performance.now(), 1);
-    if (state !== undefined) await front.heads.waitForChange(state, leftMs, woken.signal);
+    const lookMs = reader?.secrets === undefined ? leftMs : Math.min(leftMs, secretTtlMs);
+    if (state !== undefined) await front.heads.waitForChange(state, lookMs, woken.signal);
     else await firedWithin(woken.signal, Math.min(leftMs, front.limits.requestMs));
     signal.removeEventListener("abort", wake);
     wake = () => {};
@@ -154,6 +171,20 @@ export async function* discoveryStream<M>(
       const served = await front.served({ nodeId: known.claims.id, labels: () => labelsOf(known.claims) }, switching);
       if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
       const force = await inForce(front, served, known, caller);
+      const named = force?.loaded.classes.get(force.classId)?.secrets ?? [];
+      const secret = known.secrets && force && (await dueSecrets(front, { kind, caller, named }, known.secrets));
+      if (reader !== known) continue;
+      if (known.secrets !== undefined && force !== undefined && secret !== undefined) {
+        nonces += 1;
+        const { changed, missing, version } = secret;
+        const nonce = String(nonces);
+        const names = [...changed.map(({ name }) => name), ...missing];
+        const note = { nonce, names, kept: undefined, version, classId: force.classId, root: force.root };
+        pay({ ...known, secrets: toldSecrets(known.secrets, secret, note) });
+        front.metrics.poll("secrets", "changed");
+        yield writeSecrets({ kind, changed, removed: missing, version, nonce });
+        continue;
+      }
       const dues = force === undefined ? [] : await duesOf(sources, known, force);
       const answer = nextAnswer(kind, dues);
       if (reader !== known || front.heads.isClosed()) continue;
@@ -182,11 +213,16 @@ export async function* discoveryStream<M>(
   } finally {
     isOver = true;
     budget.give(costBytes);
-    for (const [type, { refused }] of reader?.watches ?? [])
+    for (const [type, { refused }] of reader === undefined ? [] : watchesOf(reader))
       if (refused.length > 0) refusals.mended({ nodeId: reader?.claims.id ?? "", type });
     front.metrics.stream?.(-1);
   }
 }
+
+const watchesOf = ({ watches, secrets }: Reader): readonly (readonly [StreamType, Watch])[] => [
+  ...watches,
+  ...(secrets === undefined ? [] : [["secrets", secrets.watch] as const]),
+];
 
 function firedWithin(signal: AbortSignal, ms: number): Promise<void> {
   return new Promise((resolve) => {
@@ -275,14 +311,15 @@ function noteOf(
 type Costs = WeakMap<NodeClaims | Watch, number>;
 
 /** About what is remembered of a reader, in bytes. */
-function costOf({ claims, watches }: Reader, costs: Costs): number {
+function costOf(reader: Reader, costs: Costs): number {
   const known = <T extends NodeClaims | Watch>(value: T, work: (value: T) => number): number => {
     const bytes = costs.get(value) ?? work(value);
     costs.set(value, bytes);
     return bytes;
   };
-  const claimed = known(claims, (value) => 1_000 + 3 * JSON.stringify(value).length);
-  return [...watches.values()].reduce((sum, watch) => sum + known(watch, costOfWatch), claimed);
+  const claimed = known(reader.claims, (value) => 1_000 + 3 * JSON.stringify(value).length);
+  const told = 100 * (reader.secrets?.told.size ?? 0);
+  return watchesOf(reader).reduce((sum, [, watch]) => sum + known(watch, costOfWatch), claimed + told);
 }
 
 function costOfWatch({ names, owed, refused, gone, open }: Watch): number {

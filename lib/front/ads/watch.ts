@@ -1,5 +1,4 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { isWildcard, type ResourceType } from "../../snapshot/resource-type.ts";
 import type { SegmentRef } from "../../snapshot/root.ts";
 import type { LoadedTree } from "../../snapshot/snapshot-reader.ts";
 
@@ -94,14 +93,15 @@ const newWatch = (names: Watch["names"], owed: Owed): Watch => ({
 /**
  * A request of a state-of-the-world stream. Whoever repeats an accepted one asks again: it has a new reader for the old names.
  *
+ * @param isWildcard whether the type can be asked for as a whole
  * @see https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#ack-and-nack
  */
-export function askedWhole(type: ResourceType, before: Watch | undefined, request: WholeRequest): Asked {
-  const names = wantedNames(type, before, request.names);
+export function askedWhole(isWildcard: boolean, before: Watch | undefined, request: WholeRequest): Asked {
+  const names = wantedNames(isWildcard, before, request.names);
   if (before === undefined || request.nonce === "") {
     if (names !== "all" && names.length === 0) return { watch: newWatch(names, nothing) };
     // Of what comes by name the reader may want other names than before, so its version says nothing.
-    const owed: Owed = isWildcard(type) && names === "all" ? { ...unknown, version: request.version } : unknown;
+    const owed: Owed = isWildcard && names === "all" ? { ...unknown, version: request.version } : unknown;
     return { watch: newWatch(names, owed) };
   }
   const wasOpen = before.open.some(({ nonce }) => nonce === request.nonce);
@@ -110,16 +110,16 @@ export function askedWhole(type: ResourceType, before: Watch | undefined, reques
   if (request.nonce !== before.nonce) return judged;
   return {
     ...judged,
-    watch: { ...judged.watch, names, owed: onlyWanted(owedFor(type, judged.watch, names, wasOpen), names) },
+    watch: { ...judged.watch, names, owed: onlyWanted(owedFor(isWildcard, judged.watch, names, wasOpen), names) },
   };
 }
 
-function wantedNames(type: ResourceType, before: Watch | undefined, names: readonly string[]): Watch["names"] {
-  const isAll = names.length === 0 && isWildcard(type) && (before === undefined || before.names === "all");
+function wantedNames(isWildcard: boolean, before: Watch | undefined, names: readonly string[]): Watch["names"] {
+  const isAll = names.length === 0 && isWildcard && (before === undefined || before.names === "all");
   return isAll || names.includes(everything) ? "all" : sorted(names);
 }
 
-function owedFor(type: ResourceType, watch: Watch, names: Watch["names"], wasOpen: boolean): Owed {
+function owedFor(isWildcard: boolean, watch: Watch, names: Watch["names"], wasOpen: boolean): Owed {
   if (watch.owed.kind === "all") return watch.owed;
   if (names === "all") return watch.names === "all" && wasOpen ? watch.owed : unknown;
   const had = new Set(watch.names === "all" ? [] : watch.names);
@@ -128,7 +128,7 @@ function owedFor(type: ResourceType, watch: Watch, names: Watch["names"], wasOpe
   if (isSame && !wasOpen) return unknown;
   if (added.length === 0) return watch.owed;
   // Clusters and listeners come whole: what is not there does not exist.
-  return isWildcard(type) ? unknown : alsoOwed(watch.owed, added);
+  return isWildcard ? unknown : alsoOwed(watch.owed, added);
 }
 
 /**
@@ -136,12 +136,12 @@ function owedFor(type: ResourceType, watch: Watch, names: Watch["names"], wasOpe
  *
  * @see https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#incremental-xds
  */
-export function askedDelta(type: ResourceType, before: Watch | undefined, request: DeltaRequest): Asked {
+export function askedDelta(isWildcard: boolean, before: Watch | undefined, request: DeltaRequest): Asked {
   const { subscribe, unsubscribe, known } = request;
   if (before === undefined) {
     const wanted = new Set(subscribe);
     for (const name of unsubscribe) wanted.delete(name);
-    const isAll = wanted.has(everything) || (subscribe.length === 0 && isWildcard(type));
+    const isAll = wanted.has(everything) || (subscribe.length === 0 && isWildcard);
     if (!isAll && wanted.size === 0) return { watch: newWatch([], nothing) };
     return { watch: newWatch(isAll ? "all" : sorted(wanted), { kind: "all", known, version: "" }) };
   }

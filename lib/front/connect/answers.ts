@@ -93,7 +93,7 @@ export async function deltaFetch(front: Front, question: DeltaQuestion, call: Ca
 }
 
 /** A message, its encoded form and the frame around that are copies. */
-export const copies = 3;
+const copies = 3;
 
 function roomFor(values: readonly Uint8Array[], call: Call): Promise<void> {
   return call.room(copies * values.reduce((sum, { length }) => sum + length, 0));

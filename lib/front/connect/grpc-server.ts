@@ -11,15 +11,16 @@ import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono/tiny";
+import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery/v3/ads_pb.ts";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { framesWithin } from "../ads/frames.ts";
-import { adsHandlers } from "../ads/handlers.ts";
+import { adsListeners } from "../ads/handlers.ts";
 import { guard } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
 import { lastAnswersMs, type RunningServer } from "../node-server.ts";
 import { problem } from "../responses.ts";
 import { discoveryCalls } from "./calls.ts";
+import { framesWithin } from "./frames.ts";
 import { guarded } from "./guarded.ts";
 import { gzip } from "./gzip.ts";
 import { healthHandlers } from "./health.ts";
@@ -75,17 +76,16 @@ type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => 
  */
 function callListener(front: Front, withStreams: Set<Http2Session>): Listener {
   const options = { acceptCompression: [gzip] };
-  const discovery = adsHandlers(front, options.acceptCompression);
   const unary = rpcHandlers(front, discoveryCalls(front), options);
-  const services = [...discovery, ...unary].map(({ service }) => service);
+  const services = [AggregatedDiscoveryService, ...unary.map(({ service }) => service)];
   const reflection = reflectionHandlers([...services, Health], front.limits, options).map((one) => guarded(front, one));
   const names = [...services, Health, ...reflection.map(({ service }) => service)].map(({ typeName }) => typeName);
   const health = healthHandlers(front, new Set(names), options);
   const { discoveryStreams, calls: most } = front.limits;
   const streams = new Map([
-    ...lastingListeners(front, discovery, discoveryStreams, withStreams),
-    ...lastingListeners(front, [health.watch], most, withStreams),
-    ...lastingListeners(front, reflection, most, withStreams),
+    ...lasting(front, adsListeners(front), discoveryStreams, withStreams),
+    ...lasting(front, byHandlers(front, [health.watch]), most, withStreams),
+    ...lasting(front, byHandlers(front, reflection), most, withStreams),
   ]);
   const handlers = byPath([...unary, health.check]);
   const connect = new Hono();
@@ -118,16 +118,15 @@ const isRpc = ({ headers }: Http2ServerRequest): boolean => /^application\/grpc\
  * @param most of all of them at a time
  * @param withStreams connections that have one, kept here
  */
-function lastingListeners(
-  front: Front,
-  handlers: readonly UniversalHandler[],
+function lasting(
+  { limits: { keepAliveMs, callMs } }: Front,
+  listeners: ReadonlyMap<string, Listener>,
   most: number,
   withStreams: Set<Http2Session>,
 ): ReadonlyMap<string, Listener> {
-  const { keepAliveMs, callMs } = front.limits;
   let open = 0;
-  const listen =
-    (handler: UniversalHandler): Listener =>
+  const within =
+    (listener: Listener): Listener =>
     (request, response) => {
       const { stream } = response;
       const { session } = stream;
@@ -143,10 +142,18 @@ function lastingListeners(
       stream.once("wantTrailers", () => setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR)));
       endIfStalled(stream, callMs);
       if (!withStreams.has(session)) keepAlive(session, keepAliveMs, withStreams);
-      answerRpc(front, handler, request, response, true);
+      listener(request, response);
     };
-  return new Map(handlers.map((handler) => [handler.requestPath, listen(handler)]));
+  return new Map([...listeners].map(([path, listener]) => [path, within(listener)]));
 }
+
+const byHandlers = (front: Front, handlers: readonly UniversalHandler[]): ReadonlyMap<string, Listener> =>
+  new Map(
+    handlers.map((handler) => [
+      handler.requestPath,
+      (request, response) => answerRpc(front, handler, request, response, true),
+    ]),
+  );
 
 /** Ends a stream whose reader leaves what was written to it where it is. */
 function endIfStalled(stream: ServerHttp2Stream, ms: number): void {

@@ -1,13 +1,15 @@
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery/v3/ads_pb.ts";
+import type { StreamType } from "../../../lib/front/ads/stream.ts";
+import { secretTypeUrl } from "../../../lib/secrets/tls-secret.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
-import { type ResourceType, resourceTypes, typeOfUrl, typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
+import { resourceTypes, typeOfUrl, typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
 import { nodeOf } from "../fixtures.ts";
 
 /** An answer as tests compare it: `+a=1`, and `-b` for what is removed. */
 export interface Got {
-  readonly type: ResourceType | undefined;
+  readonly type: StreamType | undefined;
   readonly resources: readonly string[];
   readonly version: string;
   readonly nonce: string;
@@ -16,7 +18,7 @@ export interface Got {
 }
 
 export interface Ask {
-  readonly type: ResourceType;
+  readonly type: StreamType;
   readonly names?: readonly string[];
   readonly version?: string;
   readonly unsubscribe?: readonly string[];
@@ -25,6 +27,9 @@ export interface Ask {
   readonly error?: string;
   readonly node?: object;
 }
+
+const urlOf = (type: StreamType): string => (type === "secrets" ? secretTypeUrl : typeUrlOf(type));
+const typeIn = (url: string): StreamType | undefined => (url === secretTypeUrl ? "secrets" : typeOfUrl(url));
 
 /** A stream by hand. */
 export interface TestStream {
@@ -69,7 +74,7 @@ export function openStream(
     const who = isFirst ? { node: node ?? nodeOf("web") } : {};
     isFirst = false;
     const detail = error === undefined ? {} : { errorDetail: { code: 13, message: error } };
-    return { ...who, ...detail, typeUrl: typeUrlOf(type), responseNonce: nonce };
+    return { ...who, ...detail, typeUrl: urlOf(type), responseNonce: nonce };
   };
   async function* whole() {
     for await (const ask of asked())
@@ -91,7 +96,7 @@ export function openStream(
       for await (const answer of client.streamAggregatedResources(whole(), options)) {
         const { typeUrl, versionInfo: version, nonce } = answer;
         got.push({
-          type: typeOfUrl(typeUrl),
+          type: typeIn(typeUrl),
           resources: answer.resources.map(({ value }) => textOf(value)),
           version,
           nonce,
@@ -108,7 +113,7 @@ export function openStream(
         ...answer.removedResources.map((name) => `-${name}`),
       ];
       const versions = Object.fromEntries(answer.resources.map((one) => [one.name, one.version]));
-      got.push({ type: typeOfUrl(typeUrl), resources, version, nonce, versions });
+      got.push({ type: typeIn(typeUrl), resources, version, nonce, versions });
       heard();
     }
   }

@@ -8,13 +8,13 @@ import {
   type Watch,
   type WholeRequest,
 } from "../../../lib/front/ads/watch.ts";
-import type { ResourceType } from "../../../lib/snapshot/resource-type.ts";
+import { isWildcard, type ResourceType } from "../../../lib/snapshot/resource-type.ts";
 
 const tree = { version: "t1", segments: [], parts: [] };
 const whole = (type: ResourceType, before: Watch | undefined, request: Partial<WholeRequest>) =>
-  askedWhole(type, before, { names: [], version: "", nonce: "", error: undefined, ...request });
+  askedWhole(isWildcard(type), before, { names: [], version: "", nonce: "", error: undefined, ...request });
 const delta = (type: ResourceType, before: Watch | undefined, request: Partial<DeltaRequest>) =>
-  askedDelta(type, before, {
+  askedDelta(isWildcard(type), before, {
     subscribe: [],
     unsubscribe: [],
     known: new Map(),

@@ -1,0 +1,69 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { BodyPool } from "../../limits/body-pool.ts";
+import { gzip } from "../connect/gzip.ts";
+
+/** Flags and length before each message. */
+const headBytes = 5;
+const compressed = 1;
+
+/** How messages of a stream are read. */
+export interface ReadMessages {
+  /** Most that a message may have, as sent and as unpacked. */
+  readonly maxBytes: number;
+  /** `grpc-encoding` of the request; "" for none. */
+  readonly encoding: string;
+  readonly pool: BodyPool;
+  /** Ends the stream: it has kept room longest that others need. */
+  giveWay(): void;
+}
+
+/**
+ * The messages of a gRPC request. While one is there in part, what is there counts among the bodies that are being read.
+ *
+ * @throws ConnectError for a message that is too large, or that is packed in a way that is not known
+ * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+ */
+export async function* messagesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  { maxBytes, encoding, pool, giveWay }: ReadMessages,
+): AsyncGenerator<Uint8Array> {
+  const head = new Uint8Array(headBytes);
+  let read = 0;
+  let message: Uint8Array | undefined;
+  let share = pool.open(giveWay);
+  try {
+    for await (const chunk of chunks) {
+      for (let at = 0; at < chunk.length || (message !== undefined && read === headBytes + message.length); ) {
+        if (message === undefined) {
+          const part = chunk.subarray(at, at + headBytes - read);
+          head.set(part, read);
+          [read, at] = [read + part.length, at + part.length];
+          if (read < headBytes) break;
+          const length = new DataView(head.buffer).getUint32(1);
+          if (length > maxBytes)
+            throw new ConnectError(`a message is larger than ${maxBytes} bytes`, Code.ResourceExhausted);
+          if (!share.take(length)) return giveWay();
+          message = new Uint8Array(length);
+          continue;
+        }
+        const done = read - headBytes;
+        const part = chunk.subarray(at, at + message.length - done);
+        message.set(part, done);
+        [read, at] = [read + part.length, at + part.length];
+        if (read < headBytes + message.length) break;
+        yield (head[0] ?? 0) === compressed ? await unpacked(message, encoding, maxBytes) : message;
+        [read, message] = [0, undefined];
+        share.close();
+        share = pool.open(giveWay);
+      }
+    }
+    if (read > 0) throw new ConnectError("the request ends within a message", Code.InvalidArgument);
+  } finally {
+    share.close();
+  }
+}
+
+async function unpacked(message: Uint8Array, encoding: string, maxBytes: number): Promise<Uint8Array> {
+  if (encoding !== gzip.name) throw new ConnectError("messages are packed with gzip or not at all", Code.Unimplemented);
+  return gzip.decompress(message, maxBytes);
+}

@@ -1,0 +1,87 @@
+import { fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
+import { SecretSchema } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
+import { hashOf } from "../../snapshot/blob.ts";
+import type { Caller } from "../auth/caller.ts";
+import type { Front } from "../front.ts";
+import { secretFor } from "../secret-answer.ts";
+import { wireVersion } from "../select-resources.ts";
+import type { StreamKind } from "./due.ts";
+import { type Asked, type SentAnswer, sent, type Watch } from "./watch.ts";
+
+/** The secrets of a stream. They lie in no tree, so what was told of each is remembered by its name. */
+export interface SecretWatch {
+  readonly watch: Watch;
+  /** Versions by name; `isMissing` for what there is not, or not for this reader. */
+  readonly told: ReadonlyMap<string, string>;
+  /** Whether its reader waits for an answer, whatever there is. */
+  readonly isOwed: boolean;
+}
+
+const isMissing = "";
+
+/** What a request comes to, by what it comes to for any other type. */
+export function askedSecrets(before: SecretWatch | undefined, { watch }: Pick<Asked, "watch">): SecretWatch {
+  const { owed } = watch;
+  const wanted = new Set(namesOf(watch));
+  const again = new Set(owed.kind === "names" ? owed.names : []);
+  const told = owed.kind === "all" ? owed.known : (before?.told ?? new Map<string, string>());
+  return {
+    watch: { ...watch, owed: { kind: "nothing" } },
+    told: new Map([...told].filter(([name]) => wanted.has(name) && !again.has(name))),
+    // Who says what he has waits for what differs, and for nothing else.
+    isOwed: before?.isOwed === true || owed.kind === "names" || (owed.kind === "all" && owed.known.size === 0),
+  };
+}
+
+/** There is no asking for all secrets. */
+const namesOf = ({ names }: Watch): readonly string[] => (names === "all" ? [] : names);
+
+/** One answer about secrets. */
+export interface SecretDue {
+  readonly changed: readonly { readonly name: string; readonly version: string; readonly value: Uint8Array }[];
+  /** Names that there is nothing for. */
+  readonly missing: readonly string[];
+  /** Of all that its reader has then. */
+  readonly version: string;
+  readonly told: SecretWatch["told"];
+}
+
+/**
+ * What is to be told of secrets, to a node that has proven who it is and whose own resources name them: the rules are those of polls.
+ * What cannot be opened now is passed over, and its reader keeps what it has.
+ *
+ * @returns undefined when nothing is
+ */
+export async function dueSecrets(
+  front: Pick<Front, "secrets">,
+  { kind, caller, named }: { readonly kind: StreamKind; readonly caller: Caller; readonly named: readonly string[] },
+  { watch, told, isOwed }: SecretWatch,
+): Promise<SecretDue | undefined> {
+  const now = new Map(told);
+  const changed: SecretDue["changed"][number][] = [];
+  const missing: string[] = [];
+  for (const name of namesOf(watch)) {
+    const found = await secretFor(front, caller, named, name);
+    if (found.kind === "refused" && found.status === 503) continue;
+    const version = found.kind === "refused" ? isMissing : wireVersion(hashOf(JSON.stringify(found.resource)));
+    if (told.get(name) === version) continue;
+    now.set(name, version);
+    if (found.kind === "refused") missing.push(name);
+    else changed.push({ name, version, value: binaryOf(found.resource) });
+  }
+  // Of the state of the world, what is not in an answer says nothing.
+  const isNews = changed.length > 0 || (kind === "delta" && missing.length > 0);
+  if (!isOwed && !isNews) return undefined;
+  return { changed, missing, version: wireVersion(hashOf([...now].join("\n"))), told: now };
+}
+
+function binaryOf(resource: object): Uint8Array {
+  // Plain data is JSON already; its type is the message's.
+  const { "@type": _type, ...json }: Record<string, JsonValue> = JSON.parse(JSON.stringify(resource));
+  return toBinary(SecretSchema, fromJson(SecretSchema, json));
+}
+
+/** What is known of a reader once it has the answer. */
+export function toldSecrets({ watch }: SecretWatch, { told }: SecretDue, note: SentAnswer): SecretWatch {
+  return { watch: sent(watch, { version: note.version, segments: [] }, note, []), told, isOwed: false };
+}
