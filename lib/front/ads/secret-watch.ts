@@ -83,5 +83,5 @@ function binaryOf(resource: object): Uint8Array {
 
 /** What is known of a reader once it has the answer. */
 export function toldSecrets({ watch }: SecretWatch, { told }: SecretDue, note: SentAnswer): SecretWatch {
-  return { watch: sent(watch, { version: note.version, segments: [] }, note, []), told, isOwed: false };
+  return { watch: sent(watch, { version: note.version, segments: [], parts: [] }, note, []), told, isOwed: false };
 }
