@@ -1,107 +1,115 @@
 /**
- * One process of the benchmark `compile`: fills a store from files, publishes, changes, and prints a line of JSON for each piece
- * of work. `node compile-child.ts <services> <workers> <store folder> <work>…`
+ * One process of the benchmark `compile`: `node compile-child.ts <services> <folder of the store> <work>…` does pieces of work in the
+ * order below and prints a line of JSON for each.
  */
+import { compile } from "../../lib/compile/compile.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/source-shard.ts";
-import { defaultWorldOptions, type WorldOptions } from "../../lib/compile/world-of.ts";
-import type { SourceFile } from "../../lib/config/directory.ts";
+import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { readFiles, type SourceFile } from "../../lib/config/directory.ts";
+import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { fileStore } from "../../lib/storage/files.ts";
+import { nodeOfNamed } from "../named-proxy.ts";
+import type { CompileRow } from "./compile.bench.ts";
 import { heapMib } from "./heap.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
 
-/** One piece of work, as the benchmark prints it. */
-export interface CompileRow {
-  readonly services: number;
-  readonly work: string;
-  readonly ms: number;
-  readonly cpuMs: number;
-  /** Written to the store, HEAD and the history's entry among them. */
-  readonly objects: number;
-  readonly kib: number;
-  /** Held between this change and the next, after a collection. */
-  readonly heapMib: number;
-}
+/** Rounds of what is measured several times in one process. */
+const rounds = 5;
 
 const [size = "100", folder = "", ...works] = process.argv.slice(2);
 const services = Number(size);
-const wants = (work: string): boolean => works.includes(work);
+const { text, named } = syntheticMesh(services);
 
 /** A folder as teams keep it: a file for each service, with its pods and its routing. */
-function filesOf(text: string): readonly SourceFile[] {
-  const byApp = new Map<string, string[]>();
-  for (const document of text.split("\n---\n")) {
-    const { metadata }: { readonly metadata: { readonly name: string; readonly namespace?: string } } =
-      JSON.parse(document);
-    const app = /^(app-\d+)/.exec(metadata.name)?.[1] ?? "mesh";
-    byApp.set(app, [...(byApp.get(app) ?? []), document]);
-  }
-  return [...byApp].map(([app, documents]) => ({ file: `${app}.yaml`, text: `${documents.join("\n---\n")}\n` }));
-}
+const files: readonly SourceFile[] = [
+  ...Map.groupBy(text.split("\n---\n"), (document) => {
+    const { metadata }: { readonly metadata: { readonly name: string } } = JSON.parse(document);
+    return /^app-\d+/.exec(metadata.name)?.[0] ?? "mesh";
+  }),
+].map(([app, documents]) => ({ file: `${app}.yaml`, text: `${documents.join("\n---\n")}\n` }));
 
-/** The files with one of them edited, another way in each round. */
-function editedFiles(
-  files: readonly SourceFile[],
-  edit: "virtual-service" | "endpoint",
-  round: number,
-): readonly SourceFile[] {
-  const [pattern, text] =
-    edit === "virtual-service"
-      ? [/"timeout":"\d+s"/, `"timeout":"${round + 10}s"`]
-      : [/"conditions":\{"ready":(?:true|false)\}/, `"conditions":{"ready":${round % 2 === 1}}`];
-  const at = files.findIndex((file) => file.file === "app-0.yaml");
-  return files.map((file, place) => (place === at ? { ...file, text: file.text.replace(pattern, text) } : file));
-}
+type Edit = (text: string, round: number) => string;
 
-const files = filesOf(syntheticMesh(services).text);
+const edits: Readonly<Record<"virtual-service" | "endpoint", Edit>> = {
+  "virtual-service": (before, round) => before.replace(/"timeout":"\d+s"/, `"timeout":"${round + 10}s"`),
+  // Another one of the slice's ten endpoints each time.
+  endpoint: (before, round) => {
+    let at = 0;
+    return before.replace(/"conditions":\{"ready":true\}/g, (ready) =>
+      at++ === round % 10 ? '"conditions":{"ready":false}' : ready,
+    );
+  },
+};
 
-function openCompiler(world: WorldOptions) {
+const edited = (edit: Edit, round: number): readonly SourceFile[] =>
+  files.map((file) => (file.file === "app-0.yaml" ? { ...file, text: edit(file.text, round) } : file));
+
+function openMesh(world: WorldOptions) {
   const store = fileStore(folder);
   const recompile = createWorldRecompiler({ store, sources: ["main"], world });
-  return {
-    /** From files to a published root. */
-    async publish(input: readonly SourceFile[]) {
-      await writeShard(store, "main", input);
-      const { result } = await recompile();
-      return result.written;
-    },
+  return async (input: readonly SourceFile[]) => {
+    await writeShard(store, "main", input);
+    return (await recompile()).result.written;
   };
 }
 
-async function row(work: string, run: () => Promise<{ readonly objects: number; readonly bytes: number }>) {
+interface Written {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+async function row(work: string, run: () => Promise<Written>): Promise<void> {
   const start = performance.now();
   const cpuBefore = process.cpuUsage();
   const { objects, bytes } = await run();
   const { user, system } = process.cpuUsage(cpuBefore);
   const ms = performance.now() - start;
+  const tenths = (value: number): number => Math.round(value * 10) / 10;
+  const told = { ms: tenths(ms), cpuMs: tenths((user + system) / 1_000) };
   const line: CompileRow = {
     services,
     work,
-    ms: Math.round(ms * 10) / 10,
-    cpuMs: Math.round((user + system) / 100) / 10,
+    ...told,
     objects,
-    kib: Math.round(bytes / 1024),
+    kib: Math.round(bytes / 1_024),
     heapMib: Math.round(heapMib()),
   };
   console.log(JSON.stringify(line));
 }
 
-if (wants("virtual-service-cold-process")) {
-  const { publish } = openCompiler(defaultWorldOptions);
-  await row("virtual-service-cold-process", () => publish(editedFiles(files, "virtual-service", 99)));
-} else {
-  const world: WorldOptions = wants("virtual-service-v1")
-    ? { ...defaultWorldOptions, legacyApi: "0.8" }
-    : defaultWorldOptions;
-  const suffix = wants("virtual-service-v1") ? "-v1" : "";
-  const { publish } = openCompiler(world);
+/** One sidecar and one gateway, in both shapes, from loaded registries to checked and hashed bytes. */
+async function toBytes(): Promise<void> {
+  const options = { ...defaultWorldOptions, nodes: named.map(nodeOfNamed) };
+  const all = worldOf(readFiles([{ file: "input.yaml", text }]), options, createMemo()).value;
+  const world = { ...all, proxies: all.proxies.slice(-named.length) };
+  const nothing: Written = { objects: 0, bytes: 0 };
+  // The first ones are V8's.
+  for (let round = 0; round < rounds; round += 1) compile(world, [], createMemo());
+  for (let round = 0; round < rounds; round += 1) {
+    await row("bytes", async () => {
+      compile(world, [], createMemo());
+      return nothing;
+    });
+  }
+}
+
+/** Everything, then changes in the same process. */
+async function warm(world: WorldOptions, suffix: string): Promise<void> {
+  const publish = openMesh(world);
   await row(`everything${suffix}`, () => publish(files));
-  let current = files;
-  for (const edit of ["virtual-service", "endpoint"] as const) {
-    if (!wants(`${edit}${suffix}`)) continue;
-    for (let round = 0; round < 3; round += 1) {
-      current = editedFiles(current, edit, round);
-      await row(`${edit}${suffix}`, () => publish(current));
+  for (const [work, edit] of Object.entries(edits)) {
+    if (!works.includes(`${work}${suffix}`)) continue;
+    for (let round = 0; round < rounds; round += 1) {
+      await row(`${work}${suffix}`, () => publish(edited(edit, round)));
     }
   }
 }
+
+if (works.includes("bytes")) await toBytes();
+if (works.includes("virtual-service-cold-process")) {
+  const edit = edits["virtual-service"];
+  await row("virtual-service-cold-process", () => openMesh(defaultWorldOptions)(edited(edit, 99)));
+}
+if (works.includes("everything")) await warm(defaultWorldOptions, "");
+if (works.includes("virtual-service-v1")) await warm({ ...defaultWorldOptions, legacyApi: "0.8" }, "-v1");

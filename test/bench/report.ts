@@ -9,6 +9,8 @@ export interface Report {
   table(title: string, rows: readonly Row[]): void;
   /** A figure or remark that is no table. */
   line(text: string): void;
+  /** The same figures for programs, where a benchmark has a form for them: `suite` and `rows` of the one JSON object. */
+  rows(suite: string, rows: readonly Row[]): void;
 }
 
 /** What every benchmark is given. */
@@ -37,23 +39,30 @@ export function textReport(print: (text: string) => void): Report {
       print(`\n${title}\n${table.toString()}`);
     },
     line: print,
+    rows: () => {},
   };
 }
 
 /** Collects everything for `JSON.stringify`. */
 export function jsonReport(): Report & {
+  readonly suites: Readonly<Record<string, readonly Row[]>>;
   readonly tables: Readonly<Record<string, readonly Row[]>>;
   readonly lines: readonly string[];
 } {
+  const suites: Record<string, readonly Row[]> = {};
   const tables: Record<string, readonly Row[]> = {};
   const lines: string[] = [];
   return {
+    suites,
     tables,
     lines,
     table(title, rows) {
       tables[title] = rows;
     },
     line: (text) => lines.push(text),
+    rows(suite, rows) {
+      suites[suite] = rows;
+    },
   };
 }
 
