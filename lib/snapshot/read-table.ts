@@ -1,4 +1,3 @@
-import { PortolanError } from "../config/diagnostic.ts";
 import { versionOfParts } from "./parts-version.ts";
 import type { ListRef, PartList, PartRef, TreeList, TypeTable, WholeTypeTable } from "./root.ts";
 import { createLoadCache } from "./worlds/load-cache.ts";
@@ -11,8 +10,8 @@ export interface TableTree {
 
 /** Reads type tables, of any version; of their lists those that are asked for. */
 export interface TableReader {
-  /** @throws PortolanError when the table has no such tree */
-  tree(table: string, index: number): Promise<TableTree>;
+  /** @returns undefined when the table has no such tree */
+  tree(table: string, index: number): Promise<TableTree | undefined>;
   parts(table: string): Promise<readonly PartRef[]>;
   /** The table's own blobs. */
   blobs(table: string): Promise<readonly string[]>;
@@ -51,9 +50,7 @@ export function createTableReader(text: (hash: string) => Promise<string>, maxBy
   return {
     async tree(hash, index) {
       const table = await tables.get(hash);
-      const tree = "parts" in table ? wholeTree(table, index) : await treeIn(table, index);
-      if (tree === undefined) throw new PortolanError(`the table ${hash} has no tree ${index}`);
-      return tree;
+      return "parts" in table ? wholeTree(table, index) : treeIn(table, index);
     },
     async parts(hash) {
       const table = await tables.get(hash);

@@ -61,6 +61,8 @@ export interface SnapshotReader {
   parts(root: Root, type: ResourceType, index: number): Promise<readonly LoadedPart[]>;
   /** Version of such an answer, for whoever needs no more of it. */
   treeVersion(root: Root, type: ResourceType, index: number): Promise<string | undefined>;
+  /** The blobs of a type's table itself: names and hashes, and no resources. */
+  tableBlobs(root: Root, type: ResourceType): Promise<readonly string[]>;
   /** Every blob that a type's table names, the table among them. */
   blobsOfType(root: Root, type: ResourceType): Promise<ReadonlySet<string>>;
   /** What resources a segment has, by name. The text of a long one is not read. */
@@ -122,7 +124,9 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     nameOf: ({ table, index }) => `${table} ${index}`,
     maxBytes: maxBytes / 8,
     load: async ({ table: hash, index }) => {
-      const { version, parts } = await tables.tree(hash, index);
+      const tree = await tables.tree(hash, index);
+      if (tree === undefined) throw new PortolanError(`the table ${hash} has no tree ${index}`);
+      const { version, parts } = tree;
       const segments = (await Promise.all(parts.map(segmentsOf))).flat();
       return { version, segments, parts: segments.map((segment) => ({ segment })) };
     },
@@ -206,7 +210,7 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     root: (hash) => roots.get(hash),
     tree: (root, type, index) => trees.get({ table: root.tables[type], index }),
     async parts(root, type, index) {
-      const { parts } = await tables.tree(root.tables[type], index);
+      const { parts = [] } = (await tables.tree(root.tables[type], index)) ?? {};
       return Promise.all(
         parts.map(async (part) => ({
           key: "list" in part ? part.list : part.segment.hash,
@@ -214,7 +218,8 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
         })),
       );
     },
-    treeVersion: async (root, type, index) => (await tables.get(root.tables[type])).trees[index]?.version,
+    treeVersion: async (root, type, index) => (await tables.tree(root.tables[type], index))?.version,
+    tableBlobs: (root, type) => tables.blobs(root.tables[type]),
     async blobsOfType(root, type) {
       const parts = await tables.parts(root.tables[type]);
       const segments = (await Promise.all(parts.map(segmentsOf))).flat();
