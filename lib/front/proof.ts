@@ -25,13 +25,9 @@ export function createProof({ heads, reader }: Pick<Front, "heads" | "reader">):
       for (const rootHash of head === undefined ? [] : rootsOfHead(head)) {
         if (rootHash === hash) return texts.get(hash);
         const { root } = await reader.root(rootHash);
-        const { classes, classifier, nodes, tables } = root;
-        const named = [
-          classes,
-          classifier,
-          ...resourceTypes.map((type) => tables[type]),
-          ...nodes.map((one) => one.hash),
-        ];
+        const { classes, classifier, nodes } = root;
+        const tables = await Promise.all(resourceTypes.map((type) => reader.tableBlobs(root, type)));
+        const named = [classes, classifier, ...tables.flat(), ...nodes.map((one) => one.hash)];
         if (named.includes(hash)) return texts.get(hash);
       }
       return undefined;

@@ -32,19 +32,45 @@ export interface ProxyClass extends Readonly<Record<ShapeName, Shape>> {
 export type Shape = Readonly<Record<ResourceType, number>>;
 
 export interface TypeTable {
+  /** Blobs of `PartList`s. */
+  readonly partLists: readonly ListRef[];
+  /** Blobs of `TreeList`s. */
+  readonly treeLists: readonly ListRef[];
+}
+
+/** A table of an earlier version: its parts say nothing of their content, its trees say their versions. */
+export interface WholeTypeTable {
+  readonly parts: readonly PartRef[];
+  readonly trees: readonly (TypeTree & { readonly version: string })[];
+}
+
+export interface ListRef {
+  readonly hash: string;
+  /** How many elements the list has. */
+  readonly count: number;
+}
+
+export interface PartList {
   readonly parts: readonly Part[];
+}
+
+export interface TreeList {
   readonly trees: readonly TypeTree[];
 }
 
 /** A list of segments by its blob, or one segment itself. */
-export type Part = { readonly list: string } | { readonly segment: SegmentRef };
+export type PartRef = { readonly list: string } | { readonly segment: SegmentRef };
+
+export type Part = PartRef & {
+  /** Hash of the names and versions of its resources. */
+  readonly content: string;
+};
 
 export interface SegmentList {
   readonly segments: readonly SegmentRef[];
 }
 
 export interface TypeTree {
-  readonly version: string;
   readonly parts: readonly number[];
 }
 

@@ -6,19 +6,19 @@ import { readGate } from "./head/gates.ts";
 import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
 import { createLongReader, type LongReader, loadInOrder } from "./long/read-long.ts";
 import { shardFor } from "./node-index.ts";
+import { createTableReader } from "./read-table.ts";
 import type { ResourceType } from "./resource-type.ts";
 import type {
   BinaryRef,
   ClassTable,
   Gate,
   NodeShard,
-  Part,
+  PartRef,
   ProxyClass,
   ResourceEntry,
   Root,
   SegmentList,
   SegmentRef,
-  TypeTable,
 } from "./root.ts";
 import { type ResourceSpan, readBinarySpans, readSpans } from "./segment.ts";
 import { createLoadCache } from "./worlds/load-cache.ts";
@@ -61,6 +61,8 @@ export interface SnapshotReader {
   parts(root: Root, type: ResourceType, index: number): Promise<readonly LoadedPart[]>;
   /** Version of such an answer, for whoever needs no more of it. */
   treeVersion(root: Root, type: ResourceType, index: number): Promise<string | undefined>;
+  /** The blobs of a type's table itself: names and hashes, and no resources. */
+  tableBlobs(root: Root, type: ResourceType): Promise<readonly string[]>;
   /** Every blob that a type's table names, the table among them. */
   blobsOfType(root: Root, type: ResourceType): Promise<ReadonlySet<string>>;
   /** What resources a segment has, by name. The text of a long one is not read. */
@@ -109,32 +111,24 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
   const text = async (hash: string) => new TextDecoder().decode(await bytes(hash));
 
   // What is parsed here was written by encodeWorld: a blob's name vouches for its content.
-  const tables = createLoadCache<string, TypeTable>({
-    nameOf: (hash) => hash,
-    maxBytes: maxBytes / 8,
-    load: async (hash) => JSON.parse(await text(hash)),
-    sizeOf: (table) => table.parts.length * 200 + table.trees.length * 200,
-  });
+  const tables = createTableReader(text, maxBytes / 8);
   const lists = createLoadCache<string, SegmentList>({
     nameOf: (hash) => hash,
     maxBytes: maxBytes / 8,
     load: async (hash) => JSON.parse(await text(hash)),
     sizeOf: (list) => list.segments.length * 200,
   });
-  const segmentsOf = async (part: Part | undefined): Promise<readonly SegmentRef[]> => {
-    if (part === undefined) return [];
-    return "list" in part ? (await lists.get(part.list)).segments : [part.segment];
-  };
+  const segmentsOf = async (part: PartRef): Promise<readonly SegmentRef[]> =>
+    "list" in part ? (await lists.get(part.list)).segments : [part.segment];
   const trees = createLoadCache<{ readonly table: string; readonly index: number }, LoadedTree>({
     nameOf: ({ table, index }) => `${table} ${index}`,
     maxBytes: maxBytes / 8,
     load: async ({ table: hash, index }) => {
-      const table = await tables.get(hash);
-      const tree = table.trees[index];
+      const tree = await tables.tree(hash, index);
       if (tree === undefined) throw new PortolanError(`the table ${hash} has no tree ${index}`);
-      const parts = await Promise.all(tree.parts.map((part) => segmentsOf(table.parts[part])));
-      const segments = parts.flat();
-      return { version: tree.version, segments, parts: segments.map((segment) => ({ segment })) };
+      const { version, parts } = tree;
+      const segments = (await Promise.all(parts.map(segmentsOf))).flat();
+      return { version, segments, parts: segments.map((segment) => ({ segment })) };
     },
     sizeOf: (tree) => 100 + tree.segments.length * 50,
   });
@@ -216,23 +210,23 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     root: (hash) => roots.get(hash),
     tree: (root, type, index) => trees.get({ table: root.tables[type], index }),
     async parts(root, type, index) {
-      const { parts, trees } = await tables.get(root.tables[type]);
-      const own = (trees[index]?.parts ?? []).flatMap((part) => parts[part] ?? []);
+      const { parts = [] } = (await tables.tree(root.tables[type], index)) ?? {};
       return Promise.all(
-        own.map(async (part) => ({
+        parts.map(async (part) => ({
           key: "list" in part ? part.list : part.segment.hash,
           segments: await segmentsOf(part),
         })),
       );
     },
-    treeVersion: async (root, type, index) => (await tables.get(root.tables[type])).trees[index]?.version,
+    treeVersion: async (root, type, index) => (await tables.tree(root.tables[type], index))?.version,
+    tableBlobs: (root, type) => tables.blobs(root.tables[type]),
     async blobsOfType(root, type) {
-      const table = await tables.get(root.tables[type]);
-      const segments = (await Promise.all(table.parts.map(segmentsOf))).flat();
+      const parts = await tables.parts(root.tables[type]);
+      const segments = (await Promise.all(parts.map(segmentsOf))).flat();
       const ofLong = await Promise.all(segments.map((ref) => (ref.long === undefined ? [] : long.blobs(ref.long))));
       return new Set([
-        root.tables[type],
-        ...table.parts.flatMap((part) => ("list" in part ? [part.list] : [])),
+        ...(await tables.blobs(root.tables[type])),
+        ...parts.flatMap((part) => ("list" in part ? [part.list] : [])),
         ...segments.flatMap((ref) => (ref.long === undefined ? [ref.hash] : [])),
         ...segments.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash])),
         ...ofLong.flat(),

@@ -1,6 +1,8 @@
-import { type Blob, jsonBlob } from "../blob.ts";
+import { type Blob, blobOf, jsonBlob } from "../blob.ts";
 import type { CompiledList } from "../compiled.ts";
-import type { TypeTable } from "../root.ts";
+import { cutEvenly } from "../long/cut-evenly.ts";
+import { nameHash } from "../name-hash.ts";
+import type { ListRef, PartList, TreeList, TypeTable, TypeTree } from "../root.ts";
 import type { EncodedPart, EncodedRun, EncodedTree, TreeEncoder } from "./encode-tree.ts";
 
 /** The table of one type while a world is encoded: gives each different tree its index. */
@@ -11,6 +13,8 @@ export interface TableBuilder {
 
 export interface EncodedTable {
   readonly blob: Blob;
+  /** Lists that the table names. */
+  readonly lists: readonly Blob[];
   readonly trees: readonly EncodedTree[];
   readonly parts: readonly EncodedPart[];
 }
@@ -43,9 +47,34 @@ export function buildTable(encodeTree: TreeEncoder): TableBuilder {
         indexesOfRuns.set(run, known);
         return known;
       };
-      const typeTrees = encoded.map(({ version, runs }) => ({ version, parts: runs.flatMap(indexesOf) }));
-      const table: TypeTable = { parts: parts.map(({ ref }) => ref), trees: typeTrees };
-      return { blob: jsonBlob(table), trees: encoded, parts };
+      const treeTexts = encoded.map(({ runs }) =>
+        JSON.stringify({ parts: runs.flatMap(indexesOf) } satisfies TypeTree),
+      );
+      const partLists = listBlobs(
+        "parts",
+        parts.map(({ text }) => text),
+      );
+      const treeLists = listBlobs("trees", treeTexts);
+      const table: TypeTable = { partLists: partLists.map(refOf), treeLists: treeLists.map(refOf) };
+      const lists = [...partLists, ...treeLists].map(({ blob }) => blob);
+      return { blob: jsonBlob(table), lists, trees: encoded, parts };
     },
   };
 }
+
+interface CountedBlob {
+  readonly blob: Blob;
+  readonly count: number;
+}
+
+const refOf = ({ blob: { hash }, count }: CountedBlob): ListRef => ({ hash, count });
+
+/** About so long is a list, in UTF-16 code units. */
+const listLength = 16 * 1024;
+
+/** Lists of elements that are JSON already. */
+const listBlobs = (name: keyof PartList | keyof TreeList, texts: readonly string[]): readonly CountedBlob[] =>
+  cutEvenly(texts, listLength, { weight: ({ length }) => length, hash: nameHash }).map((list) => ({
+    blob: blobOf(`{"${name}":[${list.join()}]}`),
+    count: list.length,
+  }));

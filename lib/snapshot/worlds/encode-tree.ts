@@ -3,6 +3,7 @@ import { type Blob, hashOf, jsonBlob } from "../blob.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
 import { encodeLong, hasRuns } from "../long/encode-long.ts";
 import { nameHash } from "../name-hash.ts";
+import { versionOfParts } from "../parts-version.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { secretNamesIn } from "../secret-names.ts";
 import { cutSegments, encodeSegment, endsSegment, isBorder, type Segment } from "../segment.ts";
@@ -32,7 +33,8 @@ export interface EncodedPart {
   readonly key: string;
   /** Hash of the names and versions of its resources. */
   readonly content: string;
-  readonly ref: Part;
+  /** Its JSON in the type's table. */
+  readonly text: string;
   /** The list's blob, where there is one. */
   readonly blob: Blob | undefined;
   readonly segments: readonly Segment[];
@@ -78,7 +80,7 @@ function treeOf(runs: readonly EncodedRun[]): EncodedTree {
   const parts = runs.flatMap((run) => run.parts);
   return {
     key: hashOf(parts.map(({ key }) => key).join()),
-    version: hashOf(parts.map(({ content }) => content).join()),
+    version: versionOfParts(parts),
     runs,
     parts,
     secrets: sortedSet(runs.flatMap(({ secrets }) => secrets)),
@@ -108,12 +110,14 @@ function encodePart(segments: readonly Segment[]): EncodedPart {
   const [only, ...more] = segments;
   if (only !== undefined && more.length === 0) {
     const { ref, content } = only;
-    return { key: ref.hash, content, ref: { segment: ref }, blob: undefined, segments };
+    const part: Part = { segment: ref, content };
+    return { key: ref.hash, content, text: JSON.stringify(part), blob: undefined, segments };
   }
   const list: SegmentList = { segments: segments.map(({ ref }) => ref) };
   const blob = jsonBlob(list);
   const content = hashOf(segments.map((segment) => segment.content).join());
-  return { key: blob.hash, content, ref: { list: blob.hash }, blob, segments };
+  const part: Part = { list: blob.hash, content };
+  return { key: blob.hash, content, text: JSON.stringify(part), blob, segments };
 }
 
 /** About so many segments make a part. */

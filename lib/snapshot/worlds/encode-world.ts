@@ -102,7 +102,8 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
     *blobs() {
       const seen = new Set<string>();
       const parts = Object.values(tables).flatMap((table) => table.parts);
-      const lists = [...Object.values(tables), ...parts].map(({ blob }) => blob);
+      const ofTables = Object.values(tables).flatMap(({ blob, lists }) => [blob, ...lists]);
+      const lists = [...ofTables, ...parts.map(({ blob }) => blob)];
       const all = [classes, classifier, diagnostics, ...nodes.blobs, legacy, statuses, ...lists];
       const small = all.filter((blob) => blob !== undefined);
       for (const [hash, text] of Object.entries(world.legacy?.texts ?? {})) {

@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { fromJson } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { OriginListSchema, RunListSchema, TypeTableSchema } from "../../../gen/portolan/v1/root_pb.ts";
+import {
+  OriginListSchema,
+  PartListSchema,
+  RunListSchema,
+  TreeListSchema,
+  TypeTableSchema,
+} from "../../../gen/portolan/v1/root_pb.ts";
 import { binaryResources } from "../../../lib/front/connect/binary-resources.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
@@ -14,7 +20,6 @@ import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
 import { repair } from "../../../lib/snapshot/upkeep/repair.ts";
-
 import { createWorldEncoder } from "../../../lib/snapshot/worlds/encode-world.ts";
 import { restoreWorld } from "../../../lib/snapshot/worlds/restore-world.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
@@ -174,7 +179,10 @@ describe("a long resource in the store", () => {
     await published(store, first);
     const { reader, loadedRoot } = await loaded(store);
     const json = async (hash: string) => JSON.parse(await reader.text(hash));
-    fromJson(TypeTableSchema, await json(loadedRoot.root.tables.routes));
+    const table = await json(loadedRoot.root.tables.routes);
+    fromJson(TypeTableSchema, table);
+    fromJson(PartListSchema, await json(table.partLists[0].hash));
+    fromJson(TreeListSchema, await json(table.treeLists[0].hash));
     const { segments } = await reader.tree(loadedRoot.root, "routes", 0);
     const long = segments.find((segment) => segment.long !== undefined)?.long;
     fromJson(RunListSchema, await json(long?.lists[0] ?? ""));
