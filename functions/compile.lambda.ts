@@ -50,7 +50,12 @@ const answerRequest = handle(webhookApp({ store, recompile, sources, secrets, on
 export async function handler(event: unknown, context?: LambdaContext): Promise<unknown> {
   if (isRequest(event)) return answerRequest(event, context);
   const notice = readLambdaEvent(event, process.env.PORTOLAN_PREFIX);
-  return notice.asks ? recompile() : { kind: "ignored", ...notice };
+  if (!notice.asks) return { kind: "ignored", ...notice };
+  const compiled = await recompile();
+  // Nobody reads the answer: that a collector has died is the operator's to see.
+  for (const stale of compiled.diagnostics.filter(({ code }) => code === "registry-stale"))
+    console.warn(JSON.stringify(stale));
+  return compiled;
 }
 
 const isRequest = (event: unknown): event is LambdaEvent =>

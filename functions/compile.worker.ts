@@ -72,13 +72,17 @@ function answer(request: Request, env: Env): Response | Promise<Response> {
   }
 }
 
+/** Nobody reads an answer here: that a collector has died is the operator's to see. */
+async function compile(env: Env): Promise<void> {
+  const { diagnostics } = await compilerFor(env).recompile();
+  for (const stale of diagnostics.filter(({ code }) => code === "registry-stale")) console.warn(JSON.stringify(stale));
+}
+
 export default {
   fetch: answer,
-  scheduled: async (_event: unknown, env: Env) => {
-    await compilerFor(env).recompile();
-  },
+  scheduled: (_event: unknown, env: Env) => compile(env),
   // A batch is asked for again as a whole when this fails, and is one compile.
   queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {
-    if (readQueueBatch(messages, env.PREFIX).asks) await compilerFor(env).recompile();
+    if (readQueueBatch(messages, env.PREFIX).asks) await compile(env);
   },
 };

@@ -1,8 +1,13 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { FrontMetrics } from "./metrics.ts";
 
+export interface PrometheusOptions {
+  /** Seconds by source since each was known to be as its origin is; asked with every scrape. Absent: nobody says. */
+  readonly sourceAges?: () => Promise<ReadonlyMap<string, number>>;
+}
+
 /** Counts for Prometheus, Node's own process metrics among them. */
-export function prometheusMetrics(): FrontMetrics {
+export function prometheusMetrics({ sourceAges }: PrometheusOptions = {}): FrontMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const polls = new Counter({
@@ -27,6 +32,18 @@ export function prometheusMetrics(): FrontMetrics {
     name: "portolan_head_errors_total",
     help: "Failed reads of HEAD; the last one read goes on being served.",
     registers: [registry],
+  });
+  const ages = new Gauge({
+    name: "portolan_source_age_seconds",
+    help: "Seconds since a collected source was last known to be as its origin is.",
+    labelNames: ["source"],
+    registers: [registry],
+    async collect() {
+      const now = await sourceAges?.().catch(() => undefined);
+      // A store that is silent says nothing of an age, and least of all the one of a while ago.
+      ages.reset();
+      for (const [source, age] of now ?? []) ages.set({ source }, age);
+    },
   });
   return {
     poll: (type, outcome) => polls.inc({ type, outcome }),

@@ -1,6 +1,6 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
+import type { Lanes } from "../../lanes.ts";
 import type { OriginSink, PackedObject } from "../../origin.ts";
-import type { Turns } from "../../turns.ts";
 import { isAhead } from "./ahead.ts";
 import type { ApiClient } from "./client.ts";
 import type { ApiItem } from "./item.ts";
@@ -22,7 +22,7 @@ export interface FollowOptions extends ListOptions {
   /** Seconds after which the server ends a watch by itself; 240 when absent. */
   readonly watchSeconds?: number;
   /** Where only so many connections may be open at once. */
-  readonly turns?: Turns;
+  readonly lanes?: Lanes;
   /** Milliseconds of any clock that goes on. */
   readonly now: () => number;
 }
@@ -81,14 +81,14 @@ export async function followCollection(
     if (resource === undefined) return undefined;
     if (position.kind === "at" && !isNew && now() > provenUntilMs) {
       if (await isAhead(client, resource, position.version, signal)) position = nowhere;
-      else if (options.turns !== undefined) provenUntilMs = now() + provenMs;
+      else if (options.lanes !== undefined) provenUntilMs = now() + provenMs;
     }
     sinceMs = now();
     return connect(client, resource, position, options, sink, signal);
   };
   while (!signal.aborted) {
     try {
-      const end = await (options.turns?.run(visit, signal) ?? visit());
+      const end = await (options.lanes?.run(visit, signal) ?? visit());
       if (end === undefined) {
         // A server that comes up may know its kinds later than it answers.
         absences += 1;

@@ -1,9 +1,9 @@
 import { canonicalJson } from "../../../config/canonical-json.ts";
 import { keyText, kindText } from "../../../config/diagnostic.ts";
 import { textOf } from "../../../config/untyped.ts";
+import { createLanes } from "../../lanes.ts";
 import type { Origin, OriginSink, PackedObject } from "../../origin.ts";
 import { createBell, defaultPace, type Pace } from "../../retry.ts";
-import { createTurns } from "../../turns.ts";
 import type { ApiClient } from "./client.ts";
 import { discoveredNamespaces } from "./discovered-namespaces.ts";
 import { createDiscovery } from "./discovery.ts";
@@ -56,8 +56,8 @@ const turnSeconds = 2;
 export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOptions): Origin {
   const { cluster, secretNames = false, pace = defaultPace, pageSize, listSize, width } = options;
   const others = [...otherKinds, ...(secretNames ? [secrets] : [])];
-  const turns = width === undefined ? undefined : createTurns(width);
-  const { watchSeconds = turns === undefined ? undefined : turnSeconds } = options;
+  const lanes = width === undefined ? undefined : createLanes(width);
+  const { watchSeconds = lanes === undefined ? undefined : turnSeconds } = options;
   const positions = new Map<string, string>();
   const spaces = discoveredNamespaces();
 
@@ -72,7 +72,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
     const { now = () => performance.now() } = options;
     const find = createDiscovery(client, now);
     // A turn is too short for a long list that streams.
-    const streaming = { isRefused: turns !== undefined };
+    const streaming = { isRefused: lanes !== undefined };
     const heard = new Set(positions.keys());
     const bell = createBell();
     signal.addEventListener("abort", bell.ring);
@@ -110,7 +110,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
           now,
           ...(pageSize === undefined ? {} : { pageSize }),
           ...(listSize === undefined ? {} : { listSize }),
-          ...(turns === undefined ? {} : { turns }),
+          ...(lanes === undefined ? {} : { lanes }),
           ...(watchSeconds === undefined ? {} : { watchSeconds }),
         },
         listening,
