@@ -6,6 +6,7 @@ import type { ApiClient } from "./client.ts";
 import type { ApiItem } from "./item.ts";
 import { createListBound, type ListOptions, listItems, patienceMs } from "./list.ts";
 import type { ApiResource } from "./resource.ts";
+import { createStall } from "./stall.ts";
 import { usualWatchSeconds, watchEvents } from "./watch.ts";
 
 export interface FollowOptions extends ListOptions {
@@ -21,6 +22,8 @@ export interface FollowOptions extends ListOptions {
   readonly positions: Map<string, string>;
   /** Seconds after which the server ends a watch by itself; 240 when absent. */
   readonly watchSeconds?: number;
+  /** Milliseconds that a list which streams may say nothing; a minute when absent. */
+  readonly quietMs?: number;
   /** Where only so many connections may be open at once. */
   readonly lanes?: Lanes;
   /** Milliseconds of any clock that goes on. */
@@ -35,6 +38,9 @@ const livedMs = 10_000;
 
 /** Where watches are short, a server that has come as far as a position is not asked again for so long whether it has. */
 const provenMs = 60_000;
+
+/** Milliseconds that a list which streams may say nothing. */
+const usualQuietMs = 60_000;
 
 /** So often in a row a server may ask for patience before that is a failure. */
 const patience = 3;
@@ -182,8 +188,11 @@ async function connect(
   let initial = from.kind === "nowhere" ? new Map<string, PackedObject>() : undefined;
   const count = createListBound(resource, { keep, ...options });
   const watch = { version: from.kind === "at" ? from.version : "", seconds: watchSeconds };
+  const stall = createStall(options.quietMs ?? usualQuietMs, signal);
+  if (initial === undefined) stall.end();
   try {
-    for await (const event of watchEvents(client, resource, watch, signal)) {
+    for await (const event of watchEvents(client, resource, watch, stall.signal)) {
+      if (initial !== undefined) stall.heard();
       switch (event.type) {
         case "open":
           if (initial === undefined) sink.followed(part);
@@ -201,6 +210,7 @@ async function connect(
           if (initial !== undefined && event.isInitialEnd) {
             if (!sink.whole(part, [...initial.values()])) return untaken;
             initial = undefined;
+            stall.end();
           }
           if (initial === undefined && event.version !== "") position = { kind: "at", version: event.version };
           break;
@@ -222,7 +232,10 @@ async function connect(
     }
   } catch (cause) {
     return { position, failure: cause };
+  } finally {
+    stall.end();
   }
   if (initial === undefined || signal.aborted) return { position };
-  return { position, failure: new PortolanError(`the list of ${resource.path} ended before its end`) };
+  const why = stall.signal.aborted ? "has stopped in the middle" : "ended before its end";
+  return { position, failure: new PortolanError(`the list of ${resource.path} ${why}`) };
 }
