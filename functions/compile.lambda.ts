@@ -68,7 +68,12 @@ async function answer(event: unknown, context?: LambdaContext): Promise<unknown>
   if (isRequest(event)) return answerRequest(event, context);
   const notice = readLambdaEvent(event, process.env.PORTOLAN_PREFIX);
   log.info(notice, notice.asks ? "woken" : "woken for nothing: no source is told of");
-  return notice.asks ? recompile(undefined, notice.sentMs) : { kind: "ignored", ...notice };
+  if (!notice.asks) return { kind: "ignored", ...notice };
+  const compiled = await recompile(undefined, notice.sentMs);
+  // Nobody reads the answer: that a collector has died is the operator's to see.
+  for (const stale of compiled.diagnostics.filter(({ code }) => code === "registry-stale"))
+    log.warn(stale, "a source is stale");
+  return compiled;
 }
 
 const isRequest = (event: unknown): event is LambdaEvent =>

@@ -76,15 +76,19 @@ function answer(request: Request, env: Env): Response | Promise<Response> {
   }
 }
 
+/** Nobody reads an answer here: that a collector has died is the operator's to see. */
+async function compile(env: Env, sentMs?: number): Promise<void> {
+  const { diagnostics } = await compilerFor(env).recompile(undefined, sentMs);
+  for (const stale of diagnostics.filter(({ code }) => code === "registry-stale")) log.warn(stale, "a source is stale");
+}
+
 export default {
   fetch: answer,
-  scheduled: async (_event: unknown, env: Env) => {
-    await compilerFor(env).recompile();
-  },
+  scheduled: (_event: unknown, env: Env) => compile(env),
   // A batch is asked for again as a whole when this fails, and is one compile.
   queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {
     const notice = readQueueBatch(messages, env.PREFIX);
     log.info(notice, notice.asks ? "woken" : "woken for nothing: no source is told of");
-    if (notice.asks) await compilerFor(env).recompile(undefined, notice.sentMs);
+    if (notice.asks) await compile(env, notice.sentMs);
   },
 };

@@ -1,5 +1,6 @@
 /** The front on one machine: serves the snapshots in a folder or a bucket. docs/run-on-one-machine.md lists the variables. */
 import pino from "pino";
+import { sourceAges } from "../lib/compile/collected/source-ages.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { frontApp } from "../lib/front/app.ts";
 import { authenticationFor } from "../lib/front/auth/open-to.ts";
@@ -39,7 +40,7 @@ async function serve(): Promise<void> {
     ...readTrusted(settingText(process.env.PORTOLAN_TRUSTED_KEYS), "PORTOLAN_TRUSTED_KEYS"),
     maxHoldMs: wholeNumber("PORTOLAN_MAX_HOLD_MS", PORTOLAN_MAX_HOLD_MS),
     authentication,
-    metrics: prometheusMetrics(),
+    metrics: prometheusMetrics({ sourceAges: () => sourceAges(store, Date.now()) }),
     onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),
     onStranger: (stranger) =>
       log.warn({ ...stranger, remedy: strangerRemedy(stranger) }, "a node has no class of its own"),

@@ -1,10 +1,11 @@
 import { nodesOf, readHeadOf } from "../compile/collected/collected-shard.ts";
 import { readCollected } from "../compile/collected/read-collected.ts";
-import { originText, splitEntry } from "../compile/collected/shard-head.ts";
-import { sourceNames } from "../compile/read-sources.ts";
+import { originText } from "../compile/collected/shard-head.ts";
+import { sourceNames } from "../compile/source-names.ts";
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { type Fields, fieldsOf } from "../config/untyped.ts";
 import { findInTree } from "../config-store/ledger/merkle-tree.ts";
+import { splitEntry } from "../registry/packed-object.ts";
 import { readHead } from "../snapshot/head/head.ts";
 import { readHistory } from "../snapshot/head/history.ts";
 import { createSnapshotReader } from "../snapshot/snapshot-reader.ts";

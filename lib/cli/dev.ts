@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import { Registry } from "prom-client";
+import { sourceAges } from "../compile/collected/source-ages.ts";
 import { placesOf } from "../compile/places.ts";
 import { createWorldRecompiler } from "../compile/recompile.ts";
 import { writeShard } from "../compile/source-shard.ts";
@@ -217,7 +218,7 @@ async function openRound(
     store,
     ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),
     maxHoldMs: 25_000,
-    metrics: prometheusMetrics(registry),
+    metrics: prometheusMetrics({ registry, sourceAges: () => sourceAges(store, Date.now()) }),
     onRefusal: (refusal) => {
       tellRefusal(refusal).catch(report.failed);
     },

@@ -1,6 +1,5 @@
-import { entryText, splitEntry } from "../compile/collected/shard-head.ts";
-import { canonicalJson } from "../config/canonical-json.ts";
 import type { OriginChange, OriginObject, OriginSink, PackedObject } from "../registry/origin.ts";
+import { packed, splitEntry } from "../registry/packed-object.ts";
 
 /** What an origin was heard to hold, and how that differs from what lies in the store. */
 export interface KnownContent extends OriginSink {
@@ -34,11 +33,7 @@ export interface KnownContentOptions {
   readonly told: () => void;
 }
 
-/** A text that was put together keeps all of its pieces in memory, and one that was cut out the whole. */
-const inOnePiece = (text: string): string => Buffer.from(text).toString();
-
-const entryOf = (told: OriginObject | PackedObject): string =>
-  entryText(told.version, "json" in told ? told.json : canonicalJson(told.object));
+const entryOf = (told: OriginObject | PackedObject): string => ("entry" in told ? told : packed(told)).entry;
 
 export function createKnownContent({ parts, most, told }: KnownContentOptions): KnownContent {
   const keysOf = new Map<string, Set<string>>();
@@ -53,7 +48,7 @@ export function createKnownContent({ parts, most, told }: KnownContentOptions): 
     // A new version of the same is no change, and stays what it was.
     if (before !== undefined && splitEntry(before).json === splitEntry(entry).json) return;
     length += entry.length - (before?.length ?? 0);
-    entries.set(key, inOnePiece(entry));
+    entries.set(key, entry);
     dirty.add(key);
   };
   const remove = (key: string): void => {

@@ -2,8 +2,8 @@ import type { Collectable } from "../snapshot/upkeep/collect-garbage.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
 import { nodesNamedBy } from "./collected/collected-shard.ts";
 import { readShardHead } from "./collected/shard-head.ts";
-import { sourceNames } from "./read-sources.ts";
 import { readList } from "./shard-list.ts";
+import { sourceNames } from "./source-names.ts";
 
 /**
  * The texts of sources: those stay that a source holds now, and those that a root was compiled from which stays. The history of

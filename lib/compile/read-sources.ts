@@ -1,8 +1,9 @@
 import { sha256 } from "../config/canonical-json.ts";
-import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
+import { PortolanError } from "../config/diagnostic.ts";
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type CollectedReader, type CollectedShard, createCollectedReader } from "./collected/collected-shard.ts";
+import { sourceNames } from "./source-names.ts";
 import { readShard, type SourceShard } from "./source-shard.ts";
 
 /** A source as it lies in the store: a folder's files and what was applied, or what a collector has brought. */
@@ -52,22 +53,4 @@ export function createSourcesReader(store: ObjectStore): SourcesReader {
     texts = new Map(all.map(({ text }) => [sha256(text), text] as const));
     return shards;
   };
-}
-
-/** The names of all sources in a store, sorted. One short listing for each, however much it holds. */
-export async function sourceNames(store: ObjectStore): Promise<readonly string[]> {
-  const names: string[] = [];
-  for (let after: string | undefined = ""; after !== undefined; ) {
-    const part = await firstPart(store, "sources/", after);
-    if (part !== undefined) names.push(decodeURIComponent(part));
-    // "0" is what comes after "/": past everything in this source's folder.
-    after = part === undefined ? undefined : `sources/${part}0`;
-  }
-  return names.sort(byCodePoint);
-}
-
-/** What stands between a prefix and the next slash in the first key after a text. */
-async function firstPart(store: ObjectStore, prefix: string, after: string): Promise<string | undefined> {
-  for await (const { key } of store.list(prefix, after)) return key.slice(prefix.length).split("/")[0];
-  return undefined;
 }

@@ -4,8 +4,9 @@ import type { Remake } from "../snapshot/upkeep/repair.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createCollectedReader } from "./collected/collected-shard.ts";
 import { createShardCompiler } from "./compile-files.ts";
-import { createSourcesReader, sourceNames } from "./read-sources.ts";
+import { createSourcesReader } from "./read-sources.ts";
 import { settleSettings, worldOptionsOf } from "./recorded-settings.ts";
+import { sourceNames } from "./source-names.ts";
 import { readShard } from "./source-shard.ts";
 import { defaultWorldOptions } from "./world-of.ts";
 

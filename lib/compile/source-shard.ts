@@ -204,14 +204,20 @@ export async function writeTexts(
     const there = await store.get(key);
     if (there.kind !== "found" || new TextDecoder().decode(there.bytes) !== text) await store.put(key, utf8(text));
   });
-  const settle = async () => {
-    if (storeRescues || found.size === 0) return;
-    const gone = await rescue(store, found);
-    await inParallel(gone, (key) => store.put(key, utf8(texts.get(key) ?? ""), { ifNoneMatch: "*" }));
-  };
+  const settle = settlingOf(
+    store,
+    storeRescues ? new Map() : new Map([...found].map((key) => [key, texts.get(key) ?? ""])),
+  );
   await settle();
   return settle;
 }
+
+/** By itself, so that what is waited with until the end holds none of the texts that were new: a first push has thousands. */
+const settlingOf = (store: ObjectStore, inPlace: ReadonlyMap<string, string>) => async (): Promise<void> => {
+  if (inPlace.size === 0) return;
+  const gone = await rescue(store, new Set(inPlace.keys()));
+  await inParallel(gone, (key) => store.put(key, utf8(inPlace.get(key) ?? ""), { ifNoneMatch: "*" }));
+};
 
 /** Sources lie in the store in clear text, and whoever reads it reads them. */
 export function refuseSecrets(name: string, files: readonly SourceFile[]): void {

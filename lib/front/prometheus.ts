@@ -1,8 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { FrontMetrics } from "./metrics.ts";
 
-/** Counts for Prometheus, Node's own process metrics among them. @param registry to which others may add theirs */
-export function prometheusMetrics(registry: Registry = new Registry()): FrontMetrics {
+export interface PrometheusOptions {
+  /** To which others may add theirs. Absent: one of its own. */
+  readonly registry?: Registry;
+  /** Seconds by source since each was known to be as its origin is; asked with every scrape. Absent: nobody says. */
+  readonly sourceAges?: () => Promise<ReadonlyMap<string, number>>;
+}
+
+/** Counts for Prometheus, Node's own process metrics among them. */
+export function prometheusMetrics({ registry = new Registry(), sourceAges }: PrometheusOptions = {}): FrontMetrics {
   collectDefaultMetrics({ register: registry });
   const polls = new Counter({
     name: "portolan_polls_total",
@@ -26,6 +33,18 @@ export function prometheusMetrics(registry: Registry = new Registry()): FrontMet
     name: "portolan_head_errors_total",
     help: "Failed reads of HEAD; the last one read goes on being served.",
     registers: [registry],
+  });
+  const ages = new Gauge({
+    name: "portolan_source_age_seconds",
+    help: "Seconds since a collected source was last known to be as its origin is.",
+    labelNames: ["source"],
+    registers: [registry],
+    async collect() {
+      const now = await sourceAges?.().catch(() => undefined);
+      // A store that is silent says nothing of an age, and least of all the one of a while ago.
+      ages.reset();
+      for (const [source, age] of now ?? []) ages.set({ source }, age);
+    },
   });
   return {
     poll: (type, outcome) => polls.inc({ type, outcome }),

@@ -10,11 +10,11 @@ export interface OriginObject {
   readonly version: string;
 }
 
-/** The same with the canonical JSON of the object, which takes a fraction of the memory. */
+/** The same as one text, which takes a fraction of the memory; `packed` makes it. */
 export interface PackedObject {
   readonly key: string;
-  readonly version: string;
-  readonly json: string;
+  /** The version, a blank, and the canonical JSON of the object. */
+  readonly entry: string;
 }
 
 /** A new form of a thing, or its end. */

@@ -1,5 +1,6 @@
 import type { Fields } from "../../lib/config/untyped.ts";
 import type { Origin, OriginChange, OriginObject, OriginSink, PackedObject } from "../../lib/registry/origin.ts";
+import { splitEntry } from "../../lib/registry/packed-object.ts";
 
 /** An origin that tells what a test says. */
 export class FakeOrigin implements Origin {
@@ -51,4 +52,8 @@ export const gone = ({ key }: OriginObject): OriginChange => ({ key, object: und
 
 /** Objects with what they hold, however an origin has told them. */
 export const unpacked = (told: readonly (OriginObject | PackedObject)[]): readonly OriginObject[] =>
-  told.map((one) => ("json" in one ? { key: one.key, version: one.version, object: JSON.parse(one.json) } : one));
+  told.map((one) => {
+    if (!("entry" in one)) return one;
+    const { version, json } = splitEntry(one.entry);
+    return { key: one.key, version, object: JSON.parse(json) };
+  });

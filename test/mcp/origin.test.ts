@@ -70,7 +70,11 @@ function follow(protocol: McpOriginOptions["protocol"], kinds = entries, increme
     {
       whole(part, objects) {
         parts.set(part, unpacked(objects));
-        lines.push(`whole ${part}: ${objects.map(({ key, version }) => `${key}@${version}`).join(" ")}`);
+        lines.push(
+          `whole ${part}: ${unpacked(objects)
+            .map(({ key, version }) => `${key}@${version}`)
+            .join(" ")}`,
+        );
         return true;
       },
       changed: (part) => lines.push(`changed ${part}`) > 0,

@@ -26,15 +26,15 @@ export interface LiveOptions extends CollectOptions {
   readonly maxSize: number;
 }
 
-/** Of the memory that Node gives itself a third: the rest is for what is under way. */
-const usualMaxSize = Math.floor(getHeapStatistics().heap_size_limit / 3 / 2 ** 20);
+/** Of the memory that Node gives itself a quarter: a first push takes as much again, and garbage its share. */
+const usualMaxSize = Math.floor(getHeapStatistics().heap_size_limit / 4 / 2 ** 20);
 
 /** @param source the name that a source has where nobody gives one */
 export function addLiveOptions(command: Command, source: string): Command {
   return addCollectOptions(command, source).addOption(
     new Option("--max-size <MiB>", "most that is held of the origin; more is refused, and what was collected stays")
       .argParser(wholeNumber(1))
-      .default(usualMaxSize, "a third of Node's memory"),
+      .default(usualMaxSize, "a quarter of the memory that Node allows itself"),
   );
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { readShardState, type ShardState } from "../../compile/collected/shard-state.ts";
-import { sourceNames } from "../../compile/read-sources.ts";
+import type { ShardState } from "../../compile/collected/shard-state.ts";
+import { collectedStates } from "../../compile/collected/source-ages.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/explain-refusal.ts";
 import type { Stranger } from "../../front/strangers.ts";
@@ -65,16 +65,6 @@ export function registerStatus(program: Command, terminal: Terminal): void {
 }
 
 const failureText = ({ failure }: ShardState): string => (failure === "" ? "" : `, cannot be read: ${failure}`);
-
-/** The sources that collectors fill, and until when each is known to be as its origin is. */
-async function collectedStates(store: ObjectStore) {
-  const found: { readonly name: string; readonly state: ShardState }[] = [];
-  for (const name of await sourceNames(store)) {
-    const state = await readShardState(store, name);
-    if (state !== undefined) found.push({ name, state });
-  }
-  return found;
-}
 
 const maxHeld = 20;
 const short = (root: string) => root.slice(0, 12);

@@ -3,9 +3,10 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import { fieldsOf } from "../../config/untyped.ts";
 import { diffTrees, type NodeSource, type TreeNode } from "../../config-store/ledger/merkle-tree.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
+import { splitEntry } from "../../registry/packed-object.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { collectedKeys, readShardHead, type ShardHead, splitEntry } from "./shard-head.ts";
+import { collectedKeys, readShardHead, type ShardHead } from "./shard-head.ts";
 
 /** A source that a collector fills, as it lies in the store. */
 export interface CollectedShard {

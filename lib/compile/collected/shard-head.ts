@@ -81,12 +81,3 @@ export function areOfDifferentOrigins(
   if (a.identity === undefined || b.identity === undefined || a.identity === b.identity) return false;
   return a.identity.split(" ")[0] === b.identity.split(" ")[0];
 }
-
-/** An object in the tree: the origin's version of it, a blank, its canonical JSON. */
-export const entryText = (version: string, json: string): string => `${version} ${json}`;
-
-/** The version of an entry and the JSON text of its object. */
-export function splitEntry(text: string): { readonly version: string; readonly json: string } {
-  const blank = text.indexOf(" ");
-  return { version: text.slice(0, blank), json: text.slice(blank + 1) };
-}

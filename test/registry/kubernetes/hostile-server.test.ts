@@ -107,6 +107,59 @@ function endlessBody() {
   return { body, seen };
 }
 
+describe("a server that loses its thread", () => {
+  it("is asked anew when a list that streams stops in the middle, and says so meanwhile", async () => {
+    const server = new FakeApiServer();
+    for (const name of ["a", "b"]) server.put(service(`shop/${name}`));
+    let isHung = true;
+    const client = server.client();
+    const fetch: typeof client.fetch = async (url, init) => {
+      const { pathname, searchParams } = new URL(url);
+      if (!isHung || pathname !== "/api/v1/services" || !searchParams.has("watch")) return client.fetch(url, init);
+      const metadata = { name: "a", namespace: "shop", resourceVersion: "2" };
+      const line = new TextEncoder().encode(`${JSON.stringify({ type: "ADDED", object: { metadata } })}\n`);
+      return new Response(
+        new ReadableStream({
+          start(controller) {
+            controller.enqueue(line);
+            init.signal?.addEventListener("abort", () => controller.error(new Error("aborted")));
+          },
+        }),
+      );
+    };
+    const options = { cluster: "Kubernetes", pace: hurry, quietMs: 50 };
+    const origin = new HeldOrigin(kubernetesOrigin({ ...client, fetch }, options));
+    const deadline = Date.now() + 10_000;
+    while (!origin.failures.has("Service") && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(origin.failures.get("Service")).toBe("the list of /api/v1/services has stopped in the middle");
+    expect(origin.parts.has("Service")).toBe(false);
+    isHung = false;
+    while (!origin.parts.has("Service") && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(origin.keys("Service")).toEqual(["Service/shop/a", "Service/shop/b"]);
+    await origin.end();
+  });
+
+  it("loses nothing by lines that are no JSON: what came before them counts, and the rest comes again", async () => {
+    const server = new FakeApiServer();
+    server.put(service("shop/a"));
+    let rubbish = 0;
+    const { origin } = against(server, (url) => {
+      if (!url.searchParams.has("watch") || url.searchParams.has("sendInitialEvents") || rubbish > 2) return undefined;
+      rubbish += 1;
+      return new Response(`\u0000<html>${"x".repeat(rubbish * 1000)}</html>\n`);
+    });
+    await origin.until((one) => one.isWhole());
+    server.disconnect("end");
+    server.put(service("shop/b"));
+    await origin.until((one) => one.keys("Service").length === 2 && one.failures.size === 0);
+    expect([rubbish, origin.told.includes("failed Service")]).toEqual([3, true]);
+    expect(origin.told.filter((line) => line.startsWith("whole Service "))).toEqual(["whole Service 1"]);
+    await origin.end();
+  });
+});
+
 describe("a server that answers without end", () => {
   it.each([
     ["a list", false, 200],

@@ -2,6 +2,7 @@ import type { LabelSelector } from "../../../config/kinds/selector.ts";
 import { readMeshConfig } from "../../../config/read-mesh-config.ts";
 import { fieldsOf, stringsOf, textOf } from "../../../config/untyped.ts";
 import type { OriginObject, OriginSink, PackedObject } from "../../origin.ts";
+import { splitEntry } from "../../packed-object.ts";
 import { sameValue } from "../../same.ts";
 import { isDiscovered, type Namespace } from "../namespace.ts";
 
@@ -27,7 +28,7 @@ export function discoveredNamespaces(): DiscoveredNamespaces {
   const learn = (key: string, told: OriginObject | PackedObject | undefined): void => {
     const [kind, , name = ""] = key.split("/");
     if (kind !== "ConfigMap" && kind !== "Namespace") return;
-    const object = told !== undefined && "json" in told ? JSON.parse(told.json) : told?.object;
+    const object = told !== undefined && "entry" in told ? JSON.parse(splitEntry(told.entry).json) : told?.object;
     const { metadata, data } = fieldsOf(object);
     if (kind === "ConfigMap") selectors = readMeshConfig(textOf(fieldsOf(data).mesh)).value.discoverySelectors;
     if (kind !== "Namespace") return;

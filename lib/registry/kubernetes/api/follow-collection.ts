@@ -1,11 +1,12 @@
 import { PortolanError } from "../../../config/diagnostic.ts";
+import type { Lanes } from "../../lanes.ts";
 import type { OriginSink, PackedObject } from "../../origin.ts";
-import type { Turns } from "../../turns.ts";
 import { isAhead } from "./ahead.ts";
 import type { ApiClient } from "./client.ts";
 import type { ApiItem } from "./item.ts";
 import { createListBound, type ListOptions, listItems, patienceMs } from "./list.ts";
 import type { ApiResource } from "./resource.ts";
+import { createStall } from "./stall.ts";
 import { usualWatchSeconds, watchEvents } from "./watch.ts";
 
 export interface FollowOptions extends ListOptions {
@@ -21,8 +22,10 @@ export interface FollowOptions extends ListOptions {
   readonly positions: Map<string, string>;
   /** Seconds after which the server ends a watch by itself; 240 when absent. */
   readonly watchSeconds?: number;
+  /** Milliseconds that a list which streams may say nothing; a minute when absent. */
+  readonly quietMs?: number;
   /** Where only so many connections may be open at once. */
-  readonly turns?: Turns;
+  readonly lanes?: Lanes;
   /** Milliseconds of any clock that goes on. */
   readonly now: () => number;
 }
@@ -35,6 +38,9 @@ const livedMs = 10_000;
 
 /** Where watches are short, a server that has come as far as a position is not asked again for so long whether it has. */
 const provenMs = 60_000;
+
+/** Milliseconds that a list which streams may say nothing. */
+const usualQuietMs = 60_000;
 
 /** So often in a row a server may ask for patience before that is a failure. */
 const patience = 3;
@@ -81,14 +87,14 @@ export async function followCollection(
     if (resource === undefined) return undefined;
     if (position.kind === "at" && !isNew && now() > provenUntilMs) {
       if (await isAhead(client, resource, position.version, signal)) position = nowhere;
-      else if (options.turns !== undefined) provenUntilMs = now() + provenMs;
+      else if (options.lanes !== undefined) provenUntilMs = now() + provenMs;
     }
     sinceMs = now();
     return connect(client, resource, position, options, sink, signal);
   };
   while (!signal.aborted) {
     try {
-      const end = await (options.turns?.run(visit, signal) ?? visit());
+      const end = await (options.lanes?.run(visit, signal) ?? visit());
       if (end === undefined) {
         // A server that comes up may know its kinds later than it answers.
         absences += 1;
@@ -182,8 +188,11 @@ async function connect(
   let initial = from.kind === "nowhere" ? new Map<string, PackedObject>() : undefined;
   const count = createListBound(resource, { keep, ...options });
   const watch = { version: from.kind === "at" ? from.version : "", seconds: watchSeconds };
+  const stall = createStall(options.quietMs ?? usualQuietMs, signal);
+  if (initial === undefined) stall.end();
   try {
-    for await (const event of watchEvents(client, resource, watch, signal)) {
+    for await (const event of watchEvents(client, resource, watch, stall.signal)) {
+      if (initial !== undefined) stall.heard();
       switch (event.type) {
         case "open":
           if (initial === undefined) sink.followed(part);
@@ -201,6 +210,7 @@ async function connect(
           if (initial !== undefined && event.isInitialEnd) {
             if (!sink.whole(part, [...initial.values()])) return untaken;
             initial = undefined;
+            stall.end();
           }
           if (initial === undefined && event.version !== "") position = { kind: "at", version: event.version };
           break;
@@ -222,7 +232,10 @@ async function connect(
     }
   } catch (cause) {
     return { position, failure: cause };
+  } finally {
+    stall.end();
   }
   if (initial === undefined || signal.aborted) return { position };
-  return { position, failure: new PortolanError(`the list of ${resource.path} ended before its end`) };
+  const why = stall.signal.aborted ? "has stopped in the middle" : "ended before its end";
+  return { position, failure: new PortolanError(`the list of ${resource.path} ${why}`) };
 }

@@ -1,9 +1,9 @@
-import { canonicalJson } from "../../../config/canonical-json.ts";
 import { keyText, kindText } from "../../../config/diagnostic.ts";
 import { textOf } from "../../../config/untyped.ts";
+import { createLanes } from "../../lanes.ts";
 import type { Origin, OriginSink, PackedObject } from "../../origin.ts";
+import { packed } from "../../packed-object.ts";
 import { createBell, defaultPace, type Pace } from "../../retry.ts";
-import { createTurns } from "../../turns.ts";
 import type { ApiClient } from "./client.ts";
 import { discoveredNamespaces } from "./discovered-namespaces.ts";
 import { createDiscovery } from "./discovery.ts";
@@ -23,6 +23,8 @@ export interface KubernetesOriginOptions {
   readonly listSize?: number;
   /** Milliseconds of any clock that goes on; the system's when absent. */
   readonly now?: () => number;
+  /** Milliseconds that a list which streams may say nothing; a minute when absent. */
+  readonly quietMs?: number;
   /** Where only so many connections may be open at once: kinds then take turns. Absent: one for each kind. */
   readonly width?: number;
   /** Seconds of a watch; 240 when absent, 2 where kinds take turns. */
@@ -37,11 +39,11 @@ const keyOf = ({ group, kind, isClusterScoped }: ReadKind, { metadata }: ApiItem
 
 function keptOf(read: ReadKind, item: ApiItem): PackedObject {
   const { apiVersion, kind } = item;
-  return {
+  return packed({
     key: keyOf(read, item),
     version: item.metadata.resourceVersion ?? "",
-    json: canonicalJson({ apiVersion, kind, metadata: read.keptMetadata(item), ...read.keptFields(item) }),
-  };
+    object: { apiVersion, kind, metadata: read.keptMetadata(item), ...read.keptFields(item) },
+  });
 }
 
 /** Seconds of a watch where kinds take turns. */
@@ -54,10 +56,10 @@ const turnSeconds = 2;
  * @see docs/how-istio-does-it/kubernetes.md#list-and-watch
  */
 export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOptions): Origin {
-  const { cluster, secretNames = false, pace = defaultPace, pageSize, listSize, width } = options;
+  const { cluster, secretNames = false, pace = defaultPace, pageSize, listSize, quietMs, width } = options;
   const others = [...otherKinds, ...(secretNames ? [secrets] : [])];
-  const turns = width === undefined ? undefined : createTurns(width);
-  const { watchSeconds = turns === undefined ? undefined : turnSeconds } = options;
+  const lanes = width === undefined ? undefined : createLanes(width);
+  const { watchSeconds = lanes === undefined ? undefined : turnSeconds } = options;
   const positions = new Map<string, string>();
   const spaces = discoveredNamespaces();
 
@@ -72,7 +74,7 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
     const { now = () => performance.now() } = options;
     const find = createDiscovery(client, now);
     // A turn is too short for a long list that streams.
-    const streaming = { isRefused: turns !== undefined };
+    const streaming = { isRefused: lanes !== undefined };
     const heard = new Set(positions.keys());
     const bell = createBell();
     signal.addEventListener("abort", bell.ring);
@@ -110,7 +112,8 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
           now,
           ...(pageSize === undefined ? {} : { pageSize }),
           ...(listSize === undefined ? {} : { listSize }),
-          ...(turns === undefined ? {} : { turns }),
+          ...(quietMs === undefined ? {} : { quietMs }),
+          ...(lanes === undefined ? {} : { lanes }),
           ...(watchSeconds === undefined ? {} : { watchSeconds }),
         },
         listening,

@@ -36,8 +36,8 @@ export function createListBound(
   { listSize = 2 ** 30 }: ListOptions,
 ): (kept: PackedObject) => void {
   let size = 0;
-  return ({ json }) => {
-    size += json.length;
+  return ({ entry }) => {
+    size += entry.length;
     if (size > listSize) throw new PortolanError(`the list of ${resource.path} is longer than ${listSize} characters`);
   };
 }

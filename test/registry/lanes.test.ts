@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createTurns } from "../../lib/registry/turns.ts";
+import { createLanes } from "../../lib/registry/lanes.ts";
 
 const { signal: never } = new AbortController();
 const soon = () => new Promise((resolve) => setImmediate(resolve));
@@ -19,14 +19,14 @@ function held(log: string[], name: string) {
   };
 }
 
-describe("turns", () => {
+describe("lanes", () => {
   it("are so many at once, in the order in which they were asked for, and end with the work that fails", async () => {
-    const turns = createTurns(2);
+    const lanes = createLanes(2);
     const log: string[] = [];
     const [a, b, c] = [held(log, "a"), held(log, "b"), held(log, "c")];
-    const running = [turns.run(a.work, never), turns.run(b.work, never)];
-    const failing = turns.run(() => Promise.reject(new Error("no")), never);
-    running.push(turns.run(c.work, never));
+    const running = [lanes.run(a.work, never), lanes.run(b.work, never)];
+    const failing = lanes.run(() => Promise.reject(new Error("no")), never);
+    running.push(lanes.run(c.work, never));
     await soon();
     expect(log).toEqual(["a", "b"]);
     b.end();
@@ -39,16 +39,16 @@ describe("turns", () => {
   });
 
   it("are not waited for when there is nothing to do any more, and none is lost by that", async () => {
-    const turns = createTurns(1);
+    const lanes = createLanes(1);
     const log: string[] = [];
     const stop = new AbortController();
     const a = held(log, "a");
-    const running = turns.run(a.work, never);
-    const stopped = turns.run(async () => void log.push("stopped"), stop.signal);
+    const running = lanes.run(a.work, never);
+    const stopped = lanes.run(async () => void log.push("stopped"), stop.signal);
     stop.abort();
     await stopped;
     const [b, c] = [held(log, "b"), held(log, "c")];
-    const later = [turns.run(b.work, never), turns.run(c.work, never)];
+    const later = [lanes.run(b.work, never), lanes.run(c.work, never)];
     await soon();
     expect(log).toEqual(["a", "stopped"]);
     a.end();

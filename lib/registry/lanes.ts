@@ -1,11 +1,11 @@
 /** Lets so many things be done at once as there may be, in the order in which they came. */
-export interface Turns {
-  /** Does it when its turn has come, or at once when the signal says stop: it knows by that what to do. */
+export interface Lanes {
+  /** Does it when there is one for it, or at once when the signal says stop: it knows by that what to do. */
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
-/** @param width how many turns there are at once */
-export function createTurns(width: number): Turns {
+/** @param width how many lanes there are at once */
+export function createLanes(width: number): Lanes {
   let free = width;
   const waiting = new Set<() => void>();
   const begin = (signal: AbortSignal): Promise<void> | undefined => {

@@ -1,0 +1,24 @@
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { sourceNames } from "../source-names.ts";
+import { readShardState, type ShardState } from "./shard-state.ts";
+
+export interface CollectedState {
+  readonly name: string;
+  readonly state: ShardState;
+}
+
+/** The sources of a store that collectors fill, by name, and until when each is known to be as its origin is. */
+export async function collectedStates(store: ObjectStore): Promise<readonly CollectedState[]> {
+  const names = await sourceNames(store);
+  const states = await Promise.all(names.map(async (name) => ({ name, state: await readShardState(store, name) })));
+  return states.flatMap(({ name, state }) => (state === undefined ? [] : [{ name, state }]));
+}
+
+/**
+ * Seconds since each collected source was known to be as its origin is, by name. Who serves what is compiled from it tells that too: a
+ * collector that has died tells nothing.
+ */
+export async function sourceAges(store: ObjectStore, nowMs: number): Promise<ReadonlyMap<string, number>> {
+  const states = await collectedStates(store);
+  return new Map(states.map(({ name, state }) => [name, (nowMs - state.asOfMs) / 1000]));
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { createCollector } from "../../lib/collect/collector.ts";
+import { sourceAges } from "../../lib/compile/collected/source-ages.ts";
+import { writeShard } from "../../lib/compile/source-shard.ts";
+import { prometheusMetrics } from "../../lib/front/prometheus.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+import { FakeOrigin, thing } from "../collect/fake-origin.ts";
+
+describe("the age of collected sources, where they are served", () => {
+  it("is told by source, also when the collector is gone, and of no source that nobody collects", async () => {
+    const store = memoryStore();
+    const asOfMs = Date.parse("2026-05-04T12:00:00Z");
+    const origin = new FakeOrigin();
+    const filled = createCollector({ store, source: "cluster", origin, now: () => asOfMs }).once();
+    await origin.following;
+    origin.whole("all", [thing("a")]);
+    await filled;
+    await writeShard(store, "main", [{ file: "a.yaml", text: "{}" }]);
+    let isAway = false;
+    const metrics = prometheusMetrics({
+      sourceAges: async () => {
+        if (isAway) throw new Error("the store is away");
+        return sourceAges(store, asOfMs + 90_000);
+      },
+    });
+    const lines = async () =>
+      (await metrics.render?.())?.text.split("\n").filter((line) => line.startsWith("portolan_source_age_seconds"));
+    expect(await lines()).toEqual(['portolan_source_age_seconds{source="cluster"} 90']);
+    isAway = true;
+    expect(await lines()).toEqual([]);
+  });
+});
