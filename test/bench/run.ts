@@ -4,6 +4,7 @@ import { adsBench } from "./ads.bench.ts";
 import { configBench } from "./config.bench.ts";
 import { fleetBench } from "./fleet.bench.ts";
 import { frontBench } from "./front.bench.ts";
+import { gatewayApiBench } from "./gateway-api.bench.ts";
 import { istioCasesBench } from "./istio-cases.bench.ts";
 import { meshBench } from "./mesh.bench.ts";
 import { registryBench } from "./registry.bench.ts";
@@ -19,6 +20,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   mesh: meshBench,
   "istio-cases": istioCasesBench,
   fleet: fleetBench,
+  "gateway-api": gatewayApiBench,
   snapshot: snapshotBench,
   front: frontBench,
   ads: adsBench,
