@@ -7,6 +7,7 @@ import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import type { Config } from "../../lib/config/config.ts";
 import { type LoadedDirectory, readFiles } from "../../lib/config/directory.ts";
 import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { collectYoung } from "./heap.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { type Elapsed, stopwatch, timingOf } from "./yardstick.ts";
@@ -169,7 +170,7 @@ export async function gatewayApiBench({ report, quick }: BenchOptions): Promise<
 
 /** Of what is answered, most is names: routes of the Gateway API have longer ones, as in Istio. */
 function tableKib({ value }: ReturnType<typeof compiled>): number {
-  const tables = value.classes.flatMap(({ stream }) => stream.routes);
+  const tables = value.classes.flatMap(({ stream }) => resourcesIn(stream.routes));
   return Math.round(tables.reduce((sum, { text }) => sum + text.length, 0) / 1024);
 }
 
