@@ -5,6 +5,7 @@ import { compileBench } from "./compile.bench.ts";
 import { configBench } from "./config.bench.ts";
 import { fleetBench } from "./fleet.bench.ts";
 import { frontBench } from "./front.bench.ts";
+import { gatewayApiBench } from "./gateway-api.bench.ts";
 import { istioCasesBench } from "./istio-cases.bench.ts";
 import { meshBench } from "./mesh.bench.ts";
 import { registryBench } from "./registry.bench.ts";
@@ -20,6 +21,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   mesh: meshBench,
   "istio-cases": istioCasesBench,
   fleet: fleetBench,
+  "gateway-api": gatewayApiBench,
   snapshot: snapshotBench,
   compile: compileBench,
   front: frontBench,

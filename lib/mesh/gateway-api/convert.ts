@@ -12,7 +12,7 @@ import { classOwners } from "./classes.ts";
 import { type MadeGateway, type MadeListenerSet, madeGateway, madeListenerSet } from "./gateway.ts";
 import { type Grants, grantsOf } from "./grants.ts";
 import { destinationRulesOf } from "./policy-rules.ts";
-import { type MadeRoute, madeRoute, mergedParts } from "./route.ts";
+import { type MadeRoute, mergedParts, routeAmong } from "./route.ts";
 import type { RouteConfig } from "./route-kinds.ts";
 import {
   type GatewayApiObjects,
@@ -113,8 +113,15 @@ function madeParts(objects: GatewayApiObjects, around: Surroundings, grants: Gra
     const gateway = byKey.get(parentKey(config));
     return gateway === undefined ? [] : [madeListenerSet(memo, { config, gateway, settings }, listenerSource).value];
   });
-  const source = routeSourceOf(objects, gateways, listenerSets, around, grants, memo);
-  const routes = routesIn(objects).map((route) => madeRoute(memo, route, source));
+  const source = routeSourceOf(memo, {
+    serviceEntries: objects.serviceEntries,
+    gateways: sameList(memo, "gateways of the Gateway API", gateways),
+    listenerSets: sameList(memo, "listener sets of the Gateway API", listenerSets),
+    services: around.services,
+    domain: around.domain,
+    grants,
+  });
+  const routes = routesIn(objects).map(({ kind, config }) => routeAmong(memo, { kind, config, source }));
   return {
     classes: objects.classes,
     remoteGateways,

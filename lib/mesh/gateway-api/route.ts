@@ -37,7 +37,7 @@ export interface RoutePart {
 }
 
 /** @see istio 1.30.3 pilot/pkg/config/kube/gateway/route_collections.go */
-export function madeRoute(memo: Memo, route: RouteConfig, source: RouteSource): MadeRoute {
+function madeRoute(memo: Memo, route: RouteConfig, source: RouteSource): MadeRoute {
   const { kind, config } = route;
   const parents = parentsOf(memo, { kind, config }, source).value;
   const rules = (isMesh: boolean): MadeRules | undefined =>
@@ -46,6 +46,17 @@ export function madeRoute(memo: Memo, route: RouteConfig, source: RouteSource): 
       : undefined;
   return assembled(memo, { kind, config, parents, mesh: rules(true), gateway: rules(false) });
 }
+
+interface RouteAmong extends RouteInputs {
+  readonly source: RouteSource;
+}
+
+/** The same, remembered by its surroundings as a whole: where nothing around it has changed, a route asks nothing. */
+export const routeAmong = step(
+  "route of the Gateway API among its surroundings",
+  { kind: "value", config: "identity", source: "identity" },
+  ({ source, ...inputs }: RouteAmong, memo: Memo): MadeRoute => madeRoute(memo, inputs as RouteConfig, source),
+);
 
 interface RouteInputs {
   readonly kind: RouteConfig["kind"];

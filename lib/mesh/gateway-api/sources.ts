@@ -17,6 +17,7 @@ import type { ServiceIndex } from "../index/service-index.ts";
 import { lazily, remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList, oneValue } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
 import { isConsidered } from "./backend-policies.ts";
 import { type Credentials, noCredentials } from "./credentials.ts";
 import type { MadeGateway, MadeListenerSet } from "./gateway.ts";
@@ -92,34 +93,51 @@ export function listenerSourceOf({ api, namespaces }: Surroundings, grants: Gran
   };
 }
 
-export function routeSourceOf(
-  { serviceEntries }: GatewayApiObjects,
-  gateways: readonly MadeGateway[],
-  listenerSets: readonly MadeListenerSet[],
-  { services, domain }: Surroundings,
-  grants: Grants,
-  memo: Memo,
-): RouteSource {
-  const parentsOf = (listeners: readonly MadeListener[]): readonly RouteParent[] =>
-    oneList(
-      memo,
-      listeners.map(({ parent }) => parent),
-    );
-  const parents = {
-    Gateway: new Map(gateways.map((one) => [objectKey(one.config), parentsOf(one.listeners)])),
-    ListenerSet: new Map(listenerSets.map((one) => [objectKey(one.config), parentsOf(one.listeners)])),
-  };
-  const entries = remembered((key: string) => serviceEntries.find((config) => objectKey(config) === key)?.spec.hosts);
-  return {
-    listenersOf: (kind, namespace, name) => parents[kind].get(`${namespace}/${name}`) ?? noParents,
-    hasService: (namespace, name) =>
-      services.byHostname.get(`${name}.${namespace}.svc.${domain}`)?.get(namespace)?.attributes.provider ===
-      "Kubernetes",
-    hasHost: (namespace, hostname) => services.byHostname.get(hostname)?.has(namespace) === true,
-    entryHosts: (namespace, name) => entries(`${namespace}/${name}`),
-    isGranted: grantQuestion(grants),
-  };
+interface RouteSurroundings {
+  readonly serviceEntries: readonly Config<ServiceEntry>[];
+  readonly gateways: readonly MadeGateway[];
+  readonly listenerSets: readonly MadeListenerSet[];
+  readonly services: ServiceIndex;
+  readonly domain: string;
+  readonly grants: Grants;
 }
+
+/** The same source as long as nothing that a route could ask for has changed: then no route has to ask again. */
+export const routeSourceOf = step(
+  "what routes of the Gateway API ask",
+  {
+    serviceEntries: "identity",
+    gateways: "identity",
+    listenerSets: "identity",
+    services: "identity",
+    domain: "value",
+    grants: "identity",
+  },
+  (
+    { serviceEntries, gateways, listenerSets, services, domain, grants }: RouteSurroundings,
+    memo: Memo,
+  ): RouteSource => {
+    const parentsOf = (listeners: readonly MadeListener[]): readonly RouteParent[] =>
+      oneList(
+        memo,
+        listeners.map(({ parent }) => parent),
+      );
+    const parents = {
+      Gateway: new Map(gateways.map((one) => [objectKey(one.config), parentsOf(one.listeners)])),
+      ListenerSet: new Map(listenerSets.map((one) => [objectKey(one.config), parentsOf(one.listeners)])),
+    };
+    const entries = remembered((key: string) => serviceEntries.find((config) => objectKey(config) === key)?.spec.hosts);
+    return {
+      listenersOf: (kind, namespace, name) => parents[kind].get(`${namespace}/${name}`) ?? noParents,
+      hasService: (namespace, name) =>
+        services.byHostname.get(`${name}.${namespace}.svc.${domain}`)?.get(namespace)?.attributes.provider ===
+        "Kubernetes",
+      hasHost: (namespace, hostname) => services.byHostname.get(hostname)?.has(namespace) === true,
+      entryHosts: (namespace, name) => entries(`${namespace}/${name}`),
+      isGranted: grantQuestion(grants),
+    };
+  },
+);
 
 const noParents: readonly RouteParent[] = [];
 

@@ -20,6 +20,7 @@ import {
   remoteListenerSetStatus,
   type StatusSource,
 } from "./gateway-status.ts";
+import { gatewayNameOf } from "./made-objects.ts";
 import { generationOf, type ObjectStatus, objectStatus } from "./object-status.ts";
 import { policyStatus } from "./policy-status.ts";
 import type { MadeRoute } from "./route.ts";
@@ -85,22 +86,22 @@ function statusSource(
     service: (hostname, namespace) => services.byHostname.get(hostname)?.get(namespace),
     namespacesWith: (hostname) => oneValue(memo, [...(services.byHostname.get(hostname)?.keys() ?? [])].sort()),
     endpoints: (service) => endpoints.get(serviceKey(service)) ?? noEndpoints,
-    attachedRoutes: (namespace, name, listener) => attached().get(`${namespace}/${name}/${listener}`)?.size ?? 0,
+    attachedRoutes: (namespace, name, listener) =>
+      attached().get(`${namespace}/${gatewayNameOf(name, listener)}`)?.size ?? 0,
   };
 }
 
 const noEndpoints: readonly Endpoint[] = [];
 
-/** `namespace/name/listener` → the routes there, each once. */
+/** Name of a listener as a parent → the routes there, each once. */
 function attachedRoutes(routes: readonly MadeRoute[]): ReadonlyMap<string, ReadonlySet<MadeRoute>> {
   const found = new Map<string, Set<MadeRoute>>();
   for (const made of routes) {
-    for (const { ref, kind, parent, denial } of made.parents) {
+    for (const { kind, parent, denial } of made.parents) {
       if (denial !== undefined || (kind !== "Gateway" && kind !== "ListenerSet")) continue;
-      const key = `${ref.namespace ?? made.route.config.meta.namespace}/${ref.name}/${parent.section}`;
-      const known = found.get(key) ?? new Set();
-      found.set(key, known);
-      known.add(made);
+      const known = found.get(parent.name);
+      if (known === undefined) found.set(parent.name, new Set([made]));
+      else known.add(made);
     }
   }
   return found;
