@@ -27,6 +27,8 @@ const front = createFront({
   // A function URL is open to the world: nobody is served before somebody has decided.
   authentication:
     PORTOLAN_AUTHENTICATION === "" ? undecidedAuthentication : readAuthentication(PORTOLAN_AUTHENTICATION),
+  // The bucket tells whoever compiles of a record; without the setting the function may write none.
+  ...(process.env.PORTOLAN_WANTED === "true" ? { onWanted: () => {} } : {}),
   onError: (cause) => console.error(String(cause)),
   onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
 });

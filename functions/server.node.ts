@@ -1,5 +1,6 @@
 /** The front on one machine: serves the snapshots in a folder or a bucket. docs/run-on-one-machine.md lists the variables. */
 import pino from "pino";
+import { postSigned, webhookSecret } from "../lib/cli/post-signed.ts";
 import { sourceAges } from "../lib/compile/collected/source-ages.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { frontApp } from "../lib/front/app.ts";
@@ -44,6 +45,7 @@ async function serve(): Promise<void> {
     onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),
     onStranger: (stranger) =>
       log.warn({ ...stranger, remedy: strangerRemedy(stranger) }, "a node has no class of its own"),
+    ...wantedFrom(process.env.PORTOLAN_COMPILE_URL),
     onError: (cause) => log.error(cause),
   });
   const app = frontApp(front);
@@ -76,6 +78,17 @@ async function serve(): Promise<void> {
     (head) => head === undefined && log.warn(hint),
     (cause: unknown) => log.error(cause),
   );
+}
+
+/** Whom to ask for classes that nodes want: a compile function, or nobody. @throws PortolanError without a secret for it */
+function wantedFrom(url = ""): { readonly onWanted?: () => Promise<void> } {
+  if (url === "") return {};
+  const secret = webhookSecret();
+  return {
+    onWanted: async () => {
+      await postSigned(url, "/hooks/recompile", "", secret);
+    },
+  };
 }
 
 /** @throws PortolanError for a setting that is none */

@@ -1,4 +1,4 @@
-import type { R2Bucket } from "@cloudflare/workers-types";
+import type { Queue, R2Bucket } from "@cloudflare/workers-types";
 import { Hono } from "hono/tiny";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { frontApp } from "../lib/front/app.ts";
@@ -25,6 +25,8 @@ export interface FrontEnv {
   readonly TRUSTED_KEYS?: string;
   /** Key to the secrets in the store; without it none are served. A secret of the Worker's. */
   readonly PORTOLAN_SECRETS_KEY?: string;
+  /** Queue of the compile function; without it nodes that have no class of their own are not waited for. */
+  readonly RECOMPILE?: Queue;
 }
 
 type App = ReturnType<typeof frontApp>;
@@ -57,7 +59,7 @@ function readable(make: () => App): App {
 }
 
 function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
-  const { AUTHENTICATION: setting = "" } = env;
+  const { AUTHENTICATION: setting = "", RECOMPILE: queue } = env;
   const store = r2Store(env.SNAPSHOTS, env.PREFIX);
   const secretStore = env.SECRETS === undefined ? store : r2Store(env.SECRETS, env.PREFIX);
   const front = createFront({
@@ -66,6 +68,7 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
     ...readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS"),
     maxHoldMs: Number(env.MAX_HOLD_MS ?? 0),
     authentication: setting === "" ? undecidedAuthentication : readAuthentication(setting, { name: "AUTHENTICATION" }),
+    ...(queue === undefined ? {} : { onWanted: () => queue.send({ why: "a node wants a class" }) }),
     onError: (cause) => console.error(String(cause)),
     onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
   });

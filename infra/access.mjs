@@ -20,15 +20,18 @@ const listing = (/** @type {import("aws-cdk-lib/aws-s3").IBucket} */ bucket) =>
   new PolicyStatement({ effect: Effect.ALLOW, actions: ["s3:ListBucket"], resources: [bucket.bucketArn] });
 
 /**
- * The front reads what is published; secrets only where it serves them. It writes nothing.
+ * The front reads what is published; secrets only where it serves them. It writes nothing but records of classes that nodes want, where
+ * that is asked for.
  *
  * @param {import("aws-cdk-lib/aws-s3").IBucket} bucket
- * @param {{ secrets: boolean }} options
+ * @param {{ secrets: boolean, wanted: boolean }} options
  */
-export function frontAccess(bucket, { secrets }) {
-  return secrets
-    ? [onKeys(bucket, ["GetObject"], ["HEAD", "blobs/*", "secrets/*"]), listing(bucket)]
-    : [onKeys(bucket, ["GetObject"], ["HEAD", "blobs/*"])];
+export function frontAccess(bucket, { secrets, wanted }) {
+  return [
+    onKeys(bucket, ["GetObject"], ["HEAD", "blobs/*", ...(secrets ? ["secrets/*"] : [])]),
+    ...(wanted ? [onKeys(bucket, ["PutObject"], ["wanted/*"])] : []),
+    ...(secrets || wanted ? [listing(bucket)] : []),
+  ];
 }
 
 /**
@@ -43,7 +46,8 @@ export function compileAccess(bucket) {
       ["GetObject", "PutObject"],
       ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "sources/*"],
     ),
-    onKeys(bucket, ["DeleteObject"], ["hooks/*", "sources/*"]),
+    onKeys(bucket, ["GetObject"], ["wanted/*"]),
+    onKeys(bucket, ["DeleteObject"], ["hooks/*", "sources/*", "wanted/*"]),
     listing(bucket),
   ];
 }

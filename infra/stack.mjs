@@ -86,8 +86,9 @@ export class PortolanStack extends Stack {
       new CfnOutput(this, "SecretsKeySetting", { value: `aws-kms:${key.keyArn}` });
     }
     const servesSecrets = secretsKeys.length > 0;
+    const wanted = props.frontSettings?.PORTOLAN_WANTED === "true";
     if (servesSecrets) front.addEnvironment("PORTOLAN_SECRETS_KEY", secretsKeys.join(" "));
-    for (const statement of frontAccess(bucket, { secrets: servesSecrets })) front.addToRolePolicy(statement);
+    for (const statement of frontAccess(bucket, { secrets: servesSecrets, wanted })) front.addToRolePolicy(statement);
 
     /**
      * @param {string} name
@@ -168,7 +169,7 @@ function tellOfSources(bucket, queue) {
       detail: {
         bucket: { name: [bucket.bucketName] },
         // The names that a source moves with; its parts are written before.
-        object: { key: [{ wildcard: "sources/*/list" }, { wildcard: "sources/*/head" }] },
+        object: { key: [{ wildcard: "sources/*/list" }, { wildcard: "sources/*/head" }, { prefix: "wanted/" }] },
       },
     },
     targets: [new SqsQueue(queue)],

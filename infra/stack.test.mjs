@@ -114,8 +114,8 @@ describe("the stack", () => {
       assert.deepEqual(
         s3Of(template, role),
         [
-          ...["hooks/*", "sources/*"].map((key) => `s3:DeleteObject ${key}`),
-          ...keys.map((key) => `s3:GetObject ${key}`),
+          ...["hooks/*", "sources/*", "wanted/*"].map((key) => `s3:DeleteObject ${key}`),
+          ...[...keys, "wanted/*"].map((key) => `s3:GetObject ${key}`),
           ...keys.map((key) => `s3:PutObject ${key}`),
           "s3:ListBucket -",
         ].sort(),
@@ -161,7 +161,7 @@ describe("the stack", () => {
         "detail-type": ["Object Created"],
         detail: {
           bucket: { name: [{ Ref: Match.stringLikeRegexp("^Snapshots") }] },
-          object: { key: [{ wildcard: "sources/*/list" }, { wildcard: "sources/*/head" }] },
+          object: { key: [{ wildcard: "sources/*/list" }, { wildcard: "sources/*/head" }, { prefix: "wanted/" }] },
         },
       },
       Targets: [Match.objectLike({ Arn: { "Fn::GetAtt": [Match.stringLikeRegexp("^Recompile"), "Arn"] } })],

@@ -223,8 +223,10 @@ async function openRound(
       tellRefusal(refusal).catch(report.failed);
     },
     onStranger: report.stranger,
+    onWanted: () => whenWanted(),
     onError: report.failed,
   });
+  let whenWanted = () => {};
   /** What was compiled last: where objects stand. */
   let sources: Publication["compiled"]["value"]["sources"] = [];
   const front: Front = {
@@ -274,6 +276,7 @@ async function openRound(
       observer.asked();
       again().catch(report.failed);
     };
+    whenWanted = changed;
     const following = await followOrigins(origins, store, report, changed, stopped);
     if (following === undefined) return { ...urls, close };
     closing.push(following.close);

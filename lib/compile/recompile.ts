@@ -23,6 +23,7 @@ import {
   stagedBy,
   unwatched,
 } from "./telemetry/observer.ts";
+import { fillWanted } from "./wanted-shard.ts";
 import { defaultWorldOptions, type WorldOptions } from "./world-of.ts";
 
 export interface Recompiled {
@@ -101,6 +102,7 @@ export function createWorldRecompiler(
       for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
         // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
         const base = await publisherFor(pollDelayMs).head();
+        await fillWanted(store, options.now ?? Date.now);
         const { primary, compiled, settings } = await compileSources(staged);
         ({ pollDelayMs } = settings);
         const publisher = publisherFor(pollDelayMs);

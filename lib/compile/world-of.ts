@@ -6,9 +6,10 @@ import { type Credentials, credentialsOf, isCredential, noCredentials } from "..
 import { gatewayWorkloads, type SelectedWorkloads } from "../mesh/gateway-api/gateway-workloads.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { keepLast, lastMade, sameList } from "../mesh/memo/same.ts";
+import { keepLast, lastMade, oneValue, sameList } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import { type EnvoyNode, proxyOf } from "../mesh/proxy/proxy-from-node.ts";
+import { proxyOfName } from "../mesh/proxy/proxy-of-name.ts";
 import type { WorkloadProxy } from "../mesh/proxy/proxy-of-workload.ts";
 import type { CertificateSource, LegacyRelease, World } from "../mesh/world.ts";
 import { createRegistryBuilder, type RegistryBuilder } from "../registry/build-registry.ts";
@@ -108,7 +109,10 @@ export function worldOf(
     { configs, meshConfig, domain, gatewayWorkloads: gatewaysIn(configs, registry.value.services, settings, memo) },
     memo,
   );
-  const besides = nodes.map((node) => proxyOf(node, registry.value, meshConfig));
+  const besides = [
+    ...nodes.map((node) => proxyOf(node, registry.value, meshConfig)),
+    ...(loaded.settings.proxies ?? []).map((named) => proxyOfName(named, registry.value, meshConfig)),
+  ];
   return {
     value: {
       meshConfig,
@@ -116,7 +120,10 @@ export function worldOf(
       domain,
       configs,
       registry: registry.value,
-      proxies: [...proxiesIn(memo, { census: census.value }), ...besides.flatMap(({ value }) => value ?? [])],
+      proxies: [
+        ...proxiesIn(memo, { census: census.value }),
+        ...besides.flatMap(({ value }) => (value === undefined ? [] : oneValue(memo, value))),
+      ],
       compat,
       ...(legacyApi === undefined ? {} : { legacyApi }),
       binaryForms,

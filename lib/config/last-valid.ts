@@ -228,9 +228,16 @@ export function joinFolders(folders: readonly LoadedDirectory[]): LoadedDirector
     clusters: [...clusters].map(([id, parts]) => ({ id, objects: parts.flatMap((part) => part.objects) })),
     meshConfig: first?.meshConfig ?? defaultMeshConfig,
     meshNetworks: first?.meshNetworks ?? noMeshNetworks,
-    settings: first?.settings ?? noFolderSettings,
+    settings: joinedSettings(folders),
     diagnostics: [...folders.flatMap(({ diagnostics }) => diagnostics), ...configs.diagnostics, ...objects.diagnostics],
   };
+}
+
+/** Those of the first, with the proxies that any of them names. */
+function joinedSettings(folders: readonly LoadedDirectory[]): LoadedDirectory["settings"] {
+  const [first, ...others] = folders.map(({ settings }) => settings);
+  const proxies = [first, ...others].flatMap((settings) => settings?.proxies ?? []);
+  return { ...(first ?? noFolderSettings), ...(proxies.length === 0 ? {} : { proxies }) };
 }
 
 /** Everything that the folder says now, with the last valid forms of what it refuses, and a warning for each of those. */

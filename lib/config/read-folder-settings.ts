@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { parseNodeId } from "../snapshot/classifier.ts";
 import type { Origin, Stage } from "./diagnostic.ts";
 import { at, error, type Finding, type Path } from "./finding.ts";
 import { controllerName, fields, listOf, objectName } from "./gateway-api/schema/fields.ts";
 import { isIpAddress } from "./ip-address.ts";
+import type { NamedProxy } from "./kinds/named-proxy.ts";
 import {
   type FolderSettings,
   noFolderSettings,
@@ -26,6 +28,21 @@ const settings = z.strictObject({
       }),
     ),
   ),
+  proxies: z.exactOptional(
+    z.array(
+      z.strictObject({
+        id: z.string().min(1, "must not be empty").max(1_024, "must have at most 1024 characters"),
+        type: z.exactOptional(z.enum(["sidecar", "router"])),
+        namespace: z.exactOptional(z.string()),
+        addresses: z.exactOptional(z.array(z.string())),
+        cluster: z.exactOptional(z.string()),
+        locality: z.exactOptional(z.string()),
+        labels: z.exactOptional(z.record(z.string(), z.string())),
+        metadata: z.exactOptional(z.record(z.string(), z.unknown())),
+        wanted: z.exactOptional(z.boolean()),
+      }),
+    ),
+  ),
   gatewayApi: z.exactOptional(
     fields(
       {},
@@ -39,6 +56,7 @@ const settings = z.strictObject({
   ),
 });
 
+type WrittenProxy = NonNullable<z.output<typeof settings>["proxies"]>[number];
 type WrittenEntry = NonNullable<z.output<typeof settings>["endpoints"]>[number];
 
 /**
@@ -68,7 +86,14 @@ export function readFolderSettings(text: string, file: string): Stage<FolderSett
   const entries = written.map((entry, index) =>
     entryOf(entry, { ...origin, line: lines[index] ?? 1 }, ["endpoints", index]),
   );
-  const findings = [...fieldFindings, ...entries.flatMap((entry) => entry.findings)];
+  const namedLines = linesOf(
+    text,
+    (spec?.proxies ?? []).map((_, index) => ["proxies", index]),
+  );
+  const named = (spec?.proxies ?? []).map((proxy, index) =>
+    namedProxy(proxy, { ...origin, line: namedLines[index] ?? 1 }, ["proxies", index]),
+  );
+  const findings = [...fieldFindings, ...[...entries, ...named].flatMap((entry) => entry.findings)];
   const places = linesOf(
     text,
     findings.map(({ path }) => path),
@@ -76,6 +101,7 @@ export function readFolderSettings(text: string, file: string): Stage<FolderSett
   return {
     value: {
       endpoints: findings.length > 0 ? [] : entries.flatMap(({ value }) => value),
+      ...(named.length === 0 || findings.length > 0 ? {} : { proxies: named.map(({ value }) => value) }),
       ...(spec?.gatewayApi === undefined || findings.length > 0 ? {} : { gatewayApi: spec.gatewayApi }),
     },
     diagnostics: findings.map((finding, index) => at({ ...origin, line: places[index] ?? 1 }, finding)),
@@ -114,6 +140,43 @@ function entryOf({ workload, service, hosts, labels = {} }: WrittenEntry, origin
     name,
     hosts: read.filter((host) => host !== undefined),
     labels,
+    origin,
+  };
+  return { value, findings };
+}
+
+function namedProxy(
+  {
+    id,
+    type,
+    namespace,
+    addresses = [],
+    cluster = "",
+    locality = "",
+    labels = {},
+    metadata = {},
+    wanted,
+  }: WrittenProxy,
+  origin: Origin,
+  path: Path,
+): { readonly value: NamedProxy; readonly findings: readonly Finding[] } {
+  const findings: Finding[] = [...labelSetRules(labels, [...path, "labels"])];
+  const said = parseNodeId(id);
+  if (said !== undefined && (type !== undefined || addresses.length > 0))
+    findings.push(error([...path, "id"], "says type and address itself", "leave type and addresses out"));
+  for (const [index, address] of addresses.entries())
+    if (!isIpAddress(address))
+      findings.push(error([...path, "addresses", index], "is no IP address", "such as 10.0.0.5"));
+  const value = {
+    id,
+    type: type ?? "sidecar",
+    namespace: namespace ?? said?.dnsDomain.split(".")[0] ?? "default",
+    addresses,
+    cluster,
+    locality,
+    labels,
+    metadata,
+    isWanted: wanted === true,
     origin,
   };
   return { value, findings };

@@ -14,6 +14,7 @@ import { createSaidRefusals, type SaidRefusals } from "./ads/said-refusals.ts";
 import { type Authentication, noAuthentication } from "./auth/authentication.ts";
 import type { Caller } from "./auth/caller.ts";
 import { type Confirmations, memoryConfirmations } from "./confirmations.ts";
+import { shown } from "./excess.ts";
 import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
 import { createExtensionLists, type ExtensionLists } from "./extension-lists.ts";
 import { createHeads, createStates, type Heads } from "./heads.ts";
@@ -26,6 +27,7 @@ import { createSecretFeed, type SecretFeed } from "./secrets.ts";
 import { createSharedAnswers, type SharedAnswers } from "./shared-answers.ts";
 import { createStrangerWatch, type Stranger, type StrangerWatch } from "./strangers.ts";
 import { hasGate, type Switching, standingOf } from "./switches.ts";
+import { createWantedClasses } from "./wanted-classes.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -48,6 +50,11 @@ export interface FrontOptions {
   readonly onRefusal?: (refusal: Refusal) => void;
   /** Told once of each node that no class was compiled for. */
   readonly onStranger?: (stranger: Stranger) => void;
+  /**
+   * To have the sources compiled when a node without a class of its own has asked for it; absent: no such node is waited for. The store
+   * has to be one that may be written under `wanted/`.
+   */
+  readonly onWanted?: (() => unknown) | undefined;
   readonly onError?: (cause: unknown) => void;
 }
 
@@ -107,6 +114,10 @@ export interface Served {
 
 const maxRecentRoots = 8;
 
+/** Whether a node has no class of its own. */
+const isWanting = (placement: Placement): boolean =>
+  placement.kind === "unplaced" || (placement.kind === "placed" && placement.byDefault !== undefined);
+
 export function createFront(options: FrontOptions): Front {
   const now = options.now ?? Date.now;
   const metrics = options.metrics ?? noMetrics;
@@ -131,6 +142,8 @@ export function createFront(options: FrontOptions): Front {
   const said = createSaidRefusals(reader, now, onRefusal, limits, limits.refusalMs);
   const heard: Front["heard"] = [said.explained];
   const places = createPlaces(reader);
+  const wanted =
+    options.onWanted && createWantedClasses({ store: options.store, now, trigger: options.onWanted, onError });
   const stateAt = createStates();
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];
@@ -171,6 +184,9 @@ export function createFront(options: FrontOptions): Front {
     },
     async place(loaded, claims, caller) {
       const placement = places.of(loaded, claims, caller) ?? (await places.find(loaded, claims, caller));
+      if (wanted !== undefined && isWanting(placement) && (await wanted.want(loaded.classifier, claims, caller))) {
+        return { kind: "pending", reason: `the class of node "${shown(claims.id)}" is being compiled` };
+      }
       strangers.placed(claims.id, placement);
       return placement;
     },

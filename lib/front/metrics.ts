@@ -4,6 +4,7 @@ import type { ResourceType } from "../snapshot/resource-type.ts";
 export type Outcome =
   | "changed"
   | "unchanged"
+  | "pending"
   | "unknown-node"
   | "forbidden"
   | "unknown-name"

@@ -18,4 +18,8 @@ export const refuse = (status: Refused["status"], outcome: Outcome, reason: stri
 
 /** What is said to a node that has no place. */
 export const refuseUnplaced = ({ kind, reason }: Exclude<Placement, { readonly kind: "placed" }>): Refused =>
-  kind === "forbidden" ? refuse(403, "forbidden", reason) : refuse(404, "unknown-node", reason);
+  kind === "forbidden"
+    ? refuse(403, "forbidden", reason)
+    : kind === "pending"
+      ? refuse(503, "pending", reason)
+      : refuse(404, "unknown-node", reason);

@@ -12,6 +12,8 @@ export type Placement =
     }
   /** No class is meant for this node; the reason is for its operator. */
   | { readonly kind: "unplaced"; readonly reason: string }
+  /** Its class is being compiled: it comes again. */
+  | { readonly kind: "pending"; readonly reason: string }
   /** The caller may not be this node, or not of its class. */
   | { readonly kind: "forbidden"; readonly reason: string };
 
@@ -71,7 +73,10 @@ function byDefault(classifier: Classifier, claims: NodeClaims): string | undefin
 function reasonFor(claims: NodeClaims): string {
   const id = shown(claims.id);
   if (parseNodeId(claims.id) === undefined) {
-    return `node "${id}" is not known by its name or address, and its id is not of the form type~address~name.namespace~domain`;
+    return (
+      `node "${id}" is not known by its name or address, and its id is not of the form type~address~name.namespace~domain; ` +
+      `write {id: ${JSON.stringify(id)}, namespace: …} under proxies: into portolan.yaml of the folder that is compiled`
+    );
   }
   const where = shown(defaultKey(claims) ?? "");
   return `node "${id}" matches no compiled class, is not in the node index, and ${where} has no default class`;

@@ -66,7 +66,7 @@ async function answerInTime(front: Front, poll: Poll, request: PollRequest, by: 
       const { version: refusable, classId } = answer;
       front.refusals.served(subscription, { kept: version, version: refusable, classId, root: served.loaded.hash });
     }
-    if (answer.kind !== "unchanged") return answer;
+    if (answer.kind !== "unchanged" && !isPending(answer)) return answer;
     const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
     const waiting = { untilMs, bytes: request.bytes, signal: poll.signal, confirmed };
     if (!(await stillHolding(front, served.state, waiting))) return answer;
@@ -101,6 +101,9 @@ async function changed(front: Front, type: ResourceType, classId: string, select
   const body = await front.shared.bodyOf(type, selection);
   return { kind: "changed", version: selection.version, classId, body };
 }
+
+/** A node whose class is being compiled waits for it like one that has everything. */
+const isPending = (answer: PollAnswer): boolean => answer.kind === "refused" && answer.outcome === "pending";
 
 function problemWith({ typeUrl, names }: PollRequest, type: ResourceType): string | undefined {
   if (typeUrl !== undefined && typeUrl !== typeUrlOf(type)) {

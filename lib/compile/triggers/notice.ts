@@ -95,10 +95,13 @@ function mayBeNews(content: unknown, folder: string, depth = 0): boolean {
   return true;
 }
 
-/** Whether a source is another when this object is: its list, or the head of what a collector fills. Their parts are written before. */
+/**
+ * Whether a source is another when this object is: its list, the head of what a collector fills, or a record of a class that a node wants.
+ * Their parts are written before.
+ */
 function moves(key: unknown, folder: string): boolean {
   if (typeof key !== "string" || !key.startsWith(folder)) return false;
-  return /^sources\/[^/]+\/(?:list|head)$/.test(key.slice(folder.length));
+  return /^(?:sources\/[^/]+\/(?:list|head)|wanted\/[^/]+)$/.test(key.slice(folder.length));
 }
 
 function formDecoded(key: unknown): string {

@@ -1,6 +1,7 @@
 import type { Origin } from "../diagnostic.ts";
 import type { GatewayApiSettings } from "../gateway-api/gateway-api-settings.ts";
 import type { Labels } from "../labels.ts";
+import type { NamedProxy } from "./named-proxy.ts";
 
 /** Where something listens that a folder names, and holds no addresses of. */
 export interface StatedEndpoints {
@@ -27,6 +28,8 @@ export interface StatedHost {
 /** What `portolan.yaml` says: the folder's own settings, which are no part of the mesh's. */
 export interface FolderSettings {
   readonly endpoints: readonly StatedEndpoints[];
+  /** Proxies besides those of workloads; absent: none. */
+  readonly proxies?: readonly NamedProxy[];
   /** Switches of the Gateway API; what is absent is as usual. */
   readonly gatewayApi?: Partial<GatewayApiSettings>;
 }

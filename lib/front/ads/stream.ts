@@ -245,6 +245,7 @@ async function inForce(
   const shape = placement.kind === "placed" ? loaded.classes.get(placement.classId)?.stream : undefined;
   if (placement.kind !== "placed" || shape === undefined) {
     const isNew = [...watches.values()].every(({ has }) => has === undefined);
+    if (placement.kind === "pending") return undefined;
     if (placement.kind === "forbidden" || (isNew && placement.kind !== "placed"))
       throw connectErrorOf(refuseUnplaced(placement));
     return undefined;

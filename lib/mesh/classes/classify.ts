@@ -33,7 +33,7 @@ export interface Census {
 }
 
 export interface CensusNode {
-  /** Its `podName.namespace`, its addresses, and `accountKey` where it has a service account. */
+  /** Its `podName.namespace` and what else it calls itself, its addresses, and `accountKey` where it has a service account. */
   readonly keys: readonly string[];
   readonly classId: string;
 }
@@ -120,15 +120,18 @@ const projectionTable = step(
   { census: "identity", groups: "identity", ids: "identity", reads: "identity" },
   ({ census, groups, ids, reads }: Placed & { readonly reads: ClassReads }, memo: Memo) => {
     const table = new Map<string, string | undefined>();
+    const wanted = new Map<string, string | undefined>();
     for (const [at, { members }] of groups.entries()) {
       for (const position of members) {
         const proxy = census[position];
         const projection = proxy && projectionOf(memo, { proxy, reads });
-        if (projection === undefined) continue;
-        table.set(projection, !table.has(projection) || table.get(projection) === ids[at] ? ids[at] : undefined);
+        if (proxy === undefined || projection === undefined) continue;
+        const rows = proxy.isWanted === true ? wanted : table;
+        rows.set(projection, !rows.has(projection) || rows.get(projection) === ids[at] ? ids[at] : undefined);
       }
     }
-    return sortedRecord(table);
+    // What a node has asked for takes nothing from the workloads that are known.
+    return sortedRecord(new Map([...wanted, ...table]));
   },
 );
 
@@ -147,12 +150,16 @@ const nodesOf = step(
     for (const [at, { members }] of groups.entries()) {
       for (const position of members) idOf.set(position, ids[at] ?? "");
     }
-    return census.map(({ id, addresses, serviceAccount }, position) => ({
+    const named = census.map((proxy, position) => ({ proxy, position })).filter(({ proxy }) => proxy.isWanted !== true);
+    return named.map(({ proxy: { id, alias, addresses, serviceAccount }, position }) => ({
       keys: [
         id,
+        ...(alias === undefined ? [] : [alias]),
         // The pods of templates share an address that none of them has.
         ...addresses.filter((address) => address !== standInAddress),
-        ...(serviceAccount === "" ? [] : [accountKey(serviceAccount, id)]),
+        ...(serviceAccount === "" ? [] : [id, ...(alias === undefined ? [] : [alias])]).map((name) =>
+          accountKey(serviceAccount, name),
+        ),
       ],
       classId: idOf.get(position) ?? "",
     }));

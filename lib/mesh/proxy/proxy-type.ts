@@ -29,9 +29,8 @@ export interface GatewaySelection {
 export type ProxyTypes = (workload: Workload) => ProxyStart["type"] | undefined;
 
 /**
- * Says which sort of proxy a workload has. A pod's container says it itself. Where there is none, a pod
- * that the gateway template is for, that some Gateway or the Ingresses select, or that backs the service of a Gateway of the
- * Gateway API, is a gateway.
+ * Says which sort of proxy a workload has. A pod's container says it itself. Where there is none, whatever some Gateway or the Ingresses
+ * select, or backs the service of a Gateway of the Gateway API, is a gateway; so is a pod that the gateway template is for.
  */
 export function proxyTypes(selection: GatewaySelection): ProxyTypes {
   const selectors = selection.gateways.filter(isIstios).map(({ spec }) => spec.selector);
@@ -40,18 +39,25 @@ export function proxyTypes(selection: GatewaySelection): ProxyTypes {
     const { addresses, namespace, labels, pod } = workload;
     if (addresses.length === 0) return undefined;
     if (pod?.proxyContainer !== undefined && isInjected(pod.proxyContainer)) return proxyTypeOf(pod.proxyContainer);
-    if (!hasProxy(workload)) return undefined;
-    if (isProxyless(workload)) return "sidecar";
-    const isGateway =
-      templatesOf(workload).includes("gateway") ||
+    if (isProxyless(workload)) return hasProxy(workload) ? "sidecar" : undefined;
+    const isSelected =
       selectors.some((selector) => isNonEmptySubset(selector, labels)) ||
       selection.workloads.some((of) => of.namespace === namespace && isNonEmptySubset(of.selector, labels));
-    return isGateway ? "router" : "sidecar";
+    // Nothing but a proxy can serve a Gateway.
+    if (isSelected && !saysNone(workload)) return "router";
+    if (!hasProxy(workload)) return undefined;
+    return isSelected || templatesOf(workload).includes("gateway") ? "router" : "sidecar";
   };
 }
 
 /** Gateway API has a kind of the same name. */
 const isIstios = ({ meta }: Config): boolean => meta.group === "networking.istio.io";
+
+/** Whether a workload says that there is no proxy for others to reach: a machine does it by a label, a template by how it is injected. */
+function saysNone({ kind, labels, addresses, pod }: Workload): boolean {
+  if (pod?.injection !== undefined) return pod.injection === "no";
+  return kind === "WorkloadEntry" && (labels[tlsModeLabel] !== undefined || !addresses.every(isIpAddress));
+}
 
 /** Whether somebody says that a workload has a proxy, or its pods will have one; a machine with an account takes mutual TLS, so that it has one. */
 function hasProxy(workload: Workload): boolean {
@@ -60,6 +66,8 @@ function hasProxy(workload: Workload): boolean {
   // A program needs nothing beside it to speak xDS, so that asking for it is enough.
   if (isProxyless(workload)) return true;
   if (labels[tlsModeLabel] === "istio" || annotations[injectedAnnotation] !== undefined) return true;
+  // Somebody wrote it for injection to fill in.
+  if (pod?.proxyContainer !== undefined) return true;
   if (kind !== "WorkloadEntry" || labels[tlsModeLabel] !== undefined || !addresses.every(isIpAddress)) return false;
   return serviceAccount !== "" || annotations[groupAnnotation] !== undefined;
 }

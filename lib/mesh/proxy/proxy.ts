@@ -9,6 +9,10 @@ export interface Proxy {
   readonly type: "sidecar" | "router" | "grpc";
   /** `podName.namespace`. */
   readonly id: string;
+  /** What it calls itself, if that is not in Istio's form; absent: it is. */
+  readonly alias?: string;
+  /** Stands for nodes that are like it, and is none that could be found by a name; absent: it is one. */
+  readonly isWanted?: boolean;
   /** All its addresses; the first is the one of the node id. Never empty. */
   readonly addresses: readonly string[];
   /** Namespace whose configuration applies to it. */

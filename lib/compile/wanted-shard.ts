@@ -1,0 +1,44 @@
+import { maxWanted, wantedMs, wantedPrefix } from "../snapshot/wanted.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { sourceNames } from "./read-sources.ts";
+import { writeShard } from "./source-shard.ts";
+
+/** The source that holds the classes that nodes have asked for. */
+const wantedSource = "wanted";
+
+/**
+ * Fills the source of wanted classes with the records that fronts have written, so that a root follows from its sources and from nothing
+ * else. Records that are too old are deleted.
+ *
+ * @param now the store's clock as well as it is known
+ */
+export async function fillWanted(store: ObjectStore, now: () => number): Promise<void> {
+  const nowMs = (await store.time?.()) ?? now();
+  const records: { readonly key: string; readonly modifiedMs: number }[] = [];
+  for await (const record of store.list(wantedPrefix)) {
+    if (record.modifiedMs <= nowMs - wantedMs) await store.delete(record.key);
+    else records.push(record);
+  }
+  if (records.length === 0 && !(await sourceNames(store)).includes(wantedSource)) return;
+  // The oldest first: however many come, they take no room from those that are there.
+  const kept = records.sort((a, b) => a.modifiedMs - b.modifiedMs || (a.key < b.key ? -1 : 1)).slice(0, maxWanted);
+  const texts = await Promise.all(kept.map(({ key }) => textOf(store, key)));
+  const lines = [...new Set(texts.filter(isObject))].sort().map((text) => `  - ${text}\n`);
+  const text = lines.length === 0 ? "{}\n" : `proxies:\n${lines.join("")}`;
+  await writeShard(store, wantedSource, [{ file: "portolan.yaml", text }], { allowEmpty: true });
+}
+
+async function textOf(store: ObjectStore, key: string): Promise<string> {
+  const found = await store.get(key);
+  return found.kind === "found" ? new TextDecoder().decode(found.bytes) : "";
+}
+
+/** A record is one line of JSON: what lies there besides would be read as something else. */
+function isObject(text: string): boolean {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === "object" && json !== null && !Array.isArray(json) && !text.includes("\n");
+  } catch {
+    return false;
+  }
+}

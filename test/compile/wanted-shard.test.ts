@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
+import { writeShard } from "../../lib/compile/source-shard.ts";
+import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { wantedMs, wantedPrefix } from "../../lib/snapshot/wanted.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+import { nodeOf, pollBody, testFront } from "../front/fixtures.ts";
+import { bare, filesOf, networking } from "./pods/manifests.ts";
+
+const service = {
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "web", namespace: "default" },
+  spec: { clusterIP: "10.96.0.9", ports: [{ name: "http", port: 80 }] },
+};
+/** What only nodes with the label get: a smaller view of the mesh. */
+const own = networking(
+  "Sidecar",
+  "late",
+  { workloadSelector: { labels: { app: "late" } }, egress: [{ hosts: ["./nothing.example"] }] },
+  { namespace: "default" },
+);
+const known = {
+  ...bare("web-0", {}, { app: "web" }),
+  metadata: { name: "web-0", namespace: "default", labels: { app: "web", "security.istio.io/tlsMode": "istio" } },
+};
+
+async function meshWith(objects: readonly object[], now = () => Date.now()) {
+  const store = memoryStore(now);
+  await writeShard(store, "main", filesOf(objects));
+  const recompile = createWorldRecompiler({ store, world: defaultWorldOptions, now });
+  await recompile();
+  let compiles = 0;
+  const compiled: Promise<unknown>[] = [];
+  const test = testFront({
+    store,
+    maxHoldMs: 20_000,
+    onWanted: () => {
+      compiles += 1;
+      compiled.push(recompile());
+    },
+  });
+  return { ...test, store, recompile, count: () => compiles, settled: () => Promise.all(compiled) };
+}
+
+const held = { "x-envoy-expected-rq-timeout-ms": "30000" };
+const late = nodeOf("late-0", { app: "late" });
+const clustersOf = async (response: Response): Promise<readonly string[]> => {
+  const { resources }: { readonly resources: readonly { readonly name: string }[] } = JSON.parse(await response.text());
+  return resources.map(({ name }) => name);
+};
+
+describe("a node that no class was compiled for", () => {
+  it("is held until its own class is there, and never given the default one's clusters", async () => {
+    const { poll, count } = await meshWith([service, own, known]);
+    const response = await poll("clusters", pollBody("clusters", late), held);
+    expect(response.status).toBe(200);
+    expect((await clustersOf(response)).some((name) => name.includes("web.default"))).toBe(false);
+    expect(count()).toBe(1);
+    const again = await poll("listeners", pollBody("listeners", nodeOf("late-1", { app: "late" })), held);
+    expect([again.status, count()]).toEqual([200, 1]);
+  });
+
+  it("is told with 503 why, and to come again, where no poll is held", async () => {
+    const { poll, settled } = await meshWith([service, own, known]);
+    const response = await poll("clusters", pollBody("clusters", late));
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await response.text()).toContain("is being compiled");
+    await settled();
+    expect((await poll("clusters", pollBody("clusters", late))).status).toBe(200);
+  });
+
+  it("makes a root of its record that follows from the sources, and is the same wherever it is compiled again", async () => {
+    const { poll, store, recompile, settled } = await meshWith([service, own, known]);
+    await poll("clusters", pollBody("clusters", late), held);
+    await settled();
+    const { version, compiled } = await recompile();
+    expect(compiled.value.sources.map(({ name }) => name)).toEqual(["main", "wanted"]);
+    const elsewhere = createWorldRecompiler({ store, world: defaultWorldOptions });
+    expect(await elsewhere()).toMatchObject({ kind: "unchanged", version });
+  });
+
+  it("is forgotten when its record is too old, with its class", async () => {
+    let nowMs = 1_000_000_000;
+    const { poll, store, recompile, settled } = await meshWith([service, own, known], () => nowMs);
+    await poll("clusters", pollBody("clusters", late), held);
+    await settled();
+    const before = (await recompile()).compiled.value.classes.length;
+    nowMs += wantedMs + 1;
+    expect((await recompile()).compiled.value.classes.length).toBe(before - 1);
+    for await (const { key } of store.list(wantedPrefix)) expect.fail(key);
+  });
+
+  it("gets what it got before where nobody compiles, and a plain id is told what to write where", async () => {
+    const { publish, poll } = testFront();
+    const { recompile } = await meshWith([service, own, known]);
+    await publish((await recompile()).compiled.value);
+    expect((await poll("clusters", pollBody("clusters", late))).status).toBe(200);
+    const plain = await poll("clusters", pollBody("clusters", { id: "my-node" }));
+    expect(plain.status).toBe(404);
+    expect(await plain.text()).toContain("proxies: into portolan.yaml");
+  });
+
+  it("is not stood for by what a hand has left among the records", async () => {
+    const { store, recompile } = await meshWith([service, known]);
+    const before = (await recompile()).compiled.value.classes.length;
+    const text = (bytes: string) => new TextEncoder().encode(bytes);
+    await store.put(`${wantedPrefix}a`, text("no JSON"));
+    await store.put(`${wantedPrefix}b`, text('{"id": "x",\n"wanted": true}'));
+    expect((await recompile()).compiled.value.classes.length).toBe(before);
+  });
+});
