@@ -1,6 +1,5 @@
 import type { Limits } from "../limits/limits.ts";
-import type { NodeResource, NodeStatus, NodeTransport, NodeWatch } from "./node-watch.ts";
-import type { Subscription } from "./refusals.ts";
+import type { NodeResource, NodeStatus, NodeSubscription, NodeTransport, NodeWatch } from "./node-watch.ts";
 
 /** What the nodes of one front have, in its memory. */
 export interface NodeVersions extends Pick<NodeWatch, "has" | "refused"> {
@@ -72,7 +71,7 @@ export function createNodeVersions(
   }
 
   return {
-    has({ nodeId, type, name }: Subscription, version: string | undefined, transport: NodeTransport) {
+    has({ nodeId, type, name }: NodeSubscription, version: string | undefined, transport: NodeTransport) {
       if (version === undefined) return;
       const entry = entryOf(nodeId);
       nodes.delete(nodeId);

@@ -1,12 +1,21 @@
-import type { Refusal, Subscription } from "./refusals.ts";
+import type { Refusal } from "./refusals.ts";
 
 /** How a node is told. */
 export type NodeTransport = "poll" | "stream" | "delta";
 
+/** Who has something, and of what. */
+export interface NodeSubscription {
+  readonly nodeId: string;
+  /** A type of resources, secrets among them. */
+  readonly type: string;
+  /** "" for a type that comes whole, and on streams. */
+  readonly name: string;
+}
+
 /** What a front keeps of its nodes. A port: kept where a process lives long, at the edge nobody listens. */
 export interface NodeWatch {
   /** To be told of every version that a placed node says it has. */
-  has(who: Subscription, version: string | undefined, transport: NodeTransport): void;
+  has(who: NodeSubscription, version: string | undefined, transport: NodeTransport): void;
   /** To be told of every refusal, once. */
   refused(refusal: Refusal): void;
   /** For `GET /status/nodes`, if anything is kept. */
