@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { adsBench } from "./ads.bench.ts";
 import { configBench } from "./config.bench.ts";
+import { crowdBench } from "./crowd.bench.ts";
 import { fleetBench } from "./fleet.bench.ts";
 import { frontBench } from "./front.bench.ts";
 import { istioCasesBench } from "./istio-cases.bench.ts";
@@ -21,6 +22,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   fleet: fleetBench,
   snapshot: snapshotBench,
   front: frontBench,
+  crowd: crowdBench,
   ads: adsBench,
   sources: sourcesBench,
   switch: switchBench,
