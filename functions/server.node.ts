@@ -10,9 +10,11 @@ import { serveGrpc } from "../lib/front/connect/grpc-server.ts";
 import { mountConnect } from "../lib/front/connect/mount.ts";
 import { createFront } from "../lib/front/front.ts";
 import { nodeCalls } from "../lib/front/node-calls.ts";
+import { recordedNodes } from "../lib/front/node-records.ts";
 import { listening, type RunningServer, serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
 import { strangerRemedy } from "../lib/front/stranger-remedy.ts";
+import { limits } from "../lib/limits/limits.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
@@ -27,11 +29,22 @@ const {
   PORTOLAN_MAX_HOLD_MS = "25000",
 } = process.env;
 
+/** How often fronts tell each other what changed at their nodes. */
+const recordsEveryMs = 10_000;
+
 async function serve(): Promise<void> {
   const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), HOST);
   const store = await openStore(PORTOLAN_STORE, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
+  const nodes = recordedNodes(store, {
+    front: process.env.PORTOLAN_FRONT_NAME,
+    now: Date.now,
+    everyMs: recordsEveryMs,
+    limits,
+    onError: (cause) => log.warn(cause, "what nodes have could not be shared with other fronts"),
+  });
   const front = createFront({
     store,
+    nodes,
     ...secretsFromSetting(
       store,
       settingText(process.env.PORTOLAN_SECRETS_KEY),
@@ -58,6 +71,7 @@ async function serve(): Promise<void> {
   const close = async () => {
     front.close();
     await Promise.all(servers.map((server) => server.close()));
+    await nodes.close();
   };
   try {
     await listen("PORT", PORT, (port) => serveHttp(app, port, HOST, front.limits, nodeCalls(front)));

@@ -21,9 +21,11 @@ import { serveGrpc } from "../front/connect/grpc-server.ts";
 import type { ExplainedRefusal } from "../front/explain-refusal.ts";
 import { createFront, type Front } from "../front/front.ts";
 import { nodeCalls } from "../front/node-calls.ts";
+import { recordedNodes } from "../front/node-records.ts";
 import { listening, serveHttp } from "../front/node-server.ts";
 import { prometheusMetrics } from "../front/prometheus.ts";
 import type { Refusal } from "../front/refusals.ts";
+import { limits } from "../limits/limits.ts";
 import type { CertificateSource, LegacyRelease } from "../mesh/world.ts";
 import type { Trust } from "../snapshot/head/signatures.ts";
 import { heldPace } from "../snapshot/head/steps.ts";
@@ -219,6 +221,7 @@ async function openRound(
     ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),
     maxHoldMs: 25_000,
     metrics: prometheusMetrics({ registry, sourceAges: () => sourceAges(store, Date.now()) }),
+    nodes: recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: report.failed }),
     onRefusal: (refusal) => {
       tellRefusal(refusal).catch(report.failed);
     },

@@ -68,6 +68,12 @@ export function frontApp(front: Front): Hono {
 
   app.get("/strangers", (c) => c.json({ strangers: front.strangers.standing() }));
 
+  app.get("/status/nodes", async (c) => {
+    const limit = Math.min(Number(c.req.query("limit") ?? front.limits.statusNodes) || 0, front.limits.statusNodes);
+    const report = await front.nodes.report?.({ part: c.req.query("node") ?? "", limit });
+    return report === undefined ? problem(404, "no status of nodes is kept here") : c.json(report);
+  });
+
   const legacy = legacyRoutes(front);
   for (const path of ["/v1/*", "/cache_stats", "/cache_stats/", "/cache_stats_delete", "/cache_stats_delete/"]) {
     app.all(path, (c) => legacy.fetch(c.req.raw));

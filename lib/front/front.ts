@@ -20,6 +20,7 @@ import { createExtensionLists, type ExtensionLists } from "./extension-lists.ts"
 import { createHeads, createStates, type Heads } from "./heads.ts";
 import { createKnownPolls, type KnownPolls } from "./known-polls.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
+import { type NodeWatch, noNodes } from "./node-watch.ts";
 import type { Placement } from "./place-node.ts";
 import { createPlaces } from "./places.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./refusals.ts";
@@ -47,6 +48,8 @@ export interface FrontOptions {
   readonly authentication?: Authentication;
   /** Secrets for nodes that prove who they are; absent: none are served. */
   readonly secrets?: SecretStore | undefined;
+  /** What is kept of nodes for `/status/nodes`; nothing by default. */
+  readonly nodes?: NodeWatch;
   readonly onRefusal?: (refusal: Refusal) => void;
   /** Told once of each node that no class was compiled for. */
   readonly onStranger?: (stranger: Stranger) => void;
@@ -65,6 +68,7 @@ export interface Front {
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
   readonly strangers: StrangerWatch;
+  readonly nodes: NodeWatch;
   readonly maxHoldMs: number;
   readonly authentication: Authentication;
   readonly secrets: SecretFeed | undefined;
@@ -133,8 +137,10 @@ export function createFront(options: FrontOptions): Front {
       onError(cause);
     },
   });
+  const nodes = options.nodes ?? noNodes;
   const onRefusal = (refusal: Refusal) => {
     metrics.refusal(refusal.type);
+    nodes.refused(refusal);
     options.onRefusal?.(refusal);
   };
   const refusals = createRefusalWatch(now, onRefusal, limits);
@@ -157,6 +163,7 @@ export function createFront(options: FrontOptions): Front {
     metrics,
     refusals,
     strangers,
+    nodes,
     maxHoldMs: options.maxHoldMs ?? 0,
     authentication: options.authentication ?? noAuthentication,
     secrets: options.secrets && createSecretFeed(options.secrets, { now, onError }),

@@ -61,6 +61,7 @@ async function answerInTime(front: Front, poll: Poll, request: PollRequest, by: 
     const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching);
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
     const answer = await answerNow(front, served, poll, { ...request, names });
+    if (subscription !== undefined && answer.kind !== "refused") front.nodes.has(subscription, version, "poll");
     if (subscription !== undefined && answer.kind === "unchanged") front.refusals.current(subscription);
     if (subscription !== undefined && answer.kind === "changed") {
       const { version: refusable, classId } = answer;

@@ -82,6 +82,10 @@ export const limits = {
   refusalMs: 900_000,
   /** Refusals that `/refusals` explains. */
   refusals: 100,
+  /** What is remembered of the versions that nodes have. */
+  statusBytes: 32 * MiB,
+  /** Nodes in one answer of `/status/nodes`. */
+  statusNodes: 10_000,
   /** Lists of extensions that are known again. Those of an Envoy take 120 to 160 KB. */
   extensionBytes: 2 * MiB,
   /** URLs that `/cache_stats` counts. */

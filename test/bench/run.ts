@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { adsBench } from "./ads.bench.ts";
 import { compileBench } from "./compile.bench.ts";
 import { configBench } from "./config.bench.ts";
+import { crowdBench } from "./crowd.bench.ts";
 import { fleetBench } from "./fleet.bench.ts";
 import { frontBench } from "./front.bench.ts";
 import { gatewayApiBench } from "./gateway-api.bench.ts";
@@ -25,6 +26,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   snapshot: snapshotBench,
   compile: compileBench,
   front: frontBench,
+  crowd: crowdBench,
   ads: adsBench,
   sources: sourcesBench,
   switch: switchBench,

@@ -4,6 +4,7 @@ import type { ShardState } from "../../compile/collected/shard-state.ts";
 import { collectedStates } from "../../compile/collected/source-ages.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/explain-refusal.ts";
+import type { NodeReport, NodeTransport } from "../../front/node-watch.ts";
 import type { Stranger } from "../../front/strangers.ts";
 import { clockAheadMs, clockWarnings, headTimeNow, writerAheadMs } from "../../snapshot/head/clock.ts";
 import { readHead } from "../../snapshot/head/head.ts";
@@ -131,26 +132,49 @@ async function checkFrontOf(server: string, store: ObjectStore, newest: string):
 interface Trouble {
   readonly strangers: readonly Stranger[];
   readonly refusals: readonly ExplainedRefusal[];
+  /** undefined where a front keeps none, as at the edge. */
+  readonly nodes: NodeReport | undefined;
 }
 
 async function troubleAt(server: string, tokenFile: string | undefined): Promise<Trouble> {
   const token = tokenFile === undefined ? undefined : (await readFile(tokenFile, "utf8")).trim();
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const ask = async (path: string): Promise<string> => {
+  const ask = async (path: string, absent?: string): Promise<string> => {
     const url = server.replace(/\/$/, "") + path;
     const response = await fetch(url, { headers }).catch((cause: unknown) => {
       throw new PortolanError(`${url} cannot be reached: is the front up, and is this its address?`, [], cause);
     });
+    if (response.status === 404 && absent !== undefined) return absent;
     if (!response.ok)
       throw new PortolanError(`${url} answers ${response.status}: ${(await response.text()).slice(0, 500)}`);
     return response.text();
   };
   const { strangers }: Pick<Trouble, "strangers"> = JSON.parse(await ask("/strangers"));
   const { refusals }: Pick<Trouble, "refusals"> = JSON.parse(await ask("/refusals"));
-  return { strangers, refusals };
+  const nodes: NodeReport | null = JSON.parse(await ask("/status/nodes", "null"));
+  return { strangers, refusals, nodes: nodes ?? undefined };
 }
 
-function troubleLines({ strangers, refusals }: Trouble): readonly string[] {
+/** How many nodes there are, how they are told, and which of them keep an older version than they were served. */
+function nodeLines({ nodes, more }: NodeReport): readonly string[] {
+  const by = (wanted: NodeTransport) =>
+    nodes.filter(({ resources }) => resources.some(({ transport }) => transport === wanted)).length;
+  const ways = [
+    [by("poll"), "by polls"],
+    [by("stream"), "by streams"],
+    [by("delta"), "by streams of deltas"],
+  ] as const;
+  const told = ways.flatMap(([count, way]) => (count === 0 ? [] : [`${count} ${way}`]));
+  const refusing = nodes.filter(({ resources }) => resources.some(({ refused }) => refused !== undefined)).length;
+  const kept = refusing === 0 ? "" : `; ${refusing} keep a version that was replaced`;
+  return nodes.length === 0 ? [] : [row("told", `${nodes.length + more} nodes: ${told.join(", ")}${kept}`)];
+}
+
+function troubleLines({ strangers, refusals, nodes }: Trouble): readonly string[] {
+  return [...(nodes === undefined ? [] : nodeLines(nodes)), ...complaints({ strangers, refusals })];
+}
+
+function complaints({ strangers, refusals }: Pick<Trouble, "strangers" | "refusals">): readonly string[] {
   if (strangers.length + refusals.length === 0)
     return [row("nodes", "all that ask have a class, and take what they get")];
   const told = [

@@ -124,6 +124,9 @@ export async function* discoveryStream<M>(
     if (type === "secrets") pay({ ...known, secrets: askedSecrets(known.secrets, result) });
     else pay({ ...known, watches: new Map([...known.watches, [type, watch]]) });
     const who = { nodeId: known.claims.id, type };
+    const { has } = watch;
+    if (refusal === undefined && has !== undefined)
+      front.nodes.has({ ...who, name: "" }, wireVersion(has.version), kind === "delta" ? "delta" : "stream");
     if (refusal !== undefined) refusals.refused(who, refusal);
     if (isMended === true) refusals.mended(who);
   }

@@ -10,6 +10,12 @@ export const collectables: readonly Collectable[] = [
     stays: async () => () => false,
   },
   {
+    // What fronts say of their nodes, which nobody reads that is older than a day.
+    prefix: "status/",
+    minAgeMs: 24 * 3_600_000,
+    stays: async () => () => false,
+  },
+  {
     prefix: headCopyPrefix,
     async stays(_kept, store) {
       const newest = new Set((await headCopyKeys(store)).slice(0, keptCopies));

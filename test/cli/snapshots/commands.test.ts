@@ -6,6 +6,11 @@ import picocolors from "picocolors";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { registerHistory } from "../../../lib/cli/history.ts";
 import { registerSnapshots } from "../../../lib/cli/snapshots/commands.ts";
+import { frontApp } from "../../../lib/front/app.ts";
+import { createFront, type FrontOptions } from "../../../lib/front/front.ts";
+import { recordedNodes } from "../../../lib/front/node-records.ts";
+import { serveHttp } from "../../../lib/front/node-server.ts";
+import { limits } from "../../../lib/limits/limits.ts";
 import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
@@ -62,6 +67,28 @@ async function publish(...contents: readonly string[]): Promise<void> {
     await publisher.publish(world, await publisher.head());
   }
 }
+
+describe("status, of a front", () => {
+  it("counts the nodes that it tells, and says nothing of them where it keeps none", async () => {
+    await publish("1");
+    const store = fileStore(storePath());
+    const options = { front: undefined, now: Date.now, everyMs: 0, limits, onError: () => {} };
+    const nodes = recordedNodes(store, options);
+    const told = async (kept: Partial<FrontOptions>) => {
+      const front = createFront({ store, ...kept });
+      const server = await serveHttp(frontApp(front), 0);
+      const status = await onStore("status", "--server", server.url);
+      front.close();
+      await server.close();
+      return status;
+    };
+    expect(await told({ nodes })).not.toContain("told ");
+    nodes.has({ nodeId: "a", type: "clusters", name: "" }, "1", "poll");
+    nodes.has({ nodeId: "b", type: "clusters", name: "" }, "1", "delta");
+    expect(await told({ nodes })).toContain("told    2 nodes: 1 by polls, 1 by streams of deltas");
+    expect(await told({})).toContain("all that ask have a class");
+  });
+});
 
 describe("portolan", () => {
   it("history lists publications and marks what is served", async () => {

@@ -2,8 +2,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import { authenticateBy, identified } from "../../../lib/front/auth/authentication.ts";
 import { serveGrpc } from "../../../lib/front/connect/grpc-server.ts";
 import type { FrontOptions } from "../../../lib/front/front.ts";
+import { recordedNodes } from "../../../lib/front/node-records.ts";
 import type { RunningServer } from "../../../lib/front/node-server.ts";
 import { limits } from "../../../lib/limits/limits.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
 import { type ShapeContents, worldOf } from "../../snapshot/worlds.ts";
 import { nodeOf, type TestFront, testFront } from "../fixtures.ts";
 import { openStream, type TestStream, withBinary } from "./streams.ts";
@@ -310,5 +312,21 @@ describe.each(["sotw", "delta"] as const)("a stream, %s", (kind) => {
     const on = stream(server.url, kind);
     on.ask({ type: "clusters" });
     expect(await on.end()).toContain("no binary forms");
+  });
+});
+
+describe("what nodes have", () => {
+  it("is known of streams as of polls, once they have said that they took it", async () => {
+    const store = memoryStore();
+    const nodes = recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: () => {} });
+    const { url } = await serving({ clusters: { a: "1" } }, { nodes, store });
+    const on = stream(url, "delta");
+    on.ask({ type: "clusters" });
+    expect((await nodes.report({ part: "", limit: 1 })).nodes).toEqual([]);
+    await accept(on);
+    expect(await on.isQuiet()).toBe(true);
+    expect(await nodes.report({ part: "", limit: 1 })).toMatchObject({
+      nodes: [{ node: nodeOf("web").id, resources: [{ type: "clusters", transport: "delta" }] }],
+    });
   });
 });

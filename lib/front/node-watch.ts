@@ -1,0 +1,58 @@
+import type { Refusal } from "./refusals.ts";
+
+/** How a node is told. */
+export type NodeTransport = "poll" | "stream" | "delta";
+
+/** Who has something, and of what. */
+export interface NodeSubscription {
+  readonly nodeId: string;
+  /** A type of resources, secrets among them. */
+  readonly type: string;
+  /** "" for a type that comes whole, and on streams. */
+  readonly name: string;
+}
+
+/** What a front keeps of its nodes. A port: kept where a process lives long, at the edge nobody listens. */
+export interface NodeWatch {
+  /** To be told of every version that a placed node says it has. */
+  has(who: NodeSubscription, version: string | undefined, transport: NodeTransport): void;
+  /** To be told of every refusal, once. */
+  refused(refusal: Refusal): void;
+  /** For `GET /status/nodes`, if anything is kept. */
+  report?(question: NodeQuestion): Promise<NodeReport>;
+}
+
+/** Which nodes are asked about. */
+export interface NodeQuestion {
+  /** Part of their ids; "" for all. */
+  readonly part: string;
+  /** Nodes at most. */
+  readonly limit: number;
+}
+
+export interface NodeReport {
+  /** By id. */
+  readonly nodes: readonly NodeStatus[];
+  /** Nodes beyond the limit. */
+  readonly more: number;
+}
+
+export interface NodeStatus {
+  readonly node: string;
+  readonly resources: readonly NodeResource[];
+}
+
+/** What a node has of a type, or of one resource that it asks for by name. */
+export interface NodeResource {
+  readonly type: string;
+  /** Absent for a type that comes whole. */
+  readonly name?: string;
+  readonly version: string;
+  /** When it first said so, RFC 3339. */
+  readonly since: string;
+  readonly transport: NodeTransport;
+  /** A version that it was served and keeps this one for. */
+  readonly refused?: { readonly version: string; readonly since: string };
+}
+
+export const noNodes: NodeWatch = { has() {}, refused() {} };
