@@ -1,5 +1,6 @@
 /** `npm run bench -- [names] [--services 100,1000] [--quick] [--json]`: runs benchmarks, prints tables. */
 import { parseArgs } from "node:util";
+import { agentBench } from "./agent.bench.ts";
 import { configBench } from "./config.bench.ts";
 import { fleetBench } from "./fleet.bench.ts";
 import { frontBench } from "./front.bench.ts";
@@ -20,6 +21,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   snapshot: snapshotBench,
   front: frontBench,
   sources: sourcesBench,
+  agent: agentBench,
 };
 
 const { values, positionals } = parseArgs({
