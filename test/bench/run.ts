@@ -1,6 +1,7 @@
 /** `npm run bench -- [names] [--services 100,1000] [--quick] [--json]`: runs benchmarks, prints tables. */
 import { parseArgs } from "node:util";
 import { adsBench } from "./ads.bench.ts";
+import { agentBench } from "./agent.bench.ts";
 import { compileBench } from "./compile.bench.ts";
 import { configBench } from "./config.bench.ts";
 import { crowdBench } from "./crowd.bench.ts";
@@ -30,6 +31,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   ads: adsBench,
   sources: sourcesBench,
   switch: switchBench,
+  agent: agentBench,
 };
 
 const { values, positionals } = parseArgs({
