@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 
 /** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
 const ceilings = [
-  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 110 },
-  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 275 },
+  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 116 },
+  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 282 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_050 },
   { entry: "front.lambda.ts", runtime: "node", maxKiB: 700 },
@@ -55,7 +55,8 @@ async function bundle(entry: string, runtime: "workerd" | "node"): Promise<Bundl
 }
 
 const kms = /@aws-sdk\/client-kms/;
-const tracing = /@opentelemetry\//;
+/** The SDK: its API, which prom-client reads, is small. */
+const tracing = /@opentelemetry\/(?!api\/)/;
 /** What the edge does without. */
 const onlyNode = /node_modules\/(?:@opentelemetry|prom-client|pino)\//;
 
