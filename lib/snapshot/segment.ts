@@ -1,5 +1,6 @@
 import { type Blob, blobOf, concatBytes, hashOf, type LazyBlob } from "./blob.ts";
 import type { CompiledResource } from "./compiled.ts";
+import { cutEvenly } from "./long/cut-evenly.ts";
 import { runBlobs } from "./long/encode-long.ts";
 import { textLength } from "./long/long-resource.ts";
 import { nameHash } from "./name-hash.ts";
@@ -31,33 +32,38 @@ export function blobsOfSegment({ ref, resources, lists }: Segment): readonly Laz
   }));
 }
 
-const targetBytes = 32 * 1024;
+/** About so long is a segment, in UTF-16 code units. */
+const segmentLength = 16 * 1024;
 
-/**
- * Cuts a sorted list into runs of about 32 KiB. Whether a run ends after a resource depends on that resource alone (the
- * hash of its name, against its share of the target size), so a change moves no boundary but its own. What is of one
- * workload only is kept apart from what classes share.
- */
-export function cutSegments(resources: readonly CompiledResource[]): readonly (readonly CompiledResource[])[] {
-  const runs: CompiledResource[][] = [];
-  let run: CompiledResource[] = [];
+/** Cuts a sorted list into runs of about 16 KiB. What is of one workload only is kept apart from what classes share. */
+export const cutSegments = (resources: readonly CompiledResource[]): readonly (readonly CompiledResource[])[] =>
+  stretchesOf(resources).flatMap((stretch) => cutEvenly(stretch, segmentLength, byName));
+
+const byName = { weight: textLength, hash: ({ name }: CompiledResource) => nameHash(name) };
+
+/** Runs that are cut by themselves: how a list is cut follows from its stretches, each taken alone. */
+function stretchesOf(resources: readonly CompiledResource[]): readonly (readonly CompiledResource[])[] {
+  const stretches: CompiledResource[][] = [];
+  let stretch: CompiledResource[] = [];
   for (const [i, resource] of resources.entries()) {
-    run.push(resource);
+    stretch.push(resource);
     const next = resources[i + 1];
-    if ((next !== undefined && isBorder(resource, next)) || endsSegment(resource)) {
-      runs.push(run);
-      run = [];
-    }
+    if (next !== undefined && !endsStretch(resource, next)) continue;
+    stretches.push(stretch);
+    stretch = [];
   }
-  if (run.length > 0) runs.push(run);
-  return runs;
+  return stretches;
 }
 
-export const endsSegment = (resource: CompiledResource): boolean =>
-  nameHash(resource.name) < textLength(resource) / targetBytes;
+/** About so long is a stretch, where nothing else ends it. */
+const stretchLength = 512 * 1024;
+
+/** Whether a stretch ends between two neighbours: by what they are, whatever list they stand in. */
+export const endsStretch = (resource: CompiledResource, next: CompiledResource): boolean =>
+  isBorder(resource, next) || nameHash(`stretch ${resource.name}`) < textLength(resource) / stretchLength;
 
 /** Whether what classes share ends between two neighbours, or begins; and on both sides of a long resource. */
-export const isBorder = (resource: CompiledResource, next: CompiledResource): boolean =>
+const isBorder = (resource: CompiledResource, next: CompiledResource): boolean =>
   isOfWorkload(resource.name) !== isOfWorkload(next.name) || resource.runs !== undefined || next.runs !== undefined;
 
 /** Whether a resource is of one workload: its inbound clusters and its inbound listener. */

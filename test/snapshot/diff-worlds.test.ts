@@ -141,6 +141,7 @@ describe("diffWorlds", () => {
       `diff of two roots with 10,000 resources: ${Math.round(performance.now() - startMs)} ms, ${reads} reads`,
     );
     expect(resources.map(({ name }) => name)).toEqual(["c5000"]);
-    expect(reads).toBeLessThan(20);
+    // Of 250 segments one; the rest are lists of them.
+    expect(reads).toBeLessThan(40);
   });
 });

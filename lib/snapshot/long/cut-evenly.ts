@@ -17,8 +17,8 @@ export function cutEvenly<T>(
     run.push(element);
     const own = weight(element);
     total += own;
-    // Rarely in the first half, so that few runs are short, and often after it, so that few are long.
-    const often = total < target / 2 ? 1 / 2 : 2;
+    // Rarely at first, so that few runs are short, and often then, so that few are long.
+    const often = total < 0.75 * target ? 1 / 4 : 2;
     if (total < 2 * target && hash(element) >= (often * own) / target) continue;
     runs.push(run);
     run = [];

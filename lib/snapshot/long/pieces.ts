@@ -15,7 +15,7 @@ import { cutEvenly } from "./cut-evenly.ts";
 export const longLength = 64 * 1024;
 
 /** About so long is a run. */
-const runLength = 32 * 1024;
+const runLength = 16 * 1024;
 
 /** The fields that can make a message long, by their names in JSON. */
 const listFields: Readonly<Record<ResourceType, string | undefined>> = {

@@ -70,7 +70,7 @@ interface CountedBlob {
 const refOf = ({ blob: { hash }, count }: CountedBlob): ListRef => ({ hash, count });
 
 /** About so long is a list, in UTF-16 code units. */
-const listLength = 16 * 1024;
+const listLength = 8 * 1024;
 
 /** Lists of elements that are JSON already. */
 const listBlobs = (name: keyof PartList | keyof TreeList, texts: readonly string[]): readonly CountedBlob[] =>

@@ -1,12 +1,13 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, hashOf, jsonBlob } from "../blob.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
+import { cutEvenly } from "../long/cut-evenly.ts";
 import { encodeLong, hasRuns } from "../long/encode-long.ts";
 import { nameHash } from "../name-hash.ts";
 import { versionOfParts } from "../parts-version.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { secretNamesIn } from "../secret-names.ts";
-import { cutSegments, encodeSegment, endsSegment, isBorder, type Segment } from "../segment.ts";
+import { cutSegments, encodeSegment, endsStretch, type Segment } from "../segment.ts";
 
 /** One type's answer for one class, as it is stored. */
 export interface EncodedTree {
@@ -97,8 +98,7 @@ function cutRuns(list: CompiledList): readonly (readonly CompiledPart[])[] {
   for (const [i, part] of list.entries()) {
     run.push(part);
     const [last, next] = [part.at(-1), list[i + 1]?.[0]];
-    const isOpen =
-      last !== undefined && next !== undefined && !isBorder(last, next) && !(endsSegment(last) && endsPart(last.name));
+    const isOpen = last !== undefined && next !== undefined && !endsStretch(last, next);
     if (isOpen) continue;
     runs.push(run);
     run = [];
@@ -125,22 +125,19 @@ const segmentsPerPart = 16;
 
 /** Cuts like `cutSegments`, by the names at the segments' ends. */
 function cutParts(segments: readonly Segment[]): readonly (readonly Segment[])[] {
-  const runs: Segment[][] = [];
-  let run: Segment[] = [];
+  const stretches: Segment[][] = [];
+  let stretch: Segment[] = [];
   for (const [i, segment] of segments.entries()) {
-    run.push(segment);
+    stretch.push(segment);
     const [last, next] = [segment.resources.at(-1), segments[i + 1]?.resources[0]];
-    if ((last !== undefined && next !== undefined && isBorder(last, next)) || endsPart(segment.ref.last)) {
-      runs.push(run);
-      run = [];
-    }
+    if (last !== undefined && next !== undefined && !endsStretch(last, next)) continue;
+    stretches.push(stretch);
+    stretch = [];
   }
-  if (run.length > 0) runs.push(run);
-  return runs;
+  return stretches.flatMap((one) => cutEvenly(one, segmentsPerPart, byLastName));
 }
 
-/** Salted: every name here already had a small hash when it ended its segment. */
-const endsPart = (name: string): boolean => nameHash(`part ${name}`) < 1 / segmentsPerPart;
+const byLastName = { weight: () => 1, hash: ({ ref }: Segment) => nameHash(`part ${ref.last}`) };
 
 /** Remembers what was made of a run of objects, by the identity of all of them. */
 function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R): (run: readonly T[]) => R {
