@@ -9,7 +9,7 @@ import { type CutProxy, openCutProxy } from "./cut-proxy.ts";
 import { manifests } from "./live-shop.ts";
 import { hasApiServer } from "./server-binaries.ts";
 
-describe.skipIf(!hasApiServer())("a real API server", () => {
+describe.skipIf(!hasApiServer())("a real API server", { timeout: 180_000 }, () => {
   let server: ApiServer;
   let line: CutProxy;
   let origin: HeldOrigin;
