@@ -72,7 +72,7 @@ export function compile(
       nodes: census.value.nodes,
       diagnostics: sorted,
       ...(statuses.length === 0 ? {} : { statuses }),
-      ...(world.legacyApi !== undefined ? { legacy: compileLegacy(legacyWorldOf(world)) } : {}),
+      ...(world.legacyApi !== undefined ? { legacy: compileLegacy(legacyWorldOf(world, memo), [], memo) } : {}),
       sources,
       compiler: compilerVersion,
     },
@@ -92,7 +92,14 @@ interface ClassInputs {
 /** Both shapes of a class whose resources are what they were cost one look-up. */
 const compiledClass = step(
   "compiled class",
-  { id: "value", kind: "value", resources: "identity", certificates: "value", withBinary: "value", pollDelayMs: "value" },
+  {
+    id: "value",
+    kind: "value",
+    resources: "identity",
+    certificates: "value",
+    withBinary: "value",
+    pollDelayMs: "value",
+  },
   ({ id, kind, resources, certificates, withBinary, pollDelayMs }: ClassInputs, memo: Memo): Stage<CompiledClass> => {
     if (kind === "grpc") {
       // A program asks over streams, for certificates its bootstrap: its answers have one shape.
