@@ -1,6 +1,6 @@
 import { maxWanted, wantedMs, wantedPrefix } from "../snapshot/wanted.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { sourceNames } from "./read-sources.ts";
+import { sourceNames } from "./source-names.ts";
 import { writeShard } from "./source-shard.ts";
 
 /** The source that holds the classes that nodes have asked for. */
