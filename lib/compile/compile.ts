@@ -72,7 +72,7 @@ export function compile(
       nodes: census.value.nodes,
       diagnostics: sorted,
       ...(statuses.length === 0 ? {} : { statuses }),
-      ...(world.legacyApi !== undefined ? { legacy: compileLegacy(legacyWorldOf(world)) } : {}),
+      ...(world.legacyApi !== undefined ? { legacy: compileLegacy(legacyWorldOf(world, memo), [], memo) } : {}),
       sources,
       compiler: compilerVersion,
     },

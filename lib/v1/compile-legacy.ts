@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { byCodePoint } from "../config/diagnostic.ts";
+import { type Memo, noMemo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
 import {
   type CompiledLegacy,
   type DocumentRef,
@@ -23,11 +25,24 @@ import { hostRow, registrations, zoneOf } from "./sds.ts";
 
 /**
  * Every answer of the v1 API for a world, made ahead: for each place at which something runs, in the DNS domain of its
- * namespace, and for nodes at any other address.
+ * namespace, and for nodes at any other address. The same object for the same world: what v1 does not know changes none.
  *
  * @param domains further DNS domains of nodes
  */
-export function compileLegacy(world: LegacyWorld, domains: readonly string[] = []): CompiledLegacy {
+export const compileLegacy = (
+  world: LegacyWorld,
+  domains: readonly string[] = [],
+  memo: Memo = noMemo,
+): CompiledLegacy => legacyAnswers(memo, { world, domains });
+
+interface Inputs {
+  readonly world: LegacyWorld;
+  readonly domains: readonly string[];
+}
+
+const legacyAnswers = step("answers of the v1 API", { world: "identity", domains: "value" }, allAnswers);
+
+function allAnswers({ world, domains }: Inputs): CompiledLegacy {
   const texts = new Map<string, string>();
   const refOf = (document: object, resources: number): DocumentRef => {
     const text = encodeDocument(document);

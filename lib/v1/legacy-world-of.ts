@@ -2,8 +2,11 @@ import type { Config } from "../config/config.ts";
 import type { Ingress } from "../config/kinds/ingress.ts";
 import type { IngressRule } from "../config/kinds/ingress-rule.ts";
 import { unspecifiedAddress } from "../mesh/hosts/service-address.ts";
+import { type Memo, noMemo } from "../mesh/memo/memo.ts";
+import { sameList } from "../mesh/memo/same.ts";
+import { step } from "../mesh/memo/step.ts";
 import type { World } from "../mesh/world.ts";
-import { serviceKey } from "../registry/registry-state.ts";
+import { type RegistryState, serviceKey } from "../registry/registry-state.ts";
 import type { Endpoint, Protocol, Service, ServicePort } from "../registry/service.ts";
 import { ingressRulesOf } from "./kubernetes-ingress.ts";
 import type {
@@ -19,25 +22,57 @@ import { legacyMeshOf } from "./mesh-settings.ts";
 
 /**
  * The part of a world that an Envoy of the v1 age is told of: what registries know, without ServiceEntries, and objects of
- * the kinds that the world's legacy release served. Everything else does not exist for it.
+ * the kinds that the world's legacy release served. Everything else does not exist for it, and leaves what this gives the same object.
  */
-export function legacyWorldOf(world: World): LegacyWorld {
-  const { registry, domain } = world;
-  const mesh = meshOf(world);
-  const services = new Map(registry.services.filter(isKnown).map((service) => [service, serviceOf(service)]));
-  const instances = [...services].flatMap(([service, legacy]) =>
-    (registry.endpoints.get(serviceKey(service)) ?? []).flatMap((endpoint) => instanceOf(legacy, endpoint)),
-  );
-  return {
-    services: [...services.values()],
+export function legacyWorldOf(world: World, memo: Memo = noMemo): LegacyWorld {
+  const { registry, domain, meshConfig, configs } = world;
+  const mesh = legacySettings(memo, { meshConfig, domain });
+  const { services, endpoints } = registry;
+  const objects = objectsOf(configs, memo);
+  return legacyWorld(memo, {
+    running: running(memo, { services, endpoints }),
+    mesh,
+    domain,
+    configs: legacyObjects(memo, { ...objects, mesh }),
+    v1alpha3: world.legacyApi === "0.7" ? v1alpha3Objects(memo, v1alpha3Lists(configs, memo)) : undefined,
+  });
+}
+
+interface Running {
+  readonly services: readonly LegacyService[];
+  readonly instances: readonly LegacyInstance[];
+}
+
+const running = step(
+  "services and instances of the v1 API",
+  { services: "identity", endpoints: "identity" },
+  ({ services: known, endpoints }: Pick<RegistryState, "services" | "endpoints">): Running => {
+    const services = new Map(known.filter(isKnown).map((service) => [service, serviceOf(service)]));
+    const instances = [...services].flatMap(([service, legacy]) =>
+      (endpoints.get(serviceKey(service)) ?? []).flatMap((endpoint) => instanceOf(legacy, endpoint)),
+    );
+    return { services: [...services.values()], instances };
+  },
+);
+
+interface WorldParts extends Pick<LegacyWorld, "mesh" | "domain" | "configs"> {
+  readonly running: Running;
+  readonly v1alpha3: V1Alpha3Configs | undefined;
+}
+
+const legacyWorld = step(
+  "world of the v1 API",
+  { running: "identity", mesh: "identity", domain: "value", configs: "identity", v1alpha3: "identity" },
+  ({ running: { services, instances }, mesh, domain, configs, v1alpha3 }: WorldParts): LegacyWorld => ({
+    services,
     instances,
     managementPorts: [],
     mesh,
     domain,
-    configs: legacyConfigsOf(world.configs, mesh),
-    ...(world.legacyApi === "0.7" ? { v1alpha3: v1alpha3ConfigsOf(world.configs) } : {}),
-  };
-}
+    configs,
+    ...(v1alpha3 === undefined ? {} : { v1alpha3 }),
+  }),
+);
 
 /** Hosts of ServiceEntries were no services yet. */
 const isKnown = ({ attributes }: Service): boolean => attributes.provider !== "External";
@@ -93,51 +128,98 @@ function instanceOf(service: LegacyService, endpoint: Endpoint): readonly Legacy
  * Mixer runs beside the control plane, and shows its identity where those connections are mutual TLS.
  * @see docs/how-istio-does-it/legacy-v1.md#mixer
  */
-function meshOf({ meshConfig, domain }: World): LegacyMeshConfig {
-  const mesh = legacyMeshOf(meshConfig);
-  if (mesh.controlPlaneAuthPolicy !== "MUTUAL_TLS") return mesh;
-  const account = `ns/${meshConfig.rootNamespace}/sa/istio-mixer-service-account`;
-  return { ...mesh, mixerIdentities: [`spiffe://${domain}/${account}`] };
-}
+const legacySettings = step(
+  "settings of the v1 API",
+  { meshConfig: "identity", domain: "value" },
+  ({ meshConfig, domain }: Pick<World, "meshConfig" | "domain">): LegacyMeshConfig => {
+    const mesh = legacyMeshOf(meshConfig);
+    if (mesh.controlPlaneAuthPolicy !== "MUTUAL_TLS") return mesh;
+    const account = `ns/${meshConfig.rootNamespace}/sa/istio-mixer-service-account`;
+    return { ...mesh, mixerIdentities: [`spiffe://${domain}/${account}`] };
+  },
+);
 
 /** Objects by kind; an Ingress counts as the ingress rules that it stands for. */
-export function legacyConfigsOf(configs: readonly Config[], mesh: LegacyMeshConfig): LegacyConfigs {
-  const ingresses = [
-    ...specsOf<Ingress>(configs, "networking.k8s.io", "Ingress"),
-    ...specsOf<Ingress>(configs, "extensions", "Ingress"),
-  ];
+export const legacyConfigsOf = (configs: readonly Config[], mesh: LegacyMeshConfig): LegacyConfigs =>
+  legacyObjects(noMemo, { ...objectsOf(configs, noMemo), mesh });
+
+interface WrittenObjects extends LegacyConfigs {
+  readonly ingresses: readonly Config<Ingress>[];
+}
+
+/** What is written; a list is the same as before where its objects are. */
+function objectsOf(configs: readonly Config[], memo: Memo): WrittenObjects {
+  const of = <Spec>(group: string, kind: string) => specsOf<Spec>(configs, group, kind, memo);
+  const networking = of<Ingress>("networking.k8s.io", "Ingress");
+  const extensions = of<Ingress>("extensions", "Ingress");
   return {
-    routeRules: specsOf(configs, legacyGroup, "RouteRule"),
-    egressRules: specsOf(configs, legacyGroup, "EgressRule"),
-    destinationPolicies: specsOf(configs, legacyGroup, "DestinationPolicy"),
-    ingressRules: [
-      ...specsOf<IngressRule>(configs, legacyGroup, "IngressRule"),
-      ...ingresses.flatMap((ingress) => ingressRulesOf(ingress, mesh)),
-    ],
-    authenticationPolicies: specsOf(configs, "authentication.istio.io", "Policy"),
-    httpApiSpecs: specsOf(configs, legacyGroup, "HTTPAPISpec"),
-    httpApiSpecBindings: specsOf(configs, legacyGroup, "HTTPAPISpecBinding"),
-    quotaSpecs: specsOf(configs, legacyGroup, "QuotaSpec"),
-    quotaSpecBindings: specsOf(configs, legacyGroup, "QuotaSpecBinding"),
+    routeRules: of(legacyGroup, "RouteRule"),
+    egressRules: of(legacyGroup, "EgressRule"),
+    destinationPolicies: of(legacyGroup, "DestinationPolicy"),
+    ingressRules: of<IngressRule>(legacyGroup, "IngressRule"),
+    ingresses: sameList(memo, "v1 ingresses", [...networking, ...extensions]),
+    authenticationPolicies: of("authentication.istio.io", "Policy"),
+    httpApiSpecs: of(legacyGroup, "HTTPAPISpec"),
+    httpApiSpecBindings: of(legacyGroup, "HTTPAPISpecBinding"),
+    quotaSpecs: of(legacyGroup, "QuotaSpec"),
+    quotaSpecBindings: of(legacyGroup, "QuotaSpecBinding"),
   };
 }
 
+const legacyObjects = step(
+  "objects of the v1 API",
+  {
+    routeRules: "identity",
+    egressRules: "identity",
+    destinationPolicies: "identity",
+    ingressRules: "identity",
+    ingresses: "identity",
+    authenticationPolicies: "identity",
+    httpApiSpecs: "identity",
+    httpApiSpecBindings: "identity",
+    quotaSpecs: "identity",
+    quotaSpecBindings: "identity",
+    mesh: "identity",
+  },
+  ({ ingresses, mesh, ...written }: WrittenObjects & { readonly mesh: LegacyMeshConfig }): LegacyConfigs => ({
+    ...written,
+    ingressRules: [...written.ingressRules, ...ingresses.flatMap((ingress) => ingressRulesOf(ingress, mesh))],
+  }),
+);
+
 /** What release 0.7 served besides. */
-export function v1alpha3ConfigsOf(configs: readonly Config[]): V1Alpha3Configs {
+export const v1alpha3ConfigsOf = (configs: readonly Config[]): V1Alpha3Configs => v1alpha3Lists(configs, noMemo);
+
+function v1alpha3Lists(configs: readonly Config[], memo: Memo): V1Alpha3Configs {
+  const of = <Spec>(group: string, kind: string) => specsOf<Spec>(configs, group, kind, memo);
   const group = "networking.istio.io";
   return {
-    virtualServices: specsOf(configs, group, "VirtualService"),
-    destinationRules: specsOf(configs, group, "DestinationRule"),
-    gateways: specsOf(configs, group, "Gateway"),
-    serviceEntries: specsOf(configs, group, "ServiceEntry"),
-    endUserSpecs: specsOf(configs, legacyGroup, "EndUserAuthenticationPolicySpec"),
-    endUserBindings: specsOf(configs, legacyGroup, "EndUserAuthenticationPolicySpecBinding"),
+    virtualServices: of(group, "VirtualService"),
+    destinationRules: of(group, "DestinationRule"),
+    gateways: of(group, "Gateway"),
+    serviceEntries: of(group, "ServiceEntry"),
+    endUserSpecs: of(legacyGroup, "EndUserAuthenticationPolicySpec"),
+    endUserBindings: of(legacyGroup, "EndUserAuthenticationPolicySpecBinding"),
   };
 }
+
+const v1alpha3Objects = step(
+  "objects of the v1 API of release 0.7",
+  {
+    virtualServices: "identity",
+    destinationRules: "identity",
+    gateways: "identity",
+    serviceEntries: "identity",
+    endUserSpecs: "identity",
+    endUserBindings: "identity",
+  },
+  (lists: V1Alpha3Configs): V1Alpha3Configs => lists,
+);
 
 const legacyGroup = "config.istio.io";
 
-function specsOf<Spec>(configs: readonly Config[], group: string, kind: string): readonly Config<Spec>[] {
+function specsOf<Spec>(configs: readonly Config[], group: string, kind: string, memo: Memo): readonly Config<Spec>[] {
   // The schema of a kind makes specs of its type; a list of configs cannot say so.
-  return configs.filter(({ meta }) => meta.kind === kind && meta.group === group) as readonly Config<Spec>[];
+  const list = configs.filter(({ meta }) => meta.kind === kind && meta.group === group) as readonly Config<Spec>[];
+  return sameList(memo, `v1 configs|${group}|${kind}`, list);
 }

@@ -20,6 +20,7 @@ import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.t
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
 import type { ConfigKey, Diagnostic } from "../config/diagnostic.ts";
 import { descriptorFiles } from "./descriptor-files.ts";
+import { createConstraintCheck } from "./field-constraints.ts";
 import { createFormCheck } from "./message-form.ts";
 import type { Resource, ResourceType } from "./resource.ts";
 
@@ -27,6 +28,7 @@ import type { Resource, ResourceType } from "./resource.ts";
 export const registry = createRegistry(...withImports(descriptorFiles));
 
 const hasForm = createFormCheck(registry);
+const violationIn = createConstraintCheck(registry);
 
 /** The messages that resources are. */
 export const schemas = {
@@ -78,9 +80,10 @@ export function canonicalMessage<Desc extends DescMessage>(
 export function checkResource(type: ResourceType, resource: Resource): Diagnostic | undefined {
   // Generated resources are plain JSON by their types; a copy would cost more than the check.
   const json = resource.json as JsonValue;
-  if (hasForm(schemas[type], json)) return undefined;
+  const schema = schemas[type];
   // Unknown types are rare: they are looked for only when something is wrong.
-  const reason = refusal(schemas[type], json) && refusal(schemas[type], hideUnknown(json, []));
+  const misread = hasForm(schema, json) ? undefined : refusal(schema, json) && refusal(schema, hideUnknown(json, []));
+  const reason = misread ?? brokenRule(schema, json);
   if (reason === undefined) return undefined;
   const key: ConfigKey = resource.from[0] ?? { group: "", kind: "", name: resource.name, namespace: "" };
   return {
@@ -120,8 +123,24 @@ export function fitsElement(type: ResourceType, field: string, element: object):
     schema !== undefined &&
     (hasForm(schema, json) ||
       refusal(schema, json) === undefined ||
-      refusal(schema, hideUnknown(json, [])) === undefined)
+      refusal(schema, hideUnknown(json, [])) === undefined) &&
+    violationOf(schema, json) === undefined
   );
+}
+
+/** Constraints are looked for by the names that JSON has; what is written otherwise is brought into that form first. */
+function violationOf(schema: DescMessage, json: JsonValue) {
+  if (hasForm(schema, json)) return violationIn(schema, json);
+  const canonical = canonicalMessage(schema, json);
+  return "error" in canonical ? undefined : violationIn(schema, canonical.json);
+}
+
+/** Which constraint of Envoy's protos a message breaks, with the path to it: `virtualHosts[0].routes[1] must have one of …`. */
+function brokenRule(schema: DescMessage, json: JsonValue): string | undefined {
+  const violation = violationOf(schema, json);
+  if (violation === undefined) return undefined;
+  const path = violation.path.map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? part : `.${part}`));
+  return `${path.join("") || schema.name} ${violation.reason}`;
 }
 
 /** Such an element in protobuf's binary form, as one of its message's: with the number of its field. */

@@ -23,7 +23,7 @@ const managerType =
   "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
 /** A listener that has a route table in it, so that Envoy reads the table. */
-function listenerAround(table: Resource): object {
+export function listenerAround(table: Resource): object {
   const router = { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" };
   const typedConfig = {
     "@type": managerType,

@@ -44,6 +44,8 @@ describe("checkResource", () => {
   it("takes fields that are younger than the protos it was made from", () => {
     const manager = {
       "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+      statPrefix: "http",
+      rds: { routeConfigName: "80", configSource: { ads: {} } },
       tracing: { noContextPropagation: true, operation: "%REQ(:PATH)%" },
     };
     const filterChains = [

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { createFileCompiler } from "../../lib/compile/compile-files.ts";
+import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { weightedShop } from "../integration/weighted-shop.ts";
+
+const patch = `apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: { name: no-action, namespace: bookshop }
+spec:
+  configPatches:
+    - applyTo: HTTP_ROUTE
+      match: { context: SIDECAR_OUTBOUND, routeConfiguration: { name: "9080" } }
+      patch: { operation: INSERT_FIRST, value: { name: mistake, match: { prefix: /mistake } } }
+`;
+
+describe("a patch that leaves a route without an action", () => {
+  it("is told of with the path to the route, and no table that Envoy refuses is made", async () => {
+    const compile = createFileCompiler(defaultWorldOptions);
+    const files = await weightedShop(10);
+    const before = compile(files, []);
+    const { value, diagnostics } = compile([...files, { file: "patch.yaml", text: patch }], []);
+    const refused = diagnostics.filter(({ code }) => code === "resource-refused");
+    expect(refused.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^routes 9080 was left out: virtualHosts\[\d\]\.routes\[0\] must have one of route, redirect, directResponse/,
+      ),
+    ]);
+    const texts = (world: typeof value) => JSON.stringify(world.classes.map(({ stream }) => stream.routes));
+    expect(texts(before.value)).not.toContain("mistake");
+    expect(texts(value)).not.toContain("mistake");
+  });
+});
