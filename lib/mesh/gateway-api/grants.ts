@@ -69,8 +69,8 @@ export const grantsOf = step(
   },
 );
 
-/** No name of an object. */
-const everyName = "*";
+/** No name that a grant can give: its definition takes any other text, `*` for one. */
+const everyName = "";
 
 function pairKey(from: ReferringObject, to: Omit<ReferredObject, "name">): string {
   return `${from.kind}/${from.namespace}|${to.group}/${to.kind}/${to.namespace}`;

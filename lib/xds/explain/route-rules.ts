@@ -7,6 +7,7 @@ import { isOfKind } from "../../mesh/index/configs-by-kind.ts";
 import { mergeDelegateRoutes } from "../../mesh/index/delegate.ts";
 import { configPath, parseClusterName, routeName } from "../names.ts";
 import { routeMatch } from "../routes/route-match.ts";
+import { ruleOfGatewayApi } from "./gateway-api-rules.ts";
 import type { FieldPath, RootObject, RootObjects } from "./root-object.ts";
 
 /** One rule of an object that routes may be made by. */
@@ -43,7 +44,7 @@ export function rulesOfRoutes(
     if (path === undefined) return undefined;
     const candidates = byPath.get(path) ?? candidatesOf(path, objects);
     byPath.set(path, candidates);
-    if (candidates.length === 0) return ruleOfGatewayApi(route, objects);
+    if (candidates.length === 0) return ruleOfGatewayApi(route, path.slice(path.lastIndexOf("~") + 1), objects);
     const wanted = makesText(route.name ?? "", route.match ?? {});
     const start = next.get(path) ?? 0;
     const isMeant = ({ makes, sourceNamespace }: Candidate) =>
@@ -116,25 +117,4 @@ function leadsAlike({ destinations }: Candidate, { route }: RouteJson): boolean 
     return parts === undefined ? [] : [`${parts.subset}|${parts.host}`];
   });
   return led.length === 0 ? destinations.size === 0 : led.every((one) => destinations.has(one));
-}
-
-/** Routes of the Gateway API are named by their rule: `<namespace>.<name>.<index>`, or as it calls itself. */
-function ruleOfGatewayApi({ name = "" }: RouteJson, objects: RootObjects): RouteRule | undefined {
-  for (const object of objects.all) {
-    if (object.kind !== "HTTPRoute" && object.kind !== "GRPCRoute") continue;
-    const rules = rulesIn(object.spec);
-    const index = rules.findIndex((rule, i) => name === (rule ?? `${object.namespace}.${object.name}.${i}`));
-    if (index !== -1) return { object, path: ["spec", "rules", index] };
-  }
-  return undefined;
-}
-
-/** The names of a route's rules, undefined for those that have none. */
-function rulesIn(spec: unknown): readonly (string | undefined)[] {
-  if (typeof spec !== "object" || spec === null || !("rules" in spec) || !Array.isArray(spec.rules)) return [];
-  return spec.rules.map((rule: unknown) =>
-    typeof rule === "object" && rule !== null && "name" in rule && typeof rule.name === "string"
-      ? rule.name
-      : undefined,
-  );
 }

@@ -1,7 +1,9 @@
 import { dump, loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { objectsOfShards } from "../../../lib/compile/explain/root-objects.ts";
+import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { keyText } from "../../../lib/config/diagnostic.ts";
+import { readFiles } from "../../../lib/config/directory.ts";
 import { fieldsOf, listOf, textOf } from "../../../lib/config/untyped.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
@@ -131,4 +133,72 @@ describe("an explanation of a route", () => {
     expect(lost).toEqual([]);
     expect(rules).toBeGreaterThan(100);
   }, 120_000);
+
+  it("leads for rules that call themselves alike to the one with the route's match, backends and host", () => {
+    const service = (name: string) =>
+      `---\napiVersion: v1\nkind: Service\nmetadata: { name: ${name}, namespace: shop }\nspec: { selector: { app: ${name} }, ports: [{ name: http, port: 80 }] }\n`;
+    const httpRoute = (name: string) => `---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: ${name}, namespace: shop }
+spec:
+  parentRefs: [{ name: edge }]
+  hostnames: [${name}.example.com]
+  rules:
+  - name: read
+    matches: [{ path: { value: /a } }, { path: { value: /${name} } }]
+    backendRefs: [{ name: ${name}, port: 80 }]
+`;
+    const text = `apiVersion: v1
+kind: Pod
+metadata: { name: edge-1, namespace: shop, labels: { app: edge } }
+spec: { containers: [{ name: istio-proxy, args: [proxy, router] }] }
+status: { phase: Running, podIP: 10.0.0.1, conditions: [{ type: Ready, status: "True" }] }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: edge, namespace: shop }
+spec:
+  gatewayClassName: istio
+  addresses: [{ type: Hostname, value: edge }]
+  listeners: [{ name: web, port: 80, protocol: HTTP }]
+${["edge", "cart", "news"].map(service).join("")}${["cart", "news"].map(httpRoute).join("")}`;
+    const objects = objectsOfShards([{ name: "main", version: "", files: [{ file: "shop.yaml", text }] }]);
+    const memo = createMemo();
+    const world = worldOf(readFiles([{ file: "shop.yaml", text }]), defaultWorldOptions, memo).value;
+    const mesh = buildMesh(world, memo).value;
+    const lines = text.split("\n");
+    const led = world.proxies.flatMap((proxy) =>
+      wholeList(generate(mesh, proxy, memo).value.routes).flatMap((table) =>
+        explainResource(
+          {
+            type: "routes",
+            name: table.name,
+            version: "",
+            from: table.from.map(keyText),
+            text: JSON.stringify(table.json),
+          },
+          objects,
+          proxy.namespace,
+        ).virtualHosts.flatMap(({ name, routes }) =>
+          routes.map(({ name: route, cause }) => {
+            const [file, line] = (cause?.at ?? "").split(":");
+            return [name, route, file, cause?.path.join("."), lines[Number(line) - 1]?.trim()];
+          }),
+        ),
+      ),
+    );
+    const written = (name: string) => `matches: [{ path: { value: /a } }, { path: { value: /${name} } }]`;
+    expect(led).toEqual(
+      ["cart", "news"].flatMap((name) =>
+        [1, 0].map((match) => [
+          `${name}.example.com:80`,
+          "read",
+          "shop.yaml",
+          `spec.rules.0.matches.${match}`,
+          written(name),
+        ]),
+      ),
+    );
+  });
 });
