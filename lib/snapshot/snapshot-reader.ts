@@ -54,9 +54,9 @@ type RunRef = Pick<BinaryRef, "hash">;
 export interface SnapshotReader {
   root(hash: string): Promise<LoadedRoot>;
   /** The answer of one type, by its index in a class's shape. */
-  tree(root: Root, type: ResourceType, index: number): Promise<LoadedTree>;
+  tree(root: Root, type: ResourceType, index: number | undefined): Promise<LoadedTree>;
   /** The parts of a tree, each with its segments and a key that names them. */
-  parts(root: Root, type: ResourceType, index: number): Promise<readonly LoadedPart[]>;
+  parts(root: Root, type: ResourceType, index: number | undefined): Promise<readonly LoadedPart[]>;
   /** Every blob that a type's table names, the table among them. */
   blobsOfType(root: Root, type: ResourceType): Promise<ReadonlySet<string>>;
   /** What resources a segment has, by name. The text of a long one is not read. */
@@ -84,6 +84,9 @@ export interface SnapshotReader {
   /** The same, undefined when the store has no such blob, or another under its name. */
   textIfWhole(hash: string): Promise<string | undefined>;
 }
+
+/** Of a type that nothing was compiled of. */
+const noTree: LoadedTree = { version: "", segments: [] };
 
 /** All that a reader needs of a store. */
 export type BlobSource = Pick<ObjectStore, "get">;
@@ -209,9 +212,14 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
 
   return {
     root: (hash) => roots.get(hash),
-    tree: (root, type, index) => trees.get({ table: root.tables[type], index }),
+    tree: async (root, type, index) => {
+      const table = root.tables[type];
+      return table === undefined || index === undefined ? noTree : trees.get({ table, index });
+    },
     async parts(root, type, index) {
-      const { parts, trees } = await tables.get(root.tables[type]);
+      const table = root.tables[type];
+      if (table === undefined || index === undefined) return [];
+      const { parts, trees } = await tables.get(table);
       const own = (trees[index]?.parts ?? []).flatMap((part) => parts[part] ?? []);
       return Promise.all(
         own.map(async (part) => ({
@@ -221,11 +229,13 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
       );
     },
     async blobsOfType(root, type) {
-      const table = await tables.get(root.tables[type]);
+      const hash = root.tables[type];
+      if (hash === undefined) return new Set();
+      const table = await tables.get(hash);
       const segments = (await Promise.all(table.parts.map(segmentsOf))).flat();
       const ofLong = await Promise.all(segments.map((ref) => (ref.long === undefined ? [] : long.blobs(ref.long))));
       return new Set([
-        root.tables[type],
+        hash,
         ...table.parts.flatMap((part) => ("list" in part ? [part.list] : [])),
         ...segments.flatMap((ref) => (ref.long === undefined ? [ref.hash] : [])),
         ...segments.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash])),
