@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PortolanError } from "../config/diagnostic.ts";
-import { resourceTypes } from "../snapshot/resource-type.ts";
+import { coreTypes } from "../snapshot/resource-type.ts";
 import { drainAndEnd } from "./envoy/drain.ts";
 import { createEnvoyKeeper, type EnvoyKeeper, oneLine } from "./envoy/envoy-keeper.ts";
 import type { EnvoyOptions } from "./envoy/envoy-process.ts";
@@ -79,7 +79,7 @@ export function createAgent(options: AgentOptions): Agent {
   function tellRefused(now: readonly RefusedResource[]): void {
     for (const { type, name, words } of now.filter((one) => !refused.includes(one)))
       say(`Envoy refuses ${type} "${name}", and keeps what it has of it: ${oneLine(words)}`);
-    for (const type of resourceTypes) {
+    for (const type of coreTypes) {
       const before = refused.filter((one) => one.type === type);
       const after = now.filter((one) => one.type === type);
       if (before.length === after.length && after.every((one) => before.includes(one))) continue;

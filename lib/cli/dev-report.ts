@@ -5,7 +5,7 @@ import { strangerRemedy } from "../front/stranger-remedy.ts";
 import type { Stranger } from "../front/strangers.ts";
 import { type CompiledClass, type CompiledNode, type CompiledPart, lengthOf } from "../snapshot/compiled.ts";
 import type { PublishResult } from "../snapshot/publish.ts";
-import { resourceTypes } from "../snapshot/resource-type.ts";
+import { coreTypes } from "../snapshot/resource-type.ts";
 import { analysisReport } from "./analysis-report.ts";
 import { refusalLines, strangerLines } from "./node-trouble.ts";
 import { counted } from "./numbers.ts";
@@ -198,7 +198,7 @@ function createClassCounts(): (one: CompiledClass) => Readonly<Record<string, nu
     return count;
   };
   return ({ poll, stream }) => ({
-    ...Object.fromEntries(resourceTypes.map((type) => [type, lengthOf(poll[type])])),
+    ...Object.fromEntries(coreTypes.map((type) => [type, lengthOf(poll[type])])),
     endpoints: stream.endpoints.reduce((sum, part) => sum + endpointsIn(part), 0),
   });
 }

@@ -18,7 +18,7 @@ import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
 import { generateFromViews } from "../xds/generate.ts";
-import type { ClassResources, Resource } from "../xds/resource.ts";
+import { allShared, type ClassResources, noResources, type Resource } from "../xds/resource.ts";
 import { pollShape } from "../xds/shape.ts";
 import { checkByElements } from "./check-by-elements.ts";
 import { encodeResource } from "./encode-resource.ts";
@@ -120,8 +120,9 @@ const compiledClass = step(
 function encodeShape(resources: ClassResources, withBinary: boolean, memo: Memo): Stage<CompiledShape> {
   const diagnostics: Diagnostic[] = [];
   const encode = (type: ResourceType): CompiledList => {
-    const shared = encodedList(memo, { type, resources: resources[type].shared, withBinary });
-    const own = encodedList(memo, { type, resources: resources[type].own, withBinary });
+    const { shared: inCommon, own: besides } = resources[type] ?? allShared(noResources);
+    const shared = encodedList(memo, { type, resources: inCommon, withBinary });
+    const own = encodedList(memo, { type, resources: besides, withBinary });
     diagnostics.push(...shared.diagnostics, ...own.diagnostics);
     return joinParts(memo, { shared: shared.value, own: own.value });
   };
@@ -130,6 +131,7 @@ function encodeShape(resources: ClassResources, withBinary: boolean, memo: Memo)
     endpoints: encode("endpoints"),
     listeners: encode("listeners"),
     routes: encode("routes"),
+    ...(resources.extension_configs === undefined ? {} : { extension_configs: encode("extension_configs") }),
   };
   return { value, diagnostics };
 }

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../config/diagnostic.ts";
 import type { Blob } from "./blob.ts";
 import type { Classifier } from "./classifier.ts";
 import type { CompiledLegacy } from "./legacy/compiled-legacy.ts";
-import type { ResourceType, ShapeName } from "./resource-type.ts";
+import type { OfTypes, ResourceType, ShapeName } from "./resource-type.ts";
 
 /**
  * What the compiler hands to `publish`: every answer of every class, as text. Publishing costs what changed only if
@@ -33,7 +33,12 @@ export interface CompiledClass {
   readonly poll: CompiledShape;
 }
 
-export type CompiledShape = Readonly<Record<ResourceType, CompiledList>>;
+export type CompiledShape = OfTypes<CompiledList>;
+
+const noList: CompiledList = [];
+
+/** The list of a type, which is empty where a class has none of it. */
+export const listIn = (shape: CompiledShape, type: ResourceType): CompiledList => shape[type] ?? noList;
 
 /** Resources that classes share as one object; sorted by name, names unique, never empty. */
 export type CompiledPart = readonly CompiledResource[];

@@ -1,6 +1,23 @@
+/** The types that every class has. */
+export const coreTypes = ["clusters", "endpoints", "listeners", "routes"] as const;
+export type CoreType = (typeof coreTypes)[number];
+
+/** Those that few classes have; where none has any, a snapshot says nothing of them. */
+export const extraTypes = ["extension_configs"] as const;
+export type ExtraType = (typeof extraTypes)[number];
+
 /** The types that a snapshot holds, by the last part of their REST path, in the order in which Envoy must learn them. */
-export const resourceTypes = ["clusters", "endpoints", "listeners", "routes"] as const;
-export type ResourceType = (typeof resourceTypes)[number];
+export const resourceTypes = [
+  "clusters",
+  "endpoints",
+  "extension_configs",
+  "listeners",
+  "routes",
+] as const satisfies readonly (CoreType | ExtraType)[];
+export type ResourceType = CoreType | ExtraType;
+
+/** Something for each type that a class has. */
+export type OfTypes<T> = Readonly<Record<CoreType, T>> & Readonly<Partial<Record<ExtraType, T>>>;
 
 /** `stream`: as Istio writes it. `poll`: endpoints inlined, REST config sources, nothing that stock Envoy lacks. */
 export const shapes = ["stream", "poll"] as const;
@@ -11,6 +28,7 @@ const typeUrls: Readonly<Record<ResourceType, string>> = {
   endpoints: "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
   listeners: "type.googleapis.com/envoy.config.listener.v3.Listener",
   routes: "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
+  extension_configs: "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig",
 };
 
 export const typeUrlOf = (type: ResourceType): string => typeUrls[type];

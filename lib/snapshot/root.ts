@@ -3,13 +3,13 @@
  * proto/portolan/v1/{root,head}.proto; a test holds the two together.
  */
 import type { Classifier } from "./classifier.ts";
-import type { ResourceType, ShapeName } from "./resource-type.ts";
+import type { OfTypes, ShapeName } from "./resource-type.ts";
 
 export interface Root {
   readonly compiler: string;
   readonly sources: readonly { readonly name: string; readonly version: string }[];
   /** Blobs of the type tables. */
-  readonly tables: Readonly<Record<ResourceType, string>>;
+  readonly tables: OfTypes<string>;
   readonly classes: string;
   readonly classifier: string;
   readonly nodes: readonly NodeShardRef[];
@@ -29,7 +29,7 @@ export interface ProxyClass extends Readonly<Record<ShapeName, Shape>> {
 }
 
 /** Indexes into the trees of the type's table. */
-export type Shape = Readonly<Record<ResourceType, number>>;
+export type Shape = OfTypes<number>;
 
 export interface TypeTable {
   /** Blobs of `PartList`s. */

@@ -56,11 +56,11 @@ type RunRef = Pick<BinaryRef, "hash">;
 export interface SnapshotReader {
   root(hash: string): Promise<LoadedRoot>;
   /** The answer of one type, by its index in a class's shape. */
-  tree(root: Root, type: ResourceType, index: number): Promise<LoadedTree>;
+  tree(root: Root, type: ResourceType, index: number | undefined): Promise<LoadedTree>;
   /** The parts of a tree, each with its segments and a key that names them. */
-  parts(root: Root, type: ResourceType, index: number): Promise<readonly LoadedPart[]>;
+  parts(root: Root, type: ResourceType, index: number | undefined): Promise<readonly LoadedPart[]>;
   /** Version of such an answer, for whoever needs no more of it. */
-  treeVersion(root: Root, type: ResourceType, index: number): Promise<string | undefined>;
+  treeVersion(root: Root, type: ResourceType, index: number | undefined): Promise<string | undefined>;
   /** The blobs of a type's table itself: names and hashes, and no resources. */
   tableBlobs(root: Root, type: ResourceType): Promise<readonly string[]>;
   /** Every blob that a type's table names, the table among them. */
@@ -90,6 +90,9 @@ export interface SnapshotReader {
   /** The same, undefined when the store has no such blob, or another under its name. */
   textIfWhole(hash: string): Promise<string | undefined>;
 }
+
+/** Of a type that nothing was compiled of. */
+const noTree: LoadedTree = { version: "", segments: [], parts: [] };
 
 /** All that a reader needs of a store. */
 export type BlobSource = Pick<ObjectStore, "get">;
@@ -208,9 +211,14 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
 
   return {
     root: (hash) => roots.get(hash),
-    tree: (root, type, index) => trees.get({ table: root.tables[type], index }),
+    tree: async (root, type, index) => {
+      const table = root.tables[type];
+      return table === undefined || index === undefined ? noTree : trees.get({ table, index });
+    },
     async parts(root, type, index) {
-      const { parts = [] } = (await tables.tree(root.tables[type], index)) ?? {};
+      const table = root.tables[type];
+      if (table === undefined || index === undefined) return [];
+      const { parts = [] } = (await tables.tree(table, index)) ?? {};
       return Promise.all(
         parts.map(async (part) => ({
           key: "list" in part ? part.list : part.segment.hash,
@@ -218,14 +226,22 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
         })),
       );
     },
-    treeVersion: async (root, type, index) => (await tables.tree(root.tables[type], index))?.version,
-    tableBlobs: (root, type) => tables.blobs(root.tables[type]),
+    async treeVersion(root, type, index) {
+      const table = root.tables[type];
+      return table === undefined || index === undefined ? undefined : (await tables.tree(table, index))?.version;
+    },
+    async tableBlobs(root, type) {
+      const table = root.tables[type];
+      return table === undefined ? [] : tables.blobs(table);
+    },
     async blobsOfType(root, type) {
-      const parts = await tables.parts(root.tables[type]);
+      const hash = root.tables[type];
+      if (hash === undefined) return new Set();
+      const parts = await tables.parts(hash);
       const segments = (await Promise.all(parts.map(segmentsOf))).flat();
       const ofLong = await Promise.all(segments.map((ref) => (ref.long === undefined ? [] : long.blobs(ref.long))));
       return new Set([
-        ...(await tables.blobs(root.tables[type])),
+        ...(await tables.blobs(hash)),
         ...parts.flatMap((part) => ("list" in part ? [part.list] : [])),
         ...segments.flatMap((ref) => (ref.long === undefined ? [ref.hash] : [])),
         ...segments.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash])),

@@ -15,6 +15,7 @@ import {
 } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ClusterSchema } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
+import { TypedExtensionConfigSchema } from "../../gen/envoy/config/core/v3/extension_pb.ts";
 import { ClusterLoadAssignmentSchema } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
@@ -36,6 +37,7 @@ export const schemas = {
   endpoints: ClusterLoadAssignmentSchema,
   listeners: ListenerSchema,
   routes: RouteConfigurationSchema,
+  extension_configs: TypedExtensionConfigSchema,
 } as const;
 
 /** Key under which a message of an unknown type travels through the descriptors, in a Struct that they know. */

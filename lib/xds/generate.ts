@@ -12,6 +12,7 @@ import { generateEndpoints } from "./endpoints/generate-endpoints.ts";
 import { applyClusterPatches } from "./envoy-filter/apply-cluster-patches.ts";
 import { applyListenerPatches } from "./envoy-filter/apply-listener-patches.ts";
 import { applyRoutePatches } from "./envoy-filter/apply-route-patches.ts";
+import { extensionConfigs } from "./envoy-filter/extension-configs.ts";
 import { grpcResources } from "./grpc/generate-grpc.ts";
 import { generateListeners } from "./listeners/generate-listeners.ts";
 import { rdsNames } from "./rds-names.ts";
@@ -46,8 +47,15 @@ const classResources = step(
     const listeners = patchedListeners(memo, { view: views.listeners });
     const names = namesAsked(memo, { view: views.routes, ...listeners.value });
     const routes = patchedRoutes(memo, { view: views.routes, names });
+    const extensions = extensionConfigs(views.listeners.envoyFilters, memo);
     return {
-      value: { clusters: clusters.value, endpoints, listeners: listeners.value, routes: allShared(routes.value) },
+      value: {
+        clusters: clusters.value,
+        endpoints,
+        listeners: listeners.value,
+        routes: allShared(routes.value),
+        ...(extensions.length === 0 ? {} : { extension_configs: allShared(extensions) }),
+      },
       diagnostics: [...views.diagnostics, ...clusters.diagnostics, ...listeners.diagnostics, ...routes.diagnostics],
     };
   },

@@ -12,7 +12,9 @@ export interface Resource<Json extends object = object> {
 
 /** The types served, by the last part of their REST path. */
 export const resourceTypes = ["clusters", "endpoints", "listeners", "routes"] as const;
-export type ResourceType = (typeof resourceTypes)[number];
+/** Those that few classes have. */
+export type ExtraType = "extension_configs";
+export type ResourceType = (typeof resourceTypes)[number] | ExtraType;
 
 /**
  * The resources of one type for one class: two lists sorted by name, no name twice in either or in both. What many classes have
@@ -25,7 +27,8 @@ export interface Parted<R extends Resource = Resource> {
 }
 
 /** Everything generated for one class, by type. */
-export type ClassResources = Readonly<Record<ResourceType, Parted>>;
+export type ClassResources = Readonly<Record<(typeof resourceTypes)[number], Parted>> &
+  Readonly<Partial<Record<ExtraType, Parted>>>;
 
 /** No resources: one list, so that what is made of it is made once. */
 export const noResources: readonly never[] = [];

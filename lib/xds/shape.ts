@@ -51,7 +51,7 @@ export interface PollOptions {
  */
 export function pollShape(resources: ClassResources, memo: Memo, options: PollOptions = {}): ClassResources {
   const separate = [...(options.separateEndpoints ?? [])].sort(byCodePoint);
-  const { clusters, endpoints, listeners, routes } = resources;
+  const { clusters, endpoints, listeners, routes, extension_configs: extensions } = resources;
   const { shared } = endpoints;
   const { pollDelayMs = usualPollDelayMs } = options;
   const inlining = { endpoints: shared, separate, pollDelayMs };
@@ -65,6 +65,11 @@ export function pollShape(resources: ClassResources, memo: Memo, options: PollOp
     endpoints: mapParted(endpoints, (list) => polledEndpoints(memo, { endpoints: list, separate })),
     listeners: mapParted(listeners, (list) => polledResources(memo, { resources: list, pollDelayMs })),
     routes,
+    ...(extensions === undefined
+      ? {}
+      : {
+          extension_configs: mapParted(extensions, (list) => polledResources(memo, { resources: list, pollDelayMs })),
+        }),
   };
 }
 

@@ -40,6 +40,9 @@ export function grpcAnswer({ type, names }: GrpcRequest, asked: Asked, memo: Mem
       );
       return generateEndpoints(views.endpoints, allShared(clusters), memo).shared;
     }
+    case "extension_configs":
+      // Programs have none.
+      return [];
   }
 }
 

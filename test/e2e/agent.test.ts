@@ -17,7 +17,7 @@ import { exportSnapshot } from "../../lib/snapshot/head/head-operations.ts";
 import type { Trust } from "../../lib/snapshot/head/signatures.ts";
 import { makeSigningKey, publicPart, type SigningJwk } from "../../lib/snapshot/head/signing-keys.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { type ResourceType, typeUrlOf } from "../../lib/snapshot/resource-type.ts";
+import { type CoreType, typeUrlOf } from "../../lib/snapshot/resource-type.ts";
 import { createTreeEncoder } from "../../lib/snapshot/worlds/encode-tree.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -67,7 +67,7 @@ const routes = async (shop: Bookshop, weights: readonly [number, number]) =>
   shop.edit("catalog.yaml", withWeights(...weights));
 
 /** A world with one more resource, for streams. */
-function withResource(world: CompiledWorld, type: ResourceType, json: { readonly name: string }): CompiledWorld {
+function withResource(world: CompiledWorld, type: CoreType, json: { readonly name: string }): CompiledWorld {
   const text = JSON.stringify({ "@type": typeUrlOf(type), ...json });
   const from = [`EnvoyFilter/bookshop/${json.name}`];
   const resource: CompiledResource = { name: json.name, text, version: hashOf(text), from };

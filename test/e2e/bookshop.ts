@@ -17,6 +17,8 @@ export interface Bookshop {
   readonly appPort: number;
   /** Rewrites a file of the folder, as an editor that saves in place. */
   edit(file: string, change: (text: string) => string): Promise<void>;
+  /** Writes a file besides. */
+  add(file: string, text: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,6 +49,7 @@ export async function openBookshop(): Promise<Bookshop> {
     port,
     appPort,
     edit,
+    add: (file, text) => writeFile(join(folder, file), text),
     async close() {
       await Promise.all(running.map((server) => server.close()));
       await rm(folder, { recursive: true, force: true });

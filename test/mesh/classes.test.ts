@@ -40,6 +40,7 @@ function answers(of: World, memo = noMemo): Answers {
           endpoints: byName("endpoints"),
           listeners: byName("listeners"),
           routes: byName("routes"),
+          extension_configs: byName("extension_configs"),
         },
       ];
     }),

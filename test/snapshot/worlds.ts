@@ -1,7 +1,6 @@
 import { hashOf } from "../../lib/snapshot/blob.ts";
 import {
   type CompiledClass,
-  type CompiledList,
   type CompiledResource,
   type CompiledShape,
   type CompiledWorld,
@@ -19,7 +18,7 @@ export function resource(type: ResourceType, name: string, content: string): Com
 }
 
 function shape(contents: ShapeContents): CompiledShape {
-  const lists: Record<ResourceType, CompiledList> = {
+  const lists: { -readonly [T in keyof CompiledShape]: CompiledShape[T] } = {
     clusters: [],
     endpoints: [],
     listeners: [],

@@ -1,9 +1,9 @@
-import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { CoreType } from "../../snapshot/resource-type.ts";
 import type { EnvoyFiles } from "../files/envoy-files.ts";
 
 /** A resource that an Envoy does not take, in that version of it. */
 export interface RefusedResource {
-  readonly type: ResourceType;
+  readonly type: CoreType;
   readonly name: string;
   /** What is refused; another text of the same name is tried again. */
   readonly text: string;
@@ -13,7 +13,7 @@ export interface RefusedResource {
 
 /** What is refused now. */
 export interface RefusedResources {
-  has(type: ResourceType, name: string, text: string): boolean;
+  has(type: CoreType, name: string, text: string): boolean;
   add(refused: RefusedResource): void;
   /** Forgets what is not wanted any more, or is another by now. */
   reduceTo(files: EnvoyFiles): void;

@@ -1,5 +1,5 @@
 import { hashOf } from "../../snapshot/blob.ts";
-import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
+import { type CoreType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { HeldResource, Holding } from "../held/holding.ts";
 import {
   type FileSourceOptions,
@@ -16,7 +16,7 @@ export type CollectionKind = "cds" | "lds";
 /** A file of one resource. */
 export interface Leaf {
   readonly path: string;
-  readonly type: ResourceType;
+  readonly type: CoreType;
   readonly name: string;
   readonly file: FileContent;
 }
@@ -61,7 +61,7 @@ export const collectionOf = (entries: Entries): FileContent =>
 /** Makes files of what there is; what did not change is not made again. */
 export function createFileMaker(
   options: FileSourceOptions,
-): (holdings: Readonly<Record<ResourceType, Holding>>) => EnvoyFiles {
+): (holdings: Readonly<Record<CoreType, Holding>>) => EnvoyFiles {
   const rewritten = new WeakMap<HeldResource, FileText>();
   const leaves = new WeakMap<HeldResource, FileContent>();
   const remember = <T>(known: WeakMap<HeldResource, T>, resource: HeldResource, make: () => T): T => {
@@ -80,7 +80,7 @@ export function createFileMaker(
     const cds = rewrittenOf(clusters);
     const lds = rewrittenOf(listeners);
     const written = new Map<string, Leaf>();
-    const add = (kind: "eds" | "rds", type: ResourceType, { resources }: Holding) => {
+    const add = (kind: "eds" | "rds", type: CoreType, { resources }: Holding) => {
       for (const resource of resources.values()) {
         const path = leafPath(kind, resource.name);
         const file = remember(leaves, resource, () => fileOf([resource.text]));

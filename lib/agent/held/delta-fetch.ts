@@ -1,5 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
-import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
+import { type CoreType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import type { FrontClient } from "./front-client.ts";
 import { applyDelta, type Delta, type Holding, wireVersion } from "./holding.ts";
@@ -7,7 +7,7 @@ import type { AgentNode } from "./node.ts";
 
 /** What is fetched, and by whom. */
 export interface DeltaFetch {
-  readonly type: ResourceType;
+  readonly type: CoreType;
   readonly node: AgentNode;
   /** What there is already. */
   readonly before: Holding | undefined;
@@ -72,7 +72,7 @@ const maxWords = 2_000;
 const maxNames = 50;
 
 /** @throws PortolanError for anything but a DeltaDiscoveryResponse in proto JSON */
-function readDelta(type: ResourceType, body: string): Delta {
+function readDelta(type: CoreType, body: string): Delta {
   const answer = parse(body);
   const { system_version_info: version, resources = [], removed_resources: removed = [] } = answer;
   const changed = Array.isArray(resources) ? resources.map(readResource) : [undefined];

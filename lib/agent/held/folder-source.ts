@@ -4,7 +4,7 @@ import { labelsOf } from "../../snapshot/classifier.ts";
 import { wayOf } from "../../snapshot/head/cohorts.ts";
 import { nextStepMs, readHead, rootAt } from "../../snapshot/head/head.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
-import { type ResourceType, resourceTypes } from "../../snapshot/resource-type.ts";
+import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import type { Head, ProxyClass } from "../../snapshot/root.ts";
 import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
@@ -93,7 +93,7 @@ async function holdingsIn(reader: SnapshotReader, head: Head, node: AgentNode): 
   const proxyClass = classId === undefined ? undefined : loaded.classes.get(classId);
   if (proxyClass === undefined) throw new PortolanError(`the snapshot has no class for the node ${node.id}`);
   const [clusters, endpoints, listeners, routes] = await Promise.all(
-    resourceTypes.map((type) => holdingIn(reader, loaded, proxyClass, type)),
+    coreTypes.map((type) => holdingIn(reader, loaded, proxyClass, type)),
   );
   if (clusters === undefined || endpoints === undefined || listeners === undefined || routes === undefined)
     throw new Error("a root has every type");
@@ -104,7 +104,7 @@ async function holdingIn(
   reader: SnapshotReader,
   { root }: LoadedRoot,
   proxyClass: ProxyClass,
-  type: ResourceType,
+  type: CoreType,
 ): Promise<Holding> {
   const { segments } = await reader.tree(root, type, proxyClass.stream[type]);
   const resources: HeldResource[] = [];

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ResourceType, resourceTypes } from "../../snapshot/resource-type.ts";
+import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import { type Complaint, fetchDelta } from "./delta-fetch.ts";
 import type { FrontClient } from "./front-client.ts";
@@ -30,12 +30,12 @@ const gatherMs = 2;
 export function frontSource({ client, node, holdMs, verify = async () => {} }: FrontSourceOptions): Source {
   const closing = new AbortController();
   const encodeTree = createTreeEncoder();
-  const complaints = new Map<ResourceType, Complaint>();
+  const complaints = new Map<CoreType, Complaint>();
   let holdings: Holdings = {};
   /** Told to the sink, by version. */
   let told = "";
 
-  const fetch = (type: ResourceType, holdFor: number, signal: AbortSignal) =>
+  const fetch = (type: CoreType, holdFor: number, signal: AbortSignal) =>
     fetchDelta(client, {
       type,
       node,
@@ -46,7 +46,7 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
       signal,
     });
 
-  function keep(type: ResourceType, holding: Holding | undefined): void {
+  function keep(type: CoreType, holding: Holding | undefined): void {
     if (holding !== undefined) holdings = { ...holdings, [type]: holding };
   }
 
@@ -62,7 +62,7 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
   /** Every type, without waiting for anything new. */
   async function fetchAll(sink: SourceSink): Promise<void> {
     const fetchEach = () =>
-      Promise.all(resourceTypes.map(async (type) => keep(type, await fetch(type, 0, closing.signal))));
+      Promise.all(coreTypes.map(async (type) => keep(type, await fetch(type, 0, closing.signal))));
     await fetchEach();
     // HEAD may have moved on between the answers and itself.
     await tell(sink).catch(fetchEach);
@@ -73,7 +73,7 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
   async function followAll(sink: SourceSink): Promise<never> {
     const round = new AbortController();
     const signal = AbortSignal.any([closing.signal, round.signal]);
-    const follow = async (type: ResourceType): Promise<never> => {
+    const follow = async (type: CoreType): Promise<never> => {
       for (;;) {
         const before = performance.now();
         const next = await fetch(type, holdMs, signal);
@@ -88,7 +88,7 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
       }
     };
     try {
-      return await Promise.race(resourceTypes.map(follow));
+      return await Promise.race(coreTypes.map(follow));
     } finally {
       round.abort();
     }
@@ -130,4 +130,4 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
   };
 }
 
-const versionsOf = (holdings: Required<Holdings>): string => resourceTypes.map((type) => holdings[type].version).join();
+const versionsOf = (holdings: Required<Holdings>): string => coreTypes.map((type) => holdings[type].version).join();

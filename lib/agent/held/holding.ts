@@ -2,7 +2,7 @@ import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledResource } from "../../snapshot/compiled.ts";
 import { textRun } from "../../snapshot/long/long-resource.ts";
 import { versionOfText } from "../../snapshot/long/version-of-text.ts";
-import { type ResourceType, resourceTypes } from "../../snapshot/resource-type.ts";
+import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 
 /** A resource as the compiler wrote it. */
@@ -16,7 +16,7 @@ export interface Holding {
 }
 
 /** By type; what was never fetched is not there. */
-export type Holdings = Partial<Readonly<Record<ResourceType, Holding>>>;
+export type Holdings = Partial<Readonly<Record<CoreType, Holding>>>;
 
 /** A DeltaDiscoveryResponse, as far as it is read. */
 export interface Delta {
@@ -37,7 +37,7 @@ export const wireVersion = (hash: string): string => hash.slice(0, wireLength);
  * @throws PortolanError for a delta that does not lead where it says
  */
 export function applyDelta(
-  type: ResourceType,
+  type: CoreType,
   before: Holding | undefined,
   delta: Delta,
   encodeTree: TreeEncoder,
@@ -53,7 +53,7 @@ export function applyDelta(
 }
 
 /** A resource with the version that it has by its text alone. */
-export function heldResource(type: ResourceType, name: string, text: string): HeldResource {
+export function heldResource(type: CoreType, name: string, text: string): HeldResource {
   const { version, isLong } = versionOfText(type, text);
   // Where segments end depends on which resources are long, and not on how those are cut.
   return { name, version, text, from: [], ...(isLong ? { runs: [textRun(text)] } : {}) };
@@ -70,6 +70,6 @@ export function holdingOf(resources: readonly HeldResource[], encodeTree: TreeEn
 }
 
 /** Whether every type was fetched. */
-export function isWhole(holdings: Holdings): holdings is Readonly<Record<ResourceType, Holding>> {
-  return resourceTypes.every((type) => holdings[type] !== undefined);
+export function isWhole(holdings: Holdings): holdings is Readonly<Record<CoreType, Holding>> {
+  return coreTypes.every((type) => holdings[type] !== undefined);
 }

@@ -4,7 +4,7 @@ import type { NodeClaims } from "../../snapshot/classifier.ts";
 import { parseHead, rootsOfHead } from "../../snapshot/head/head.ts";
 import { needSigned } from "../../snapshot/head/signatures.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
-import { resourceTypes } from "../../snapshot/resource-type.ts";
+import { coreTypes } from "../../snapshot/resource-type.ts";
 import { type BlobSource, createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { FrontClient } from "./front-client.ts";
 import type { GenerationKeeper } from "./generation.ts";
@@ -33,7 +33,7 @@ export function againstSignedHead(options: SignedHeadOptions): (holdings: Requir
   const reader = createSnapshotReader(blobsOf(client), maxCacheBytes);
   let believed = "";
   return async (holdings) => {
-    const versions = resourceTypes.map((type) => holdings[type].version);
+    const versions = coreTypes.map((type) => holdings[type].version);
     if (versions.join() === believed) return;
     const { status, body } = await client.ask({ path: "/v3/head" });
     if (status !== 200)
@@ -63,9 +63,9 @@ async function versionsFor(
     const loaded = await reader.root(hash);
     for (const classId of await classesFor(reader, loaded, claims)) {
       const shape = loaded.classes.get(classId)?.stream;
-      const sets = byClass.get(classId) ?? resourceTypes.map(() => new Set<string>());
+      const sets = byClass.get(classId) ?? coreTypes.map(() => new Set<string>());
       byClass.set(classId, sets);
-      for (const [i, type] of resourceTypes.entries()) {
+      for (const [i, type] of coreTypes.entries()) {
         const version = shape === undefined ? undefined : await reader.treeVersion(loaded.root, type, shape[type]);
         if (version !== undefined) sets[i]?.add(wireVersion(version));
       }

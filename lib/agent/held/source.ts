@@ -1,4 +1,4 @@
-import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { CoreType } from "../../snapshot/resource-type.ts";
 import type { Complaint } from "./delta-fetch.ts";
 import type { Holdings } from "./holding.ts";
 
@@ -7,7 +7,7 @@ export interface Source {
   /** Begins to follow. Everything is told to the sink, nothing is thrown. */
   start(sink: SourceSink): void;
   /** Says that the node's Envoy refuses some of a type, or with undefined that it takes all of it again. */
-  complain(type: ResourceType, complaint: Complaint | undefined): void;
+  complain(type: CoreType, complaint: Complaint | undefined): void;
   close(): void;
 }
 

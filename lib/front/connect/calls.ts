@@ -9,6 +9,7 @@ import {
 import { Code, ConnectError, type ConnectRouter, createContextKey } from "@connectrpc/connect";
 import { ClusterDiscoveryService } from "../../../gen/envoy/service/cluster/v3/cds_pb.ts";
 import { EndpointDiscoveryService } from "../../../gen/envoy/service/endpoint/v3/eds_pb.ts";
+import { ExtensionConfigDiscoveryService } from "../../../gen/envoy/service/extension/v3/config_discovery_pb.ts";
 import { ListenerDiscoveryService } from "../../../gen/envoy/service/listener/v3/lds_pb.ts";
 import { RouteDiscoveryService } from "../../../gen/envoy/service/route/v3/rds_pb.ts";
 import { DeltaQuestionSchema, DiscoveryQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
@@ -51,6 +52,7 @@ export function discoveryCalls(front: Front): readonly DiscoveryCall[] {
     fetch("endpoints", EndpointDiscoveryService.method.fetchEndpoints),
     fetch("listeners", ListenerDiscoveryService.method.fetchListeners),
     fetch("routes", RouteDiscoveryService.method.fetchRoutes),
+    fetch("extension_configs", ExtensionConfigDiscoveryService.method.fetchExtensionConfigs),
     callOf(front, SnapshotService.method.deltaFetch, "delta", deltaBytes, DeltaQuestionSchema, (question, call) =>
       deltaFetch(front, question, call),
     ),

@@ -9,6 +9,7 @@ import {
   type CompiledShape,
   type CompiledWorld,
   lengthOf,
+  listIn,
 } from "../compiled.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../resource-type.ts";
 import { carriedOn, conditionsFor, type VersionOf } from "./conditions.ts";
@@ -116,8 +117,8 @@ function joined(served: CompiledWorld, target: CompiledWorld, { unite, relatives
   const successors = relatives(served, target);
   return withClasses(served, (proxyClass) => {
     const next = successors.get(proxyClass.id) ?? [];
-    return mapTypes(proxyClass, ["clusters", "endpoints"], (old, shape, type) => {
-      const [newest = old, ...rest] = next.map((other) => other[shape][type]);
+    return mapTypes(proxyClass, ["clusters", "endpoints", "extension_configs"], (old, shape, type) => {
+      const [newest = old, ...rest] = next.map((other) => listIn(other[shape], type));
       const all = unite(newest, [...rest, old]);
       // Content of names on both sides moves on with the first step, but only a new name is a reason to have one.
       return lengthOf(all) === lengthOf(old) ? old : all;
@@ -138,7 +139,7 @@ function retaining(
     return mapTypes(proxyClass, types, (now, shape, type) =>
       unite(
         now,
-        earlier.map((other) => other[shape][type]),
+        earlier.map((other) => listIn(other[shape], type)),
       ),
     );
   });
@@ -164,8 +165,12 @@ function mapTypes(
 ): CompiledClass {
   const mapShape = (shape: ShapeName): CompiledShape => {
     const lists = proxyClass[shape];
-    const changed = { ...lists };
-    for (const type of types) changed[type] = change(lists[type], shape, type);
+    const changed: { -readonly [T in keyof CompiledShape]: CompiledShape[T] } = { ...lists };
+    for (const type of types) {
+      const list = listIn(lists, type);
+      const next = change(list, shape, type);
+      if (next !== list) changed[type] = next;
+    }
     return resourceTypes.every((type) => changed[type] === lists[type]) ? lists : changed;
   };
   const stream = mapShape("stream");

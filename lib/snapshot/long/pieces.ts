@@ -21,6 +21,7 @@ const runLength = 16 * 1024;
 const listFields: Readonly<Record<ResourceType, string | undefined>> = {
   clusters: undefined,
   endpoints: undefined,
+  extension_configs: undefined,
   listeners: "filterChains",
   routes: "virtualHosts",
 };

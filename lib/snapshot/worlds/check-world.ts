@@ -4,6 +4,7 @@ import {
   type CompiledPart,
   type CompiledResource,
   type CompiledWorld,
+  listIn,
   resourcesIn,
 } from "../compiled.ts";
 import { textsOf } from "../long/long-resource.ts";
@@ -65,14 +66,16 @@ export function createWorldCheck(): WorldCheck {
   const isWhole = (proxyClass: CompiledClass): boolean =>
     shapes.every(
       (shape) =>
-        resourceTypes.every((type) => problemsOfOrder(proxyClass[shape][type]).length === 0) &&
+        resourceTypes.every((type) => problemsOfOrder(listIn(proxyClass[shape], type)).length === 0) &&
         proxyClass[shape].listeners.every((part) => missingRoutes(part, proxyClass[shape].routes).length === 0),
     );
 
   const problemsOf = (proxyClass: CompiledClass): readonly string[] =>
     shapes.flatMap((shape) =>
       [
-        ...resourceTypes.flatMap((type) => problemsOfOrder(proxyClass[shape][type]).map((text) => `${type}: ${text}`)),
+        ...resourceTypes.flatMap((type) =>
+          problemsOfOrder(listIn(proxyClass[shape], type)).map((text) => `${type}: ${text}`),
+        ),
         ...proxyClass[shape].listeners.flatMap((part) => missingRoutes(part, proxyClass[shape].routes)),
       ].map((text) => `class ${proxyClass.id}, ${shape}: ${text}`),
     );

@@ -5,6 +5,7 @@ import {
   type CompiledPart,
   type CompiledResource,
   type CompiledWorld,
+  listIn,
   resourcesIn,
 } from "../compiled.ts";
 import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../resource-type.ts";
@@ -74,7 +75,7 @@ type ListDiff = (before: CompiledList, after: CompiledList) => readonly Pair[];
 function addClass(found: Map<string, Found>, before: CompiledClass, after: CompiledClass, diffLists: ListDiff): void {
   for (const shape of shapes) {
     for (const type of resourceTypes) {
-      for (const [old, now] of diffLists(before[shape][type], after[shape][type])) {
+      for (const [old, now] of diffLists(listIn(before[shape], type), listIn(after[shape], type))) {
         const key = [type, (now ?? old)?.name, old?.version, now?.version].join("\0");
         const entry = found.get(key) ?? { type, before: old, after: now, classes: new Set(), shapes: new Set() };
         found.set(key, entry);

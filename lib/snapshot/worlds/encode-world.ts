@@ -1,8 +1,8 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, jsonBlob, type LazyBlob } from "../blob.ts";
-import type { CompiledClass, CompiledList, CompiledWorld } from "../compiled.ts";
+import { type CompiledClass, type CompiledList, type CompiledWorld, listIn } from "../compiled.ts";
 import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
-import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
+import { type OfTypes, type ShapeName, shapes } from "../resource-type.ts";
 import type { ClassTable, Root, Shape } from "../root.ts";
 import { blobsOfSegment } from "../segment.ts";
 import { buildTable, type EncodedTable } from "./encode-table.ts";
@@ -12,7 +12,7 @@ import { createTreeEncoder, type TreeEncoder } from "./encode-tree.ts";
 export interface EncodedWorld {
   readonly root: Root;
   readonly rootBlob: Blob;
-  readonly tables: Readonly<Record<ResourceType, EncodedTable>>;
+  readonly tables: OfTypes<EncodedTable>;
   /** Every blob but the root's own, each once. */
   blobs(): Iterable<LazyBlob>;
 }
@@ -46,6 +46,11 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
     listeners: buildTable(encodeTree),
     routes: buildTable(encodeTree),
   };
+  // Where nobody has any, snapshots are what they were before there was such a type.
+  const isExtended = world.classes.some((one) =>
+    shapes.some((shape) => listIn(one[shape], "extension_configs").length > 0),
+  );
+  const extensions = isExtended ? buildTable(encodeTree) : undefined;
   const shapeOf = (compiled: CompiledWorld["classes"][number], shape: ShapeName): Shape => {
     const lists = compiled[shape];
     return {
@@ -53,6 +58,9 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
       endpoints: builders.endpoints.indexOf(lists.endpoints),
       listeners: builders.listeners.indexOf(lists.listeners),
       routes: builders.routes.indexOf(lists.routes),
+      ...(extensions === undefined
+        ? {}
+        : { extension_configs: extensions.indexOf(listIn(lists, "extension_configs")) }),
     };
   };
 
@@ -77,6 +85,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
     endpoints: builders.endpoints.finish(),
     listeners: builders.listeners.finish(),
     routes: builders.routes.finish(),
+    ...(extensions === undefined ? {} : { extension_configs: extensions.finish() }),
   };
   const root: Root = {
     compiler: world.compiler,
@@ -86,6 +95,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
       endpoints: tables.endpoints.blob.hash,
       listeners: tables.listeners.blob.hash,
       routes: tables.routes.blob.hash,
+      ...(tables.extension_configs === undefined ? {} : { extension_configs: tables.extension_configs.blob.hash }),
     },
     classes: classes.hash,
     classifier: classifier.hash,

@@ -48,17 +48,19 @@ export async function restoreWorld(
   if (root.legacy !== undefined) blobs.add(root.legacy);
   if (root.statuses !== undefined) blobs.add(root.statuses);
   for (const hash of Object.keys(legacy?.texts ?? {})) blobs.add(hash);
-  const [clusters, endpoints, listeners, routes] = [
+  const [clusters, endpoints, listeners, routes, extensions] = [
     await listsOf("clusters"),
     await listsOf("endpoints"),
     await listsOf("listeners"),
     await listsOf("routes"),
+    root.tables.extension_configs === undefined ? undefined : await listsOf("extension_configs"),
   ];
   const shapeOf = (shape: Shape): CompiledShape => ({
     clusters: clusters(shape),
     endpoints: endpoints(shape),
     listeners: listeners(shape),
     routes: routes(shape),
+    ...(extensions === undefined ? {} : { extension_configs: extensions(shape) }),
   });
   const world: CompiledWorld = {
     classes: [...loaded.classes.values()].map(({ id, stream, poll }) => ({

@@ -174,6 +174,7 @@ function inContext(patches: Patches, context: PatchContext): Patches {
     virtualHosts: of(patches.virtualHosts),
     routes: of(patches.routes),
     clusters: [],
+    extensionConfigs: [],
   };
 }
 

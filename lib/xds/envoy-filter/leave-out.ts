@@ -88,5 +88,6 @@ export function withoutPatches(patches: Patches, without: ReadonlySet<AnyPatch>)
     virtualHosts: kept(patches.virtualHosts),
     routes: kept(patches.routes),
     clusters: kept(patches.clusters),
+    extensionConfigs: patches.extensionConfigs,
   };
 }

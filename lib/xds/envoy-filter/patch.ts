@@ -5,6 +5,10 @@
 import type { DescMessage, MessageJsonType } from "@bufbuild/protobuf";
 import { type ClusterJson, ClusterSchema } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import {
+  type TypedExtensionConfigJson,
+  TypedExtensionConfigSchema,
+} from "../../../gen/envoy/config/core/v3/extension_pb.ts";
+import {
   type FilterChainJson,
   FilterChainSchema,
   type FilterJson,
@@ -56,6 +60,7 @@ export interface Patches {
   readonly virtualHosts: readonly Patch<VirtualHostJson>[];
   readonly routes: readonly Patch<RouteJson>[];
   readonly clusters: readonly Patch<ClusterJson>[];
+  readonly extensionConfigs: readonly Patch<TypedExtensionConfigJson>[];
 }
 
 /** Targets that stand in an ordered list; for all others to insert is to add. */
@@ -88,20 +93,9 @@ function read({ patches }: EnvoyFilterPatches): Stage<Patches> {
     virtualHosts: of("VIRTUAL_HOST", VirtualHostSchema),
     routes: of("HTTP_ROUTE", RouteSchema),
     clusters: of("CLUSTER", ClusterSchema),
+    extensionConfigs: of("EXTENSION_CONFIG", TypedExtensionConfigSchema),
   };
-  diagnostics.push(...patches.filter(({ patch }) => patch.applyTo === "EXTENSION_CONFIG").map(notServed));
   return { value, diagnostics };
-}
-
-function notServed({ filter, patch }: SelectedPatch): Diagnostic {
-  return {
-    code: "envoy-filter-not-served",
-    severity: "warning",
-    origin: filter.origin,
-    path: ["spec", "configPatches", (filter.spec.configPatches ?? []).indexOf(patch)],
-    message: "extension configurations are not discovered from here, so the patch has no effect",
-    hint: "put the configuration into the filter that asks for it",
-  };
 }
 
 function readPatch<Desc extends DescMessage>(

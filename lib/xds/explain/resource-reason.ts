@@ -25,6 +25,7 @@ const reasons: Readonly<Record<ResourceType, (name: string) => string>> = {
       ? "endpoints of a cluster"
       : `endpoints of ${parts.host}, port ${parts.port}, as this class sees them`;
   },
+  extension_configs: () => "written by an EnvoyFilter",
   listeners(name) {
     if (name === "virtualInbound") return "what reaches the workload, by its ports";
     if (name === "virtualOutbound") return "what leaves the workload, handed on to the listener of its address";

@@ -3,7 +3,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery/v3/ads_pb.ts";
 import type { StreamType } from "../../../lib/front/ads/stream.ts";
 import { secretTypeUrl } from "../../../lib/secrets/tls-secret.ts";
-import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
+import { type CompiledWorld, listIn } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes, typeOfUrl, typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
 import { nodeOf } from "../fixtures.ts";
 
@@ -168,7 +168,7 @@ export function withBinary(world: CompiledWorld): CompiledWorld {
   const classes = world.classes.map((one) => {
     const stream = { ...one.stream };
     for (const type of resourceTypes) {
-      stream[type] = one.stream[type].map((part) =>
+      stream[type] = listIn(one.stream, type).map((part) =>
         part.map((resource) => {
           const { content }: { readonly content: string } = JSON.parse(resource.text);
           return { ...resource, binary: new TextEncoder().encode(`${resource.name}=${content}`) };

@@ -58,6 +58,7 @@ describe("gRPC's reflection", () => {
       "envoy.service.cluster.v3.ClusterDiscoveryService",
       "envoy.service.discovery.v3.AggregatedDiscoveryService",
       "envoy.service.endpoint.v3.EndpointDiscoveryService",
+      "envoy.service.extension.v3.ExtensionConfigDiscoveryService",
       "envoy.service.listener.v3.ListenerDiscoveryService",
       "envoy.service.route.v3.RouteDiscoveryService",
       "grpc.health.v1.Health",

@@ -3,8 +3,7 @@ import { type WorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { readFiles } from "../../../lib/config/directory.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { noMemo } from "../../../lib/mesh/memo/memo.ts";
-import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
-import { resourcesIn } from "../../../lib/snapshot/compiled.ts";
+import { type CompiledWorld, listIn, resourcesIn } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes } from "../../../lib/snapshot/resource-type.ts";
 import { generate } from "../../../lib/xds/generate.ts";
 import { wholeResources } from "../../whole-resources.ts";
@@ -25,7 +24,7 @@ export function strangersIn(folder: Folder, options: WorldOptions, compiled: Com
     const own = wholeResources(generate(mesh, proxy, noMemo).value);
     return resourceTypes.flatMap((type) => {
       const texts = own[type].map((resource) => encodeResource(type, resource, false, noMemo).text);
-      const differs = resourcesIn(found.stream[type]).find(({ text }) => !texts.includes(text));
+      const differs = resourcesIn(listIn(found.stream, type)).find(({ text }) => !texts.includes(text));
       return differs === undefined
         ? []
         : [`${proxy.id} alone has other ${type} than class ${classId}: ${differs.name}`];

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { createPublisher } from "../../lib/snapshot/publish.ts";
+import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";
+import { reachableFrom } from "../../lib/snapshot/upkeep/reachable.ts";
+import { createWorldEncoder } from "../../lib/snapshot/worlds/encode-world.ts";
+import { restoreWorld } from "../../lib/snapshot/worlds/restore-world.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+import { worldOf } from "./worlds.ts";
+
+const world = worldOf({
+  web: { clusters: { a: "1" }, extension_configs: { lua: "1" } },
+  plain: { clusters: { a: "1" } },
+});
+
+describe("a world in which one class has extension configurations", () => {
+  it("comes back from the store as it was, and is stored alike again", async () => {
+    const store = memoryStore();
+    const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
+    await publisher.publish(world, await publisher.head());
+    const root = (await publisher.head())?.head.steps.at(-1)?.root ?? "";
+    const reader = createSnapshotReader(store);
+    const restored = await restoreWorld(reader, root);
+    const lists = restored.world.classes.map(({ id, stream }) => [
+      id,
+      stream.extension_configs?.flat().map(({ name }) => name),
+    ]);
+    expect(lists).toEqual([
+      ["plain", []],
+      ["web", ["lua"]],
+    ]);
+    const again = createWorldEncoder().encode(restored.world);
+    expect(again.rootBlob.hash).toBe(root);
+    const blobs = [...again.blobs()].map(({ hash }) => hash);
+    expect(new Set([...blobs, root])).toEqual(new Set(await reachableFrom(reader, root)));
+  });
+
+  it("is the only one whose root says anything of them", () => {
+    const { encode } = createWorldEncoder();
+    expect(encode(world).root.tables).toHaveProperty("extension_configs");
+    expect(encode(worldOf({ plain: { clusters: { a: "1" } } })).root.tables).not.toHaveProperty("extension_configs");
+  });
+});
