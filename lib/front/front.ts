@@ -19,6 +19,7 @@ import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
 import { createExtensionLists, type ExtensionLists } from "./extension-lists.ts";
 import { createHeads, createStates, type Heads } from "./heads.ts";
 import { createKnownPolls, type KnownPolls } from "./known-polls.ts";
+import { createLastRoot } from "./last-root.ts";
 import { type FrontMetrics, noMetrics } from "./metrics.ts";
 import { type NodeWatch, noNodes } from "./node-watch.ts";
 import type { Placement } from "./place-node.ts";
@@ -88,9 +89,10 @@ export interface Front {
    * The root in force for a node: the canary's if it takes part in one, and that of a step to come if the node need not wait for it.
    *
    * @param switching absent: the node waits for the time of every step
+   * @param ifSilent `last`: the root before, if the store does not give the one in force
    * @returns undefined before the first publish
    */
-  served(node: ShareNode, switching?: Switching): Promise<Served | undefined>;
+  served(node: ShareNode, switching?: Switching, ifSilent?: "last"): Promise<Served | undefined>;
   readonly confirmations: Confirmations;
   /**
    * The class of a node whose claim is its caller's to make, from what the request itself says of it and from nothing that was said
@@ -114,6 +116,8 @@ export interface Served {
   readonly state: string;
   /** Roots of steps to come that the node does not meet the conditions of; it may have been served one of them before. */
   readonly ahead: readonly LoadedRoot[];
+  /** It is the root before the one in force, which the store does not give. */
+  readonly isBehind: boolean;
 }
 
 const maxRecentRoots = 8;
@@ -147,6 +151,7 @@ export function createFront(options: FrontOptions): Front {
   const strangers = createStrangerWatch(now, options.onStranger ?? (() => {}), limits.refusalMs);
   const said = createSaidRefusals(reader, now, onRefusal, limits, limits.refusalMs);
   const heard: Front["heard"] = [said.explained];
+  const lastRoot = createLastRoot(reader, onError);
   const places = createPlaces(reader);
   const wanted =
     options.onWanted && createWantedClasses({ store: options.store, now, trigger: options.onWanted, onError });
@@ -175,7 +180,7 @@ export function createFront(options: FrontOptions): Front {
     held: createBudget(limits.heldBytes),
     answers,
     confirmations: options.confirmations ?? memoryConfirmations(now),
-    async served(node, switching) {
+    async served(node, switching, ifSilent) {
       const head = await heads.current();
       if (head === undefined) return undefined;
       const nowMs = heads.timeMs();
@@ -187,7 +192,14 @@ export function createFront(options: FrontOptions): Front {
       if (recentRoots.at(-1) !== root) {
         recentRoots = [...recentRoots.filter((hash) => hash !== root), root].slice(-maxRecentRoots);
       }
-      return { loaded: await reader.root(root), state: stateAt(head, nowMs), ahead };
+      const state = stateAt(head, nowMs);
+      // Nodes on ways of their own, or ahead of a step, have no last root in common with others.
+      if (way !== head || ahead.length > 0 || root !== rootAt(way, nowMs))
+        return { loaded: await reader.root(root), state, ahead, isBehind: false };
+      const { loaded, isBehind } =
+        ifSilent === "last" ? await lastRoot.orLast(root) : { loaded: await reader.root(root), isBehind: false };
+      if (!isBehind) lastRoot.served(loaded);
+      return { loaded, state, ahead, isBehind };
     },
     async place(loaded, claims, caller) {
       const placement = places.of(loaded, claims, caller) ?? (await places.find(loaded, claims, caller));

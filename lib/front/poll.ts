@@ -58,9 +58,10 @@ async function answerInTime(front: Front, poll: Poll, request: PollRequest, by: 
   for (;;) {
     const count = front.confirmations.count(by);
     const switching = switchingOf(front, { node, caller: poll.caller, shape: "poll" });
-    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching);
+    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching, "last");
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
     const answer = await answerNow(front, served, poll, { ...request, names });
+    if (served.isBehind) return behind(answer, version);
     if (subscription !== undefined && answer.kind !== "refused") front.nodes.has(subscription, version, "poll");
     if (subscription !== undefined && answer.kind === "unchanged") front.refusals.current(subscription);
     if (subscription !== undefined && answer.kind === "changed") {
@@ -72,6 +73,17 @@ async function answerInTime(front: Front, poll: Poll, request: PollRequest, by: 
     const waiting = { untilMs, bytes: request.bytes, signal: poll.signal, confirmed };
     if (!(await stillHolding(front, served.state, waiting))) return answer;
   }
+}
+
+/** Where the root in force cannot be read: nobody is held or led back, and who has nothing gets what there is. */
+function behind(answer: PollAnswer, version: string | undefined): PollAnswer {
+  if (answer.kind !== "changed" || version === undefined) return answer;
+  answer.body.sent?.();
+  return refuse(
+    503,
+    "unavailable",
+    "the store does not answer, and what is at hand may be older than what the node has",
+  );
 }
 
 async function answerNow(

@@ -11,7 +11,7 @@ import type { BenchOptions, Row } from "./report.ts";
 
 const connections = 64;
 const path = "/v3/discovery:clusters";
-const rounds = 5;
+const rounds = 3;
 
 interface Compared {
   readonly what: string;
@@ -71,21 +71,21 @@ const pollsOf = (version: string, quick: boolean): readonly Compared[] => {
       body: recordedPoll("small", { version, slim: false }),
       plainPath: "/304",
       expected: 304,
-      count: count(8_000),
+      count: count(4_000),
     },
     {
       what: "304 to a slim poll",
       body: recordedPoll("small", { version, slim: true }),
       plainPath: "/304",
       expected: 304,
-      count: count(20_000),
+      count: count(10_000),
     },
     {
       what: "200, 76 KB, slim",
       body: recordedPoll("small", { version: "0", slim: true }),
       plainPath: small,
       expected: 200,
-      count: count(8_000),
+      count: count(4_000),
     },
     {
       what: "200, 76 KB, to a first poll of 77 KB",
@@ -99,7 +99,7 @@ const pollsOf = (version: string, quick: boolean): readonly Compared[] => {
       body: recordedPoll("large", { version: "0", slim: true }),
       plainPath: `/${answerSizes.large}`,
       expected: 200,
-      count: count(1_000),
+      count: count(500),
     },
   ];
 };

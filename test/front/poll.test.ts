@@ -4,6 +4,7 @@ import { PortolanError } from "../../lib/config/diagnostic.ts";
 import type { FrontOptions } from "../../lib/front/front.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
+import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { resourceTypes } from "../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { worldOf } from "../snapshot/worlds.ts";
@@ -233,6 +234,43 @@ describe("an error", () => {
     down = true;
     expect(await ask()).toBe(200);
   });
+});
+
+describe("while the store does not give the root in force", () => {
+  it.each(["fails", "is silent"])(
+    "everybody keeps what he has, and who has nothing gets the last: it %s",
+    async (how) => {
+      const memory = memoryStore();
+      let known: Set<string> | undefined;
+      const store = {
+        ...memory,
+        get: async (...args: Parameters<typeof memory.get>) => {
+          if (!args[0].startsWith("blobs/") || known === undefined || known.has(args[0])) return memory.get(...args);
+          if (how === "fails") throw new PortolanError("the store is down");
+          return new Promise<never>(() => {});
+        },
+      };
+      const { poll, publish, front } = testFront({ store, maxHoldMs: 60_000 });
+      const ask = (version?: string) =>
+        poll("routes", pollBody("routes", nodeOf("web"), { names: ["80"], ...(version && { version }) }), {
+          "x-envoy-expected-rq-timeout-ms": "60000",
+        });
+      await publish(web("1"));
+      const { version_info: version } = await read(await ask());
+      known = new Set();
+      for await (const { key } of memory.list("blobs/")) known.add(key);
+      await createPublisher(memory, { pace: { settleMs: 0, retentionMs: 0 } }).publish(
+        web("2"),
+        await createPublisher(memory).head(),
+      );
+      expect((await ask(version)).status).toBe(304);
+      expect((await read(await ask())).version_info).toBe(version);
+      expect((await ask("newer")).status).toBe(503);
+      known = undefined;
+      if (how === "fails") expect((await ask(version)).status).toBe(200);
+      front.close();
+    },
+  );
 });
 
 describe("a held poll", () => {
