@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { PortolanError } from "../config/diagnostic.ts";
+import { fileResources } from "./bootstrap.ts";
 import type { AgentNode } from "./held/node.ts";
 
 /** A bootstrap as the agent uses it. */
@@ -10,12 +10,6 @@ export interface AgentBootstrap {
   readonly text: string;
   readonly isGateway: boolean;
 }
-
-/** Where an Envoy reads clusters and listeners from. */
-const fileResources = (folder: string) => ({
-  cdsConfig: { pathConfigSource: { path: join(folder, "cds.json") }, resourceApiVersion: "V3" },
-  ldsConfig: { pathConfigSource: { path: join(folder, "lds.json") }, resourceApiVersion: "V3" },
-});
 
 /**
  * Reads a bootstrap in JSON, of whatever transport.

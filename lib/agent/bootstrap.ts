@@ -1,6 +1,7 @@
 import type { BootstrapJson } from "../../gen/envoy/config/bootstrap/v3/bootstrap_pb.ts";
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ConfigSourceJson } from "../../gen/envoy/config/core/v3/config_source_pb.ts";
+import { type BootstrapExtras, extraResources, statsConfig } from "./bootstrap-extras.ts";
 
 /** Who an Envoy is and where its resources come from. */
 export interface BootstrapOptions {
@@ -17,13 +18,18 @@ export interface BootstrapOptions {
   readonly transport?: Transport;
   /** How long it waits from one poll to the next, at least; a second by default. Less than a millisecond crashes Envoy. */
   readonly pollDelayMs?: number | undefined;
+  /** Folder of the agent, for the transport `files`. */
+  readonly folder?: string | undefined;
   /** Port of the admin interface on loopback; 0 takes any. */
   readonly adminPort: number;
+  /** For those who watch it; its listeners want an admin port that is known. */
+  readonly extras?: BootstrapExtras;
   /** What the proxy reports to, beside the control plane and the identity agent. */
   readonly services?: BootstrapServices;
 }
 
-export type Transport = "rest" | "delta" | "sotw";
+/** `files`: an agent beside the proxy writes them. */
+export type Transport = "rest" | "delta" | "sotw" | "files";
 
 /** Parts of a bootstrap about log, metrics and tracing services. */
 export interface BootstrapServices {
@@ -40,7 +46,12 @@ export interface ControlPlane {
   readonly host: string;
   readonly port: number;
   /** TLS, with the server's name checked against a CA file. */
-  readonly tls?: { readonly caFile: string };
+  readonly tls?: {
+    readonly caFile: string;
+    /** The proxy's own certificate and key, where the server wants them. */
+    readonly certificateFile?: string | undefined;
+    readonly keyFile?: string | undefined;
+  };
   /** Environment variable of the Envoy process that holds the whole `Authorization` header, `Bearer …`. */
   readonly authorizationVariable?: string;
   /** File beside the bootstrap that `tokenSecret` makes, for a token in a file: it is read again whenever it changes. */
@@ -86,8 +97,10 @@ const streamSource = {
 /** Where an Envoy's resources come from. Over a stream a node says who it is once. */
 function dynamicResources(
   transport: Transport,
+  folder: string,
   pollDelayMs: number | undefined,
 ): NonNullable<BootstrapJson["dynamicResources"]> {
+  if (transport === "files") return fileResources(folder);
   if (transport === "rest") return { cdsConfig: restSource(pollDelayMs), ldsConfig: restSource(pollDelayMs) };
   return {
     adsConfig: {
@@ -114,6 +127,12 @@ const runtime: NonNullable<BootstrapJson["layeredRuntime"]> = {
   ],
 };
 
+/** Where an Envoy reads clusters and listeners from that an agent writes. */
+export const fileResources = (folder: string) => ({
+  cdsConfig: { pathConfigSource: { path: `${folder}/cds.json` }, resourceApiVersion: "V3" } as const,
+  ldsConfig: { pathConfigSource: { path: `${folder}/lds.json` }, resourceApiVersion: "V3" } as const,
+});
+
 /** A bootstrap for a stock Envoy, 1.36 or newer. */
 export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
   const {
@@ -127,11 +146,14 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
     services,
     transport = "rest",
     pollDelayMs,
+    folder = "/var/lib/portolan-agent",
+    extras = {},
   } = options;
+  const extra = extraResources(extras, adminPort);
   return {
     node: { id: nodeId, cluster: nodeCluster, metadata, ...(locality === undefined ? {} : { locality }) },
     admin: { address: socketAddress("127.0.0.1", adminPort) },
-    dynamicResources: dynamicResources(transport, pollDelayMs),
+    dynamicResources: dynamicResources(transport, folder, pollDelayMs),
     layeredRuntime: runtime,
     staticResources: {
       ...(server.authorizationVariable === undefined
@@ -148,8 +170,11 @@ export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
         controlPlane(server, transport),
         ...(hasIdentity ? [identityAgent] : []),
         ...(services?.clusters ?? []),
+        ...extra.clusters,
       ],
+      ...(extra.listeners.length === 0 ? {} : { listeners: [...extra.listeners] }),
     },
+    ...(extras.statsTags === true ? { statsConfig } : {}),
     ...(services === undefined || services.statsSinks.length === 0 ? {} : { statsSinks: services.statsSinks }),
     ...(services?.tracing === undefined ? {} : { tracing: services.tracing }),
   };
@@ -187,18 +212,23 @@ function controlPlane(server: ControlPlane, transport: Transport): ClusterJson {
       clusterName: controlPlaneCluster,
       endpoints: [{ lbEndpoints: [{ endpoint: { address: socketAddress(server.host, server.port) } }] }],
     },
-    ...(server.tls === undefined ? {} : { transportSocket: tlsSocket(server.host, server.tls.caFile) }),
+    ...(server.tls === undefined ? {} : { transportSocket: tlsSocket(server.host, server.tls) }),
     typedExtensionProtocolOptions: {
       "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": protocolOptions(server, transport),
     },
   };
 }
 
-function tlsSocket(serverName: string, caFile: string) {
+function tlsSocket(serverName: string, { caFile, certificateFile, keyFile }: NonNullable<ControlPlane["tls"]>) {
   const typedConfig = {
     "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
     sni: serverName,
     commonTlsContext: {
+      ...(certificateFile === undefined || keyFile === undefined
+        ? {}
+        : {
+            tlsCertificates: [{ certificateChain: { filename: certificateFile }, privateKey: { filename: keyFile } }],
+          }),
       validationContext: {
         trustedCa: { filename: caFile },
         matchTypedSubjectAltNames: [{ sanType: "DNS", matcher: { exact: serverName } }],
@@ -220,7 +250,8 @@ function protocolOptions(server: ControlPlane, transport: Transport) {
 function httpVersions({ tls }: ControlPlane, transport: Transport) {
   // A connection that was lost without a word is found out by its pings.
   const connectionKeepalive = { interval: "30s", timeout: "5s" };
-  if (transport !== "rest") return { explicitHttpConfig: { http2ProtocolOptions: { connectionKeepalive } } };
+  if (transport === "delta" || transport === "sotw")
+    return { explicitHttpConfig: { http2ProtocolOptions: { connectionKeepalive } } };
   // Over TLS the server may choose HTTP/2, which keeps a connection from being spent on each held poll.
   return tls === undefined
     ? { explicitHttpConfig: { httpProtocolOptions: {} } }

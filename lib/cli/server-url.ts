@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import type { ControlPlane } from "../agent/bootstrap.ts";
 
 /**
  * The URL of a front as the command line names it, left as it is written.
@@ -15,16 +16,18 @@ export function serverUrl(text: string): string {
 }
 
 /** Where such a URL leads. Over TLS the server's name is checked against the machine's own authorities. */
-export function serverAt(server: string): {
-  readonly host: string;
-  readonly port: number;
-  readonly tls?: { readonly caFile: string };
-} {
+export function serverAt(
+  server: string,
+  tls: NonNullable<ControlPlane["tls"]> = { caFile: systemRoots },
+): Pick<ControlPlane, "host" | "port" | "tls"> {
   const url = new URL(server);
   const isSecure = url.protocol === "https:";
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
     port: Number(url.port) || (isSecure ? 443 : 80),
-    ...(isSecure ? { tls: { caFile: "/etc/ssl/certs/ca-certificates.crt" } } : {}),
+    ...(isSecure ? { tls } : {}),
   };
 }
+
+/** Where most systems have the certificates that they trust. */
+export const systemRoots = "/etc/ssl/certs/ca-certificates.crt";
