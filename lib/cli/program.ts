@@ -11,6 +11,7 @@ import { registerValidate } from "./config-validate.ts";
 import { registerApply, registerCreate, registerReplace } from "./config-write.ts";
 import { registerDev } from "./dev.ts";
 import { registerHistory } from "./history.ts";
+import { registerIntercept } from "./intercept.ts";
 import { registerKeys } from "./keys.ts";
 import { programOf, runCommands } from "./run-commands.ts";
 import { registerSecret } from "./secret.ts";
@@ -25,6 +26,7 @@ const commands: readonly Register[] = [
   registerBootstrap,
   registerBootstrapV1,
   registerAgent,
+  registerIntercept,
   registerValidate,
   registerAnalyze,
   registerApply,
