@@ -13,6 +13,7 @@ import { createGenerationKeeper } from "./held/generation.ts";
 import type { AgentNode } from "./held/node.ts";
 import { againstSignedHead } from "./held/signed-head.ts";
 import type { Source } from "./held/source.ts";
+import { type IdentitySource, keepIdentity } from "./identity/identity-files.ts";
 
 /** What `portolan agent` was told. */
 export interface AgentSettings {
@@ -24,6 +25,8 @@ export interface AgentSettings {
   /** Text of the keys of which one must have signed HEAD, as `portolan keys list --public` prints them. */
   readonly trustedKeys: string | undefined;
   readonly holdMs: number;
+  /** Where the workload's certificate comes from; undefined: Envoy asks whoever the resources name. */
+  readonly identity: IdentitySource | undefined;
   /** Writes the files and ends, without an Envoy. */
   readonly once: boolean;
   readonly envoy: string;
@@ -50,9 +53,13 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
   try {
     const bootstrap = await readBootstrap(settings.bootstrap, folder);
     await replaceFile(join(folder, bootstrapName), bootstrap.text);
+    const { identity } = settings;
+    const hasCertificateFiles = identity !== undefined;
+    const endIdentity = identity && (await keepIdentity({ source: identity, folder, say }));
     const source = await sourceFor(settings, folder, bootstrap.node);
     if (settings.once) {
-      await fetchOnce(source, { folder, hasCertificateFiles: false });
+      await fetchOnce(source, { folder, hasCertificateFiles });
+      endIdentity?.();
       say(`${folder} has what is there for ${bootstrap.node.id}`);
       return 0;
     }
@@ -62,7 +69,7 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       args: settings.envoyArgs,
       source,
       isGateway: bootstrap.isGateway,
-      hasCertificateFiles: false,
+      hasCertificateFiles,
     });
     const stop = () => agent.stop();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
@@ -71,6 +78,7 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       return await agent.run();
     } finally {
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+      endIdentity?.();
     }
   } finally {
     await unlock();

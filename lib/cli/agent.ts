@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { IdentitySource } from "../agent/identity/identity-files.ts";
 import { runAgent } from "../agent/run-agent.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { examplesText } from "./examples.ts";
@@ -14,6 +15,10 @@ interface Options {
   readonly trustedKeys?: string;
   readonly ca?: string;
   readonly tokenFile?: string;
+  readonly certificate?: string;
+  readonly key?: string;
+  readonly roots?: string;
+  readonly identityCommand?: string;
   readonly envoy: string;
   readonly drain: number;
   readonly drainUntilIdle?: boolean;
@@ -34,6 +39,10 @@ export const registerAgent: Register = (program, terminal) => {
     .option("--trusted-keys <file>", "public keys of which one must have signed what is served")
     .option("--ca <file>", "certificates that the front's is held against (default: the system's)")
     .option("--token-file <file>", "the proxy's token; read again whenever it changes")
+    .option("--certificate <file>", "the workload's certificate for mutual TLS, in PEM; wants --key and --roots")
+    .option("--key <file>", "its key")
+    .option("--roots <file>", "roots that others' certificates are held against")
+    .option("--identity-command <command>", "prints certificate, key and roots as JSON, as Vault and SPIRE do")
     .option("--envoy <program>", "the Envoy to run", process.env.ENVOY ?? "envoy")
     .option("--drain <seconds>", "how long connections have to end by themselves", wholeNumber(0, 3_600), 5)
     .option("--drain-until-idle", "wait at the end until no connection is left")
@@ -46,6 +55,8 @@ export const registerAgent: Register = (program, terminal) => {
         "bootstrap istio-ingressgateway-1.bookshop --json > bootstrap.json",
         "agent --bootstrap bootstrap.json --server http://127.0.0.1:8080",
         "agent --server https://portolan.example --token-file token -- --concurrency 2",
+        "agent --certificate own.pem --key own-key.pem --roots roots.pem",
+        "agent --identity-command 'vault write -format=json pki/issue/mesh uri_sans=spiffe://cluster.local/ns/shop/sa/cart'",
         "agent --snapshot carried --trusted-keys roots.json",
       ]),
     )
@@ -68,6 +79,7 @@ export const registerAgent: Register = (program, terminal) => {
         trustedKeys: trustedKeys === undefined ? undefined : await textIn(trustedKeys),
         holdMs: 25_000,
         once,
+        identity: identityOf(options),
         envoy,
         envoyArgs,
         drainMs: drain * 1_000,
@@ -79,6 +91,17 @@ export const registerAgent: Register = (program, terminal) => {
       process.exitCode = code;
     });
 };
+
+function identityOf({ certificate, key, roots, identityCommand: command }: Options): IdentitySource | undefined {
+  const files = [certificate, key, roots].filter((file) => file !== undefined);
+  if (command !== undefined && files.length > 0)
+    throw new PortolanError("the workload's certificate comes from files or from a command, not from both");
+  if (command !== undefined) return { kind: "command", command };
+  if (files.length === 0) return undefined;
+  if (certificate === undefined || key === undefined || roots === undefined)
+    throw new PortolanError("--certificate, --key and --roots want each other");
+  return { kind: "files", certificate, key, roots };
+}
 
 async function textIn(file: string): Promise<string> {
   try {

@@ -1,0 +1,127 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { hashOf } from "../../snapshot/blob.ts";
+import { leafPath } from "../files/leaf-path.ts";
+import { replaceFile } from "../files/replace-file.ts";
+import { checkIdentity, type GoodIdentity, type Identity, identityIn } from "./identity.ts";
+
+/** Where an identity comes from. */
+export type IdentitySource =
+  /** Files in PEM that somebody else renews. */
+  | { readonly kind: "files"; readonly certificate: string; readonly key: string; readonly roots: string }
+  /** A shell command that prints one, run again in the middle of its life. */
+  | { readonly kind: "command"; readonly command: string };
+
+export interface IdentityFilesOptions {
+  readonly source: IdentitySource;
+  /** Of the agent. */
+  readonly folder: string;
+  readonly say: (line: string) => void;
+}
+
+/** How often files are looked at. */
+const lookMs = 1_000;
+const retryMs = 10_000;
+const commandMs = 30_000;
+const longestMs = 12 * 3_600_000;
+
+/**
+ * Keeps the workload's identity in two files that Envoy reads by SDS. Certificate and key change together, by a rename. What is not
+ * an identity never gets there.
+ *
+ * @returns ends it
+ * @throws PortolanError when there is none at first, and none from before either
+ */
+export async function keepIdentity({ source, folder, say }: IdentityFilesOptions): Promise<() => void> {
+  const closing = new AbortController();
+  let written = "";
+  let trouble = "";
+
+  async function renew(): Promise<GoodIdentity> {
+    const good = checkIdentity(await identityFrom(source), Date.now());
+    const { certificate, key, roots } = good.identity;
+    const version = hashOf([certificate, key, roots].join("\n"));
+    if (version === written) return good;
+    const tls = { certificateChain: { inlineString: certificate }, privateKey: { inlineString: key } };
+    await write(folder, "default", { tlsCertificate: tls });
+    await write(folder, "ROOTCA", { validationContext: { trustedCa: { inlineString: roots } } });
+    if (written !== "") say(`a new certificate, good until ${new Date(good.notAfterMs).toISOString()}`);
+    written = version;
+    return good;
+  }
+
+  function tell(cause: unknown): void {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    if (why !== trouble) say(`no new certificate: ${why}; Envoy keeps the one that it has`);
+    trouble = why;
+  }
+
+  async function follow(first: GoodIdentity | undefined): Promise<void> {
+    let waitMs = nextMs(source, first);
+    while (!closing.signal.aborted) {
+      await sleep(waitMs, undefined, { signal: closing.signal, ref: false }).catch(() => {});
+      if (closing.signal.aborted) return;
+      try {
+        waitMs = nextMs(source, await renew());
+        trouble = "";
+      } catch (cause) {
+        tell(cause);
+        waitMs = source.kind === "files" ? lookMs : retryMs;
+      }
+    }
+  }
+
+  const first = await renew().catch(async (cause: unknown) => {
+    if (!(await isThere(folder)))
+      throw new PortolanError(`no certificate: ${cause instanceof Error ? cause.message : String(cause)}`, [], cause);
+    tell(cause);
+    return undefined;
+  });
+  follow(first).catch(tell);
+  return () => closing.abort();
+}
+
+/** Files are looked at all the time; a command is run again in the middle of what is left. */
+function nextMs(source: IdentitySource, good: GoodIdentity | undefined): number {
+  if (source.kind === "files") return lookMs;
+  if (good === undefined) return retryMs;
+  return Math.min(Math.max((good.notAfterMs - Date.now()) / 2, lookMs), longestMs);
+}
+
+async function identityFrom(source: IdentitySource): Promise<Identity> {
+  if (source.kind === "command") {
+    const run = promisify(execFile)("/bin/sh", ["-c", source.command], { timeout: commandMs, maxBuffer: 1024 * 1024 });
+    const { stdout } = await run.catch((cause: unknown) => {
+      const said = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim().split("\n").at(-1) : "";
+      throw new PortolanError(`the command that should print it failed${said ? `: ${said}` : ""}`, [], cause);
+    });
+    return identityIn(stdout);
+  }
+  const read = (path: string) =>
+    readFile(path, "utf8").catch((cause: unknown) => {
+      throw new PortolanError(
+        `cannot read ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
+        [],
+        cause,
+      );
+    });
+  const [certificate, key, roots] = await Promise.all([source.certificate, source.key, source.roots].map(read));
+  return { certificate: certificate ?? "", key: key ?? "", roots: roots ?? "" };
+}
+
+async function write(folder: string, name: string, secret: object): Promise<void> {
+  const resource = { "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret", name, ...secret };
+  const text = JSON.stringify(resource);
+  const path = join(folder, leafPath("sds", name));
+  await mkdir(dirname(path), { recursive: true });
+  await replaceFile(path, `{"version_info":"${hashOf(text).slice(0, 32)}","resources":[\n${text}\n]}\n`, 0o600);
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  const texts = ["default", "ROOTCA"].map((name) => readFile(join(folder, leafPath("sds", name)), "utf8"));
+  return (await Promise.allSettled(texts)).every(({ status }) => status === "fulfilled");
+}
