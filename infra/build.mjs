@@ -1,4 +1,4 @@
-// Bundles the Lambda functions and the collector, each into a folder of its own: what is loaded at once, and beside it what is loaded when it is
+// Bundles the Lambda functions, the collector and the agent, each into a folder of its own: what is loaded at once, and beside it what is loaded when it is
 // needed (ways to find credentials, KMS, the compiler).
 
 import { rm } from "node:fs/promises";
@@ -26,6 +26,20 @@ export async function buildFunctions(outdir) {
  * @returns {Promise<string>} the folder, whose `index.mjs` takes the arguments of `portolan`
  */
 export const buildCollector = (outdir) => bundle(outdir, "collect", "collect.node.ts");
+
+/**
+ * The agent by itself, and the commands that a pod runs before it.
+ *
+ * @param {string} outdir
+ * @returns {Promise<string>} the folder, with `agent/index.mjs` and `commands/index.mjs`, which take the arguments of `portolan`
+ */
+export async function buildAgent(outdir) {
+  const folder = join(outdir, "agent");
+  await rm(folder, { recursive: true, force: true });
+  await bundle(folder, "agent", "agent.node.ts");
+  await bundle(folder, "commands", "agent-commands.node.ts");
+  return folder;
+}
 
 /**
  * @param {string} outdir
