@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { adsBench } from "./ads.bench.ts";
 import { compileBench } from "./compile.bench.ts";
+import { agentBench } from "./agent.bench.ts";
 import { configBench } from "./config.bench.ts";
 import { fleetBench } from "./fleet.bench.ts";
 import { frontBench } from "./front.bench.ts";
@@ -26,6 +27,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<voi
   ads: adsBench,
   sources: sourcesBench,
   switch: switchBench,
+  agent: agentBench,
 };
 
 const { values, positionals } = parseArgs({

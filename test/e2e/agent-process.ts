@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { envoyPath } from "./envoy.ts";
 
-const entry = new URL("../../functions/agent.node.ts", import.meta.url).pathname;
+const source = new URL("../../functions/agent.node.ts", import.meta.url).pathname;
 
 /** A `portolan agent` as a process of its own, with an Envoy that it runs. */
 export interface AgentProcess {
@@ -30,15 +30,21 @@ export interface AgentProcessOptions {
   readonly bootstrap: object;
   /** Kept for the next agent; a new one by default. */
   readonly folder?: string;
+  /** What is run; the source by default. */
+  readonly entry?: string;
   /** After `agent`. */
   readonly args: readonly string[];
-  readonly command?: (args: readonly string[]) => readonly [string, readonly string[]];
 }
 
 /** A folder for an agent. */
 export const agentFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "portolan-agent-"));
 
-export async function startAgent({ bootstrap, args, ...more }: AgentProcessOptions): Promise<AgentProcess> {
+export async function startAgent({
+  bootstrap,
+  args,
+  entry = source,
+  ...more
+}: AgentProcessOptions): Promise<AgentProcess> {
   const folder = more.folder ?? (await agentFolder());
   const file = join(folder, "given.json");
   await writeFile(file, JSON.stringify(bootstrap));
@@ -46,8 +52,7 @@ export async function startAgent({ bootstrap, args, ...more }: AgentProcessOptio
     ...[entry, "agent", "--bootstrap", file, "--dir", folder, "--envoy", envoyPath(), "--drain", "0"],
     ...[...args, "--", "--concurrency", "1"],
   ];
-  const [command, given] = more.command?.([process.execPath, ...words]) ?? [process.execPath, words];
-  const child = spawn(command, given, { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "ignore", "pipe"] });
   return { folder, pid: child.pid ?? 0, ...follow(child), ...envoyIn(folder) };
 }
 
