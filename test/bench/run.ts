@@ -1,8 +1,8 @@
 /** `npm run bench -- [names] [--services 100,1000] [--quick] [--json]`: runs benchmarks, prints tables. */
 import { parseArgs } from "node:util";
 import { adsBench } from "./ads.bench.ts";
-import { compileBench } from "./compile.bench.ts";
 import { agentBench } from "./agent.bench.ts";
+import { compileBench } from "./compile.bench.ts";
 import { configBench } from "./config.bench.ts";
 import { fleetBench } from "./fleet.bench.ts";
 import { frontBench } from "./front.bench.ts";
