@@ -7,7 +7,7 @@ folder=/var/lib/portolan-agent
 set -- --dir "$folder" "$@"
 gateway=
 [ "${PORTOLAN_GATEWAY:-false}" = true ] && gateway=--gateway
-node "$here/commands/index.mjs" bootstrap --kubernetes $gateway --files "$folder" \
+node "$here/commands/index.mjs" bootstrap --this-pod $gateway --files "$folder" \
   --certificates "${PORTOLAN_CERTIFICATES:-none}" --server "${PORTOLAN_SERVER:-http://127.0.0.1:8080}" \
   --readiness-port 15021 --prometheus-port 15090 --stats-tags --json > "$folder/bootstrap.json.new"
 mv "$folder/bootstrap.json.new" "$folder/bootstrap.json"

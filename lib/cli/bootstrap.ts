@@ -37,7 +37,7 @@ interface Options {
   readonly pollDelay?: number;
   readonly files?: string;
   readonly node?: string;
-  readonly kubernetes?: boolean;
+  readonly thisPod?: boolean;
   readonly gateway?: boolean;
   readonly podInfo: string;
   readonly ca: string;
@@ -77,9 +77,9 @@ export const registerBootstrap: Register = (program, terminal) => {
     .addOption(pollDelayOption())
     .option("--files <folder>", "clusters and listeners from the folder of `portolan agent`, instead of polls")
     .option("--node <file>", "the proxy whose node this JSON file has, instead of one in a folder")
-    .option("--kubernetes", "the proxy of the pod that this runs in, by the variables and files of the downward API")
-    .option("--gateway", "with --kubernetes: a gateway, and no sidecar")
-    .option("--pod-info <folder>", "with --kubernetes: where the files labels and annotations are", podInfoFolder)
+    .option("--this-pod", "the proxy of the pod that this runs in, by the variables and files of the downward API")
+    .option("--gateway", "with --this-pod: a gateway, and no sidecar")
+    .option("--pod-info <folder>", "with --this-pod: where the files labels and annotations are", podInfoFolder)
     .option("--ca <file>", "certificates that the front's is held against", systemRoots)
     .option("--certificate <file>", "the proxy's own certificate for the front; wants --key")
     .option("--key <file>", "its key")
@@ -111,8 +111,8 @@ export const registerBootstrap: Register = (program, terminal) => {
         throw new PortolanError("--token-file wants --out: the bootstrap comes with a second file");
       const tokenSecretFile = join(options.at ?? resolve(options.out ?? "."), tokenSecretName);
       const access = options.tokenFile === undefined ? {} : { tokenSecretFile };
-      const { server, adminPort, certificates, ads, files, ca, certificate, key } = options;
-      const { readinessPort, prometheusPort, statsTags, pollDelay: pollDelayMs } = options;
+      const { server, adminPort, certificates, ads, files, ca, certificate, key, pollDelay: pollDelayMs } = options;
+      const { readinessPort, prometheusPort, statsTags } = options;
       if ((certificate === undefined) !== (key === undefined))
         throw new PortolanError("--certificate and --key want each other");
       if (adminPort === 0 && (readinessPort ?? prometheusPort) !== undefined)
@@ -153,11 +153,11 @@ async function writeInto(folder: string, file: string, text: string): Promise<vo
  */
 async function proxyFor(
   node: string | undefined,
-  { dir, kube, json, node: file, kubernetes = false, gateway = false, podInfo }: Options,
+  { dir, kube, json, node: file, thisPod = false, gateway = false, podInfo }: Options,
   terminal: Terminal,
 ): Promise<BootstrapProxy | WorkloadProxy | undefined> {
   if (file !== undefined) return proxyInFile(file);
-  if (kubernetes) {
+  if (thisPod) {
     const environment = Object.fromEntries(
       Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     );
@@ -177,9 +177,8 @@ async function proxyFor(
   const found = proxies.find(({ proxy }) => proxy.id === node);
   if (found === undefined) {
     const known = proxies.map(({ proxy }) => proxy.id).join(", ");
-    throw new PortolanError(
-      `no workload ${node} with a proxy in ${kube === undefined ? dir : "the cluster"}; there are: ${known || "none"}`,
-    );
+    const where = kube === undefined ? dir : "the cluster";
+    throw new PortolanError(`no workload ${node} with a proxy in ${where}; there are: ${known || "none"}`);
   }
   if (found.proxy.addresses.includes(standInAddress)) {
     terminal.err(
