@@ -3,7 +3,7 @@ export const coreTypes = ["clusters", "endpoints", "listeners", "routes"] as con
 export type CoreType = (typeof coreTypes)[number];
 
 /** Those that few classes have; where none has any, a snapshot says nothing of them. */
-export const extraTypes = ["extension_configs"] as const;
+const extraTypes = ["extension_configs"] as const;
 export type ExtraType = (typeof extraTypes)[number];
 
 /** The types that a snapshot holds, by the last part of their REST path, in the order in which Envoy must learn them. */

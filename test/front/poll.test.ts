@@ -5,7 +5,7 @@ import type { FrontOptions } from "../../lib/front/front.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
-import { resourceTypes } from "../../lib/snapshot/resource-type.ts";
+import { coreTypes } from "../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";
@@ -73,7 +73,7 @@ describe("a poll", () => {
     expect(endpoints.resources).toMatchObject([{ name: "a" }]);
   });
 
-  it.each(resourceTypes)("gets 304 without a body when its version of %s is current", async (type) => {
+  it.each(coreTypes)("gets 304 without a body when its version of %s is current", async (type) => {
     const { poll } = await published();
     const names = type === "routes" ? ["80"] : type === "endpoints" ? ["a"] : undefined;
     const asked = names === undefined ? {} : { names };
