@@ -43,7 +43,7 @@ async function startLiveDev(kubeconfig: string, store: string) {
 describe.skipIf(!hasApiServer())(
   "the bookshop in a real API server, collected, compiled and served to a real Envoy",
   // Each test goes on from where the one before it ended.
-  { retry: 0 },
+  { retry: 0, timeout: 120_000 },
   () => {
     let server: ApiServer;
     let line: CutProxy;
