@@ -285,7 +285,7 @@ describe.skipIf(!hasApiServer())("the statuses that are written to a real API se
     );
     await eventually(
       async () => troubles.join(),
-      (text) => text.includes("1 statuses are refused; the API server answered"),
+      (text) => text.includes("statuses that are refused: 1; the first: the API server answered"),
       30_000,
     );
     ends.abort();

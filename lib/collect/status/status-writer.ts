@@ -111,7 +111,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
 
   function refusalText(): string {
     const [first] = refusals.values();
-    return first === undefined ? "" : `${refusals.size} statuses are refused; ${first}`;
+    return first === undefined ? "" : `statuses that are refused: ${refusals.size}; the first: ${first}`;
   }
 
   async function attempt(): Promise<boolean> {
