@@ -91,8 +91,8 @@ export interface SnapshotReader {
   textIfWhole(hash: string): Promise<string | undefined>;
 }
 
-/** Of a type that nothing was compiled of. */
-const noTree: LoadedTree = { version: "", segments: [], parts: [] };
+/** Of a type that nothing was compiled of. Its version is one that readers can compare, as those of all others are. */
+const noTree: LoadedTree = { version: hashOf(""), segments: [], parts: [] };
 
 /** All that a reader needs of a store. */
 export type BlobSource = Pick<ObjectStore, "get">;

@@ -32,6 +32,14 @@ const expectDelta = (answer: Delta | number): Delta => {
 };
 
 describe("POST /v3/delta:<type>", () => {
+  it("says of a type that nobody has anything of that it is current, so that a reader waits instead of asking again and again", async () => {
+    const test = testFront();
+    await test.publish(web({ routes: { "80": "a" } }));
+    const { system_version_info: version, resources } = expectDelta(await fetchDelta(test, "extension_configs"));
+    expect([version, resources]).toEqual([expect.stringMatching(/^\w{32}$/), []]);
+    expect(await fetchDelta(test, "extension_configs", { response_nonce: version })).toBe(304);
+  });
+
   it("sends everything to a reader who has nothing, by names only what it asks for", async () => {
     const test = testFront();
     await test.publish(web({ routes: { "80": "a", "8080": "b" } }));
