@@ -4,6 +4,7 @@ import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront } from "../lib/front/front.ts";
+import { sharedConfirmations, storeRecords } from "../lib/front/shared-confirmations.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
@@ -27,6 +28,9 @@ const front = createFront({
   // A function URL is open to the world: nobody is served before somebody has decided.
   authentication:
     PORTOLAN_AUTHENTICATION === "" ? undecidedAuthentication : readAuthentication(PORTOLAN_AUTHENTICATION),
+  ...(process.env.PORTOLAN_CONFIRMATIONS === "store"
+    ? { confirmations: sharedConfirmations(storeRecords(store), { onError: (cause) => console.error(String(cause)) }) }
+    : {}),
   // The bucket tells whoever compiles of a record; without the setting the function may write none.
   ...(process.env.PORTOLAN_WANTED === "true" ? { onWanted: () => {} } : {}),
   onError: (cause) => console.error(String(cause)),

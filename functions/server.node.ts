@@ -1,6 +1,5 @@
 /** The front on one machine: serves the snapshots in a folder or a bucket. docs/run-on-one-machine.md lists the variables. */
 import pino from "pino";
-import { postSigned, webhookSecret } from "../lib/cli/post-signed.ts";
 import { sourceAges } from "../lib/compile/collected/source-ages.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { frontApp } from "../lib/front/app.ts";
@@ -13,6 +12,7 @@ import { nodeCalls } from "../lib/front/node-calls.ts";
 import { recordedNodes } from "../lib/front/node-records.ts";
 import { listening, type RunningServer, serveHttp } from "../lib/front/node-server.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
+import { sharedConfirmations, storeRecords } from "../lib/front/shared-confirmations.ts";
 import { strangerRemedy } from "../lib/front/stranger-remedy.ts";
 import { limits } from "../lib/limits/limits.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
@@ -58,6 +58,9 @@ async function serve(): Promise<void> {
     onRefusal: (refusal) => log.warn(refusal, "a node refuses an answer"),
     onStranger: (stranger) =>
       log.warn({ ...stranger, remedy: strangerRemedy(stranger) }, "a node has no class of its own"),
+    ...(process.env.PORTOLAN_CONFIRMATIONS === "store"
+      ? { confirmations: sharedConfirmations(storeRecords(store), { onError: (cause) => log.error(cause) }) }
+      : {}),
     ...wantedFrom(process.env.PORTOLAN_COMPILE_URL),
     onError: (cause) => log.error(cause),
   });
@@ -94,13 +97,13 @@ async function serve(): Promise<void> {
   );
 }
 
-/** Whom to ask for classes that nodes want: a compile function, or nobody. @throws PortolanError without a secret for it */
+/** Whom to ask for classes that nodes want: a compile function, or nobody. What signs is loaded when somebody asks. */
 function wantedFrom(url = ""): { readonly onWanted?: () => Promise<void> } {
   if (url === "") return {};
-  const secret = webhookSecret();
   return {
     onWanted: async () => {
-      await postSigned(url, "/hooks/recompile", "", secret);
+      const { postSigned, webhookSecret } = await import("../lib/cli/post-signed.ts");
+      await postSigned(url, "/hooks/recompile", "", webhookSecret());
     },
   };
 }

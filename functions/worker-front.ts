@@ -6,6 +6,7 @@ import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront, type Front } from "../lib/front/front.ts";
 import { problem } from "../lib/front/responses.ts";
+import { cacheRecords, type EdgeCache, sharedConfirmations } from "../lib/front/shared-confirmations.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
@@ -60,6 +61,8 @@ function readable(make: () => App): App {
 
 function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
   const { AUTHENTICATION: setting = "", RECOMPILE: queue } = env;
+  // The runtime's own, which the types of browsers do not know.
+  const { default: edgeCache }: { readonly default?: EdgeCache } = Reflect.get(globalThis, "caches") ?? {};
   const store = r2Store(env.SNAPSHOTS, env.PREFIX);
   const secretStore = env.SECRETS === undefined ? store : r2Store(env.SECRETS, env.PREFIX);
   const front = createFront({
@@ -68,6 +71,13 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
     ...readTrusted(env.TRUSTED_KEYS, "TRUSTED_KEYS"),
     maxHoldMs: Number(env.MAX_HOLD_MS ?? 0),
     authentication: setting === "" ? undecidedAuthentication : readAuthentication(setting, { name: "AUTHENTICATION" }),
+    ...(edgeCache === undefined
+      ? {}
+      : {
+          confirmations: sharedConfirmations(cacheRecords(edgeCache), {
+            onError: (cause) => console.error(String(cause)),
+          }),
+        }),
     ...(queue === undefined ? {} : { onWanted: () => queue.send({ why: "a node wants a class" }) }),
     onError: (cause) => console.error(String(cause)),
     onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),

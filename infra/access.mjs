@@ -20,17 +20,18 @@ const listing = (/** @type {import("aws-cdk-lib/aws-s3").IBucket} */ bucket) =>
   new PolicyStatement({ effect: Effect.ALLOW, actions: ["s3:ListBucket"], resources: [bucket.bucketArn] });
 
 /**
- * The front reads what is published; secrets only where it serves them. It writes nothing but records of classes that nodes want, where
- * that is asked for.
+ * The front reads what is published; secrets only where it serves them. It writes nothing but records of what nodes want and have
+ * confirmed, where that is asked for.
  *
  * @param {import("aws-cdk-lib/aws-s3").IBucket} bucket
- * @param {{ secrets: boolean, wanted: boolean }} options
+ * @param {{ secrets: boolean, wanted: boolean, confirmations: boolean }} options
  */
-export function frontAccess(bucket, { secrets, wanted }) {
+export function frontAccess(bucket, { secrets, wanted, confirmations }) {
   return [
     onKeys(bucket, ["GetObject"], ["HEAD", "blobs/*", ...(secrets ? ["secrets/*"] : [])]),
     ...(wanted ? [onKeys(bucket, ["PutObject"], ["wanted/*"])] : []),
-    ...(secrets || wanted ? [listing(bucket)] : []),
+    ...(confirmations ? [onKeys(bucket, ["GetObject", "PutObject"], ["confirmed/*"])] : []),
+    ...(secrets || wanted || confirmations ? [listing(bucket)] : []),
   ];
 }
 

@@ -86,9 +86,11 @@ export class PortolanStack extends Stack {
       new CfnOutput(this, "SecretsKeySetting", { value: `aws-kms:${key.keyArn}` });
     }
     const servesSecrets = secretsKeys.length > 0;
+    const confirmations = props.frontSettings?.PORTOLAN_CONFIRMATIONS === "store";
     const wanted = props.frontSettings?.PORTOLAN_WANTED === "true";
     if (servesSecrets) front.addEnvironment("PORTOLAN_SECRETS_KEY", secretsKeys.join(" "));
-    for (const statement of frontAccess(bucket, { secrets: servesSecrets, wanted })) front.addToRolePolicy(statement);
+    for (const statement of frontAccess(bucket, { secrets: servesSecrets, wanted, confirmations }))
+      front.addToRolePolicy(statement);
 
     /**
      * @param {string} name

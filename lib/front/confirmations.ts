@@ -16,8 +16,10 @@ export interface Confirmations {
   asks(confirmer: Confirmer): () => void;
   /** To be told of the version that a poll for clusters brings. */
   told(confirmer: Confirmer, version: string): void;
-  /** undefined when it is not known, or cannot be: two Envoys say that they are this node. */
-  versionOf(confirmer: Confirmer): Promise<string | undefined>;
+  /** Whether a node has said last one of these versions; not where two Envoys say that they are this node. */
+  hasOneOf(confirmer: Confirmer, versions: readonly string[]): Promise<boolean>;
+  /** How often a poll that is held for a confirmation looks for it, since nobody wakes it; absent: whoever hears it does. */
+  readonly lookMs?: number;
   /** Grows whenever another version is confirmed. */
   count(confirmer: Confirmer): number;
   /** Calls when it grows. @returns ends it */
@@ -26,6 +28,7 @@ export interface Confirmations {
 
 interface Entry {
   version: string | undefined;
+  toldMs: number;
   count: number;
   /** Polls for clusters at this moment. An Envoy has one. */
   polls: number;
@@ -37,16 +40,35 @@ interface Entry {
 /** About 20 MB. Who asked longest ago is forgotten first. */
 const maxNodes = 50_000;
 
+/**
+ * How long what a poll has said counts once it is over: its node may say something else to another front since. Nothing is dropped so
+ * soon after a switch, so what was true then is still enough.
+ */
+export const factMs = 2_000;
+
 /** Longer than the polls of either of two Envoys are apart, held ones among them. */
 const doubtMs = 60_000;
 
 /** Confirmations in the memory of one process. */
-export function memoryConfirmations(now: () => number): Confirmations {
+export interface MemoryConfirmations extends Confirmations {
+  /** undefined when it is not known. */
+  versionOf(confirmer: Confirmer): string | undefined;
+  isDoubtful(confirmer: Confirmer): boolean;
+}
+
+export function memoryConfirmations(now: () => number): MemoryConfirmations {
   /** The one that was told of longest ago first. */
   const nodes = new Map<string, Entry>();
   const entryOf = (confirmer: Confirmer): Entry => {
     const key = keyOf(confirmer);
-    const entry = nodes.get(key) ?? { version: undefined, count: 0, polls: 0, doubtfulUntilMs: 0, watchers: new Set() };
+    const entry = nodes.get(key) ?? {
+      version: undefined,
+      toldMs: 0,
+      count: 0,
+      polls: 0,
+      doubtfulUntilMs: 0,
+      watchers: new Set(),
+    };
     nodes.delete(key);
     nodes.set(key, entry);
     for (const [oldest] of nodes) {
@@ -54,6 +76,10 @@ export function memoryConfirmations(now: () => number): Confirmations {
       nodes.delete(oldest);
     }
     return entry;
+  };
+  const isDoubtful = (confirmer: Confirmer): boolean => {
+    const { polls = 0, doubtfulUntilMs = 0 } = nodes.get(keyOf(confirmer)) ?? {};
+    return polls > 1 || doubtfulUntilMs > now();
   };
   return {
     asks(confirmer) {
@@ -66,16 +92,19 @@ export function memoryConfirmations(now: () => number): Confirmations {
     },
     told(confirmer, version) {
       const entry = entryOf(confirmer);
+      entry.toldMs = now();
       if (entry.version === version) return;
       entry.version = version;
       entry.count += 1;
       for (const call of [...entry.watchers]) call();
     },
-    async versionOf(confirmer) {
-      const entry = nodes.get(keyOf(confirmer));
-      if (entry === undefined || !isOneEnvoy(confirmer)) return undefined;
-      return entry.polls > 1 || entry.doubtfulUntilMs > now() ? undefined : entry.version;
+    async hasOneOf(confirmer, versions) {
+      const { version, toldMs = 0, polls = 0 } = nodes.get(keyOf(confirmer)) ?? {};
+      const isFresh = polls > 0 || now() - toldMs < factMs;
+      return isFresh && versions.includes(version ?? "") && isOneEnvoy(confirmer) && !isDoubtful(confirmer);
     },
+    versionOf: (confirmer) => nodes.get(keyOf(confirmer))?.version,
+    isDoubtful,
     count: (confirmer) => nodes.get(keyOf(confirmer))?.count ?? 0,
     watch(confirmer, call) {
       const { watchers } = entryOf(confirmer);
@@ -86,9 +115,9 @@ export function memoryConfirmations(now: () => number): Confirmations {
 }
 
 /** Only an id in Istio's form is one proxy's: any other may be in the bootstraps of many. */
-const isOneEnvoy = ({ nodeId }: Confirmer): boolean => parseNodeId(nodeId) !== undefined;
+export const isOneEnvoy = ({ nodeId }: Confirmer): boolean => parseNodeId(nodeId) !== undefined;
 
 /** What tells one confirmer from another. */
-function keyOf({ nodeId, caller }: Confirmer): string {
+export function keyOf({ nodeId, caller }: Confirmer): string {
   return `${caller.kind === "anyone" ? "" : caller.subject}\n${nodeId}`;
 }

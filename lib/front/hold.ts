@@ -40,7 +40,9 @@ export async function stillHolding(front: Front, state: string, waiting: Waiting
   const ended = confirmed === undefined ? gone : AbortSignal.any([news.signal, ...(gone ? [gone] : [])]);
   try {
     if (confirmed !== undefined && front.confirmations.count(confirmed.by) !== confirmed.count) return true;
-    const isChanged = await front.heads.waitForChange(state, leftMs, ended);
+    const { lookMs = leftMs } = confirmed === undefined ? {} : front.confirmations;
+    const isChanged = await front.heads.waitForChange(state, Math.min(leftMs, lookMs), ended);
+    if (!isChanged && lookMs < leftMs && gone?.aborted !== true && !front.heads.isClosed()) return true;
     return isChanged || (news.signal.aborted && gone?.aborted !== true);
   } finally {
     unwatch?.();

@@ -19,10 +19,7 @@ export function switchingOf(front: Front, { node, caller, shape }: PollingNode):
   return {
     shape,
     place: (loaded) => placeNode(front.reader, loaded, node, caller),
-    async hasClusters(versions) {
-      const has = await front.confirmations.versionOf({ nodeId: node.id, caller });
-      return has !== undefined && versions.some((version) => wireVersion(version) === has);
-    },
+    hasClusters: (versions) => front.confirmations.hasOneOf({ nodeId: node.id, caller }, versions.map(wireVersion)),
   };
 }
 

@@ -16,6 +16,12 @@ export const collectables: readonly Collectable[] = [
     stays: async () => () => false,
   },
   {
+    // What nodes have said of a switch, for other fronts: of use for seconds.
+    prefix: "confirmed/",
+    minAgeMs: 24 * 3_600_000,
+    stays: async () => () => false,
+  },
+  {
     prefix: headCopyPrefix,
     async stays(_kept, store) {
       const newest = new Set((await headCopyKeys(store)).slice(0, keptCopies));
