@@ -66,11 +66,17 @@ async function answer(
   const found = await front.authentication.identify({ header });
   const refusal = refusalOf(found, "node");
   if (refusal !== undefined || found.kind === "refused") return sendResponse(response, refusal);
+  // One for all that waits within the request, one after the other.
+  let gone: AbortSignal | undefined;
+  const signal = () => {
+    gone ??= goneSignal(response);
+    return gone;
+  };
   const answered = await answerCall(front, call, {
     caller: found.caller,
     body: (limits) => readIncoming(request, limits),
     patienceMs: Number(header(patienceHeader)) || 0,
-    signal: () => goneSignal(response),
+    signal,
   });
   switch (answered.kind) {
     case "unchanged":

@@ -123,6 +123,27 @@ describe("a call under /v3/, on Node", () => {
     await expect.poll(() => held).toBe(0);
   });
 
+  it("listens once for its end, however often it is woken", async () => {
+    const { server, publish } = await serve({ maxHoldMs: 60_000 });
+    const url = `${server.url}/v3/discovery:clusters`;
+    const { version_info: version } = JSON.parse(await (await fetch(url, { method: "POST", body })).text());
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => warnings.push(warning);
+    process.on("warning", warn);
+    const headers = { "x-envoy-expected-rq-timeout-ms": "60000" };
+    const held = fetch(url, { method: "POST", headers, body: pollBody("clusters", nodeOf("web"), { version }) });
+    await sleep(100);
+    const same = { clusters: { a: "1", b: "2" } };
+    for (let round = 0; round < 15; round += 1) {
+      await publish(worldOf({ web: { ...same, routes: { "80": String(round) } } }));
+      await sleep(20);
+    }
+    await publish(worldOf({ web: { clusters: { a: "2" } } }));
+    expect((await held).status).toBe(200);
+    process.off("warning", warn);
+    expect(warnings).toEqual([]);
+  });
+
   it("holds an answer once, however many do not take it", async () => {
     const { server, front } = await serve({ limits: { ...limits, answersBytes: 4_000_000, sharedBytes: 32_000_000 } });
     const { hostname, port } = new URL(server.url);
