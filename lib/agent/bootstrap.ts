@@ -132,12 +132,6 @@ export const fileResources = (folder: string) => ({
   ldsConfig: { pathConfigSource: { path: `${folder}/lds.json` }, resourceApiVersion: "V3" } as const,
 });
 
-/** Where an Envoy reads clusters and listeners from that an agent writes. */
-export const fileResources = (folder: string) => ({
-  cdsConfig: { pathConfigSource: { path: `${folder}/cds.json` }, resourceApiVersion: "V3" } as const,
-  ldsConfig: { pathConfigSource: { path: `${folder}/lds.json` }, resourceApiVersion: "V3" } as const,
-});
-
 /** A bootstrap for a stock Envoy, 1.36 or newer. */
 export function bootstrapOf(options: BootstrapOptions): BootstrapJson {
   const {
