@@ -49,7 +49,7 @@ export interface Agent {
 }
 
 /** How often Envoy's log is looked at when nothing else happens. */
-const logMs = 1_000;
+const logMs = 2_000;
 
 /** Until files are tried again that could not be written, or that Envoy did not answer for. */
 const retryMs = 5_000;

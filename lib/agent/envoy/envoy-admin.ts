@@ -1,4 +1,4 @@
-import { Agent, request } from "node:http";
+import { HttpAgent, httpRequest } from "../http.ts";
 
 /** The admin interface of an Envoy, as far as the agent asks. */
 export interface EnvoyAdmin {
@@ -22,12 +22,12 @@ const maxPageBytes = 64 * 1024 * 1024;
 
 /** @param address `host:port`, as Envoy writes it into the file of `--admin-address-path` */
 export function envoyAdmin(address: string): EnvoyAdmin {
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  const agent = new HttpAgent({ keepAlive: true, maxSockets: 4 });
   const base = new URL(`http://${address}`);
 
   const ask = (path: string, method: "GET" | "POST") =>
     new Promise<{ readonly status: number; readonly body: string } | undefined>((resolve) => {
-      const begun = request(new URL(path, base), { method, agent, timeout: timeoutMs }, (response) => {
+      const begun = httpRequest(new URL(path, base), { method, agent, timeout: timeoutMs }, (response) => {
         const chunks: Buffer[] = [];
         let bytes = 0;
         response.on("data", (chunk: Buffer) => {

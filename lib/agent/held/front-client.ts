@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { ClientRequest } from "node:http";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { HttpAgent, httpRequest } from "../http.ts";
 
 /** Where a front answers, and how it is asked. */
 export interface FrontAddress {
@@ -51,8 +51,10 @@ export function createFrontClient({ url, ...files }: FrontAddress): FrontClient 
   const base = new URL(url);
   const isTls = base.protocol === "https:";
   const options = { keepAlive: true, maxSockets: 8, maxFreeSockets: 8 };
+  // TLS is a few MB that a front without it does not take.
+  const https = isTls ? process.getBuiltinModule("node:https") : undefined;
   const plain = new HttpAgent(options);
-  const secure = new HttpsAgent(options);
+  const secure = https && new https.Agent(options);
   const contents = createFileReader();
 
   /** Of TLS; a connection that was opened with other files goes on until it is closed. */
@@ -83,14 +85,15 @@ export function createFrontClient({ url, ...files }: FrontAddress): FrontClient 
       };
       const shared = { method: body === undefined ? "GET" : "POST", headers, ...(signal && { signal }) };
       const target = new URL(base.pathname.replace(/\/$/, "") + path, base);
-      const begun = isTls
-        ? httpsRequest(target, { ...shared, ...(await credentials()), agent: secure })
-        : httpRequest(target, { ...shared, agent: plain });
+      const begun =
+        https === undefined
+          ? httpRequest(target, { ...shared, agent: plain })
+          : https.request(target, { ...shared, ...(await credentials()), agent: secure });
       return settle(begun, body, holdMs + answerMs);
     },
     close() {
       plain.destroy();
-      secure.destroy();
+      secure?.destroy();
     },
   };
 }
