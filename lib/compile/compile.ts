@@ -1,6 +1,8 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
+import { secretGrants } from "../mesh/gateway-api/secret-grants.ts";
+import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { ProxyViews } from "../mesh/views/views-of.ts";
@@ -26,6 +28,8 @@ import { joinParts } from "./join-parts.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 import { type Staged, unwatched } from "./telemetry/observer.ts";
+
+const grantKind = "ReferenceGrant.gateway.networking.k8s.io";
 
 /** Part of every root: another compiler may write other bytes for the same world. */
 const compilerVersion = "portolan 0.1.0";
@@ -61,6 +65,7 @@ export function compile(
     return compiled.value;
   };
   const classes = staged("generate", () => census.value.classes.map(classOf));
+  const granted = secretGrants(memo, { configs: configsByKind(world.configs, memo)(grantKind) });
   const told = mesh.value.statuses();
   const statuses = compiledStatuses(told, memo);
   say(statusDiagnostics(told, world, memo));
@@ -72,6 +77,7 @@ export function compile(
       nodes: census.value.nodes,
       diagnostics: sorted,
       ...(statuses.length === 0 ? {} : { statuses }),
+      ...(granted.length === 0 ? {} : { secretGrants: granted }),
       ...(world.legacyApi !== undefined ? { legacy: compileLegacy(legacyWorldOf(world, memo), [], memo) } : {}),
       sources,
       compiler: compilerVersion,

@@ -3,6 +3,8 @@ import { readSecretName } from "../secrets/secret-name.ts";
 import { secretTypeUrl } from "../secrets/tls-secret.ts";
 import { hashOf } from "../snapshot/blob.ts";
 import { labelsOf } from "../snapshot/classifier.ts";
+import type { SecretGrant } from "../snapshot/root.ts";
+import type { LoadedRoot } from "../snapshot/snapshot-reader.ts";
 import type { Asking } from "./asking.ts";
 import type { Caller } from "./auth/caller.ts";
 import { shown } from "./excess.ts";
@@ -48,8 +50,13 @@ async function answerRequest(front: Front, poll: Asking, request: PollRequest): 
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
     const placement = await front.place(served.loaded, node, poll.caller);
     if (placement.kind !== "placed") return refuseUnplaced(placement);
-    const named = served.loaded.classes.get(placement.classId)?.secrets ?? [];
-    const answer = await answerNow(front, poll.caller, named, name, request.version);
+    const answer = await answerNow(
+      front,
+      poll.caller,
+      secretsOf(served.loaded, placement.classId),
+      name,
+      request.version,
+    );
     const sliceEndMs = Math.min(untilMs, performance.now() + secretTtlMs);
     if (answer.kind !== "unchanged") return answer;
     // HEAD says nothing of secrets, so the store is asked again meanwhile.
@@ -65,11 +72,11 @@ async function answerRequest(front: Front, poll: Asking, request: PollRequest): 
 async function answerNow(
   front: Front,
   caller: Caller,
-  named: readonly string[],
+  secrets: SecretsOfClass,
   name: string,
   known: string | undefined,
 ): Promise<SecretAnswer> {
-  const found = await secretFor(front, caller, named, name);
+  const found = await secretFor(front, caller, secrets, name);
   if (found.kind === "refused") return found;
   const resources = JSON.stringify([found.resource]);
   const version = wireVersion(hashOf(resources));
@@ -82,15 +89,24 @@ async function answerNow(
 
 export type SecretFor = { readonly kind: "found"; readonly resource: object } | Refused;
 
-/**
- * A secret for whoever asks, over any transport.
- *
- * @param named by the resources of his class
- */
+/** What a root says of the secrets of a class. */
+export interface SecretsOfClass {
+  /** Named by its resources. */
+  readonly named: readonly string[];
+  /** What ReferenceGrants let gateways have of other namespaces. */
+  readonly grants: readonly SecretGrant[];
+}
+
+export const secretsOf = ({ root, classes }: LoadedRoot, classId: string): SecretsOfClass => ({
+  named: classes.get(classId)?.secrets ?? [],
+  grants: root.secretGrants ?? [],
+});
+
+/** A secret for whoever asks, over any transport. */
 export async function secretFor(
   front: Pick<Front, "secrets">,
   caller: Caller,
-  named: readonly string[],
+  { named, grants }: SecretsOfClass,
   name: string,
 ): Promise<SecretFor> {
   if (front.secrets === undefined) return refuse(404, "unknown-name", "no secrets are served here");
@@ -100,7 +116,12 @@ export async function secretFor(
   if (question === undefined || !named.includes(name))
     return refuse(404, "unknown-name", `nothing that the node is served names the secret ${shown(name)}`);
   const { namespace = caller.namespace } = question;
-  if (namespace !== caller.namespace)
+  const isGranted = (grant: SecretGrant): boolean =>
+    question.isOfGateway &&
+    grant.from === caller.namespace &&
+    grant.to === namespace &&
+    (grant.name === undefined || grant.name === question.name);
+  if (namespace !== caller.namespace && !grants.some(isGranted))
     return refuse(403, "forbidden", `${shown(name)} is in another namespace than ${caller.subject}`);
   const found = await findNow(front.secrets, namespace, question, name);
   if (found === "unreadable")

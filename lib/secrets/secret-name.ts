@@ -11,6 +11,8 @@ export interface SecretQuestion {
   readonly name: string;
   /** The CA of the secret, and not its key pair. */
   readonly ca: boolean;
+  /** Named as a Gateway of the Gateway API names it, which may be granted one of another namespace. */
+  readonly isOfGateway: boolean;
 }
 
 const caSuffix = "-cacert";
@@ -28,7 +30,12 @@ export function readSecretName(text: string): SecretQuestion | undefined {
   if (kind === "" || (kind === "kubernetes-gateway" && second === undefined)) return undefined;
   const name = second ?? first;
   const ca = name.endsWith(caSuffix) && name !== caSuffix;
-  return { namespace: second === undefined ? undefined : first, name: ca ? name.slice(0, -caSuffix.length) : name, ca };
+  return {
+    namespace: second === undefined ? undefined : first,
+    name: ca ? name.slice(0, -caSuffix.length) : name,
+    ca,
+    isOfGateway: kind === "kubernetes-gateway",
+  };
 }
 
 /** Name of a secret that holds nothing but the CA of another. */

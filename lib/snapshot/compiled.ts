@@ -3,6 +3,7 @@ import type { Blob } from "./blob.ts";
 import type { Classifier } from "./classifier.ts";
 import type { CompiledLegacy } from "./legacy/compiled-legacy.ts";
 import type { OfTypes, ResourceType, ShapeName } from "./resource-type.ts";
+import type { SecretGrant } from "./root.ts";
 
 /**
  * What the compiler hands to `publish`: every answer of every class, as text. Publishing costs what changed only if
@@ -17,6 +18,8 @@ export interface CompiledWorld {
   readonly diagnostics: readonly Diagnostic[];
   /** What is told to the objects that have a status, sorted by kind, namespace and name; absent where none has. */
   readonly statuses?: readonly CompiledStatus[];
+  /** Secrets of other namespaces that gateways may be given, sorted; absent where there are none. */
+  readonly secretGrants?: readonly SecretGrant[];
   /** Answers of the legacy v1 API; absent where nobody asks for them. */
   readonly legacy?: CompiledLegacy;
   /** The source shards behind it, sorted by name. */

@@ -16,6 +16,15 @@ export interface Root {
   readonly diagnostics: string;
   readonly legacy?: string;
   readonly statuses?: string;
+  readonly secretGrants?: readonly SecretGrant[];
+}
+
+/** Gateways of one namespace may be given a secret of another one. */
+export interface SecretGrant {
+  readonly from: string;
+  readonly to: string;
+  /** Absent: every secret of the namespace. */
+  readonly name?: string;
 }
 
 export interface ClassTable {

@@ -77,6 +77,24 @@ describe("POST /v3/discovery:secrets", () => {
     expect(answer.text).not.toContain("inline_bytes");
   });
 
+  it.each([
+    ["the very secret", [{ from: "default", to: "other", name: "shop" }], 200],
+    ["every secret of that namespace", [{ from: "default", to: "other" }], 200],
+    ["another secret", [{ from: "default", to: "other", name: "shop-2" }], 403],
+    ["gateways of another namespace", [{ from: "prod", to: "other", name: "shop" }], 403],
+    ["secrets of another namespace", [{ from: "default", to: "prod" }], 403],
+    ["nothing", [], 403],
+  ])("gives a gateway a secret of another namespace that a grant is about: %s", async (_what, secretGrants, status) => {
+    const { ask, publish } = await secretFront();
+    const names = ["kubernetes-gateway://other/shop", "kubernetes://other/shop"];
+    await publish({ ...worldNaming(...names), ...(secretGrants.length === 0 ? {} : { secretGrants }) });
+    const [granted, named] = [await ask(names[0] ?? ""), await ask(names[1] ?? "")];
+    expect(granted.status).toBe(status);
+    expect(granted.text.includes(btoa("another's"))).toBe(status === 200);
+    // A credential of an Istio Gateway or of a rule is never one of another namespace.
+    expect(named.status).toBe(403);
+  });
+
   it("gives a node of another class none of them", async () => {
     const { ask } = await secretFront();
     expect((await ask("kubernetes://shop", { node: nodeOf("plain") })).status).toBe(404);

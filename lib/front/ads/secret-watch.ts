@@ -3,7 +3,7 @@ import { SecretSchema } from "../../../gen/envoy/extensions/transport_sockets/tl
 import { hashOf } from "../../snapshot/blob.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
-import { secretFor } from "../secret-answer.ts";
+import { type SecretsOfClass, secretFor } from "../secret-answer.ts";
 import { wireVersion } from "../select-resources.ts";
 import type { StreamKind } from "./due.ts";
 import { type Asked, type SentAnswer, sent, type Watch } from "./watch.ts";
@@ -54,14 +54,14 @@ export interface SecretDue {
  */
 export async function dueSecrets(
   front: Pick<Front, "secrets">,
-  { kind, caller, named }: { readonly kind: StreamKind; readonly caller: Caller; readonly named: readonly string[] },
+  { kind, caller, secrets }: { readonly kind: StreamKind; readonly caller: Caller; readonly secrets: SecretsOfClass },
   { watch, told, isOwed }: SecretWatch,
 ): Promise<SecretDue | undefined> {
   const now = new Map(told);
   const changed: SecretDue["changed"][number][] = [];
   const missing: string[] = [];
   for (const name of namesOf(watch)) {
-    const found = await secretFor(front, caller, named, name);
+    const found = await secretFor(front, caller, secrets, name);
     if (found.kind === "refused" && found.status === 503) continue;
     const version = found.kind === "refused" ? isMissing : wireVersion(hashOf(JSON.stringify(found.resource)));
     if (told.get(name) === version) continue;

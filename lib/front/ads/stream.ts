@@ -8,6 +8,7 @@ import { connectErrorOf } from "../connect/connect-error.ts";
 import { type DeltaAnswer, deltaFor } from "../delta.ts";
 import type { Front, Served } from "../front.ts";
 import { refuseUnplaced } from "../outcome.ts";
+import { secretsOf } from "../secret-answer.ts";
 import { secretTtlMs } from "../secrets.ts";
 import { wireVersion } from "../select-resources.ts";
 import {
@@ -174,8 +175,8 @@ export async function* discoveryStream<M>(
       const served = await front.served({ nodeId: known.claims.id, labels: () => labelsOf(known.claims) }, switching);
       if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
       const force = await inForce(front, served, known, caller);
-      const named = force?.loaded.classes.get(force.classId)?.secrets ?? [];
-      const secret = known.secrets && force && (await dueSecrets(front, { kind, caller, named }, known.secrets));
+      const secrets = force && secretsOf(force.loaded, force.classId);
+      const secret = known.secrets && secrets && (await dueSecrets(front, { kind, caller, secrets }, known.secrets));
       if (reader !== known) continue;
       if (known.secrets !== undefined && force !== undefined && secret !== undefined) {
         nonces += 1;

@@ -37,6 +37,10 @@ const gatewayGroup = "gateway.networking.k8s.io";
 const referring: ReadonlySet<string> = new Set(
   ["Gateway", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "ListenerSet"].map((kind) => `${gatewayGroup}/${kind}`),
 );
+/** Whether a grant is to Gateways. */
+export const isOfGateways = ({ group, kind }: { readonly group: string; readonly kind: string }): boolean =>
+  group === gatewayGroup && (kind === "Gateway" || kind === "ListenerSet");
+
 const referred: ReadonlySet<string> = new Set([
   "/ConfigMap",
   "/Secret",

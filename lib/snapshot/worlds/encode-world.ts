@@ -103,6 +103,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
     diagnostics: diagnostics.hash,
     ...(legacy === undefined ? {} : { legacy: legacy.hash }),
     ...(statuses === undefined ? {} : { statuses: statuses.hash }),
+    ...(world.secretGrants === undefined ? {} : { secretGrants: world.secretGrants }),
   };
 
   return {

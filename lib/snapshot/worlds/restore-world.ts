@@ -72,6 +72,7 @@ export async function restoreWorld(
     nodes: await restoreNodes(reader, loaded, like),
     diagnostics: JSON.parse(await reader.text(root.diagnostics)),
     ...(root.statuses === undefined ? {} : { statuses: JSON.parse(await reader.text(root.statuses)) }),
+    ...(root.secretGrants === undefined ? {} : { secretGrants: root.secretGrants }),
     ...(legacy === undefined ? {} : { legacy }),
     sources: root.sources,
     compiler: root.compiler,
