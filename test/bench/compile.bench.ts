@@ -49,10 +49,11 @@ export async function compileBench({ report, services, quick }: BenchOptions): P
   for (const size of quick ? services.slice(0, 1) : services) {
     const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
     try {
-      const warm = rowsOf(size, join(folder, "v3"), ["bytes", "everything", "virtual-service", "endpoint"]);
+      const bytes = rowsOf(size, join(folder, "none"), ["bytes"]);
+      const warm = rowsOf(size, join(folder, "v3"), ["everything", "virtual-service", "endpoint"]);
       const cold = rowsOf(size, join(folder, "v3"), ["virtual-service-cold-process"]);
       const legacy = rowsOf(size, join(folder, "v1"), ["virtual-service-v1"]);
-      all.push(...medians([...warm, ...cold, ...legacy]));
+      all.push(...medians([...bytes, ...warm, ...cold, ...legacy]));
     } finally {
       rmSync(folder, { recursive: true });
     }
