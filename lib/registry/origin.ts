@@ -62,6 +62,8 @@ export interface Origin {
    * (`cluster 8d1f…`). Two that are known in different ways may be the same. Asked when all parts were told.
    */
   identity?(): string | undefined;
+  /** What could be read here and is not known to the origin, as of now: such parts are empty. For people. */
+  absent?(): readonly string[];
   /**
    * Tells everything, and then changes, until the signal says stop. Failures are told and retried with back-off; it rejects for
    * what no retry mends.

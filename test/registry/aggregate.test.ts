@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { createAggregate } from "../../lib/registry/aggregate.ts";
 import { createRegistryBuilder } from "../../lib/registry/build-registry.ts";
@@ -158,6 +158,31 @@ describe("the aggregate", () => {
     source.current = two;
     await failing.refresh();
     expect(aggregate.health()).toHaveLength(1);
+  });
+
+  it("follows the others while one cannot be read", async () => {
+    const sources = [new FakeSource<readonly KubernetesObject[]>(), new FakeSource<readonly KubernetesObject[]>()];
+    const [first, second] = sources;
+    const aggregate = createAggregate(sources.map((source, at) => cluster(at === 0 ? "one" : "two", source)));
+    const stop = new AbortController();
+    const running = aggregate.run(stop.signal);
+    const vips = () => [...(aggregate.service("cart.shop.svc.cluster.local")?.clusterVips ?? [])];
+    second?.say({ content: two, version: "1" });
+    second?.say({ failure: "unreachable" });
+    await vi.waitFor(() => expect(aggregate.health().map(({ code }) => code)).toContain("registry-stale"));
+    first?.say({ content: one, version: "1" });
+    first?.say({ content: [cart("10.0.0.2"), ...one.slice(1)], version: "2" });
+    await vi.waitFor(() =>
+      expect(vips()).toEqual([
+        ["one", ["10.0.0.2"]],
+        ["two", ["10.8.0.1"]],
+      ]),
+    );
+    expect(aggregate.health().map(({ code, origin }) => [code, origin.file])).toEqual([
+      ["registry-stale", "Kubernetes/two"],
+    ]);
+    stop.abort();
+    await running;
   });
 
   it("tells handlers what came, changed and went, when it already answers so, and marks failures while it runs", async () => {

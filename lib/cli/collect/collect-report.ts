@@ -9,6 +9,8 @@ import { printDiagnostics, type Terminal } from "../terminal.ts";
 /** Tells what a collector does: for people on standard error, or as JSON lines on standard output. */
 export interface CollectReport {
   following(origin: string): void;
+  /** What the origin does not know, when it was read as a whole. */
+  absent(names: readonly string[]): void;
   pushed(push: Push): void;
   /** A folder's files were pushed. */
   filled(version: string, files: number): void;
@@ -31,6 +33,11 @@ export function collectReport(terminal: Terminal, source: string, json: boolean)
     following(origin) {
       if (json) emit("following", { origin });
       else terminal.err(`${label("following")}${origin}`);
+    },
+    absent(names) {
+      if (names.length === 0) return;
+      if (json) emit("absent", { kinds: names });
+      else terminal.err(`${label("absent")}${source}: ${names.join(", ")}; looked for every minute`);
     },
     pushed({ version, changes, objects, sizeBytes }) {
       if (json) return emit("pushed", { version, changes, objects, sizeBytes });

@@ -54,6 +54,7 @@ export async function runCollector(
       observer.asked();
       if (options.compile && options.once !== true) compiling = compile().then(() => writer?.nudge());
     },
+    filled: () => report.absent(origin.absent?.() ?? []),
     troubled: report.troubled,
   });
   if (options.once === true) {

@@ -217,6 +217,7 @@ describe("a Kubernetes origin", () => {
       server.compact();
       await origin.until((one) => one.keys("Pod").join() === "Pod/shop/b,Pod/shop/c");
       expect(origin.told.filter((line) => line.startsWith("gone Pod"))).toEqual([]);
+      expect(origin.told.filter((line) => line.startsWith("whole Pod"))).toEqual(["whole Pod 2", "whole Pod 2"]);
       await origin.end();
     },
   );

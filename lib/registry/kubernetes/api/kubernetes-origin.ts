@@ -46,6 +46,13 @@ function keptOf(read: ReadKind, item: ApiItem): PackedObject {
   });
 }
 
+/** Kinds by name; all of a group as `*.gateway.networking.k8s.io`. */
+function namesOf(absent: ReadonlySet<ReadKind>, kinds: readonly ReadKind[]): readonly string[] {
+  const known = new Set(kinds.filter((kind) => !absent.has(kind)).map(({ group }) => group));
+  const names = [...absent].map((kind) => (known.has(kind.group) ? partOf(kind) : `*.${kind.group}`));
+  return [...new Set(names)].sort();
+}
+
 /** Seconds of a watch where kinds take turns. */
 const turnSeconds = 2;
 
@@ -58,10 +65,12 @@ const turnSeconds = 2;
 export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOptions): Origin {
   const { cluster, secretNames = false, pace = defaultPace, pageSize, listSize, quietMs, width } = options;
   const others = [...otherKinds, ...(secretNames ? [secrets] : [])];
+  const kinds = [...selectingKinds, ...others, pods];
   const lanes = width === undefined ? undefined : createLanes(width);
   const { watchSeconds = lanes === undefined ? undefined : turnSeconds } = options;
   const positions = new Map<string, string>();
   const spaces = discoveredNamespaces();
+  const absent = new Set<ReadKind>();
 
   /** A cluster is told from others by a namespace that nobody can make anew. */
   let clusterUid: string | undefined;
@@ -103,7 +112,12 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
         client,
         {
           part: partOf(read),
-          find: (stop) => find(read, stop),
+          find: async (stop) => {
+            const found = await find(read, stop);
+            if (found === undefined) absent.add(read);
+            else absent.delete(read);
+            return found;
+          },
           keyOf: (item) => keyOf(read, item),
           keep: (item) => (isRead(item) ? keep(read, item) : undefined),
           streaming,
@@ -143,8 +157,9 @@ export function kubernetesOrigin(client: ApiClient, options: KubernetesOriginOpt
 
   return {
     about: { kind: "kubernetes", cluster },
-    parts: [...selectingKinds, ...others, pods].map(partOf),
+    parts: kinds.map(partOf),
     identity: () => (clusterUid ? `cluster ${clusterUid}` : undefined),
+    absent: () => namesOf(absent, kinds),
     follow,
   };
 }
