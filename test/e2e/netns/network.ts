@@ -2,6 +2,12 @@
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 
+/** Istio's, whose own connections interception leaves alone. */
+const sidecarUser = "1337";
+
+/** Arguments of setpriv for what a sidecar runs. */
+export const asSidecar = ["--reuid", sidecarUser, "--regid", sidecarUser, "--clear-groups"] as const;
+
 /** Why there can be no namespaces here; undefined where there can. */
 export function withoutNamespaces(): string | undefined {
   if (process.platform !== "linux") return "not Linux";
@@ -22,6 +28,12 @@ export function withoutNamespaces(): string | undefined {
     execFileSync("ip", ["netns", "del", "portolan-try"], { stdio: "ignore" });
   } catch {
     return "no network namespaces may be made";
+  }
+  try {
+    // A sidecar is no root, and so is kept out of a checkout under a folder that only root may enter.
+    execFileSync("setpriv", [...asSidecar, process.execPath, "--version"], { stdio: "ignore" });
+  } catch {
+    return `the user ${sidecarUser} may not read ${process.execPath}`;
   }
   return undefined;
 }

@@ -12,7 +12,7 @@ import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 import { createAuthority, issueIdentity } from "../certificates.ts";
 import { envoyPath, eventually } from "../envoy.ts";
-import { type Network, openNetwork, type PodProgram, startIn, withoutNamespaces } from "./network.ts";
+import { asSidecar, type Network, openNetwork, type PodProgram, startIn, withoutNamespaces } from "./network.ts";
 
 const why = withoutNamespaces();
 if (why !== undefined)
@@ -63,7 +63,7 @@ describe.skipIf(why !== undefined)("two services with sidecars and agents, in ne
     const own = join(folder, pod);
     const identity = join(folder, "identities", pod);
     const agent = startIn(inPod(pod), "setpriv", [
-      ...["--reuid", "1337", "--regid", "1337", "--clear-groups", process.execPath],
+      ...[...asSidecar, process.execPath],
       ...[join(root, "functions/agent.node.ts"), "agent", "--bootstrap", join(own, "given.json"), "--dir", own],
       ...["--server", `http://${network.hubAddress}:${frontPort}`, "--envoy", envoyPath(), "--drain", "0"],
       ...["--certificate", join(identity, "cert.pem"), "--key", join(identity, "key.pem")],
