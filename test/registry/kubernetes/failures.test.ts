@@ -54,7 +54,10 @@ describe("a watch that ends without a word", () => {
     happens(server);
     const { version } = server.backup();
     let turns = 0;
-    await origin.until((one) => one.keys("Service").includes("Service/shop/b") && (turns += 1) > 20);
+    await origin.until((one) => {
+      if (one.keys("Service").includes("Service/shop/b")) turns += 1;
+      return turns > 20;
+    });
     const before = begun(server).length;
     server.disconnect("end");
     server.delete("Service", "shop/a");
