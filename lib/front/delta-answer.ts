@@ -3,7 +3,7 @@ import { labelsOf } from "../snapshot/classifier.ts";
 import { type ResourceType, type ShapeName, typeOfUrl, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { Asking } from "./asking.ts";
-import type { Caller } from "./auth/caller.ts";
+import { type Caller, misfit } from "./auth/caller.ts";
 import { type DeltaAnswer, deltaFor } from "./delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
@@ -37,8 +37,11 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
   const { request } = read;
   const type = poll.type ?? typeOfUrl(request.typeUrl ?? "");
   if (type === undefined) return refuse(400, "bad-request", "type_url names no type that is served here");
-  const untilMs = holdUntilMs(front, poll.patienceMs);
   const { node } = request;
+  // Before anything is remembered of the node: nobody says what another one has.
+  const reason = misfit(poll.caller, node);
+  if (reason !== undefined) return refuseUnplaced({ kind: "forbidden", reason });
+  const untilMs = holdUntilMs(front, poll.patienceMs);
   const by = { nodeId: node.id, caller: poll.caller };
   if (type === "clusters") front.confirmations.told(by, request.version ?? "");
   const who = { nodeId: node.id, type };

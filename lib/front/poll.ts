@@ -1,6 +1,7 @@
 import { labelsOf } from "../snapshot/classifier.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { Asking } from "./asking.ts";
+import { misfit } from "./auth/caller.ts";
 import type { Confirmer } from "./confirmations.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import { shown } from "./excess.ts";
@@ -36,6 +37,9 @@ interface Poll extends Asking {
 async function answerRequest(front: Front, poll: Poll, request: PollRequest): Promise<PollAnswer> {
   const problem = problemWith(request, poll.type);
   if (problem !== undefined) return refuse(400, "bad-request", problem);
+  // Before anything is remembered of the node: nobody says what another one has.
+  const reason = misfit(poll.caller, request.node);
+  if (reason !== undefined) return refuseUnplaced({ kind: "forbidden", reason });
   const by = { nodeId: request.node.id, caller: poll.caller };
   const leave = poll.type === "clusters" ? front.confirmations.asks(by) : undefined;
   try {
