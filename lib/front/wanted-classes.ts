@@ -20,9 +20,15 @@ export interface WantedOptions {
   readonly patienceMs?: number;
 }
 
+/** What became of a record: it is new, it was there, there is no room for it. */
+type Written = "new" | "there" | "none";
+
 /** Records of one who has proven who he is, and of all who have not. */
 const maxOfSubject = 8;
 const maxOfAnyone = 32;
+
+/** Who has no room left is not counted again for so long. */
+const fullMs = 30_000;
 
 const usualPatienceMs = 30_000;
 
@@ -35,8 +41,11 @@ const maxAsked = 2 * maxWanted;
  */
 export function createWantedClasses(options: WantedOptions): WantedClasses {
   const { store, now, trigger, onError, patienceMs = usualPatienceMs } = options;
-  /** By key, when it was first asked for here; Infinity: never to be written. */
+  /** By key, when it was first asked for here. */
   const asked = new Map<string, number>();
+  /** Whose records had no room, and when: a listing for each that is made up would have everybody else wait in line. */
+  const full = new Map<string, number>();
+  const isFull = (whose: string) => now() - (full.get(whose) ?? Number.NEGATIVE_INFINITY) < fullMs;
   /** One listing at a time: what it counts is what the next may add to. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -50,12 +59,22 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
     return true;
   }
 
-  async function write(key: string, whose: string, most: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
-    if (!(await hasRoom(whose, most))) return false;
+  async function write(key: string, whose: string, most: number, bytes: Uint8Array<ArrayBuffer>): Promise<Written> {
+    if (isFull(whose)) return "none";
+    if (!(await hasRoom(whose, most))) {
+      if (full.size >= maxAsked) full.clear();
+      full.set(whose, now());
+      return "none";
+    }
     const { kind } = await store.put(key, bytes, { ifNoneMatch: "*" });
-    // A record that nobody was told of is found by whoever compiles next.
-    if (kind === "stored") await trigger();
-    return true;
+    return kind === "stored" ? "new" : "there";
+  }
+
+  /** Whoever comes next does not wait for it. A record that nobody was told of is found by whoever compiles next. */
+  async function told(written: Promise<Written>): Promise<boolean> {
+    const record = await written;
+    if (record === "new") await trigger();
+    return record !== "none";
   }
 
   return {
@@ -67,12 +86,13 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
       const key = whose + record.name.slice(0, 32);
       const sinceMs = asked.get(key);
       if (sinceMs !== undefined) return now() - sinceMs < patienceMs;
+      if (isFull(whose)) return false;
       if (asked.size >= maxAsked) asked.clear();
       asked.set(key, now());
       const most = caller.kind === "node" ? maxOfSubject : maxOfAnyone;
       const written = last.then(() => write(key, whose, most, record.bytes));
       last = written.catch(() => {});
-      const isWritten = await written.catch((cause: unknown) => {
+      const isWritten = await told(written).catch((cause: unknown) => {
         onError(cause);
         return false;
       });
