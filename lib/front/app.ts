@@ -6,8 +6,9 @@ import { answerCall, failure, noSuchCall, patienceHeader, readCall } from "./dis
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
+import { noRoomForAnswer } from "./outcome.ts";
 import { createProof } from "./proof.ts";
-import { bodyResponse, problem, sentOnce } from "./responses.ts";
+import { bodyResponse, changedHeaders, problem, sentOnce } from "./responses.ts";
 
 /** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
 export function frontApp(front: Front): Hono {
@@ -47,8 +48,8 @@ export function frontApp(front: Front): Hono {
     const blob = await proof.blob(c.req.param("hash"));
     if (blob === undefined) return problem(404, "there is no such blob here");
     const leave = front.answers.tryEnter(blob.length);
-    if (leave === undefined) return problem(503, "too many answers are under way; try again");
-    return sentOnce(blob, { status: 200, headers: { "content-type": "application/json" } }, leave);
+    if (leave === undefined) return problem(503, noRoomForAnswer);
+    return sentOnce(blob, { status: 200, headers: changedHeaders(blob.length) }, leave);
   });
 
   app.get("/healthz", async (c) => {
@@ -70,8 +71,7 @@ export function frontApp(front: Front): Hono {
   app.get("/strangers", (c) => c.json({ strangers: front.strangers.standing() }));
 
   app.get("/status/nodes", async (c) => {
-    const { statusNodes } = front.limits;
-    const limit = Math.min(Math.max(Math.trunc(Number(c.req.query("limit") ?? statusNodes)) || 0, 0), statusNodes);
+    const limit = Math.min(Number(c.req.query("limit") ?? front.limits.statusNodes) || 0, front.limits.statusNodes);
     const report = await front.nodes.report?.({ part: c.req.query("node") ?? "", limit });
     return report === undefined ? problem(404, "no status of nodes is kept here") : c.json(report);
   });

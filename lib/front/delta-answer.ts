@@ -3,14 +3,14 @@ import { labelsOf } from "../snapshot/classifier.ts";
 import { type ResourceType, type ShapeName, typeOfUrl, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { Asking } from "./asking.ts";
-import { type Caller, misfit } from "./auth/caller.ts";
+import type { Caller } from "./auth/caller.ts";
 import { type DeltaAnswer, deltaFor } from "./delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import { shown } from "./excess.ts";
 import type { Front, Served } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
-import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
+import { noRoomForAnswer, type Refused, refuse, refuseMisfit, refuseUnplaced } from "./outcome.ts";
 import { placeNode } from "./place-node.ts";
 import { switchingOf } from "./polled-switch.ts";
 import { readRequest } from "./read-request.ts";
@@ -38,9 +38,8 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
   const type = poll.type ?? typeOfUrl(request.typeUrl ?? "");
   if (type === undefined) return refuse(400, "bad-request", "type_url names no type that is served here");
   const { node } = request;
-  // Before anything is remembered of the node: nobody says what another one has.
-  const reason = misfit(poll.caller, node);
-  if (reason !== undefined) return refuseUnplaced({ kind: "forbidden", reason });
+  const refused = refuseMisfit(poll.caller, node);
+  if (refused !== undefined) return refused;
   const untilMs = holdUntilMs(front, poll.patienceMs);
   const by = { nodeId: node.id, caller: poll.caller };
   if (type === "clusters") front.confirmations.told(by, request.version ?? "");
@@ -64,7 +63,7 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
     }
     if (delta.version !== request.version && !(await isOfLater(front, served, { ...poll, type }, request))) {
       const leave = front.answers.tryEnter(ownBytes(delta));
-      if (leave === undefined) return refuse(503, "busy", "too many answers are under way; try again");
+      if (leave === undefined) return refuse(503, "busy", noRoomForAnswer);
       return { kind: "changed", body: { ...(await deltaBody(front.reader, type, delta)), sent: leave } };
     }
     const confirmed = served.ahead.length > 0 ? { by, count } : undefined;

@@ -43,8 +43,7 @@ export function excessOfNode(claims: NodeClaims, bytes: number, limits: Limits):
 
 /** The beginning of a text, as a text of its own: a part of one keeps all of it in memory. */
 export function beginningOf(text: string, maxLength: number): string {
-  const bytes = new TextEncoder().encode(text.slice(0, maxLength));
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  return JSON.parse(JSON.stringify(text.slice(0, maxLength)));
 }
 
 const shownLength = 200;

@@ -1,13 +1,12 @@
 import { labelsOf } from "../snapshot/classifier.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import type { Asking } from "./asking.ts";
-import { misfit } from "./auth/caller.ts";
 import type { Confirmer } from "./confirmations.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import { shown } from "./excess.ts";
 import type { Front, Served } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
-import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
+import { type Refused, refuse, refuseMisfit, refuseUnplaced } from "./outcome.ts";
 import type { PollRequest } from "./poll-request.ts";
 import { selectionsAhead, switchingOf } from "./polled-switch.ts";
 import { readRequest } from "./read-request.ts";
@@ -37,9 +36,8 @@ interface Poll extends Asking {
 async function answerRequest(front: Front, poll: Poll, request: PollRequest): Promise<PollAnswer> {
   const problem = problemWith(request, poll.type);
   if (problem !== undefined) return refuse(400, "bad-request", problem);
-  // Before anything is remembered of the node: nobody says what another one has.
-  const reason = misfit(poll.caller, request.node);
-  if (reason !== undefined) return refuseUnplaced({ kind: "forbidden", reason });
+  const refused = refuseMisfit(poll.caller, request.node);
+  if (refused !== undefined) return refused;
   const by = { nodeId: request.node.id, caller: poll.caller };
   const leave = poll.type === "clusters" ? front.confirmations.asks(by) : undefined;
   try {

@@ -20,15 +20,12 @@ export interface WantedOptions {
   readonly patienceMs?: number;
 }
 
-/** What became of a record: it is new, it was there, there is no room for it. */
-type Written = "new" | "there" | "none";
+/** What became of a record; `none`: there is no room for it. */
+type Written = Awaited<ReturnType<ObjectStore["put"]>>["kind"] | "none";
 
 /** Records of one who has proven who he is, and of all who have not. */
 const maxOfSubject = 8;
 const maxOfAnyone = 32;
-
-/** Who has no room left is not counted again for so long. */
-const fullMs = 30_000;
 
 const usualPatienceMs = 30_000;
 
@@ -41,11 +38,10 @@ const maxAsked = 2 * maxWanted;
  */
 export function createWantedClasses(options: WantedOptions): WantedClasses {
   const { store, now, trigger, onError, patienceMs = usualPatienceMs } = options;
-  /** By key, when it was first asked for here. */
+  /** By key, when it was first asked for here; and by whose records had no room, when they had none. */
   const asked = new Map<string, number>();
-  /** Whose records had no room, and when: a listing for each that is made up would have everybody else wait in line. */
-  const full = new Map<string, number>();
-  const isFull = (whose: string) => now() - (full.get(whose) ?? Number.NEGATIVE_INFINITY) < fullMs;
+  /** Whoever has no room is not counted again for a while: a listing for each name made up would have everybody else wait in line. */
+  const isFull = (whose: string) => now() - (asked.get(whose) ?? -patienceMs) < patienceMs;
   /** One listing at a time: what it counts is what the next may add to. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -62,19 +58,10 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
   async function write(key: string, whose: string, most: number, bytes: Uint8Array<ArrayBuffer>): Promise<Written> {
     if (isFull(whose)) return "none";
     if (!(await hasRoom(whose, most))) {
-      if (full.size >= maxAsked) full.clear();
-      full.set(whose, now());
+      asked.set(whose, now());
       return "none";
     }
-    const { kind } = await store.put(key, bytes, { ifNoneMatch: "*" });
-    return kind === "stored" ? "new" : "there";
-  }
-
-  /** Whoever comes next does not wait for it. A record that nobody was told of is found by whoever compiles next. */
-  async function told(written: Promise<Written>): Promise<boolean> {
-    const record = await written;
-    if (record === "new") await trigger();
-    return record !== "none";
+    return (await store.put(key, bytes, { ifNoneMatch: "*" })).kind;
   }
 
   return {
@@ -92,7 +79,12 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
       const most = caller.kind === "node" ? maxOfSubject : maxOfAnyone;
       const written = last.then(() => write(key, whose, most, record.bytes));
       last = written.catch(() => {});
-      const isWritten = await told(written).catch((cause: unknown) => {
+      // Whoever comes next does not wait for it. A record that nobody was told of is found by whoever compiles next.
+      const told = written.then(async (record) => {
+        if (record === "stored") await trigger();
+        return record !== "none";
+      });
+      const isWritten = await told.catch((cause: unknown) => {
         onError(cause);
         return false;
       });
