@@ -6,8 +6,9 @@ import { answerCall, failure, noSuchCall, patienceHeader, readCall } from "./dis
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
+import { noRoomForAnswer } from "./outcome.ts";
 import { createProof } from "./proof.ts";
-import { bodyResponse, problem } from "./responses.ts";
+import { bodyResponse, changedHeaders, problem, sentOnce } from "./responses.ts";
 
 /** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
 export function frontApp(front: Front): Hono {
@@ -44,10 +45,11 @@ export function frontApp(front: Front): Hono {
   });
 
   app.get("/v3/blobs/:hash", async (c) => {
-    const text = await proof.blob(c.req.param("hash"));
-    return text === undefined
-      ? problem(404, "there is no such blob here")
-      : c.body(text, 200, { "content-type": "application/json" });
+    const blob = await proof.blob(c.req.param("hash"));
+    if (blob === undefined) return problem(404, "there is no such blob here");
+    const leave = front.answers.tryEnter(blob.length);
+    if (leave === undefined) return problem(503, noRoomForAnswer);
+    return sentOnce(blob, { status: 200, headers: changedHeaders(blob.length) }, leave);
   });
 
   app.get("/healthz", async (c) => {

@@ -1,3 +1,4 @@
+import { hashOf } from "../snapshot/blob.ts";
 import { parseNodeId } from "../snapshot/classifier.ts";
 import type { Caller } from "./auth/caller.ts";
 
@@ -40,6 +41,10 @@ interface Entry {
 /** About 20 MB. Who asked longest ago is forgotten first. */
 const maxNodes = 50_000;
 
+/** A node's id may have a kilobyte: of a longer key its hash is kept. A longer version is none that was served. */
+const maxKeyLength = 200;
+const maxVersionLength = 64;
+
 /**
  * How long what a poll has said counts once it is over: its node may say something else to another front since. Nothing is dropped so
  * soon after a switch, so what was true then is still enough.
@@ -60,7 +65,7 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
   /** The one that was told of longest ago first. */
   const nodes = new Map<string, Entry>();
   const entryOf = (confirmer: Confirmer): Entry => {
-    const key = keyOf(confirmer);
+    const key = shortKeyOf(confirmer);
     const entry = nodes.get(key) ?? {
       version: undefined,
       toldMs: 0,
@@ -78,7 +83,7 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
     return entry;
   };
   const isDoubtful = (confirmer: Confirmer): boolean => {
-    const { polls = 0, doubtfulUntilMs = 0 } = nodes.get(keyOf(confirmer)) ?? {};
+    const { polls = 0, doubtfulUntilMs = 0 } = nodes.get(shortKeyOf(confirmer)) ?? {};
     return polls > 1 || doubtfulUntilMs > now();
   };
   return {
@@ -90,7 +95,8 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
         entry.polls -= 1;
       };
     },
-    told(confirmer, version) {
+    told(confirmer, said) {
+      const version = said.length > maxVersionLength ? "" : said;
       const entry = entryOf(confirmer);
       entry.toldMs = now();
       if (entry.version === version) return;
@@ -99,13 +105,13 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
       for (const call of [...entry.watchers]) call();
     },
     async hasOneOf(confirmer, versions) {
-      const { version, toldMs = 0, polls = 0 } = nodes.get(keyOf(confirmer)) ?? {};
+      const { version, toldMs = 0, polls = 0 } = nodes.get(shortKeyOf(confirmer)) ?? {};
       const isFresh = polls > 0 || now() - toldMs < factMs;
       return isFresh && versions.includes(version ?? "") && isOneEnvoy(confirmer) && !isDoubtful(confirmer);
     },
-    versionOf: (confirmer) => nodes.get(keyOf(confirmer))?.version,
+    versionOf: (confirmer) => nodes.get(shortKeyOf(confirmer))?.version,
     isDoubtful,
-    count: (confirmer) => nodes.get(keyOf(confirmer))?.count ?? 0,
+    count: (confirmer) => nodes.get(shortKeyOf(confirmer))?.count ?? 0,
     watch(confirmer, call) {
       const { watchers } = entryOf(confirmer);
       watchers.add(call);
@@ -120,4 +126,9 @@ export const isOneEnvoy = ({ nodeId }: Confirmer): boolean => parseNodeId(nodeId
 /** What tells one confirmer from another. */
 export function keyOf({ nodeId, caller }: Confirmer): string {
   return `${caller.kind === "anyone" ? "" : caller.subject}\n${nodeId}`;
+}
+
+function shortKeyOf(confirmer: Confirmer): string {
+  const key = keyOf(confirmer);
+  return key.length > maxKeyLength ? hashOf(key) : key;
 }

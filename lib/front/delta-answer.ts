@@ -10,7 +10,7 @@ import type { ChunkedBody } from "./discovery-body.ts";
 import { shown } from "./excess.ts";
 import type { Front, Served } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
-import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
+import { noRoomForAnswer, type Refused, refuse, refuseMisfit, refuseUnplaced } from "./outcome.ts";
 import { placeNode } from "./place-node.ts";
 import { switchingOf } from "./polled-switch.ts";
 import { readRequest } from "./read-request.ts";
@@ -37,8 +37,10 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
   const { request } = read;
   const type = poll.type ?? typeOfUrl(request.typeUrl ?? "");
   if (type === undefined) return refuse(400, "bad-request", "type_url names no type that is served here");
-  const untilMs = holdUntilMs(front, poll.patienceMs);
   const { node } = request;
+  const refused = refuseMisfit(poll.caller, node);
+  if (refused !== undefined) return refused;
+  const untilMs = holdUntilMs(front, poll.patienceMs);
   const by = { nodeId: node.id, caller: poll.caller };
   if (type === "clusters") front.confirmations.told(by, request.version ?? "");
   const who = { nodeId: node.id, type };
@@ -61,7 +63,7 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
     }
     if (delta.version !== request.version && !(await isOfLater(front, served, { ...poll, type }, request))) {
       const leave = front.answers.tryEnter(ownBytes(delta));
-      if (leave === undefined) return refuse(503, "busy", "too many answers are under way; try again");
+      if (leave === undefined) return refuse(503, "busy", noRoomForAnswer);
       return { kind: "changed", body: { ...(await deltaBody(front.reader, type, delta)), sent: leave } };
     }
     const confirmed = served.ahead.length > 0 ? { by, count } : undefined;

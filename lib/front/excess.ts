@@ -41,6 +41,11 @@ export function excessOfNode(claims: NodeClaims, bytes: number, limits: Limits):
   return `node has more than ${limits.nodeBytes} bytes beside its extensions`;
 }
 
+/** The beginning of a text, as a text of its own: a part of one keeps all of it in memory. */
+export function beginningOf(text: string, maxLength: number): string {
+  return JSON.parse(JSON.stringify(text.slice(0, maxLength)));
+}
+
 const shownLength = 200;
 
 /** What was sent, as an error message repeats it: not more of it than tells what is meant. */

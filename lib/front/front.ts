@@ -12,7 +12,7 @@ import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../s
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createSaidRefusals, type SaidRefusals } from "./ads/said-refusals.ts";
 import { type Authentication, noAuthentication } from "./auth/authentication.ts";
-import type { Caller } from "./auth/caller.ts";
+import { type Caller, completed } from "./auth/caller.ts";
 import { type Confirmations, memoryConfirmations } from "./confirmations.ts";
 import { shown } from "./excess.ts";
 import { type ExplainedRefusal, explainRefusal } from "./explain-refusal.ts";
@@ -203,7 +203,11 @@ export function createFront(options: FrontOptions): Front {
     },
     async place(loaded, claims, caller) {
       const placement = places.of(loaded, claims, caller) ?? (await places.find(loaded, claims, caller));
-      if (wanted !== undefined && isWanting(placement) && (await wanted.want(loaded.classifier, claims, caller))) {
+      if (
+        wanted !== undefined &&
+        isWanting(placement) &&
+        (await wanted.want(loaded.classifier, completed(caller, claims), caller))
+      ) {
         return { kind: "pending", reason: `the class of node "${shown(claims.id)}" is being compiled` };
       }
       strangers.placed(claims.id, placement);

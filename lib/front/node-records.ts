@@ -93,7 +93,8 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
         return [];
       });
       const asked = joined([versions.standing(), ...others]).filter(({ node }) => node.includes(part));
-      return { nodes: asked.slice(0, limit), more: Math.max(asked.length - limit, 0) };
+      const most = Math.max(Math.trunc(limit), 0);
+      return { nodes: asked.slice(0, most), more: Math.max(asked.length - most, 0) };
     },
     write,
     async close() {

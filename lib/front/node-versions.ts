@@ -50,11 +50,10 @@ export function createNodeVersions(
   }
 
   function keep(nodeId: string, entry: Entry, key: string, resource: NodeResource): void {
-    const isNew = !entry.resources.has(key);
-    if (isNew && entry.resources.size >= maxResources) return;
+    const before = entry.resources.get(key);
+    if (before === undefined && entry.resources.size >= maxResources) return;
     entry.resources.set(key, resource);
-    if (!isNew) return;
-    const cost = resourceBytes + 4 * key.length;
+    const cost = costOf(key, resource) - (before === undefined ? 0 : costOf(key, before));
     entry.bytes += cost;
     bytes += cost;
     onChange(nodeId);
@@ -83,7 +82,6 @@ export function createNodeVersions(
       if (before?.version === version && before.transport === transport) return;
       const resource = { type, ...(name === "" ? {} : { name }), version, since: timeOf(seenMs), transport };
       keep(nodeId, entry, key, resource);
-      if (before !== undefined) onChange(nodeId);
     },
     refused({ nodeId, type, name, refused, sinceMs }) {
       const entry = nodes.get(nodeId);
@@ -101,6 +99,9 @@ export function createNodeVersions(
     },
   };
 }
+
+/** What a node says that it has may be any text. */
+const costOf = (key: string, { version }: NodeResource): number => resourceBytes + 4 * key.length + 2 * version.length;
 
 const keyOf = (type: string, name: string): string => `${type} ${name}`;
 const timeOf = (ms: number): string => new Date(ms).toISOString();

@@ -1,3 +1,5 @@
+import type { NodeClaims } from "../snapshot/classifier.ts";
+import { type Caller, misfit } from "./auth/caller.ts";
 import type { Outcome } from "./metrics.ts";
 import type { Placement } from "./place-node.ts";
 
@@ -23,3 +25,11 @@ export const refuseUnplaced = ({ kind, reason }: Exclude<Placement, { readonly k
     : kind === "pending"
       ? refuse(503, "pending", reason)
       : refuse(404, "unknown-node", reason);
+
+/** To be asked before anything is remembered of a node: nobody says what another one has. @returns undefined for whoever may be it */
+export function refuseMisfit(caller: Caller, claims: NodeClaims): Refused | undefined {
+  const reason = misfit(caller, claims);
+  return reason === undefined ? undefined : refuse(403, "forbidden", reason);
+}
+
+export const noRoomForAnswer = "too many answers are under way; try again";

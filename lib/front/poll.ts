@@ -6,7 +6,7 @@ import type { ChunkedBody } from "./discovery-body.ts";
 import { shown } from "./excess.ts";
 import type { Front, Served } from "./front.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
-import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
+import { type Refused, refuse, refuseMisfit, refuseUnplaced } from "./outcome.ts";
 import type { PollRequest } from "./poll-request.ts";
 import { selectionsAhead, switchingOf } from "./polled-switch.ts";
 import { readRequest } from "./read-request.ts";
@@ -36,6 +36,8 @@ interface Poll extends Asking {
 async function answerRequest(front: Front, poll: Poll, request: PollRequest): Promise<PollAnswer> {
   const problem = problemWith(request, poll.type);
   if (problem !== undefined) return refuse(400, "bad-request", problem);
+  const refused = refuseMisfit(poll.caller, request.node);
+  if (refused !== undefined) return refused;
   const by = { nodeId: request.node.id, caller: poll.caller };
   const leave = poll.type === "clusters" ? front.confirmations.asks(by) : undefined;
   try {

@@ -43,6 +43,8 @@ export function createStrangerWatch(
 
   return {
     placed(id, placement) {
+      // Whoever may not be the node says nothing of it.
+      if (placement.kind === "forbidden") return;
       if (strangers.size === 0 && placement.kind === "placed" && placement.byDefault === undefined) return;
       const nodeId = shown(id);
       const before = strangers.get(nodeId);

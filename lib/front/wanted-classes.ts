@@ -20,6 +20,9 @@ export interface WantedOptions {
   readonly patienceMs?: number;
 }
 
+/** What became of a record; `none`: there is no room for it. */
+type Written = Awaited<ReturnType<ObjectStore["put"]>>["kind"] | "none";
+
 /** Records of one who has proven who he is, and of all who have not. */
 const maxOfSubject = 8;
 const maxOfAnyone = 32;
@@ -35,8 +38,10 @@ const maxAsked = 2 * maxWanted;
  */
 export function createWantedClasses(options: WantedOptions): WantedClasses {
   const { store, now, trigger, onError, patienceMs = usualPatienceMs } = options;
-  /** By key, when it was first asked for here; Infinity: never to be written. */
+  /** By key, when it was first asked for here; and by whose records had no room, when they had none. */
   const asked = new Map<string, number>();
+  /** Whoever has no room is not counted again for a while: a listing for each name made up would have everybody else wait in line. */
+  const isFull = (whose: string) => now() - (asked.get(whose) ?? -patienceMs) < patienceMs;
   /** One listing at a time: what it counts is what the next may add to. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -50,12 +55,13 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
     return true;
   }
 
-  async function write(key: string, whose: string, most: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
-    if (!(await hasRoom(whose, most))) return false;
-    const { kind } = await store.put(key, bytes, { ifNoneMatch: "*" });
-    // A record that nobody was told of is found by whoever compiles next.
-    if (kind === "stored") await trigger();
-    return true;
+  async function write(key: string, whose: string, most: number, bytes: Uint8Array<ArrayBuffer>): Promise<Written> {
+    if (isFull(whose)) return "none";
+    if (!(await hasRoom(whose, most))) {
+      asked.set(whose, now());
+      return "none";
+    }
+    return (await store.put(key, bytes, { ifNoneMatch: "*" })).kind;
   }
 
   return {
@@ -67,12 +73,18 @@ export function createWantedClasses(options: WantedOptions): WantedClasses {
       const key = whose + record.name.slice(0, 32);
       const sinceMs = asked.get(key);
       if (sinceMs !== undefined) return now() - sinceMs < patienceMs;
+      if (isFull(whose)) return false;
       if (asked.size >= maxAsked) asked.clear();
       asked.set(key, now());
       const most = caller.kind === "node" ? maxOfSubject : maxOfAnyone;
       const written = last.then(() => write(key, whose, most, record.bytes));
       last = written.catch(() => {});
-      const isWritten = await written.catch((cause: unknown) => {
+      // Whoever comes next does not wait for it. A record that nobody was told of is found by whoever compiles next.
+      const told = written.then(async (record) => {
+        if (record === "stored") await trigger();
+        return record !== "none";
+      });
+      const isWritten = await told.catch((cause: unknown) => {
         onError(cause);
         return false;
       });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { type RecordedNodes, recordedNodes } from "../../lib/front/node-records.ts";
+import { createNodeVersions } from "../../lib/front/node-versions.ts";
 import type { NodeReport } from "../../lib/front/node-watch.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -50,6 +51,25 @@ const everything = { part: "", limit: 1_000 };
 const web = { nodeId: "web", type: "clusters", name: "" } as const;
 
 describe("what nodes have", () => {
+  it("is forgotten by what it takes, versions of any length among it", () => {
+    const versions = createNodeVersions(now, () => {}, { statusBytes: 100_000, refusalMs: 1_000_000 });
+    for (let i = 0; i < 200; i += 1) {
+      const who = { ...web, nodeId: `web-${i}` };
+      versions.has(who, "1", "poll");
+      versions.has(who, "x".repeat(1_000), "poll");
+    }
+    const standing = versions.standing();
+    expect(standing.length).toBeLessThan(50);
+    expect(standing.at(-1)?.node).toBe("web-199");
+    for (let i = 0; i < 200; i += 1) versions.has({ ...web, nodeId: "web-199" }, `${i}`, "poll");
+    expect(versions.standing()).toHaveLength(standing.length);
+  });
+
+  it.each(["-1", "0.5", "none"])("is nothing at a limit of %s", async (limit) => {
+    const { request } = testFront({ nodes: nodesOf(memoryStore(), undefined), now });
+    expect(await (await request(`/status/nodes?limit=${limit}`)).json()).toEqual({ nodes: [], more: 0 });
+  });
+
   it("is what they say in their polls, since they said it first, until they say another", async () => {
     const nodes = nodesOf(memoryStore(), undefined);
     const { poll, publish, request } = testFront({ nodes, now });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { memoryConfirmations } from "../../lib/front/confirmations.ts";
 import { type NodeClaims, project } from "../../lib/snapshot/classifier.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";
@@ -37,5 +38,53 @@ describe("the class of a node", () => {
     expect((await ask("open")).content).toBe("no policy");
     expect(await ask("guarded", first.version)).toEqual({ version: first.version, content: "unchanged" });
     expect((await ask("guarded", "of another time")).content).toBe("DENY and STRICT");
+  });
+});
+
+describe("what is remembered of a pod", () => {
+  const podOf = (pod: string) =>
+    ({ kind: "node", subject: "system:serviceaccount:default:web", namespace: "default", pod }) as const;
+  const { id: nodeId } = nodeOf("victim");
+
+  async function pods() {
+    const confirmations = memoryConfirmations(Date.now);
+    const refused: string[] = [];
+    const test = testFront({
+      confirmations,
+      onRefusal: (refusal) => refused.push(refusal.nodeId),
+      authentication: {
+        description: "",
+        identify: async ({ header }) => ({ kind: "identified", caller: podOf(header("x-pod") ?? "") }),
+      },
+    });
+    await test.publish(worldOf({ victim: { clusters: { a: "1" } } }));
+    const ask = async (pod: string, path: string, more: object = {}) => {
+      const body = JSON.stringify({ node: nodeOf("victim"), ...more });
+      return (await test.request(path, { method: "POST", body, headers: { "x-pod": pod } })).status;
+    };
+    return { confirmations, refused, ask, front: test.front };
+  }
+
+  it.each([
+    ["a poll", "/v3/discovery:clusters", { version_info: "v2" }],
+    ["a delta request", "/v3/delta:clusters", { response_nonce: "v2" }],
+  ])("is not what another one of its account says in %s", async (_what, path, more) => {
+    const { confirmations, ask } = await pods();
+    expect(await ask("other", path, more)).toBe(403);
+    expect(confirmations.versionOf({ nodeId, caller: podOf("other") })).toBeUndefined();
+    expect(await ask("victim", path, more)).toBe(200);
+    expect(confirmations.versionOf({ nodeId, caller: podOf("victim") })).toBe("v2");
+  });
+
+  it("is no refusal that another one makes up, nor one that it hides", async () => {
+    const { refused, ask, front } = await pods();
+    const path = "/v3/discovery:clusters";
+    await ask("victim", path);
+    for (let i = 0; i < 3; i += 1) expect(await ask("other", path)).toBe(403);
+    expect(refused).toEqual([]);
+    for (let i = 0; i < 3; i += 1) await ask("victim", path);
+    expect(await ask("other", path, { version_info: "v2" })).toBe(403);
+    expect(refused).toEqual([nodeId]);
+    expect(await front.explainRefusals()).toHaveLength(1);
   });
 });

@@ -81,6 +81,16 @@ describe("records of what nodes have confirmed", () => {
 });
 
 describe("what a node has confirmed", () => {
+  it("is kept of ids and versions as long as requests let them be, in little room", async () => {
+    const memory = memoryConfirmations(() => 1_000_000);
+    const long = (pod: string) => ({ nodeId: nodeId.replace("web-0", pod + "x".repeat(900)), caller: proven });
+    memory.told(long("a"), "v2");
+    memory.told(long("b"), "v".repeat(1_000));
+    expect(await memory.hasOneOf(long("a"), ["v2"])).toBe(true);
+    expect(await memory.hasOneOf(long("c"), ["v2"])).toBe(false);
+    expect(memory.versionOf(long("b"))).toBe("");
+  });
+
   it("counts for as long as the poll that says it is held, and a moment longer", async () => {
     let nowMs = 1_000_000;
     const memory = memoryConfirmations(() => nowMs);

@@ -43,6 +43,13 @@ describe("nodes without a class of their own", () => {
     expect(standing()).toEqual([]);
   });
 
+  it("are not forgotten for what somebody says under their id who may not", () => {
+    const { strangers, standing } = watch();
+    strangers.placed("a", unknown);
+    strangers.placed("a", { kind: "forbidden", reason: "it is somebody else" });
+    expect(standing()).toEqual(["a"]);
+  });
+
   it("fill neither memory nor a log with ids that somebody makes up", () => {
     const { strangers, told, standing } = watch();
     for (let i = 0; i < 5_000; i += 1) strangers.placed(`made-up-${i}-${"x".repeat(100_000)}`, unknown);

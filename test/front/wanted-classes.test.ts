@@ -4,6 +4,9 @@ import { createWantedClasses } from "../../lib/front/wanted-classes.ts";
 import type { Classifier, NodeClaims } from "../../lib/snapshot/classifier.ts";
 import { wantedPrefix, wantedRecord } from "../../lib/snapshot/wanted.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
+import { worldOf } from "../snapshot/worlds.ts";
+import { nodeOf, pollBody, testFront } from "./fixtures.ts";
 
 const classifier: Classifier = {
   attributes: ["clusterId", "families", "metadata:HTTP10", "namespace", "type"],
@@ -112,6 +115,42 @@ describe("a node that wants a class", () => {
     expect((await keys()).length).toBe(32 + 1 + 8);
   });
 
+  it("does not have the store listed for every name that is made up, nor others wait for that", async () => {
+    const memory = memoryStore();
+    let listings = 0;
+    const store: ObjectStore = {
+      ...memory,
+      list(prefix) {
+        listings += 1;
+        return memory.list(prefix);
+      },
+    };
+    const { want, told } = wantedIn(store);
+    const claims = Array.from({ length: 500 }, (_, i) => node(`n${i}`, { app: `a${i}` }));
+    await Promise.all(claims.map((claim) => want(claim)));
+    for (const claim of claims) await want({ ...claim, metadata: { ...claim.metadata, HTTP10: "1" } });
+    expect(listings).toBe(33);
+    expect(await want(node("web-0"), proven("web"))).toBe(true);
+    told.nowMs += 31_000;
+    await want(node("later", { app: "later" }));
+    expect(listings).toBe(35);
+  });
+
+  it("does not wait for a compile that somebody else has asked for", async () => {
+    let asked = 0;
+    const { want } = createWantedClasses({
+      store: memoryStore(),
+      now: () => 1_000_000,
+      trigger: () => {
+        asked += 1;
+        return asked === 1 ? new Promise(() => {}) : undefined;
+      },
+      onError: () => {},
+    });
+    void want(classifier, node("web-0", { app: "web" }), anyone);
+    expect(await want(classifier, node("cart-0", { app: "cart" }), anyone)).toBe(true);
+  });
+
   it("is nobody who reads for others", async () => {
     const { want, keys } = wantedIn();
     expect(await want(node("web-0"), { kind: "operator", subject: "me" })).toBe(false);
@@ -126,5 +165,24 @@ describe("a node that wants a class", () => {
       false,
       { compiles: 0, errors: 1 },
     ]);
+  });
+
+  it("has one compiled for the account that it has proven, where it names none", async () => {
+    const caller: Caller = { kind: "node", subject: "web", namespace: "default", serviceAccount: "web" };
+    const { poll, publish, store } = testFront({
+      onWanted: () => {},
+      authentication: { description: "", identify: async () => ({ kind: "identified", caller }) },
+    });
+    const world = worldOf({ web: { clusters: { a: "1" } } });
+    const attributes = ["metadata:SERVICE_ACCOUNT", "namespace", "type"];
+    await publish({ ...world, classifier: { ...world.classifier, attributes }, nodes: [] });
+    expect((await poll("clusters", pollBody("clusters", nodeOf("web")))).status).toBe(503);
+    for await (const { key } of store.list(wantedPrefix)) {
+      const found = await store.get(key);
+      const record = found.kind === "found" ? JSON.parse(new TextDecoder().decode(found.bytes)) : undefined;
+      expect(record).toMatchObject({ metadata: { SERVICE_ACCOUNT: "web" } });
+      return;
+    }
+    expect.fail("no record");
   });
 });

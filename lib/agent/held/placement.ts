@@ -27,9 +27,13 @@ export async function classesFor(
     ...(nodeId === undefined ? [claims.id, claims.cluster] : [nodeId.name, nodeId.address]),
     ...(account === "" ? [] : [accountKey(account, name)]),
   ].filter((key) => key !== "");
-  const fallback = defaultKey(claims);
+  const projected = projection === undefined ? undefined : own(classifier.classes, projection);
+  // A front may know of an account that the node does not name; else whoever has a class of his own gets no default.
+  const isSure = account !== "" || !classifier.attributes.includes(`metadata:${accountMember}`);
+  const hasOwn = isSure && projected !== undefined && classes.has(projected);
+  const fallback = hasOwn ? undefined : defaultKey(claims);
   const found = [
-    projection === undefined ? undefined : own(classifier.classes, projection),
+    projected,
     ...(await Promise.all(keys.map((key) => reader.nodeClass(root, key)))),
     fallback === undefined ? undefined : own(classifier.defaults, fallback),
   ];

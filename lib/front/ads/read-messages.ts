@@ -29,28 +29,37 @@ export async function* messagesOf(
 ): AsyncGenerator<Uint8Array> {
   const head = new Uint8Array(headBytes);
   let read = 0;
+  /** Of the message that is coming: it grows with what came, not with what was announced. */
   let message: Uint8Array | undefined;
+  let length = 0;
   let share = pool.open(giveWay);
   try {
     for await (const chunk of chunks) {
-      for (let at = 0; at < chunk.length || (message !== undefined && read === headBytes + message.length); ) {
+      for (let at = 0; at < chunk.length || (message !== undefined && read === headBytes + length); ) {
         if (message === undefined) {
           const part = chunk.subarray(at, at + headBytes - read);
           head.set(part, read);
           [read, at] = [read + part.length, at + part.length];
           if (read < headBytes) break;
-          const length = new DataView(head.buffer).getUint32(1);
+          length = new DataView(head.buffer).getUint32(1);
           if (length > maxBytes)
             throw new ConnectError(`a message is larger than ${maxBytes} bytes`, Code.ResourceExhausted);
-          if (!share.take(length)) return giveWay();
-          message = new Uint8Array(length);
+          message = new Uint8Array(0);
           continue;
         }
         const done = read - headBytes;
-        const part = chunk.subarray(at, at + message.length - done);
+        const part = chunk.subarray(at, at + length - done);
+        const end = done + part.length;
+        if (end > message.length) {
+          const larger = Math.min(Math.max(end, 2 * message.length), length);
+          if (!share.take(larger - message.length)) return giveWay();
+          const grown = new Uint8Array(larger);
+          grown.set(message.subarray(0, done));
+          message = grown;
+        }
         message.set(part, done);
         [read, at] = [read + part.length, at + part.length];
-        if (read < headBytes + message.length) break;
+        if (read < headBytes + length) break;
         yield (head[0] ?? 0) === compressed ? await unpacked(message, encoding, maxBytes) : message;
         [read, message] = [0, undefined];
         share.close();

@@ -1,5 +1,6 @@
 import type { Limits } from "../../limits/limits.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { beginningOf } from "../excess.ts";
 import { type ExplainedRefusal, ifThere, type Suspect } from "../explain-refusal.ts";
 import type { Refusal } from "../refusals.ts";
 import { findResource } from "../select-resources.ts";
@@ -64,7 +65,7 @@ export function createSaidRefusals(
       const key = keyOf(who);
       const before = kept.get(key)?.refusal;
       forget(key);
-      const error = words.slice(0, maxWords);
+      const error = beginningOf(words, maxWords);
       const resources = names.slice(0, maxResources);
       const { version: refused, kept: keeps, classId, root } = answer;
       const sinceMs = before?.refused === refused ? before.sinceMs : now();

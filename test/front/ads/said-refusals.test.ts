@@ -1,0 +1,29 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, it } from "vitest";
+import { createSaidRefusals } from "../../../lib/front/ads/said-refusals.ts";
+import { limits } from "../../../lib/limits/limits.ts";
+import { testFront } from "../fixtures.ts";
+
+setFlagsFromString("--expose-gc");
+const collect: () => void = runInNewContext("gc");
+
+function heldBytes(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+describe("what nodes say that they do not take", () => {
+  it("takes no more memory than is kept of it, however much they say", async () => {
+    const said = createSaidRefusals(testFront().front.reader, Date.now, () => {}, limits);
+    const before = heldBytes();
+    for (let i = 0; i < 100; i += 1) {
+      const answer = { kept: undefined, version: "v2", classId: "web", root: "r" };
+      const { words }: { readonly words: string } = JSON.parse(`{"words":"${"x".repeat(1_000_000)}"}`);
+      said.refused({ nodeId: `web-${i}`, type: "secrets" }, { answer, names: [], error: words });
+    }
+    expect(heldBytes() - before).toBeLessThan(20_000_000);
+    const [last] = await said.explained();
+    expect(last?.error).toBe("x".repeat(2_000));
+  });
+});
