@@ -19,6 +19,7 @@ import type { ResourceType } from "../snapshot/resource-type.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
+import type { Reader } from "../xds/descriptors.ts";
 import { generateFromViews } from "../xds/generate.ts";
 import { allShared, type ClassResources, noResources, type Resource } from "../xds/resource.ts";
 import { pollShape } from "../xds/shape.ts";
@@ -109,13 +110,13 @@ const compiledClass = step(
   ({ id, kind, resources, certificates, withBinary, pollDelayMs }: ClassInputs, memo: Memo): Stage<CompiledClass> => {
     if (kind === "grpc") {
       // A program asks over streams, for certificates its bootstrap: its answers have one shape.
-      const { value: only, diagnostics } = encodeShape(resources, withBinary, memo);
+      const { value: only, diagnostics } = encodeShape(resources, kind, withBinary, memo);
       return { value: { id, stream: only, poll: only }, diagnostics };
     }
     const streamed =
       certificates === "sds" ? resources : withCertificateFiles(resources, defaultCertificateFiles, memo);
-    const stream = encodeShape(streamed, withBinary, memo);
-    const poll = encodeShape(pollShape(streamed, memo, { pollDelayMs }), withBinary, memo);
+    const stream = encodeShape(streamed, kind, withBinary, memo);
+    const poll = encodeShape(pollShape(streamed, memo, { pollDelayMs }), kind, withBinary, memo);
     return {
       value: { id, stream: stream.value, poll: poll.value },
       diagnostics: [...stream.diagnostics, ...poll.diagnostics],
@@ -123,12 +124,12 @@ const compiledClass = step(
   },
 );
 
-function encodeShape(resources: ClassResources, withBinary: boolean, memo: Memo): Stage<CompiledShape> {
+function encodeShape(resources: ClassResources, reader: Reader, withBinary: boolean, memo: Memo): Stage<CompiledShape> {
   const diagnostics: Diagnostic[] = [];
   const encode = (type: ResourceType): CompiledList => {
     const { shared: inCommon, own: besides } = resources[type] ?? allShared(noResources);
-    const shared = encodedList(memo, { type, resources: inCommon, withBinary });
-    const own = encodedList(memo, { type, resources: besides, withBinary });
+    const shared = encodedList(memo, { type, resources: inCommon, reader, withBinary });
+    const own = encodedList(memo, { type, resources: besides, reader, withBinary });
     diagnostics.push(...shared.diagnostics, ...own.diagnostics);
     return joinParts(memo, { shared: shared.value, own: own.value });
   };
@@ -144,22 +145,23 @@ function encodeShape(resources: ClassResources, withBinary: boolean, memo: Memo)
 
 interface EncodeInputs {
   readonly type: ResourceType;
+  readonly reader: Reader;
   readonly withBinary: boolean;
 }
 
 /** A resource that Envoy's descriptors refuse is left out and reported: it would cost its neighbours the whole answer. */
 const encodedList = step(
   "encoded resources of a type",
-  { type: "value", resources: "identity", withBinary: "value" },
+  { type: "value", resources: "identity", reader: "value", withBinary: "value" },
   (
-    { type, resources, withBinary }: EncodeInputs & { readonly resources: readonly Resource[] },
+    { type, resources, reader, withBinary }: EncodeInputs & { readonly resources: readonly Resource[] },
     memo: Memo,
   ): Stage<readonly CompiledResource[]> => {
     const value: CompiledResource[] = [];
     const diagnostics: Diagnostic[] = [];
     for (const resource of resources) {
       // By the resource as a whole: a thousand classes share nearly all of theirs, so one look-up has to do.
-      const encoded = checkedAndEncoded(memo, { type, resource, withBinary });
+      const encoded = checkedAndEncoded(memo, { type, resource, reader, withBinary });
       if (encoded.kind === "accepted") value.push(encoded.compiled);
       else diagnostics.push(encoded.diagnostic);
     }
@@ -173,9 +175,9 @@ type Encoded =
 
 const checkedAndEncoded = step(
   "checked and encoded resource",
-  { type: "value", resource: "identity", withBinary: "value" },
-  ({ type, resource, withBinary }: EncodeInputs & { readonly resource: Resource }, memo: Memo): Encoded => {
-    const diagnostic = checked(memo, { type, ...resource });
+  { type: "value", resource: "identity", reader: "value", withBinary: "value" },
+  ({ type, resource, reader, withBinary }: EncodeInputs & { readonly resource: Resource }, memo: Memo): Encoded => {
+    const diagnostic = checked(memo, { type, reader, ...resource });
     return diagnostic === undefined
       ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
       : { kind: "refused", diagnostic };
@@ -185,7 +187,7 @@ const checkedAndEncoded = step(
 /** By the message, its name and its origin: a diagnostic says the latter two. */
 const checked = step(
   "checked resource",
-  { type: "value", json: "identity", name: "value", from: "elements" },
-  ({ type, ...resource }: Resource & { readonly type: ResourceType }, memo: Memo) =>
-    checkByElements(type, resource, memo),
+  { type: "value", reader: "value", json: "identity", name: "value", from: "elements" },
+  ({ type, reader, ...resource }: Resource & Pick<EncodeInputs, "type" | "reader">, memo: Memo) =>
+    checkByElements(type, resource, memo, reader),
 );

@@ -78,14 +78,21 @@ export function canonicalMessage<Desc extends DescMessage>(
   }
 }
 
-/** Why Envoy would refuse a resource for its form, or undefined. Types that we do not carry are taken on trust. */
-export function checkResource(type: ResourceType, resource: Resource): Diagnostic | undefined {
+/** Who reads a resource: Envoy holds it against the constraints of its protos, a gRPC program against rules of its own. */
+export type Reader = "envoy" | "grpc";
+
+/** Why its reader would refuse a resource for its form, or undefined. Types that we do not carry are taken on trust. */
+export function checkResource(
+  type: ResourceType,
+  resource: Resource,
+  reader: Reader = "envoy",
+): Diagnostic | undefined {
   // Generated resources are plain JSON by their types; a copy would cost more than the check.
   const json = resource.json as JsonValue;
   const schema = schemas[type];
   // Unknown types are rare: they are looked for only when something is wrong.
   const misread = hasForm(schema, json) ? undefined : refusal(schema, json) && refusal(schema, hideUnknown(json, []));
-  const reason = misread ?? brokenRule(schema, json);
+  const reason = misread ?? (reader === "envoy" ? brokenRule(schema, json) : undefined);
   if (reason === undefined) return undefined;
   const key: ConfigKey = resource.from[0] ?? { group: "", kind: "", name: resource.name, namespace: "" };
   return {
