@@ -77,7 +77,7 @@ describe("portolan dev", () => {
     expect(await poll("envoy-of-mine")).toBe(404);
     expect(await poll("envoy-of-mine")).toBe(404);
     await says(/^unknown {3}node "envoy-of-mine" is not known[^\n]*\n {10}hint: start it with what/m);
-    expect(told.match(/envoy-of-mine/g)).toHaveLength(1);
+    expect(told.match(/^unknown .*envoy-of-mine/gm)).toHaveLength(1);
     expect(await status()).toMatch(/^unknown +node "envoy-of-mine"/m);
   });
 

@@ -118,10 +118,10 @@ describe("a secret store", () => {
 
 describe("readSecretName", () => {
   it.each([
-    ["kubernetes://shop", { namespace: undefined, name: "shop", ca: false }],
-    ["kubernetes://shop-cacert", { namespace: undefined, name: "shop", ca: true }],
-    ["kubernetes://ns/shop", { namespace: "ns", name: "shop", ca: false }],
-    ["kubernetes-gateway://ns/shop-cacert", { namespace: "ns", name: "shop", ca: true }],
+    ["kubernetes://shop", { namespace: undefined, name: "shop", ca: false, isOfGateway: false }],
+    ["kubernetes://shop-cacert", { namespace: undefined, name: "shop", ca: true, isOfGateway: false }],
+    ["kubernetes://ns/shop", { namespace: "ns", name: "shop", ca: false, isOfGateway: false }],
+    ["kubernetes-gateway://ns/shop-cacert", { namespace: "ns", name: "shop", ca: true, isOfGateway: true }],
     ["kubernetes-gateway://shop", undefined],
     ["kubernetes://../shop", undefined],
     ["kubernetes://a/b/c", undefined],
