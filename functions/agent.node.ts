@@ -1,5 +1,5 @@
 /** `portolan agent` alone: what runs beside an Envoy. It loads no compiler; docs/agent.md says how to start it. */
-import { registerAgent } from "../lib/cli/agent.ts";
+import { registerAgent } from "../lib/cli/proxy/agent.ts";
 import { runCommands } from "../lib/cli/run-commands.ts";
 import { processTerminal } from "../lib/cli/terminal.ts";
 

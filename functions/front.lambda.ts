@@ -4,7 +4,7 @@ import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront } from "../lib/front/front.ts";
-import { sharedConfirmations, storeRecords } from "../lib/front/shared-confirmations.ts";
+import { sharedConfirmations, storeRecords } from "../lib/front/heads/shared-confirmations.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";

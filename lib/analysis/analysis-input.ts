@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { type Diagnostic, kindText, type Origin } from "../config/diagnostic.ts";
+import type { ParsedObject } from "../config/documents/parse.ts";
 import { groupVersion } from "../config/group-version.ts";
 import type { DestinationRule } from "../config/kinds/destination-rule.ts";
 import type { Gateway } from "../config/kinds/gateway.ts";
@@ -9,7 +10,6 @@ import type { ServiceEntry } from "../config/kinds/service-entry.ts";
 import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import { templateKinds, templateOf } from "../config/kubernetes/pod-template.ts";
 import type { Labels } from "../config/labels.ts";
-import type { ParsedObject } from "../config/parse.ts";
 import { fieldsOf, listOf, stringsOf, textOf } from "../config/untyped.ts";
 import { type KnownHosts, knownHosts, type OtherHost } from "./known-hosts.ts";
 

@@ -1,9 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import type { Config } from "../config/config.ts";
+import type { ParsedObject } from "../config/documents/parse.ts";
 import { hostsOverlap } from "../config/host-name.ts";
 import type { Gateway, Server } from "../config/kinds/gateway.ts";
 import { isSubset, type Labels } from "../config/labels.ts";
-import type { ParsedObject } from "../config/parse.ts";
 import { fieldsOf } from "../config/untyped.ts";
 import type { Analysis } from "./analysis-input.ts";
 import { type Analyzer, found, notFound } from "./analyzer.ts";

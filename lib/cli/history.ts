@@ -1,4 +1,4 @@
-import { showWrites, type WritesOptions } from "./config-history.ts";
+import { showWrites, type WritesOptions } from "./config/config-history.ts";
 import { storeOption } from "./named-store.ts";
 import { wholeNumber } from "./numbers.ts";
 import { showPublications } from "./snapshots/history.ts";

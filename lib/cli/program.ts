@@ -1,23 +1,23 @@
 import type { Command } from "commander";
-import { registerAgent } from "./agent.ts";
-import { registerBootstrap } from "./bootstrap.ts";
-import { registerBootstrapV1 } from "./bootstrap-v1.ts";
 import { registerCollect } from "./collect/commands.ts";
-import { registerAnalyze } from "./config-analyze.ts";
-import { registerDelete } from "./config-delete.ts";
-import { registerDescribe } from "./config-describe.ts";
-import { registerGet } from "./config-get.ts";
-import { registerValidate } from "./config-validate.ts";
-import { registerApply, registerCreate, registerReplace } from "./config-write.ts";
-import { registerDev } from "./dev.ts";
+import { registerAnalyze } from "./config/config-analyze.ts";
+import { registerDelete } from "./config/config-delete.ts";
+import { registerDescribe } from "./config/config-describe.ts";
+import { registerGet } from "./config/config-get.ts";
+import { registerValidate } from "./config/config-validate.ts";
+import { registerApply, registerCreate, registerReplace } from "./config/config-write.ts";
+import { registerDev } from "./dev/dev.ts";
 import { registerHistory } from "./history.ts";
-import { registerIntercept } from "./intercept.ts";
-import { registerKeys } from "./keys.ts";
+import { registerAgent } from "./proxy/agent.ts";
+import { registerBootstrap } from "./proxy/bootstrap.ts";
+import { registerBootstrapV1 } from "./proxy/bootstrap-v1.ts";
+import { registerIntercept } from "./proxy/intercept.ts";
 import { programOf, runCommands } from "./run-commands.ts";
-import { registerSecret } from "./secret.ts";
+import { registerKeys } from "./secrets/keys.ts";
+import { registerSecret } from "./secrets/secret.ts";
+import { registerToken } from "./secrets/token.ts";
 import { registerSnapshots } from "./snapshots/commands.ts";
 import type { Register, Terminal } from "./terminal.ts";
-import { registerToken } from "./token.ts";
 
 /** In the order of the help. */
 const commands: readonly Register[] = [

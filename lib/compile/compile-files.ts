@@ -1,6 +1,6 @@
 import type { Stage } from "../config/diagnostic.ts";
-import type { LoadedDirectory, SourceFile } from "../config/directory.ts";
-import { emptyFolder, type FolderState, folderOf, readAgain, wholeFolder } from "../config/last-valid.ts";
+import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts";
+import { emptyFolder, type FolderState, folderOf, readAgain, wholeFolder } from "../config/folder/last-valid.ts";
 import { createMemo, type Memo } from "../mesh/memo/memo.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";

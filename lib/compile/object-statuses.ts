@@ -1,7 +1,7 @@
 import { keyOf } from "../config/config.ts";
 import { type Diagnostic, keyText } from "../config/diagnostic.ts";
-import type { LoadedDirectory } from "../config/directory.ts";
 import { at, warning } from "../config/finding.ts";
+import type { LoadedDirectory } from "../config/folder/directory.ts";
 import { fieldsOf, isFields, listOf, textOf } from "../config/untyped.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { meshController } from "../mesh/gateway-api/controllers.ts";

@@ -1,5 +1,5 @@
 import { keyText } from "../config/diagnostic.ts";
-import { type LoadedDirectory, readFiles, type SourceFile } from "../config/directory.ts";
+import { type LoadedDirectory, readFiles, type SourceFile } from "../config/folder/directory.ts";
 import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createCollectedReader } from "./collected/collected-shard.ts";

@@ -1,6 +1,6 @@
 import { sha256 } from "../config/canonical-json.ts";
 import { PortolanError } from "../config/diagnostic.ts";
-import type { SourceFile } from "../config/directory.ts";
+import type { SourceFile } from "../config/folder/directory.ts";
 import {
   type FolderFile,
   type FolderTexts,
@@ -9,8 +9,8 @@ import {
   type KeptText,
   readAgain,
   textsOf,
-} from "../config/last-valid.ts";
-import { secretsInFiles } from "../config/secrets-in-files.ts";
+} from "../config/folder/last-valid.ts";
+import { secretsInFiles } from "../config/secrets/secrets-in-files.ts";
 import { rescue } from "../snapshot/upkeep/gc-ledger.ts";
 import { inParallel } from "../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";

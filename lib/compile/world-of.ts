@@ -1,5 +1,5 @@
 import type { Stage } from "../config/diagnostic.ts";
-import type { LoadedDirectory } from "../config/directory.ts";
+import type { LoadedDirectory } from "../config/folder/directory.ts";
 import { defaultGatewayApiSettings, type GatewayApiSettings } from "../config/gateway-api/gateway-api-settings.ts";
 import type { FormName } from "../mesh/forms.ts";
 import { type Credentials, credentialsOf, isCredential, noCredentials } from "../mesh/gateway-api/credentials.ts";

@@ -1,5 +1,5 @@
-import { readFiles } from "../config/directory.ts";
-import { readFolder, watchFolder } from "../config/folder.ts";
+import { readFiles } from "../config/folder/directory.ts";
+import { readFolder, watchFolder } from "../config/folder/folder.ts";
 import type { ReadOptions } from "../config/read-config.ts";
 import { createSnapshotCache, type SnapshotCache } from "./snapshot-cache.ts";
 

@@ -1,4 +1,4 @@
-import type { SourceFile } from "../config/directory.ts";
+import type { SourceFile } from "../config/folder/directory.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import type { LedgerStore } from "./ledger/ledger-port.ts";
 

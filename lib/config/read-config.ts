@@ -1,13 +1,13 @@
 import { type Config, type ConfigMeta, defaultCreationTimeMs } from "./config.ts";
 import type { Diagnostic, Origin, Stage } from "./diagnostic.ts";
+import { locateAll } from "./documents/locate.ts";
+import { fromOldSpelling } from "./documents/old-spelling.ts";
+import type { ParsedObject, SourceOf } from "./documents/parse.ts";
 import { at, type Finding, info, warning } from "./finding.ts";
 import { groupVersion } from "./group-version.ts";
 import { schemaOf } from "./kind-registry.ts";
 import type { KindSchema } from "./kind-schema.ts";
 import { structureFindings } from "./kubernetes/structure.ts";
-import { locateAll } from "./locate.ts";
-import { fromOldSpelling } from "./old-spelling.ts";
-import type { ParsedObject, SourceOf } from "./parse.ts";
 import { metadataRules } from "./rules/metadata.ts";
 
 export interface ReadOptions {

@@ -1,12 +1,12 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
 import type { z } from "zod";
 import { byCodePoint, type Diagnostic, type Origin, type Stage } from "./diagnostic.ts";
+import { locateAll } from "./documents/locate.ts";
 import { at, error, type Finding } from "./finding.ts";
 import type { ExtensionProvider } from "./kinds/extension-provider.ts";
 import { defaultMeshConfig, type MeshConfig, type ProxyConfig, type WrittenMeshConfig } from "./kinds/mesh-config.ts";
 import { type MeshNetworks, noMeshNetworks } from "./kinds/mesh-networks.ts";
 import type { ProxyHeaders } from "./kinds/mesh-proxy-config.ts";
-import { locateAll } from "./locate.ts";
 import { readSpec } from "./read-spec.ts";
 import { legacyMeshSettingsRules } from "./rules/legacy/legacy-mesh-settings.ts";
 import { meshConfigRules, meshNetworksRules } from "./rules/mesh-config.ts";

@@ -1,6 +1,6 @@
+import { readDocument } from "./documents/parse.ts";
 import { error } from "./finding.ts";
 import { defaultProxyConfig, type ProxyConfig } from "./kinds/mesh-config.ts";
-import { readDocument } from "./parse.ts";
 import { mergeProxyConfig } from "./read-mesh-config.ts";
 import { readSpec, type SpecReading } from "./read-spec.ts";
 import { proxySettingsRules } from "./rules/mesh-config.ts";

@@ -2,13 +2,13 @@ import { Hono } from "hono/tiny";
 import { unreachable } from "../config/diagnostic.ts";
 import { readBody } from "../limits/read-body.ts";
 import { callerOf, guard } from "./auth/guard.ts";
-import { answerCall, failure, noSuchCall, patienceHeader, readCall } from "./discovery-call.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
-import { noRoomForAnswer } from "./outcome.ts";
+import { answerCall, failure, noSuchCall, patienceHeader, readCall } from "./polls/discovery-call.ts";
+import { noRoomForAnswer } from "./polls/outcome.ts";
+import { bodyResponse, changedHeaders, problem, sentOnce } from "./polls/responses.ts";
 import { createProof } from "./proof.ts";
-import { bodyResponse, changedHeaders, problem, sentOnce } from "./responses.ts";
 
 /** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
 export function frontApp(front: Front): Hono {

@@ -5,7 +5,7 @@ import { encodeDocument } from "../snapshot/legacy/go-json.ts";
 import { failure, readQuestion, type V1Answer, type V1Question, type V1Request } from "../snapshot/legacy/question.ts";
 import { isWithin } from "./excess.ts";
 import type { Front } from "./front.ts";
-import { retryAfter, sentOnce } from "./responses.ts";
+import { retryAfter, sentOnce } from "./polls/responses.ts";
 
 /**
  * The REST v1 API of Istio 0.8, from the store alone: `/v1/…`, `/cache_stats`, `/cache_stats_delete`.

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { unreachable } from "../config/diagnostic.ts";
 import { readIncoming } from "../limits/read-incoming.ts";
 import { refusalOf } from "./auth/guard.ts";
-import type { ChunkedBody } from "./discovery-body.ts";
-import { answerCall, type DiscoveryCall, failure, patienceHeader, readCall } from "./discovery-call.ts";
 import type { Front } from "./front.ts";
-import { changedHeaders } from "./responses.ts";
+import type { ChunkedBody } from "./polls/discovery-body.ts";
+import { answerCall, type DiscoveryCall, failure, patienceHeader, readCall } from "./polls/discovery-call.ts";
+import { changedHeaders } from "./polls/responses.ts";
 
 /**
  * Answers the calls under `/v3/` straight from Node's requests and into its responses: a request and a response of the web's kind

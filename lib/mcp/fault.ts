@@ -1,4 +1,4 @@
-import { asParsed } from "../config/as-parsed.ts";
+import { asParsed } from "../config/documents/as-parsed.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { Fields } from "../config/untyped.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type AnalyzeOptions, analyze, analyzers } from "../../lib/analysis/analyze.ts";
 import { messageTypes } from "../../lib/analysis/analyzer.ts";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 import { envelope } from "../config/a-config.ts";
 
 interface Case {

@@ -1,6 +1,6 @@
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
-import { readFolder } from "../../lib/config/folder.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 

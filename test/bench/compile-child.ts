@@ -6,7 +6,7 @@ import { compile } from "../../lib/compile/compile.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/source-shard.ts";
 import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
-import { readFiles, type SourceFile } from "../../lib/config/directory.ts";
+import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import { nodeOfNamed } from "../named-proxy.ts";

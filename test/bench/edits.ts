@@ -1,5 +1,5 @@
 import type { Config } from "../../lib/config/config.ts";
-import type { LoadedDirectory } from "../../lib/config/directory.ts";
+import type { LoadedDirectory } from "../../lib/config/folder/directory.ts";
 
 /** The same objects with one of them edited, another way in each round. */
 export type Edit = (loaded: LoadedDirectory, round: number) => LoadedDirectory;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { generate } from "../../lib/xds/generate.ts";

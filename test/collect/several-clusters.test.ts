@@ -3,9 +3,9 @@ import { createCollector } from "../../lib/collect/collector.ts";
 import { createSourcesCompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/source-shard.ts";
 import { keyText } from "../../lib/config/diagnostic.ts";
-import type { SourceFile } from "../../lib/config/directory.ts";
-import { readFolder } from "../../lib/config/folder.ts";
-import { parseStream } from "../../lib/config/parse.ts";
+import { parseStream } from "../../lib/config/documents/parse.ts";
+import type { SourceFile } from "../../lib/config/folder/directory.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
 import type { Origin, OriginObject } from "../../lib/registry/origin.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 

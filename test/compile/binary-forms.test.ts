@@ -5,7 +5,7 @@ import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.t
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
-import { readFolder } from "../../lib/config/folder.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { descriptorFiles } from "../../lib/xds/descriptor-files.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
-import { readFolder } from "../../lib/config/folder.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 
 const sample = new URL("../../samples/bookshop", import.meta.url).pathname;

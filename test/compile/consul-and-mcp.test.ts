@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { analysisOf } from "../../lib/cli/analysis-report.ts";
+import { analysisOf } from "../../lib/cli/config/analysis-report.ts";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { createSourcesCompiler } from "../../lib/compile/recompile.ts";
 import { writeShard } from "../../lib/compile/source-shard.ts";

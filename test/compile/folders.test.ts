@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
+import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
-import type { SourceFile } from "../../lib/config/directory.ts";
-import { readPoll } from "../../lib/front/poll-request.ts";
+import type { SourceFile } from "../../lib/config/folder/directory.ts";
+import { readPoll } from "../../lib/front/polls/poll-request.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { project } from "../../lib/snapshot/classifier.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../../lib/config/config.ts";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 
 /** A config read from YAML: the spec on one line, or the whole of one document. */
 export function aConfig(kind: string, name: string, spec: string, namespace = "default"): Config {

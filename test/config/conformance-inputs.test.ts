@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 import { casesOf, suitesOf } from "../conformance/suites.ts";
 import { readV1Case } from "../conformance/v1-cases.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { keyText, kindText } from "../../lib/config/diagnostic.ts";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 import { kindSchemas } from "../../lib/config/kind-registry.ts";
 
 describe("the text of a key", () => {

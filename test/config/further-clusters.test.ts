@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 
 const metadata = "metadata: { name: web, namespace: shop }\n";
 const service = `apiVersion: v1\nkind: Service\n${metadata}spec: { ports: [{ name: http, port: 80 }] }\n`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 
 const head = (kind: string, apiVersion = "networking.istio.io/v1") =>
   `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: a}\n`;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 import type { GatewayApiSettings } from "../../lib/config/gateway-api/gateway-api-settings.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import type { World } from "../../lib/mesh/world.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { SourceFile } from "../../lib/config/directory.ts";
+import type { SourceFile } from "../../lib/config/folder/directory.ts";
 
 const folder = resolve(import.meta.dirname, "../../docs/diagnostics");
 

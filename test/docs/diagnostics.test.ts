@@ -6,7 +6,7 @@ import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import type { Diagnostic } from "../../lib/config/diagnostic.ts";
 import { diagnosticCodes } from "../../lib/config/diagnostic-codes.ts";
-import { readFiles, type SourceFile } from "../../lib/config/directory.ts";
+import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { type Entry, entriesOf, worldOfExamples } from "./diagnostic-pages.ts";
 
 const lib = resolve(import.meta.dirname, "../../lib");

@@ -1,8 +1,8 @@
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
-import { readFolder } from "../../lib/config/folder.ts";
+import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { freePort, startUpstream } from "./upstream.ts";
 

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
+import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
-import { readFiles } from "../../lib/config/directory.ts";
-import { readPoll } from "../../lib/front/poll-request.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
+import { readPoll } from "../../lib/front/polls/poll-request.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { claimsOf } from "../../lib/mesh/classes/claims.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";

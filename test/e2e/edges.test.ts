@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readFolder } from "../../lib/config/folder.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
 import {
   type Bookshop,
   openBookshop,

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { grpcBootstrapFor } from "../../lib/cli/grpc-bootstrap.ts";
+import { grpcBootstrapFor } from "../../lib/cli/proxy/grpc-bootstrap.ts";
 import type { WorkloadProxy } from "../../lib/mesh/proxy/proxy-of-workload.ts";
 import { issueIdentity } from "./certificates.ts";
 import type { CallOrder } from "./grpc-program.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Hono } from "hono/tiny";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
+import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { frontApp } from "../../lib/front/app.ts";

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bootstrapFor, proxiesIn } from "../../lib/cli/bootstrap.ts";
-import { readFiles, type SourceFile } from "../../lib/config/directory.ts";
-import { readFolder } from "../../lib/config/folder.ts";
+import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
+import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
 import type { Sidecar } from "../../lib/config/kinds/sidecar.ts";
 import type { WorkloadProxy } from "../../lib/mesh/proxy/proxy-of-workload.ts";
 import { buildRegistry } from "../../lib/registry/build-registry.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { bootstrapOf } from "../../lib/agent/bootstrap.ts";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import type { FormName } from "../../lib/mesh/forms.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryConfirmations } from "../../lib/front/confirmations.ts";
+import { memoryConfirmations } from "../../lib/front/heads/confirmations.ts";
 import { type NodeClaims, project } from "../../lib/snapshot/classifier.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";

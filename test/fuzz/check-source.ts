@@ -1,6 +1,6 @@
 import { compile } from "../../lib/compile/compile.ts";
 import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
-import { readFiles, type SourceFile } from "../../lib/config/directory.ts";
+import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { buildMesh } from "../../lib/mesh/build-mesh.ts";
 import { classify } from "../../lib/mesh/classes/classify.ts";
 import { createMemo, type Memo, noMemo } from "../../lib/mesh/memo/memo.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 import { newCoverage } from "./edits/coverage.ts";
 import type { Folder } from "./edits/folder.ts";
 import { kindOf } from "./edits/kinds.ts";

@@ -1,5 +1,5 @@
 import { signRequest } from "../../lib/compile/webhook/signature.ts";
-import { readFolder } from "../../lib/config/folder.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
 
 const samples = new URL("../../samples/bookshop", import.meta.url).pathname;
 const target = "/sources/main";

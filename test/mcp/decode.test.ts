@@ -2,7 +2,7 @@ import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { ResourceSchema } from "../../gen/istio/mcp/v1alpha1/resource_pb.ts";
-import { type ParsedObject, parseStream } from "../../lib/config/parse.ts";
+import { type ParsedObject, parseStream } from "../../lib/config/documents/parse.ts";
 import { readConfig } from "../../lib/config/read-config.ts";
 import { decodeResource } from "../../lib/mcp/decode.ts";
 import { mcpKinds } from "../../lib/mcp/kinds.ts";

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../lib/config/config.ts";
+import { parseStream } from "../../lib/config/documents/parse.ts";
 import { defaultMeshConfig } from "../../lib/config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../lib/config/kinds/mesh-networks.ts";
-import { parseStream } from "../../lib/config/parse.ts";
 import { readConfig } from "../../lib/config/read-config.ts";
 import { readMeshConfig, readMeshNetworks } from "../../lib/config/read-mesh-config.ts";
 import type { RegistryInput } from "../../lib/registry/registry-input.ts";

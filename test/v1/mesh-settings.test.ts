@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
-import { readFiles } from "../../lib/config/directory.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
 import { noMemo } from "../../lib/mesh/memo/memo.ts";
 import type { LegacyRelease } from "../../lib/mesh/world.ts";
 import { legacyWorldOf } from "../../lib/v1/legacy-world-of.ts";

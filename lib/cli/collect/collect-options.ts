@@ -1,8 +1,8 @@
 import { getHeapStatistics } from "node:v8";
 import { type Command, Option } from "commander";
-import { keyringOption } from "../keyring.ts";
 import { storeOption } from "../named-store.ts";
 import { wholeNumber } from "../numbers.ts";
+import { keyringOption } from "../secrets/keyring.ts";
 
 /** What every origin's command takes. */
 export interface CollectOptions {

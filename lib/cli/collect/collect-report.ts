@@ -2,8 +2,8 @@ import type { Push } from "../../collect/collector.ts";
 import type { StatusWriterOptions } from "../../collect/status/status-writer.ts";
 import type { Recompiled } from "../../compile/recompile.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { recompiledText } from "../dev/recompiled-text.ts";
 import { counted } from "../numbers.ts";
-import { recompiledText } from "../recompiled-text.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 
 /** Tells what a collector does: for people on standard error, or as JSON lines on standard output. */

@@ -7,7 +7,7 @@ import { serveHttp } from "../../front/node-server.ts";
 import type { Origin } from "../../registry/origin.ts";
 import { defaultPace } from "../../registry/retry.ts";
 import { compileTelemetry } from "../compile-telemetry.ts";
-import { openObjects } from "../opened-objects.ts";
+import { openObjects } from "../config/opened-objects.ts";
 import type { Terminal } from "../terminal.ts";
 import type { LiveOptions } from "./collect-options.ts";
 import { type CollectReport, collectReport } from "./collect-report.ts";

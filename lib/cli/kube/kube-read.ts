@@ -3,7 +3,7 @@ import { createCollectedReader } from "../../compile/collected/collected-shard.t
 import { createCollectedLoader } from "../../compile/collected/load-collected.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";
 import { type ConfigKey, PortolanError } from "../../config/diagnostic.ts";
-import type { LoadedDirectory } from "../../config/directory.ts";
+import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { groupVersion } from "../../config/group-version.ts";
 import { fieldsOf, stringsOf, textOf } from "../../config/untyped.ts";
 import { send } from "../../registry/kubernetes/api/client.ts";
@@ -12,8 +12,8 @@ import { kubernetesOrigin } from "../../registry/kubernetes/api/kubernetes-origi
 import { listItems } from "../../registry/kubernetes/api/list.ts";
 import { defaultPace } from "../../registry/retry.ts";
 import { memoryStore } from "../../storage/memory.ts";
-import type { NamedObjects } from "../config-kind.ts";
-import type { ShownObject } from "../config-print.ts";
+import type { NamedObjects } from "../config/config-kind.ts";
+import type { ShownObject } from "../config/config-print.ts";
 import { connectKube } from "./kube-connection.ts";
 import { refusalText } from "./kube-write.ts";
 

@@ -1,11 +1,11 @@
 import { byCodePoint, type ConfigKey, keyText, PortolanError } from "../../config/diagnostic.ts";
 import { groupVersion } from "../../config/group-version.ts";
 import { toObject } from "../../config/object-json.ts";
-import { isSecret } from "../../config/secret-objects.ts";
+import { isSecret } from "../../config/secrets/secret-objects.ts";
 import { type Fields, fieldsOf, textOf } from "../../config/untyped.ts";
 import { type ApiAnswer, type ApiFailure, send } from "../../registry/kubernetes/api/client.ts";
 import { sameValue } from "../../registry/same.ts";
-import { type InputOptions, wholeInput } from "../config-input.ts";
+import { type InputOptions, wholeInput } from "../config/config-input.ts";
 import type { Terminal } from "../terminal.ts";
 import { connectKube, type KubeConnection } from "./kube-connection.ts";
 import { UnreachableCluster } from "./one-shot-client.ts";

@@ -1,6 +1,6 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { meantText } from "../../config/nearest-names.ts";
-import { placeNode } from "../../front/place-node.ts";
+import { placeNode } from "../../front/nodes/place-node.ts";
 import { parseNodeId } from "../../snapshot/classifier.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";

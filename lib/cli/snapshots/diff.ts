@@ -3,7 +3,7 @@ import { type Places, placesOf } from "../../compile/places.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/source-shard.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
-import { readFolder } from "../../config/folder.ts";
+import { readFolder } from "../../config/folder/folder.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { diffWorlds, type WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";

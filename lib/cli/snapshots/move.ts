@@ -12,8 +12,8 @@ import {
   unpin,
 } from "../../snapshot/head/head-operations.ts";
 import { examplesText } from "../examples.ts";
-import { keyringOption, readKeyring, signerFor, trustOf } from "../keyring.ts";
 import { holdsSomething, isFolder, openThere, openToWrite, storeOption } from "../named-store.ts";
+import { keyringOption, readKeyring, signerFor, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
 import { rootNamed, rootNames } from "./root-named.ts";
 import { addShareOptions, type ShareOptions, shareOf, shareText } from "./share-options.ts";

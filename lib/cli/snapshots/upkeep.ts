@@ -8,9 +8,9 @@ import { collectables } from "../../snapshot/upkeep/collectables.ts";
 import { fsck } from "../../snapshot/upkeep/fsck.ts";
 import { repair } from "../../snapshot/upkeep/repair.ts";
 import { examplesText } from "../examples.ts";
-import { keyringOption, trustOf } from "../keyring.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
+import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 

@@ -1,7 +1,7 @@
-import type { LoadedDirectory } from "../../config/directory.ts";
+import type { LoadedDirectory } from "../../config/folder/directory.ts";
+import { joinFolders } from "../../config/folder/last-valid.ts";
 import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
-import { joinFolders } from "../../config/last-valid.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
 import type { LoadedShard } from "./load-collected.ts";
 

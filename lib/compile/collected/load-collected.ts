@@ -1,10 +1,10 @@
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import type { LoadedDirectory } from "../../config/directory.ts";
+import type { ParsedObject } from "../../config/documents/parse.ts";
+import type { LoadedDirectory } from "../../config/folder/directory.ts";
 import { defaultMeshConfig } from "../../config/kinds/mesh-config.ts";
 import { noMeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { noFolderSettings } from "../../config/kinds/stated-endpoints.ts";
-import type { ParsedObject } from "../../config/parse.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
 import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
 import type { CollectedShard } from "./collected-shard.ts";

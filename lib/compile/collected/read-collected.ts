@@ -1,13 +1,13 @@
-import { asParsed } from "../../config/as-parsed.ts";
 import type { Config } from "../../config/config.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
+import { asParsed } from "../../config/documents/as-parsed.ts";
+import type { ParsedObject } from "../../config/documents/parse.ts";
+import { isConfig } from "../../config/folder/sort-objects.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { MeshNetworks } from "../../config/kinds/mesh-networks.ts";
 import { kubernetesKindOf } from "../../config/kubernetes/kinds.ts";
-import type { ParsedObject } from "../../config/parse.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { readMeshConfig, readMeshNetworks } from "../../config/read-mesh-config.ts";
-import { isConfig } from "../../config/sort-objects.ts";
 import { fieldsOf, textOf } from "../../config/untyped.ts";
 import type { ConsulListing } from "../../registry/consul/convert.ts";
 import { readStoredService } from "../../registry/consul/stored-service.ts";

@@ -1,8 +1,8 @@
 import type { Config } from "../../config/config.ts";
 import { keyText } from "../../config/diagnostic.ts";
-import { readFiles } from "../../config/directory.ts";
-import { locate } from "../../config/locate.ts";
-import { type ParsedObject, parseStream } from "../../config/parse.ts";
+import { locate } from "../../config/documents/locate.ts";
+import { type ParsedObject, parseStream } from "../../config/documents/parse.ts";
+import { readFiles } from "../../config/folder/directory.ts";
 import { stringsOf } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";

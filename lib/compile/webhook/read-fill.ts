@@ -1,4 +1,4 @@
-import type { SourceFile } from "../../config/directory.ts";
+import type { SourceFile } from "../../config/folder/directory.ts";
 import { isFields } from "../../config/untyped.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
 import type { Share } from "../../snapshot/root.ts";

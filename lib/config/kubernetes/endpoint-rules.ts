@@ -1,6 +1,6 @@
+import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding, type Path } from "../finding.ts";
 import { ipFamily, isIpAddress } from "../ip-address.ts";
-import type { ParsedObject } from "../parse.ts";
 import { fieldsOf, listOf, textOf } from "../untyped.ts";
 import { duplicateNameRules, numberRules, portNameRules, transportRules } from "./port-rules.ts";
 

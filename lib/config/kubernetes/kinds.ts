@@ -1,5 +1,5 @@
+import type { ParsedObject } from "../documents/parse.ts";
 import type { Finding } from "../finding.ts";
-import type { ParsedObject } from "../parse.ts";
 import { endpointSliceRules, endpointsRules } from "./endpoint-rules.ts";
 import { podRules } from "./pod-rules.ts";
 import { serviceRules } from "./service-rules.ts";

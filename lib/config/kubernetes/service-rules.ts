@@ -1,6 +1,6 @@
+import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding, type Path } from "../finding.ts";
 import { isIpAddress } from "../ip-address.ts";
-import type { ParsedObject } from "../parse.ts";
 import { isFqdn } from "../rules/names.ts";
 import { labelSetRules } from "../rules/values.ts";
 import { fieldsOf, listOf, numberOf, stringsOf, textOf } from "../untyped.ts";

@@ -1,6 +1,6 @@
+import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding } from "../finding.ts";
 import { isSubset } from "../labels.ts";
-import type { ParsedObject } from "../parse.ts";
 import { labelAndAnnotationRules } from "../rules/metadata.ts";
 import { fieldsOf, stringsOf } from "../untyped.ts";
 import { podSpecRules } from "./pod-rules.ts";

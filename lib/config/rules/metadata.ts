@@ -1,7 +1,7 @@
+import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding, type Path } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
 import type { KindSchema } from "../kind-schema.ts";
-import type { ParsedObject } from "../parse.ts";
 import { isLabelKey, isLabelValue } from "./names.ts";
 
 const booleanText: ReadonlySet<string> = new Set("1 t T TRUE true True 0 f F FALSE false False".split(" "));

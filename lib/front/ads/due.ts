@@ -1,8 +1,8 @@
 import { isWildcard, type ResourceType } from "../../snapshot/resource-type.ts";
 import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import type { ChangedResource, DeltaAnswer } from "../delta.ts";
-import type { Subscription } from "../delta-request.ts";
-import { findResource, wireVersion } from "../select-resources.ts";
+import type { ChangedResource, DeltaAnswer } from "../delta/delta.ts";
+import type { Subscription } from "../delta/delta-request.ts";
+import { findResource, wireVersion } from "../delta/select-resources.ts";
 import type { Differences } from "./differences.ts";
 import type { GoneResource, Watch } from "./watch.ts";
 

@@ -3,7 +3,7 @@ import { isWildcard, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
 import { binaryResources } from "../connect/binary-resources.ts";
-import { findResource, type SelectedPart } from "../select-resources.ts";
+import { findResource, type SelectedPart } from "../delta/select-resources.ts";
 import type { StreamKind } from "./due.ts";
 import type { StreamAnswer } from "./stream.ts";
 

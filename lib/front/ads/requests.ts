@@ -4,7 +4,7 @@ import type { Limits } from "../../limits/limits.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { isWildcard, typeOfUrl } from "../../snapshot/resource-type.ts";
 import { claimsOf } from "../connect/node-claims.ts";
-import { readSubscription } from "../delta-request.ts";
+import { readSubscription } from "../delta/delta-request.ts";
 import { distinctNames, isName } from "../excess.ts";
 import type { StreamRequest, StreamType } from "./stream.ts";
 import { askedDelta, askedWhole } from "./watch.ts";

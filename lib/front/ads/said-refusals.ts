@@ -1,9 +1,9 @@
 import type { Limits } from "../../limits/limits.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { findResource } from "../delta/select-resources.ts";
 import { beginningOf } from "../excess.ts";
-import { type ExplainedRefusal, ifThere, type Suspect } from "../explain-refusal.ts";
-import type { Refusal } from "../refusals.ts";
-import { findResource } from "../select-resources.ts";
+import { type ExplainedRefusal, ifThere, type Suspect } from "../nodes/explain-refusal.ts";
+import type { Refusal } from "../nodes/refusals.ts";
 import type { SentAnswer } from "./watch.ts";
 
 /** Who refuses what: the types of one node. */

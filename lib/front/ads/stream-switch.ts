@@ -2,9 +2,9 @@ import type { NodeClaims } from "../../snapshot/classifier.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
-import { deltaFor } from "../delta.ts";
-import { placeNode } from "../place-node.ts";
-import type { Switching } from "../switches.ts";
+import { deltaFor } from "../delta/delta.ts";
+import type { Switching } from "../heads/switches.ts";
+import { placeNode } from "../nodes/place-node.ts";
 import { dueOf, type Sources } from "./due.ts";
 import type { Watch } from "./watch.ts";
 

@@ -5,12 +5,12 @@ import { type ResourceType, resourceTypes } from "../../snapshot/resource-type.t
 import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { connectErrorOf } from "../connect/connect-error.ts";
-import { type DeltaAnswer, deltaFor } from "../delta.ts";
+import { type DeltaAnswer, deltaFor } from "../delta/delta.ts";
+import { wireVersion } from "../delta/select-resources.ts";
 import type { Front, Served } from "../front.ts";
-import { refuseUnplaced } from "../outcome.ts";
-import { secretsOf } from "../secret-answer.ts";
-import { secretTtlMs } from "../secrets.ts";
-import { wireVersion } from "../select-resources.ts";
+import { refuseUnplaced } from "../polls/outcome.ts";
+import { secretsOf } from "../secrets/secret-answer.ts";
+import { secretTtlMs } from "../secrets/secrets.ts";
 import {
   type Answer,
   type Compare,

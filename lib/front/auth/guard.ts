@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { problem } from "../responses.ts";
+import { problem } from "../polls/responses.ts";
 import type { Authentication, Identified } from "./authentication.ts";
 import { type Caller, mayUse, type Scope } from "./caller.ts";
 

@@ -2,7 +2,7 @@ import { ConnectError } from "@connectrpc/connect";
 import { bytesOf, type Carrier, readBody } from "../../limits/read-body.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
-import { sentOnce } from "../responses.ts";
+import { sentOnce } from "../polls/responses.ts";
 import type { DiscoveryCall } from "./calls.ts";
 import { connectProblem, connectProblemOf } from "./connect-error.ts";
 import { roomIn } from "./room.ts";

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { SegmentRef } from "../../snapshot/root.ts";
 import type { LoadedSegment, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import type { SelectedPart } from "../select-resources.ts";
+import type { SelectedPart } from "../delta/select-resources.ts";
 
 /**
  * The messages of selected resources, as they are stored.

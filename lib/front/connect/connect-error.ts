@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Refused } from "../outcome.ts";
-import { retryAfter } from "../responses.ts";
+import type { Refused } from "../polls/outcome.ts";
+import { retryAfter } from "../polls/responses.ts";
 
 type Status = Refused["status"] | 401 | 409 | 500;
 

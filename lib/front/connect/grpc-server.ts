@@ -18,7 +18,7 @@ import { adsListeners } from "../ads/handlers.ts";
 import { guard } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
 import { lastAnswersMs, type RunningServer } from "../node-server.ts";
-import { problem } from "../responses.ts";
+import { problem } from "../polls/responses.ts";
 import { discoveryCalls } from "./calls.ts";
 import { framesWithin } from "./frames.ts";
 import { guarded } from "./guarded.ts";

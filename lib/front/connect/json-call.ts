@@ -1,11 +1,11 @@
 import { type Carrier, readBody } from "../../limits/read-body.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
-import type { Asking } from "../asking.ts";
 import type { Caller } from "../auth/caller.ts";
-import { answerDelta, type DeltaPollAnswer } from "../delta-answer.ts";
+import { answerDelta, type DeltaPollAnswer } from "../delta/delta-answer.ts";
 import type { Front } from "../front.ts";
-import { answerPoll, type PollAnswer } from "../poll.ts";
-import { bodyResponse } from "../responses.ts";
+import type { Asking } from "../polls/asking.ts";
+import { answerPoll, type PollAnswer } from "../polls/poll.ts";
+import { bodyResponse } from "../polls/responses.ts";
 import { connectProblem } from "./connect-error.ts";
 
 /**

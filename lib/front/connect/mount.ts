@@ -2,7 +2,7 @@ import { createFetchHandler } from "@connectrpc/connect/protocol";
 import type { Hono } from "hono/tiny";
 import { callerOf } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
-import { problem } from "../responses.ts";
+import { problem } from "../polls/responses.ts";
 import { callBinary } from "./binary-call.ts";
 import { discoveryCalls } from "./calls.ts";
 import { callJson } from "./json-call.ts";

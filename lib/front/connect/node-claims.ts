@@ -1,7 +1,7 @@
 import type { AskingNode } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
 import { excessOfNode } from "../excess.ts";
-import type { ReadNode } from "../poll-request.ts";
+import type { ReadNode } from "../polls/poll-request.ts";
 
 /** The claims of a node that came as a message. */
 export function claimsOf(node: AskingNode | undefined, limits: Limits): ReadNode {

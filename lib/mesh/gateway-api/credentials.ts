@@ -1,5 +1,5 @@
 import { rootProblemOf } from "../../config/pem.ts";
-import { keyPairFact, rootFact } from "../../config/secret-facts.ts";
+import { keyPairFact, rootFact } from "../../config/secrets/secret-facts.ts";
 import { fieldsOf, stringsOf, textOf } from "../../config/untyped.ts";
 import type { KubernetesObject } from "../../registry/kubernetes/object.ts";
 import { objectKey } from "../../registry/kubernetes/object.ts";

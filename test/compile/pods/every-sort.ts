@@ -1,4 +1,4 @@
-import type { SourceFile } from "../../../lib/config/directory.ts";
+import type { SourceFile } from "../../../lib/config/folder/directory.ts";
 import { bare, filesOf, networking, podText } from "./manifests.ts";
 
 const settings = `

@@ -4,7 +4,7 @@ import { load } from "js-yaml";
 import { censusOf } from "../../../lib/compile/census.ts";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import type { Stage } from "../../../lib/config/diagnostic.ts";
-import { readFiles, type SourceFile } from "../../../lib/config/directory.ts";
+import { readFiles, type SourceFile } from "../../../lib/config/folder/directory.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { WorkloadProxy } from "../../../lib/mesh/proxy/proxy-of-workload.ts";
 import { asJson, isArray, isObject } from "../../conformance/json.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readFiles } from "../../../lib/config/directory.ts";
+import { readFiles } from "../../../lib/config/folder/directory.ts";
 
 const group = "gateway.networking.k8s.io";
 const read = (kind: string, spec: object, apiVersion = `${group}/v1`) => {

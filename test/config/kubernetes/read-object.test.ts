@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readFiles } from "../../../lib/config/directory.ts";
+import { readFiles } from "../../../lib/config/folder/directory.ts";
 
 const read = (text: string, options = {}) => readFiles([{ file: "a.yaml", text }], options);
 const said = (text: string, options = {}) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readFiles } from "../../../lib/config/directory.ts";
+import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { envelope } from "../a-config.ts";
 
 const inListener = "applyTo: HTTP_FILTER, patch: {operation: INSERT_FIRST, value: {name: x}}";

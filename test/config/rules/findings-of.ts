@@ -1,4 +1,4 @@
-import { readFiles } from "../../../lib/config/directory.ts";
+import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { envelope } from "../a-config.ts";
 
 /** `severity path: message` of everything that is said about a spec; what only informs is left out. */

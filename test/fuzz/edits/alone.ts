@@ -1,6 +1,6 @@
 import { encodeResource } from "../../../lib/compile/encode-resource.ts";
 import { type WorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
-import { readFiles } from "../../../lib/config/directory.ts";
+import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { type CompiledWorld, listIn, resourcesIn } from "../../../lib/snapshot/compiled.ts";

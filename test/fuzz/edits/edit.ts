@@ -1,4 +1,4 @@
-import { readFiles, type SourceFile } from "../../../lib/config/directory.ts";
+import { readFiles, type SourceFile } from "../../../lib/config/folder/directory.ts";
 import type { Dice } from "../objects/dice.ts";
 import type { Manifest } from "../objects/vocabulary.ts";
 import type { Coverage } from "./coverage.ts";

@@ -1,5 +1,5 @@
 import { byCodePoint } from "../../../lib/config/diagnostic.ts";
-import type { SourceFile } from "../../../lib/config/directory.ts";
+import type { SourceFile } from "../../../lib/config/folder/directory.ts";
 import { groupVersion } from "../../../lib/config/group-version.ts";
 import type { Manifest } from "../objects/vocabulary.ts";
 

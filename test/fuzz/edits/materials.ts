@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { load } from "js-yaml";
-import { parseStream } from "../../../lib/config/parse.ts";
+import { parseStream } from "../../../lib/config/documents/parse.ts";
 import { casesOf } from "../../conformance/suites.ts";
 import { randomSource } from "../objects/random-source.ts";
 import type { Manifest } from "../objects/vocabulary.ts";

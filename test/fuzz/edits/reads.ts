@@ -1,8 +1,8 @@
 import { compile } from "../../../lib/compile/compile.ts";
 import { type WorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import type { Config } from "../../../lib/config/config.ts";
-import { readFiles } from "../../../lib/config/directory.ts";
-import type { ParsedObject } from "../../../lib/config/parse.ts";
+import type { ParsedObject } from "../../../lib/config/documents/parse.ts";
+import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { type Folder, filesOf, isRemote, type Placed, placeKey } from "./folder.ts";
 

@@ -1,5 +1,5 @@
 import { defaultWorldOptions, type WorldOptions } from "../../../lib/compile/world-of.ts";
-import { readFiles } from "../../../lib/config/directory.ts";
+import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { type Folder, filesOf, placeKey } from "./folder.ts";
 import { fieldsOf } from "./value-pool.ts";
 import { createWarmCompiler } from "./warm-and-fresh.ts";

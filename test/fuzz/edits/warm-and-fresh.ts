@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { createFileCompiler } from "../../../lib/compile/compile-files.ts";
 import type { WorldOptions } from "../../../lib/compile/world-of.ts";
-import type { SourceFile } from "../../../lib/config/directory.ts";
+import type { SourceFile } from "../../../lib/config/folder/directory.ts";
 import type { CompiledWorld } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes } from "../../../lib/snapshot/resource-type.ts";
 import { createWorldEncoder } from "../../../lib/snapshot/worlds/encode-world.ts";

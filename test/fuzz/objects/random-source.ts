@@ -1,5 +1,5 @@
 import { kindText } from "../../../lib/config/diagnostic.ts";
-import { readFiles, type SourceFile } from "../../../lib/config/directory.ts";
+import { readFiles, type SourceFile } from "../../../lib/config/folder/directory.ts";
 import { groupVersion } from "../../../lib/config/group-version.ts";
 import type { NamedProxy } from "../../named-proxy.ts";
 import { randomDestinationRule } from "./destination-rules.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { objectsOfShards } from "../../../lib/compile/explain/root-objects.ts";
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import { keyText } from "../../../lib/config/diagnostic.ts";
-import { readFiles } from "../../../lib/config/directory.ts";
+import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { fieldsOf, listOf, textOf } from "../../../lib/config/untyped.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { createMemo } from "../../../lib/mesh/memo/memo.ts";

@@ -1,6 +1,6 @@
 import { defaultWorldOptions, worldOf } from "../../../lib/compile/world-of.ts";
 import type { Diagnostic } from "../../../lib/config/diagnostic.ts";
-import { readFiles } from "../../../lib/config/directory.ts";
+import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { createMemo, type Memo } from "../../../lib/mesh/memo/memo.ts";
 import type { ListenerView } from "../../../lib/mesh/views/views.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PortolanError } from "../../../config/diagnostic.ts";
-import { readDocument } from "../../../config/parse.ts";
+import { readDocument } from "../../../config/documents/parse.ts";
 
 /** How a client proves who it is. */
 export type Credential =

@@ -1,0 +1,151 @@
+import { InvalidArgumentError, Option } from "commander";
+import { dump } from "js-yaml";
+import { type AnalyzeOptions, analyze, analyzers, originText } from "../../analysis/analyze.ts";
+import { messageTypes } from "../../analysis/analyzer.ts";
+import { conditionsIn } from "../../compile/object-statuses.ts";
+import { type Diagnostic, keyText, type Origin, PortolanError } from "../../config/diagnostic.ts";
+import type { LoadedDirectory } from "../../config/folder/directory.ts";
+import { kubeOption } from "../kube/kube-connection.ts";
+import { clusterContent } from "../kube/kube-read.ts";
+import { counted } from "../numbers.ts";
+import { pathText, type Register, type Terminal } from "../terminal.ts";
+import { addInputArguments, type InputOptions, inputFiles, read } from "./config-input.ts";
+import { printTable } from "./config-print.ts";
+
+interface Options extends InputOptions {
+  readonly list?: boolean;
+  readonly kube?: string;
+  readonly analyzer?: readonly string[];
+  readonly suppress?: readonly string[];
+  readonly failureThreshold: Level;
+  readonly outputThreshold: Level;
+  readonly output: (typeof formats)[number];
+}
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+const levelNames = ["Error", "Warning", "Info"] as const;
+type Level = (typeof levelNames)[number];
+const rank = (name: string): number => levelNames.findIndex((known) => known.toLowerCase() === name.toLowerCase());
+const formats = ["log", "table", "json", "yaml", "annotations"] as const;
+
+/** `portolan analyze -f …`: what is valid by itself, and does not fit together. */
+export const registerAnalyze: Register = (program, terminal) => {
+  const command = program.command("analyze").description("Looks for configuration that does not fit together.");
+  addInputArguments(command)
+    .addOption(kubeOption("what a live Kubernetes cluster holds, with the files that are named laid over it"))
+    .option("-L, --list", "list the analysers")
+    .option("--analyzer <name>", "run only these; may be repeated", collect)
+    .option("-S, --suppress <message>", "CODE=Kind name.namespace, with * for any text; may be repeated", collect)
+    .option("--failure-threshold <level>", "exit code 1 from this level on: Error, Warning, Info", level, "Error")
+    .option("--output-threshold <level>", "show messages from this level on", level, "Info")
+    .addOption(new Option("-o, --output <format>", "how to print").choices(formats).default("log"))
+    .addHelpText(
+      "after",
+      "\nExamples:\n  portolan analyze samples/bookshop\n  portolan analyze -f mesh/ -o json --failure-threshold Warning\n  portolan analyze --kube=prod\n  portolan analyze --list",
+    )
+    .action(async (paths: readonly string[], options: Options) => {
+      if (options.list === true) {
+        printTable(
+          terminal,
+          analyzers.map(({ name, about }) => [name, about]),
+        );
+        return;
+      }
+      const loaded = await inputOf([...paths, ...(options.filename ?? [])], options);
+      const clusterIds = ["Kubernetes", ...loaded.clusters.map(({ id }) => id)];
+      const chosen: AnalyzeOptions = {
+        ...(options.analyzer === undefined ? {} : { only: options.analyzer }),
+        ...(options.suppress === undefined ? {} : { suppress: options.suppress }),
+      };
+      const found = analyze({ ...loaded, clusterIds }, chosen);
+      const conditions = options.analyzer === undefined ? conditionsIn(loaded) : [];
+      const messages = [...found, ...conditions].sort((a, b) => rank(a.severity) - rank(b.severity));
+      const shown = messages.filter(({ severity }) => rank(severity) <= rank(options.outputThreshold));
+      print(terminal, shown, options.output);
+      // The threshold looks at all messages, also those that are not shown.
+      const failing = messages.filter(({ severity }) => rank(severity) <= rank(options.failureThreshold));
+      if (failing.length > 0)
+        throw new PortolanError(`${counted(failing.length, "message")} at ${options.failureThreshold} or worse`);
+    });
+};
+
+async function inputOf(names: readonly string[], { namespace, kube }: Options): Promise<LoadedDirectory> {
+  if (kube === undefined) return read(await inputFiles(names), namespace);
+  const cluster = await clusterContent(kube);
+  return names.length === 0 ? cluster : laidOver(cluster, read(await inputFiles(names), namespace));
+}
+
+/** What a cluster would hold if files were applied to it: an object of theirs takes the place of the cluster's. */
+function laidOver(cluster: LoadedDirectory, files: LoadedDirectory): LoadedDirectory {
+  const keys = new Set([...files.configs, ...files.objects].map(({ origin }) => keyText(origin.key)));
+  const stays = ({ origin }: { readonly origin: Origin }) => !keys.has(keyText(origin.key));
+  return {
+    ...cluster,
+    configs: [...cluster.configs.filter(stays), ...files.configs],
+    objects: [...cluster.objects.filter(stays), ...files.objects],
+    diagnostics: [...cluster.diagnostics.filter(stays), ...files.diagnostics],
+  };
+}
+
+/** A level as the command line writes it, in any case. */
+function level(name: string): Level {
+  const found = levelNames.find((known) => known.toLowerCase() === name.toLowerCase());
+  if (found === undefined) throw new InvalidArgumentError("known are Error, Warning and Info");
+  return found;
+}
+
+/** One message as programs read it, in istioctl's words. */
+function record(message: Diagnostic) {
+  const { code, severity, origin, path } = message;
+  return {
+    code,
+    level: severity.charAt(0).toUpperCase() + severity.slice(1),
+    origin: originText(message),
+    reference: `${origin.file}:${origin.line}`,
+    path: pathText(path),
+    documentationUrl: code.startsWith("IST")
+      ? `https://istio.io/latest/docs/reference/config/analysis/${code.toLowerCase()}/`
+      : "https://gateway-api.sigs.k8s.io/reference/spec/",
+    message: message.message,
+  };
+}
+
+function print(terminal: Terminal, messages: readonly Diagnostic[], format: Options["output"]): void {
+  switch (format) {
+    case "json":
+      terminal.out(JSON.stringify(messages.map(record), undefined, 2));
+      return;
+    case "yaml":
+      terminal.out(dump(messages.map(record)));
+      return;
+    case "table":
+      printTable(terminal, [
+        ["LEVEL", "CODE", "ORIGIN", "PLACE", "MESSAGE"],
+        ...messages
+          .map(record)
+          .map((one) => [one.level, one.code, one.origin, one.reference, `${one.path} ${one.message}`.trim()]),
+      ]);
+      return;
+    case "annotations":
+      for (const message of messages) terminal.out(annotation(message));
+      return;
+    case "log":
+      for (const one of messages.map(record)) {
+        terminal.out(
+          `${one.level} [${one.code}] (${one.origin} ${one.reference}) ${`${one.path} ${one.message}`.trim()}`,
+        );
+      }
+      if (messages.length === 0) terminal.out("No issues found.");
+      return;
+  }
+}
+
+/** A line that GitHub, and who reads the same form, shows beside the code. */
+function annotation({ code, severity, origin, path, message }: Diagnostic): string {
+  const command = severity === "info" ? "notice" : severity;
+  const [name] = Object.entries(messageTypes).find(([known]) => known === code)?.[1] ?? [code];
+  const escape = (text: string) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  const property = (text: string) => escape(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  const place = `file=${property(origin.file)},line=${Math.max(origin.line, 1)},title=${property(`${code} ${name}`)}`;
+  return `::${command} ${place}::${escape(`${pathText(path)} ${message}`.trim())}`;
+}

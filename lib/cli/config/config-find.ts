@@ -1,0 +1,67 @@
+import { createCollectedLoader } from "../../compile/collected/load-collected.ts";
+import { createSourcesReader, isCollected, type Shard } from "../../compile/read-sources.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { ParsedObject } from "../../config/documents/parse.ts";
+import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";
+import { groupVersion } from "../../config/group-version.ts";
+import type { ConfigPlace } from "./config-place.ts";
+import { type ShownObject, shownConfig } from "./config-print.ts";
+
+/**
+ * What the sources of a store hold: what was applied, and what folders brought with `push` or `dev`.
+ *
+ * @param source this one only; absent: all
+ */
+export async function objectsOf(place: ConfigPlace, source: string | undefined): Promise<readonly ShownObject[]> {
+  const applied = (await place.configs.listAtVersion(await place.configs.version())).map((config) =>
+    shownConfig(place.source, config),
+  );
+  if (place.isRemote) return applied;
+  const shards = await createSourcesReader(place.objects)([]);
+  const folders = shards
+    .filter(({ name }) => source === undefined || name === source)
+    .flatMap((shard) => {
+      const { name } = shard;
+      const read = contentOf(shard, place.source);
+      return [
+        ...read.configs.map((config) => shownConfig(name, config)),
+        ...[...read.objects, ...read.others].map((object) => shownParsed(name, object)),
+      ];
+    });
+  return [...applied, ...folders];
+}
+
+/** @param applied the source whose applied objects are listed by themselves, with their revisions */
+function contentOf(shard: Shard, applied: string): LoadedDirectory {
+  if (isCollected(shard)) return createCollectedLoader()(shard).content;
+  return readFiles(shard.files.filter((file) => file.applied !== true || shard.name !== applied));
+}
+
+/** What was applied, as it was at a revision. @throws PortolanError when the store has no such one */
+export async function objectsAt(place: ConfigPlace, revision: number): Promise<readonly ShownObject[]> {
+  const commits = await place.configs.ledger.history(Number.POSITIVE_INFINITY);
+  const commit = commits.find((one) => one.revision === revision);
+  if (commit === undefined) throw new PortolanError(`the store has no revision ${revision}`);
+  return (await place.configs.listAtVersion(commit.root)).map((config) => shownConfig(place.source, config));
+}
+
+/** What somebody looks for. */
+interface SoughtObject {
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** What to do about an object that is not where it is looked for: where there is one of its name, else how to see what there is. */
+export function whereElse(all: readonly ShownObject[], { group, kind, name }: SoughtObject): string {
+  const alike = all.filter((one) => one.kind === kind && one.group === group && one.name === name);
+  const others = [...new Set(alike.map((one) => one.namespace || "default"))];
+  if (others.length > 0) return `there is one in ${others.join(", ")}: -n ${others[0]}`;
+  return `\`portolan get ${kind.toLowerCase()}\` lists those that are`;
+}
+
+export function shownParsed(source: string, { origin: _origin, ...object }: ParsedObject): ShownObject {
+  const { group, version } = groupVersion(object.apiVersion);
+  const { name, namespace = "" } = object.metadata;
+  return { source, group, version, kind: object.kind, namespace, name, revision: "", object };
+}

@@ -1,0 +1,251 @@
+import type { FilesCompiled } from "../../compile/compile-files.ts";
+import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
+import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
+import type { Stranger } from "../../front/nodes/strangers.ts";
+import { type CompiledClass, type CompiledNode, type CompiledPart, lengthOf } from "../../snapshot/compiled.ts";
+import type { PublishResult } from "../../snapshot/publish.ts";
+import { coreTypes } from "../../snapshot/resource-type.ts";
+import { analysisReport } from "../config/analysis-report.ts";
+import { counted } from "../numbers.ts";
+import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
+import { printDiagnostics, type Terminal } from "../terminal.ts";
+
+/** One round of `portolan dev`. */
+export interface Publication {
+  /** Of the folder; undefined without one. */
+  readonly files: number | undefined;
+  readonly compiled: FilesCompiled;
+  /** What the analysers say besides. */
+  readonly analysis: readonly Diagnostic[];
+  readonly result: Exclude<PublishResult, { readonly kind: "lost" }>;
+  readonly compileMs: number;
+  readonly publishMs: number;
+}
+
+export interface DevReport {
+  published(publication: Publication): void;
+  /**
+   * @param authentication who is let in
+   * @param example bootstrap of the first proxy, as YAML, and the options, besides those of each, that `portolan bootstrap` prints it
+   *   with; absent where no pod has a proxy
+   */
+  serving(
+    at: { readonly url: string; readonly grpcUrl: string | undefined },
+    authentication: string,
+    example:
+      | { readonly proxy: string; readonly bootstrap: string; readonly more: string; readonly needsAgent: boolean }
+      | undefined,
+  ): void;
+  /** @param places where objects stand, `catalog.yaml:97` */
+  refused(refusal: ExplainedRefusal, places: ReadonlyMap<string, string>): void;
+  /** A node that no class was compiled for has asked. */
+  stranger(stranger: Stranger): void;
+  failed(cause: unknown): void;
+  /** A live source cannot be read, or can be again: "". */
+  troubled(source: string, reason: string): void;
+  /** Somebody has deleted the store. */
+  gone(): void;
+}
+
+const maxClasses = 12;
+
+export interface DevReportOptions {
+  /** What is followed, for people. */
+  readonly what: string;
+  readonly folder: string | undefined;
+  /** Of kubectl, the primary cluster's first; "" is the current one. */
+  readonly contexts: readonly string[];
+  readonly store: string;
+  readonly json: boolean;
+}
+
+const kubeFlag = (context: string): string => (context === "" ? "--kube" : `--kube=${context}`);
+
+/** The command that says all of the analysers' messages; undefined where none reads what `dev` follows. */
+function analyzing(folder: string | undefined, [context]: readonly string[]): string | undefined {
+  if (folder === undefined && context === undefined) return undefined;
+  const files = folder === undefined ? [] : ["-f", folder];
+  return ["analyze", ...files, ...(context === undefined ? [] : [kubeFlag(context)])].join(" ");
+}
+
+/** Where `bootstrap` finds the same proxies. */
+const lookingInto = (folder: string | undefined, [context]: readonly string[]): string =>
+  folder === undefined && context !== undefined ? kubeFlag(context) : `--dir ${folder}`;
+
+/** Tells what `portolan dev` does: for people on standard error, or as JSON lines on standard output. */
+export function devReport(terminal: Terminal, { what, folder, contexts, store, json }: DevReportOptions): DevReport {
+  const { colours } = terminal;
+  const label = (text: string) => colours.green(text.padEnd(10));
+  /** The store is named once. */
+  let isTold = false;
+  const tellAnalysis = analysisReport(terminal, analyzing(folder, contexts), label("analyzed"));
+  const looking = lookingInto(folder, contexts);
+  const emit = (event: object) => terminal.out(JSON.stringify(event));
+
+  return {
+    published(publication) {
+      const { compiled, result } = publication;
+      if (json) return emit({ event: result.kind, ...summaryOf(publication) });
+      printDiagnostics(terminal, compiled.diagnostics);
+      tellAnalysis(publication.analysis);
+      const { classes } = compiled.value;
+      terminal.err(`${label("read")}${what}: ${counted(compiled.objects, "object")}${inFiles(publication)}`);
+      terminal.err(
+        `${label("compiled")}${counted(classes.length, "class of proxies", "classes of proxies")}, ${ms(publication.compileMs)}`,
+      );
+      const members = membersByClass(compiled.value.nodes);
+      for (const one of classes.slice(0, maxClasses)) {
+        terminal.err(`${" ".repeat(10)}${classLine(one)}`);
+        terminal.err(`${" ".repeat(12)}${membersText(members.get(one.id) ?? [])}`);
+      }
+      if (classes.length > maxClasses) terminal.err(`${" ".repeat(10)}… and ${classes.length - maxClasses} more`);
+      const version = `version ${colours.bold(result.root.slice(0, 12))}, generation ${result.head.generation}`;
+      terminal.err(`${label(result.kind)}${version}${resultText(publication)}`);
+      if (!isTold) terminal.err(`${label("store")}${store}`);
+      isTold = true;
+    },
+    serving({ url, grpcUrl }, authentication, example) {
+      if (json)
+        return emit({
+          event: "serving",
+          url,
+          ...(grpcUrl === undefined ? {} : { grpcUrl }),
+          store,
+          authentication,
+          ...(example === undefined ? {} : { proxy: example.proxy }),
+        });
+      terminal.err(`${label("serving")}${colours.bold(url)}, watching ${what}`);
+      if (grpcUrl !== undefined) terminal.err(`${" ".repeat(10)}${colours.bold(grpcUrl)}, streams over gRPC (ADS)`);
+      terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
+      if (example === undefined) {
+        terminal.err(
+          "no pod here has a proxy, so no class is compiled for one. A pod is seen to have one if it has an address",
+        );
+        terminal.err(
+          "(a pending one has none yet) and an istio-proxy container, as Istio injects it; a Deployment without pods,",
+        );
+        terminal.err("if its namespace has the label istio-injection: enabled (docs/proxies.md)");
+        return;
+      }
+      const { proxy, bootstrap, more, needsAgent } = example;
+      terminal.err(`${label("bootstrap")}of ${colours.bold(proxy)}, to copy:\n`);
+      terminal.out(bootstrap);
+      terminal.err(`\nOr write it to a file, and start an Envoy with it:`);
+      terminal.err(`  npx portolan bootstrap ${proxy} ${looking} --server ${url}${more} > envoy.yaml`);
+      terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
+      if (needsAgent)
+        terminal.err(
+          "Without an agent beside it that has certificates it waits 5 s: --certificates none is plain text, at once",
+        );
+    },
+    refused(refusal, places) {
+      if (json) return emit({ event: "refused", ...refusal });
+      const [first = "", ...others] = refusalLines(refusal, places);
+      terminal.err(`${colours.red("refused".padEnd(10))}${first}`);
+      for (const line of others) terminal.err(`${" ".repeat(10)}${line}`);
+    },
+    stranger(stranger) {
+      if (json) return emit({ event: "stranger", ...stranger, remedy: strangerRemedy(stranger) });
+      const [first = "", ...others] = strangerLines(stranger);
+      terminal.err(`${colours.yellow(stranger.kind.padEnd(10))}${first}`);
+      for (const line of others) terminal.err(`${" ".repeat(10)}${line}`);
+    },
+    failed(cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      if (json) return emit({ event: "failed", reason });
+      terminal.err(`${colours.red("failed".padEnd(10))}${reason}; what was published goes on being served`);
+    },
+    troubled(source, reason) {
+      if (json) return emit({ event: reason === "" ? "in sync" : "trouble", source, reason });
+      if (reason === "") terminal.err(`${label("in sync")}${source}`);
+      else
+        terminal.err(`${colours.yellow("trouble".padEnd(10))}${source}: ${reason}; what it said goes on being served`);
+    },
+    gone() {
+      if (json) return emit({ event: "gone", store });
+      terminal.err(`${colours.yellow("gone".padEnd(10))}${store} was deleted; it is made anew`);
+    },
+  };
+}
+
+const inFiles = ({ files }: Publication): string => (files === undefined ? "" : ` in ${counted(files, "file")}`);
+
+function resultText({ result, publishMs }: Publication): string {
+  switch (result.kind) {
+    case "unchanged":
+      return ": nothing to send";
+    case "pinned":
+      return ": recorded; what is pinned goes on being served until `portolan unpin`";
+    case "published":
+    case "canary":
+      return `, ${counted(result.written.objects, "object")} written, ${ms(publishMs)}`;
+  }
+}
+
+function classLine(one: CompiledClass): string {
+  const counts = Object.entries(createClassCounts()(one)).map(([type, count]) => `${type} ${count}`);
+  return `${one.id}  ${counts.join(", ")}`;
+}
+
+/** Of what a node of the class is served; endpoints one by one, wherever they lie: a poller's are in its clusters. */
+function createClassCounts(): (one: CompiledClass) => Readonly<Record<string, number>> {
+  const known = new Map<CompiledPart, number>();
+  // Once for each part, which thousands of classes may share.
+  const endpointsIn = (part: CompiledPart): number => {
+    const count = known.get(part) ?? part.reduce((sum, { text }) => sum + text.split('"endpoint":{').length - 1, 0);
+    known.set(part, count);
+    return count;
+  };
+  return ({ poll, stream }) => ({
+    ...Object.fromEntries(coreTypes.map((type) => [type, lengthOf(poll[type])])),
+    endpoints: stream.endpoints.reduce((sum, part) => sum + endpointsIn(part), 0),
+  });
+}
+
+/** Nodes by class. */
+function membersByClass(nodes: readonly CompiledNode[]): ReadonlyMap<string, readonly CompiledNode[]> {
+  return Map.groupBy(nodes, ({ classId }) => classId);
+}
+
+/** The first of them, by `pod.namespace`. */
+const namesOf = (members: readonly CompiledNode[]): readonly string[] =>
+  members.slice(0, maxMembers).map(({ keys }) => keys[0] ?? "");
+
+const maxMembers = 5;
+
+function membersText(members: readonly CompiledNode[]): string {
+  if (members.length === 0) return "no node by itself: the default of what is not known";
+  const more = members.length > maxMembers ? ` and ${members.length - maxMembers} more` : "";
+  return namesOf(members).join(", ") + more;
+}
+
+/** What was compiled, in numbers, as JSON tells it: objects, and classes with the first of their members. */
+export function compiledSummary({ objects, value }: FilesCompiled): object {
+  const members = membersByClass(value.nodes);
+  const countsOf = createClassCounts();
+  return {
+    objects,
+    classes: value.classes.map((one) => ({
+      id: one.id,
+      ...countsOf(one),
+      members: namesOf(members.get(one.id) ?? []),
+    })),
+  };
+}
+
+function summaryOf({ files, compiled, analysis, result, compileMs, publishMs }: Publication): object {
+  return {
+    ...(files === undefined ? {} : { files }),
+    ...compiledSummary(compiled),
+    version: result.root,
+    generation: result.head.generation,
+    ...(result.kind === "unchanged" ? {} : { written: result.written }),
+    compileMs: Math.round(compileMs),
+    publishMs: Math.round(publishMs),
+    diagnostics: compiled.diagnostics,
+    analysis,
+  };
+}
+
+const ms = (value: number): string => `${value.toFixed(0)} ms`;

@@ -1,0 +1,401 @@
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { InvalidArgumentError, Option } from "commander";
+import { Registry } from "prom-client";
+import { sourceAges } from "../../compile/collected/source-ages.ts";
+import { placesOf } from "../../compile/places.ts";
+import { createWorldRecompiler } from "../../compile/recompile.ts";
+import { writeShard } from "../../compile/source-shard.ts";
+import { type CompileObserver, noObserver } from "../../compile/telemetry/observer.ts";
+import { coalesce } from "../../compile/webhook/coalesce.ts";
+import { defaultWorldOptions } from "../../compile/world-of.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";
+import { readFolder, watchFolder } from "../../config/folder/folder.ts";
+import type { ConfigSource } from "../../config/kinds/mesh-config.ts";
+import { frontApp } from "../../front/app.ts";
+import type { Authentication } from "../../front/auth/authentication.ts";
+import { authenticationFor } from "../../front/auth/open-to.ts";
+import { settingText } from "../../front/auth/setting-file.ts";
+import { serveGrpc } from "../../front/connect/grpc-server.ts";
+import { createFront, type Front } from "../../front/front.ts";
+import { nodeCalls } from "../../front/node-calls.ts";
+import { listening, serveHttp } from "../../front/node-server.ts";
+import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
+import { recordedNodes } from "../../front/nodes/node-records.ts";
+import type { Refusal } from "../../front/nodes/refusals.ts";
+import { prometheusMetrics } from "../../front/prometheus.ts";
+import { limits } from "../../limits/limits.ts";
+import type { CertificateSource, LegacyRelease } from "../../mesh/world.ts";
+import type { Trust } from "../../snapshot/head/signatures.ts";
+import { heldPace } from "../../snapshot/head/steps.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { readConsulAddress } from "../collect/collect-consul.ts";
+import { sourceAddress } from "../collect/collect-mcp.ts";
+import { compileTelemetry } from "../compile-telemetry.ts";
+import { analysisOf } from "../config/analysis-report.ts";
+import { devStorePrefix, holdsSomething, isFolder, namedStore, openToWrite, storeOption } from "../named-store.ts";
+import { counted } from "../numbers.ts";
+import {
+  bootstrapFor,
+  bootstrapText,
+  certificatesOption,
+  pollDelayOption,
+  proxiesOf,
+  sampleFolder,
+} from "../proxy/bootstrap.ts";
+import { keyringOption, trustOf } from "../secrets/keyring.ts";
+import type { Register, Terminal } from "../terminal.ts";
+import {
+  type DevOrigin,
+  type DevOriginOptions,
+  devOrigins,
+  fillOnce,
+  followOrigins,
+  namesOrigins,
+} from "./dev-origins.ts";
+import { type DevReport, devReport, type Publication } from "./dev-report.ts";
+
+interface Options extends DevOriginOptions {
+  readonly port: number;
+  readonly grpcPort?: number | undefined;
+  readonly host: string;
+  readonly store?: string;
+  readonly keyring: string;
+  readonly legacyApi?: boolean;
+  readonly legacyRelease: LegacyRelease;
+  readonly certificates: CertificateSource;
+  readonly pollDelay: number;
+  readonly allowEmpty?: boolean;
+  readonly once?: boolean;
+  readonly json?: boolean;
+}
+
+/** Its front holds polls, so a delay costs no requests, and a short one brings a change sooner. */
+const heldPollDelayMs = 100;
+
+/** `portolan dev [DIR]`: compile, publish, serve and watch a folder. */
+export const registerDev: Register = (program, terminal) => {
+  program
+    .command("dev [dir]")
+    .description("Compiles a folder, publishes it to a file store, serves it to Envoys and follows every saved file.")
+    .addOption(
+      new Option("--port <port>", "port of the front, 0 takes any").env("PORT").argParser(portNumber).default(8080),
+    )
+    .addOption(
+      new Option("--grpc-port <port>", "port for streams over gRPC (ADS), 0 takes any; without it there are none")
+        .env("PORTOLAN_GRPC_PORT")
+        // An empty variable is none.
+        .argParser((text) => (text === "" ? undefined : portNumber(text))),
+    )
+    .option("--host <address>", "address that the front listens on", "127.0.0.1")
+    .addOption(storeOption("; without any, .portolan/dev-…, one for each folder"))
+    .addOption(keyringOption())
+    .option("--legacy-api", "compile the answers of the REST v1 API too")
+    .addOption(
+      new Option("--legacy-release <release>", "the same, as this release gave them; 0.7 served VirtualServices too")
+        .choices(["0.7", "0.8"])
+        .default("0.8")
+        .implies({ legacyApi: true }),
+    )
+    .addOption(certificatesOption())
+    .addOption(pollDelayOption().default(heldPollDelayMs))
+    .option("--allow-empty", "go on although the folder holds no object")
+    .addOption(
+      new Option("--kube [context]", "a live Kubernetes cluster, the first the primary one; may be repeated")
+        .preset("")
+        .argParser((context: string, before: readonly string[] = []) => [...before, context]),
+    )
+    .option("--consul <url>", "the services of a live Consul", readConsulAddress)
+    .option("--mcp <address>", "a live server of configuration, as `collect mcp` takes it; may be repeated", gather)
+    .option("--once", "publish once and leave: no server, no watching")
+    .option("--json", "one JSON object a line instead of text")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  portolan dev\n  portolan dev my-mesh/ --port 9000\n  portolan dev my-mesh/ --once --json\n  portolan dev --grpc-port 18000\n  portolan dev --kube prod\n  portolan dev my-mesh/ --kube east --kube west\n  portolan dev my-mesh/ --consul http://127.0.0.1:8500\n  portolan dev my-mesh/ --mcp xds://nacos.internal:18848",
+    )
+    .action(async (dir: string | undefined, options: Options) => {
+      await dev(dir ?? (namesOrigins(options) ? undefined : sampleFolder), options, terminal);
+    });
+};
+
+async function dev(folder: string | undefined, options: Options, terminal: Terminal): Promise<void> {
+  const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), options.host);
+  const origins = await devOrigins(options, await configSourcesIn(folder), terminal.err);
+  const what = [...(folder === undefined ? [] : [folder]), ...origins.map(({ description }) => description)].join(", ");
+  const where = (await namedStore(options.store)) ?? ownStore(folder, origins);
+  const trust = await trustOf(options.keyring);
+  const report = devReport(terminal, {
+    what,
+    folder,
+    contexts: options.kube ?? [],
+    store: where,
+    json: options.json === true,
+  });
+  const publishing = { ...options, trust, sources: origins.map(({ source }) => source) };
+  if (options.once === true) {
+    const store = await openToWrite(where);
+    await fillOnce(origins, store);
+    const publication = await publisherOf(folder, store, publishing)();
+    report.published(publication);
+    const errors = publication.compiled.diagnostics.filter(({ severity }) => severity === "error").length;
+    if (errors > 0) throw new PortolanError(counted(errors, "error"));
+    return;
+  }
+  const stopped = untilStopped();
+  let { port, grpcPort } = options;
+  for (let isAgain = false; ; isAgain = true) {
+    const round = await openRound(folder, origins, where, {
+      ...publishing,
+      port,
+      grpcPort,
+      authentication,
+      report,
+      stopped,
+      isAgain,
+    });
+    // The port that was found stays: Envoys know it.
+    port = Number(new URL(round.url).port);
+    if (round.grpcUrl !== undefined) grpcPort = Number(new URL(round.grpcUrl).port);
+    const end = await Promise.race([stopped, untilGone(where)]);
+    await round.close();
+    if (end === "stopped") return;
+    report.gone();
+  }
+}
+
+/** What the mesh's settings name; those that are there when this begins count. */
+async function configSourcesIn(folder: string | undefined): Promise<readonly ConfigSource[]> {
+  return folder === undefined ? [] : readFiles(await readFolder(folder)).meshConfig.configSources;
+}
+
+/** A store of its own for each folder, and for each set of origins. */
+function ownStore(folder: string | undefined, origins: readonly DevOrigin[]): string {
+  const parts = [...(folder === undefined ? [] : [resolve(folder)]), ...origins.map(({ url }) => url)];
+  return devStorePrefix + createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 8);
+}
+
+function untilStopped(): Promise<"stopped"> {
+  return new Promise((stop) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop("stopped"));
+  });
+}
+
+/** How often to look whether a store's folder is still there. */
+const lookMs = 500;
+
+/** Resolves when somebody has deleted the folder that a store lies in; never for a bucket. */
+function untilGone(where: string): Promise<"gone"> {
+  return new Promise((gone) => {
+    if (!isFolder(where)) return;
+    const timer = setInterval(async () => {
+      if (await holdsSomething(where)) return;
+      clearInterval(timer);
+      gone("gone");
+    }, lookMs);
+    timer.unref();
+  });
+}
+
+interface RoundOptions extends PublisherSettings, Pick<Options, "port" | "host"> {
+  readonly authentication: Authentication;
+  readonly report: DevReport;
+  readonly stopped: Promise<unknown>;
+  /** Not the first: its bootstrap was printed. */
+  readonly isAgain: boolean;
+}
+
+/** Serves, publishes and watches, for as long as the store is there. @throws PortolanError with nothing left open */
+async function openRound(
+  folder: string | undefined,
+  origins: readonly DevOrigin[],
+  where: string,
+  { authentication, report, isAgain, stopped, ...options }: RoundOptions,
+): Promise<{ readonly url: string; readonly grpcUrl: string | undefined; close(): Promise<void> }> {
+  const store = await openToWrite(where);
+  const registry = new Registry();
+  const telemetry = await compileTelemetry(registry);
+  const serving = createFront({
+    authentication,
+    store,
+    ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),
+    maxHoldMs: 25_000,
+    metrics: prometheusMetrics({ registry, sourceAges: () => sourceAges(store, Date.now()) }),
+    nodes: recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: report.failed }),
+    onRefusal: (refusal) => {
+      tellRefusal(refusal).catch(report.failed);
+    },
+    onStranger: report.stranger,
+    onWanted: () => whenWanted(),
+    onError: report.failed,
+  });
+  let whenWanted = () => {};
+  /** What was compiled last: where objects stand. */
+  let sources: Publication["compiled"]["value"]["sources"] = [];
+  const front: Front = {
+    ...serving,
+    explainRefusals: async () => {
+      const refusals = await serving.explainRefusals();
+      return refusals.length === 0 ? [] : withPlaces(refusals, await placesOf(store, sources));
+    },
+  };
+  async function tellRefusal({ nodeId, type, name }: Refusal): Promise<void> {
+    const explained = (await front.explainRefusals()).find(
+      (one) => one.nodeId === nodeId && one.type === type && one.name === name,
+    );
+    if (explained !== undefined) report.refused(explained, await placesOf(store, sources));
+  }
+  const closing: (() => unknown)[] = [telemetry.close, front.close];
+  const close = async () => {
+    for (const one of closing.splice(0).toReversed()) await one();
+  };
+  try {
+    // Before anything is published: a port that is taken ends it.
+    const { port, grpcPort, host } = options;
+    const remedy = "set PORT or --port to another";
+    const server = await listening(
+      serveHttp(frontApp(front), port, host, front.limits, nodeCalls(front)),
+      `${host}:${port}`,
+      remedy,
+    );
+    closing.unshift(server.close);
+    const grpcRemedy = "set PORTOLAN_GRPC_PORT or --grpc-port to another";
+    const streams =
+      grpcPort === undefined
+        ? undefined
+        : await listening(serveGrpc(front, grpcPort, host), `${host}:${grpcPort}`, grpcRemedy);
+    if (streams !== undefined) closing.unshift(streams.close);
+    const urls = { url: server.url, grpcUrl: streams?.url };
+    const { observer } = telemetry;
+    const publishOnce = publisherOf(folder, store, { ...options, observer });
+    const publish = async () => {
+      const publication = await publishOnce();
+      ({ sources } = publication.compiled.value);
+      report.published(publication);
+      return publication;
+    };
+    const again = coalesce(publish);
+    const changed = () => {
+      observer.asked();
+      again().catch(report.failed);
+    };
+    whenWanted = changed;
+    const following = await followOrigins(origins, store, report, changed, stopped);
+    if (following === undefined) return { ...urls, close };
+    closing.push(following.close);
+    // Before anything is read: what is saved meanwhile is read once more.
+    if (folder !== undefined) closing.push(await watchFolder(folder, changed));
+    const first = await again();
+    const example = () => exampleIn(first.compiled.loaded, server.url, options);
+    if (!isAgain) report.serving(urls, authentication.description, example());
+    return { ...urls, close };
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+}
+
+/** With where the objects behind each suspect stand now. */
+function withPlaces(
+  refusals: readonly ExplainedRefusal[],
+  places: ReadonlyMap<string, string>,
+): readonly ExplainedRefusal[] {
+  return refusals.map((refusal) => ({
+    ...refusal,
+    suspects: refusal.suspects?.map((suspect) => ({
+      ...suspect,
+      at: suspect.from.flatMap((key) => places.get(key) ?? []),
+    })),
+  }));
+}
+
+/** The bootstrap of one proxy: a gateway if there is one, since it can be asked from outside. */
+function exampleIn(
+  loaded: LoadedDirectory,
+  url: string,
+  { certificates, pollDelay: pollDelayMs }: Pick<Options, "certificates" | "pollDelay">,
+) {
+  const proxies = proxiesOf(loaded).value.filter(({ proxy }) => proxy.type !== "grpc");
+  const found = proxies.find(({ proxy }) => proxy.type === "router") ?? proxies[0];
+  if (found === undefined) return undefined;
+  return {
+    proxy: found.proxy.id,
+    bootstrap: bootstrapText(bootstrapFor(found, url, 15_000, { certificates, pollDelayMs })),
+    more: ` --poll-delay ${pollDelayMs}${certificates === "sds" ? "" : ` --certificates ${certificates}`}`,
+    needsAgent: certificates === "sds",
+  };
+}
+
+interface PublisherSettings
+  extends Pick<Options, "legacyApi" | "legacyRelease" | "certificates" | "pollDelay" | "allowEmpty" | "grpcPort"> {
+  readonly trust: Trust;
+  readonly observer?: CompileObserver;
+  /** Of origins, the primary cluster first. */
+  readonly sources: readonly string[];
+}
+
+/**
+ * Fills the store's source with the folder, if there is one, and compiles it with all others; each call costs what changed since
+ * the one before.
+ */
+function publisherOf(
+  folder: string | undefined,
+  store: ObjectStore,
+  {
+    legacyApi = false,
+    legacyRelease,
+    certificates,
+    pollDelay: pollDelayMs,
+    allowEmpty = false,
+    grpcPort,
+    trust,
+    sources,
+    observer = noObserver,
+  }: PublisherSettings,
+): () => Promise<Publication> {
+  let compiledMs = 0;
+  const recompile = createWorldRecompiler({
+    store,
+    ...(sources.length === 0 ? {} : { sources: ["main", ...sources] }),
+    world: {
+      ...defaultWorldOptions,
+      ...(legacyApi ? { legacyApi: legacyRelease } : {}),
+      certificates,
+      pollDelayMs,
+      // Streams are answered in binary.
+      binaryForms: grpcPort !== undefined,
+    },
+    publisher: { pace: heldPace, ...trust },
+    observer,
+    onCompiled: () => {
+      compiledMs = performance.now();
+    },
+  });
+  return async () => {
+    const startMs = performance.now();
+    const files = folder === undefined ? undefined : await readFolder(folder);
+    if (files?.length === 0) {
+      throw new PortolanError(
+        `${folder} holds no .yaml, .yml or .json file; give a folder that does, or try \`npm start\` alone`,
+      );
+    }
+    if (files !== undefined) await writeShard(store, "main", files, { halfSaves: true, allowEmpty });
+    const { compiled, result } = await recompile();
+    const compileMs = compiledMs - startMs;
+    const publishMs = performance.now() - compiledMs;
+    // What is served does not wait for the analysers.
+    const analysis = analysisOf(compiled.loaded, compiled.diagnostics);
+    return { files: files?.length, compiled, analysis, result, compileMs, publishMs };
+  };
+}
+
+/** An option that may be given several times. */
+const gather = (text: string, before: readonly string[] = []): readonly string[] => [...before, sourceAddress(text)];
+
+function portNumber(text: string): number {
+  // An empty PORT is none.
+  const port = text === "" ? 8080 : Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError("a port is a number from 0 to 65535");
+  return port;
+}

@@ -1,0 +1,45 @@
+import type { Recompiled } from "../../compile/recompile.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { counted } from "../numbers.ts";
+import { printDiagnostics, type Terminal } from "../terminal.ts";
+
+const short = (root: string) => root.slice(0, 12);
+
+/** What came of a compile, on one line. */
+export function recompiledText({ kind, generation, version, pin }: Recompiled): string {
+  if (kind !== "pinned") return `${kind}: generation ${generation} leads to ${short(version)}`;
+  const who = pin === undefined || pin.by === "" ? "" : ` by ${pin.by}: ${pin.why}`;
+  return `pinned${who}: ${short(version)} is recorded, and served to nobody until \`portolan unpin\`; see \`portolan status\``;
+}
+
+/** What a write came to is told by itself, unless it is served to nobody. */
+export function tellIfPinned(terminal: Terminal, recompiled: Recompiled): void {
+  if (recompiled.kind === "pinned") terminal.err(recompiledText(recompiled));
+}
+
+/**
+ * Tells what came of filling a source: messages on standard error, the outcome on standard output.
+ *
+ * @param json what is told instead, to programs
+ * @throws PortolanError when something of this source is refused, after all is told
+ */
+export function tellFilled(terminal: Terminal, source: string, recompiled: Recompiled, json?: object): void {
+  if (json !== undefined) terminal.out(JSON.stringify(json));
+  else {
+    printDiagnostics(terminal, recompiled.diagnostics);
+    terminal.out(recompiledText(recompiled));
+  }
+  const { mended = 0, unread = [] } = recompiled;
+  if (mended > 0) terminal.err(`${mended} blobs were missing or damaged, and are written anew`);
+  for (const root of unread)
+    terminal.err(`root ${short(root)} could not be read: nodes were led away from it without steps`);
+  const { primary = source } = recompiled;
+  const isOwn = (file: string) => source === primary || file.startsWith(`${source}/`);
+  const own = recompiled.diagnostics.filter(({ origin }) => isOwn(origin.file));
+  const errors = own.filter(({ severity }) => severity === "error");
+  if (errors.length === 0) return;
+  const kept = own.filter(({ code }) => code === "last-valid-served").length;
+  const instead =
+    kept === 0 ? "what is refused is left out" : `of ${kept} refused the form before goes on being served, named above`;
+  throw new PortolanError(`${counted(errors.length, "error")}; ${instead}`);
+}

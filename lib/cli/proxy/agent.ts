@@ -1,0 +1,116 @@
+import { readFile } from "node:fs/promises";
+import type { IdentitySource } from "../../agent/identity/identity-files.ts";
+import { runAgent } from "../../agent/run-agent.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { examplesText } from "../examples.ts";
+import { wholeNumber } from "../numbers.ts";
+import { serverUrl } from "../server-url.ts";
+import type { Register } from "../terminal.ts";
+
+interface Options {
+  readonly dir: string;
+  readonly bootstrap: string;
+  readonly server: string;
+  readonly snapshot?: string;
+  readonly trustedKeys?: string;
+  readonly ca?: string;
+  readonly tokenFile?: string;
+  readonly certificate?: string;
+  readonly key?: string;
+  readonly roots?: string;
+  readonly identityCommand?: string;
+  readonly envoy: string;
+  readonly drain: number;
+  readonly drainUntilIdle?: boolean;
+  readonly maxRestarts?: number;
+  readonly once?: boolean;
+  readonly json?: boolean;
+}
+
+/** `portolan agent`: beside an Envoy, as Istio's pilot-agent is. */
+export const registerAgent: Register = (program, terminal) => {
+  program
+    .command("agent [envoy-args...]")
+    .description("Fetches what is for one proxy into files, and keeps an Envoy running on them; docs/agent.md.")
+    .option("--bootstrap <file>", "the proxy's bootstrap, as `portolan bootstrap --json` writes it", "bootstrap.json")
+    .option("--dir <folder>", "where the agent and its Envoy have their files", ".portolan/agent")
+    .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
+    .option("--snapshot <folder>", "read what `portolan export` has put there instead of asking a front")
+    .option("--trusted-keys <file>", "public keys of which one must have signed what is served")
+    .option("--ca <file>", "certificates that the front's is held against (default: the system's)")
+    .option("--token-file <file>", "the proxy's token; read again whenever it changes")
+    .option("--certificate <file>", "the workload's certificate for mutual TLS, in PEM; wants --key and --roots")
+    .option("--key <file>", "its key")
+    .option("--roots <file>", "roots that others' certificates are held against")
+    .option("--identity-command <command>", "prints certificate, key and roots as JSON, as Vault and SPIRE do")
+    .option("--envoy <program>", "the Envoy to run", process.env.ENVOY ?? "envoy")
+    .option("--drain <seconds>", "how long connections have to end by themselves", wholeNumber(0, 3_600), 5)
+    .option("--drain-until-idle", "wait at the end until no connection is left")
+    .option("--max-restarts <count>", "end when Envoy has ended so often in a row (default: never)", wholeNumber(0))
+    .option("--once", "write the files and end, without an Envoy")
+    .option("--json", "each line of the log as JSON")
+    .addHelpText(
+      "after",
+      examplesText([
+        "bootstrap istio-ingressgateway-1.bookshop --json > bootstrap.json",
+        "agent --bootstrap bootstrap.json --server http://127.0.0.1:8080",
+        "agent --server https://portolan.example --token-file token -- --concurrency 2",
+        "agent --certificate own.pem --key own-key.pem --roots roots.pem",
+        "agent --identity-command 'vault write -format=json pki/issue/mesh uri_sans=spiffe://cluster.local/ns/shop/sa/cart'",
+        "agent --snapshot carried --trusted-keys roots.json",
+      ]),
+    )
+    .action(async (envoyArgs: readonly string[], options: Options) => {
+      const { dir, bootstrap, server, snapshot, trustedKeys, ca, tokenFile } = options;
+      const { envoy, drain, drainUntilIdle = false, maxRestarts, once = false, json = false } = options;
+      const write = (from: "agent" | "envoy", line: string) => {
+        if (json) terminal.err(JSON.stringify({ time: new Date().toISOString(), from, line }));
+        else terminal.err(from === "agent" ? `portolan agent: ${line}` : line);
+      };
+      const front = {
+        url: server,
+        ...(ca === undefined ? {} : { caFile: ca }),
+        ...(tokenFile === undefined ? {} : { tokenFile }),
+      };
+      const code = await runAgent({
+        dir,
+        bootstrap,
+        from: snapshot === undefined ? { front } : { snapshot },
+        trustedKeys: trustedKeys === undefined ? undefined : await textIn(trustedKeys),
+        holdMs: 25_000,
+        once,
+        identity: identityOf(options),
+        envoy,
+        envoyArgs,
+        drainMs: drain * 1_000,
+        untilIdle: drainUntilIdle,
+        maxRestarts,
+        say: (line) => write("agent", line),
+        onLine: (line) => write("envoy", line),
+      });
+      process.exitCode = code;
+    });
+};
+
+function identityOf({ certificate, key, roots, identityCommand: command }: Options): IdentitySource | undefined {
+  const files = [certificate, key, roots].filter((file) => file !== undefined);
+  if (command !== undefined && files.length > 0)
+    throw new PortolanError("the workload's certificate comes from files or from a command, not from both");
+  if (command !== undefined) return { kind: "command", command };
+  if (files.length === 0) return undefined;
+  if (certificate === undefined || key === undefined || roots === undefined)
+    throw new PortolanError("--certificate, --key and --roots want each other");
+  return { kind: "files", certificate, key, roots };
+}
+
+async function textIn(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    throw new PortolanError(
+      `cannot read ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      [],
+      cause,
+    );
+  }
+}

@@ -1,0 +1,271 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { dump } from "js-yaml";
+import { bootstrapOf, type ControlPlane, identityCluster, type Transport, tokenSecret } from "../../agent/bootstrap.ts";
+import type { BootstrapExtras } from "../../agent/bootstrap-extras.ts";
+import { censusOf } from "../../compile/census.ts";
+import { clustersOf, defaultWorldOptions, gatewaysIn } from "../../compile/world-of.ts";
+import { type Diagnostic, PortolanError, type Stage } from "../../config/diagnostic.ts";
+import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
+import { readFolder } from "../../config/folder/folder.ts";
+import { defaultGatewayApiSettings } from "../../config/gateway-api/gateway-api-settings.ts";
+import { createMemo } from "../../mesh/memo/memo.ts";
+import type { WorkloadProxy } from "../../mesh/proxy/proxy-of-workload.ts";
+import type { CertificateSource } from "../../mesh/world.ts";
+import { buildRegistry } from "../../registry/build-registry.ts";
+import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
+import { kubeOption } from "../kube/kube-connection.ts";
+import { clusterContent } from "../kube/kube-read.ts";
+import { wholeNumber } from "../numbers.ts";
+import { serverAt, serverUrl, systemRoots } from "../server-url.ts";
+import { printDiagnostics, type Register, type Terminal } from "../terminal.ts";
+import { type BootstrapProxy, podInfoFolder, proxyInFile, proxyOfThisPod } from "./bootstrap-node.ts";
+import { grpcBootstrapText } from "./grpc-bootstrap.ts";
+import { proxyServices } from "./proxy-services.ts";
+
+/** Folder that `npm start` serves, and the commands beside it read, when none is named. */
+export const sampleFolder = "samples/bookshop";
+
+interface Options {
+  readonly dir: string;
+  readonly kube?: string;
+  readonly server: string;
+  readonly adminPort: number;
+  readonly certificates: CertificateSource;
+  readonly ads?: Transport | true;
+  readonly pollDelay?: number;
+  readonly files?: string;
+  readonly node?: string;
+  readonly thisPod?: boolean;
+  readonly gateway?: boolean;
+  readonly podInfo: string;
+  readonly ca: string;
+  readonly certificate?: string;
+  readonly key?: string;
+  readonly readinessPort?: number;
+  readonly prometheusPort?: number;
+  readonly statsTags?: boolean;
+  readonly certificateFolder: string;
+  readonly json?: boolean;
+  readonly tokenFile?: string;
+  readonly out?: string;
+  readonly at?: string;
+}
+
+/** `portolan bootstrap NODE`: what one Envoy is started with. */
+export const registerBootstrap: Register = (program, terminal) => {
+  program
+    .command("bootstrap [node]")
+    .description(
+      "Prints the bootstrap of one proxy, `pod.namespace`, an Envoy or a gRPC program; without a name lists those of the folder.",
+    )
+    .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder)
+    .addOption(kubeOption("a live cluster's pods instead of a folder's").conflicts("dir"))
+    .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
+    .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)
+    .addOption(certificatesOption())
+    .addOption(
+      new Option("--ads [kind]", "a stream over gRPC instead of polls: delta, if nothing is said, or sotw").choices([
+        "delta",
+        "sotw",
+      ]),
+    )
+    .addOption(
+      new Option("--certificate-folder <path>", "where the certificates of a gRPC program lie").default("/etc/certs"),
+    )
+    .addOption(pollDelayOption())
+    .option("--files <folder>", "clusters and listeners from the folder of `portolan agent`, instead of polls")
+    .option("--node <file>", "the proxy whose node this JSON file has, instead of one in a folder")
+    .option("--this-pod", "the proxy of the pod that this runs in, by the variables and files of the downward API")
+    .option("--gateway", "with --this-pod: a gateway, and no sidecar")
+    .option("--pod-info <folder>", "with --this-pod: where the files labels and annotations are", podInfoFolder)
+    .option("--ca <file>", "certificates that the front's is held against", systemRoots)
+    .option("--certificate <file>", "the proxy's own certificate for the front; wants --key")
+    .option("--key <file>", "its key")
+    .option("--readiness-port <port>", "a listener that says /healthz/ready; 15021 with Istio", wholeNumber(1, 65_535))
+    .option("--prometheus-port <port>", "a listener with /stats/prometheus; 15090 with Istio", wholeNumber(1, 65_535))
+    .option("--stats-tags", "tag statistics as Istio does")
+    .option("--json", "as JSON instead of YAML")
+    .option("--token-file <path>", "where the proxy's token lies on its machine; wants --out")
+    .option("--out <folder>", "write envoy.yaml and what belongs to it there, instead of printing it")
+    .option("--at <folder>", "where that folder will be on the proxy's machine (default: --out)")
+    .addHelpText(
+      "after",
+      "\nExample:\n  portolan bootstrap istio-ingressgateway-1.bookshop > envoy.yaml\n  envoy -c envoy.yaml --reject-unknown-dynamic-fields\n  portolan bootstrap istio-ingressgateway-1.bookshop --ads --server http://127.0.0.1:18000\n  portolan bootstrap echo-1.shop --dir shop/ --server http://127.0.0.1:18000 > grpc-bootstrap.json",
+    )
+    .action(async (node: string | undefined, options: Options, command: Command) => {
+      if (options.ads !== undefined && command.getOptionValueSource("server") === "default")
+        throw new PortolanError(`--ads wants ${wantsStreams}`);
+      const found = await proxyFor(node, options, terminal);
+      if (found === undefined) return;
+      if ("proxy" in found && found.proxy.type === "grpc") {
+        if (command.getOptionValueSource("server") === "default")
+          throw new PortolanError(`${node} is a gRPC program and reads a stream: ${wantsStreams}`);
+        const text = grpcBootstrapText(found, options);
+        if (options.out === undefined) terminal.out(text);
+        else await writeInto(options.out, "grpc-bootstrap.json", text);
+        return;
+      }
+      if (options.tokenFile !== undefined && options.out === undefined)
+        throw new PortolanError("--token-file wants --out: the bootstrap comes with a second file");
+      const tokenSecretFile = join(options.at ?? resolve(options.out ?? "."), tokenSecretName);
+      const access = options.tokenFile === undefined ? {} : { tokenSecretFile };
+      const { server, adminPort, certificates, ads, files, ca, certificate, key, pollDelay: pollDelayMs } = options;
+      const { readinessPort, prometheusPort, statsTags } = options;
+      if ((certificate === undefined) !== (key === undefined))
+        throw new PortolanError("--certificate and --key want each other");
+      if (adminPort === 0 && (readinessPort ?? prometheusPort) !== undefined)
+        throw new PortolanError("a listener for probes or metrics wants an --admin-port that is known");
+      const transport = files !== undefined ? "files" : ads === undefined ? "rest" : ads === true ? "delta" : ads;
+      const bootstrap = bootstrapFor(found, server, adminPort, {
+        certificates,
+        transport,
+        pollDelayMs,
+        folder: files === undefined ? undefined : resolve(files),
+        tls: { caFile: ca, certificateFile: certificate, keyFile: key },
+        extras: { readinessPort, prometheusPort, statsTags },
+        ...access,
+      });
+      const text = options.json === true ? JSON.stringify(bootstrap, undefined, 2) : bootstrapText(bootstrap);
+      if (options.out === undefined) {
+        terminal.out(text);
+        return;
+      }
+      await writeInto(options.out, "envoy.yaml", text);
+      if (options.tokenFile !== undefined)
+        await writeInto(options.out, tokenSecretName, dump(tokenSecret(options.tokenFile)).trimEnd());
+    });
+};
+
+const wantsStreams = "--server: where `portolan dev --grpc-port`, or PORTOLAN_GRPC_PORT, serves";
+
+async function writeInto(folder: string, file: string, text: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, file), `${text}\n`);
+}
+
+/**
+ * The proxy that a command line names.
+ *
+ * @returns undefined when it names none, and was told of all
+ * @throws PortolanError when there is none of that name
+ */
+async function proxyFor(
+  node: string | undefined,
+  { dir, kube, json, node: file, thisPod = false, gateway = false, podInfo }: Options,
+  terminal: Terminal,
+): Promise<BootstrapProxy | WorkloadProxy | undefined> {
+  if (file !== undefined) return proxyInFile(file);
+  if (thisPod) {
+    const environment = Object.fromEntries(
+      Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    );
+    const { value, diagnostics } = await proxyOfThisPod(environment, gateway ? "router" : "sidecar", podInfo);
+    printDiagnostics(terminal, diagnostics.filter(isTrouble));
+    return value;
+  }
+  const loaded = kube === undefined ? readFiles(await readFolder(dir)) : await clusterContent(kube);
+  const { value: proxies, diagnostics } = proxiesOf(loaded);
+  printDiagnostics(terminal, diagnostics.filter(isTrouble));
+  if (node === undefined) {
+    const nodes = proxies.map((proxy) => proxy.node);
+    if (json === true) terminal.out(JSON.stringify(nodes));
+    else for (const { proxy } of proxies) terminal.out(`${proxy.id}\t${proxy.type}`);
+    return undefined;
+  }
+  const found = proxies.find(({ proxy }) => proxy.id === node);
+  if (found === undefined) {
+    const known = proxies.map(({ proxy }) => proxy.id).join(", ");
+    const where = kube === undefined ? dir : "the cluster";
+    throw new PortolanError(`no workload ${node} with a proxy in ${where}; there are: ${known || "none"}`);
+  }
+  if (found.proxy.addresses.includes(standInAddress)) {
+    terminal.err(
+      `${node} stands for pods that are not there yet: put the pod's own address in the place of ${standInAddress}`,
+    );
+  }
+  return found;
+}
+
+/** Name of the file that leads a bootstrap to its token. */
+const tokenSecretName = "token.sds.yaml";
+
+/** A bootstrap as the YAML file that `envoy -c` reads. */
+export function bootstrapText(bootstrap: ReturnType<typeof bootstrapOf>): string {
+  return dump(bootstrap, { noRefs: true, lineWidth: 120 }).trimEnd();
+}
+
+/** The proxies that a folder is compiled for. */
+export const proxiesIn = (files: readonly SourceFile[]): readonly WorkloadProxy[] => proxiesOf(readFiles(files)).value;
+
+/** The same, with what annotations, WorkloadGroups and ProxyConfigs say that a proxy cannot be told. */
+export function proxiesOf(loaded: LoadedDirectory): Stage<readonly WorkloadProxy[]> {
+  const { configs, meshConfig, meshNetworks, settings } = loaded;
+  const { domain, clusterId } = defaultWorldOptions;
+  const memo = createMemo();
+  const registry = buildRegistry({
+    clusters: clustersOf(loaded, clusterId),
+    configs,
+    meshConfig,
+    meshNetworks,
+    domain,
+  });
+  const gatewayApi = { ...defaultGatewayApiSettings, ...settings.gatewayApi };
+  const gatewayWorkloads = gatewaysIn(configs, registry.value.services, gatewayApi, memo);
+  return censusOf(registry.value.workloads, { configs, meshConfig, domain, gatewayWorkloads }, memo);
+}
+
+/** The option that says where proxies have certificates from: a bootstrap says what its mesh is compiled with. */
+export function certificatesOption(): Option {
+  const text = "mTLS certificates from an SDS agent, from files in /etc/certs, or none: plain text between workloads";
+  return new Option("--certificates <where>", text).choices(["sds", "files", "none"]).default("sds");
+}
+
+/** The option that says how fast Envoys poll: a bootstrap says what its mesh is compiled with. */
+export const pollDelayOption = (): Option =>
+  new Option(
+    "--poll-delay <ms>",
+    "how long Envoys wait between polls, and up to as long again; 100 fits a front that holds polls (default: 1000)",
+  ).argParser(wholeNumber(1, 99_999));
+
+/** What is wrong, as against what has no effect. */
+export const isTrouble = ({ severity }: Diagnostic): boolean => severity !== "info";
+
+/**
+ * What a proxy's Envoy is started with. Its node is the one that the proxy was compiled for.
+ *
+ * @param server URL of the front, of http or https
+ */
+export function bootstrapFor(
+  { node, settings, ...where }: BootstrapProxy | WorkloadProxy,
+  server: string,
+  adminPort: number,
+  { certificates = "sds", transport = "rest", pollDelayMs, folder, extras, tls, ...access }: BootstrapWays = {},
+): ReturnType<typeof bootstrapOf> {
+  const services = proxyServices(settings, "proxy" in where ? where.proxy.addresses : where.addresses, node.cluster);
+  return bootstrapOf({
+    nodeId: node.id,
+    nodeCluster: node.cluster,
+    metadata: JSON.parse(JSON.stringify(node.metadata)),
+    ...(node.locality === undefined ? {} : { locality: node.locality }),
+    server: { ...serverAt(server, tls), ...access },
+    transport,
+    pollDelayMs,
+    folder,
+    ...(extras === undefined ? {} : { extras }),
+    adminPort,
+    services,
+    // What a proxy reports to may want certificates of its own accord.
+    hasIdentity: certificates === "sds" || JSON.stringify(services.clusters).includes(identityCluster),
+  });
+}
+
+/** How a proxy is told what is meant for it, and what else its bootstrap has. */
+interface BootstrapWays extends Pick<ControlPlane, "tokenSecretFile" | "tls"> {
+  readonly certificates?: CertificateSource;
+  readonly transport?: Transport;
+  readonly pollDelayMs?: number | undefined;
+  readonly folder?: string | undefined;
+  readonly extras?: BootstrapExtras;
+}

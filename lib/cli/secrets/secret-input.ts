@@ -1,0 +1,90 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import type { ParsedObject } from "../../config/documents/parse.ts";
+import { at, error, type Finding, warning } from "../../config/finding.ts";
+import { fromBase64, toBase64 } from "../../secrets/base64.ts";
+import { type TlsSecret, valueNames, valueOf } from "../../secrets/tls-secret.ts";
+
+/** A Secret as a proxy can use it, or what is wrong with it. */
+export interface ReadSecret {
+  readonly namespace: string;
+  readonly name: string;
+  readonly secret: TlsSecret;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const known: ReadonlySet<string> = new Set(Object.values(valueNames).flat());
+
+/**
+ * Reads a Kubernetes Secret: the values that proxies use, checked as far as they can be.
+ *
+ * @returns errors for a pair that does not fit together or cannot be read; a warning for a certificate that is over
+ */
+export function readSecret(object: ParsedObject, defaultNamespace: string, nowMs: number): ReadSecret {
+  const { origin, metadata, data, stringData } = object;
+  const values: Record<string, string> = {};
+  const findings: Finding[] = [];
+  for (const [name, value] of entries(data)) {
+    if (!known.has(name)) continue;
+    const bytes = fromBase64(value);
+    if (bytes === undefined) findings.push(invalid(["data", name], "is no base64"));
+    else values[name] = toBase64(bytes);
+  }
+  for (const [name, value] of entries(stringData)) {
+    if (known.has(name)) values[name] = toBase64(new TextEncoder().encode(value));
+  }
+  const secret: TlsSecret = { values };
+  findings.push(...(findings.length > 0 ? [] : pairFindings(secret, nowMs)));
+  const { name, namespace = defaultNamespace } = metadata;
+  return { name, namespace, secret, diagnostics: findings.map((finding) => at(origin, finding)) };
+}
+
+function entries(value: unknown): readonly (readonly [string, string])[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, text]) => (typeof text === "string" ? [[name, text] as const] : []));
+}
+
+/** Messages say what is wrong with a value, and never hold any of it. */
+function* pairFindings(secret: TlsSecret, nowMs: number): Generator<Finding> {
+  const [chain, key, ca] = [valueOf(secret, "certificate"), valueOf(secret, "privateKey"), valueOf(secret, "ca")];
+  if (chain === undefined && key === undefined && ca === undefined) {
+    yield invalid([], "holds nothing that a proxy uses", `known are ${[...known].join(", ")}`);
+    return;
+  }
+  if ((chain === undefined) !== (key === undefined)) yield invalid([], "holds half of a key pair");
+  const certificate = chain === undefined ? undefined : certificateOf(chain);
+  const privateKey = key === undefined ? undefined : privateKeyOf(key);
+  if (chain !== undefined && certificate === undefined)
+    yield invalid(["data"], "the certificate cannot be read as PEM");
+  if (key !== undefined && privateKey === undefined)
+    yield invalid(["data"], "the private key cannot be read as PEM", "it may not have a passphrase");
+  if (certificate !== undefined && privateKey !== undefined && !certificate.checkPrivateKey(privateKey))
+    yield invalid(["data"], "the private key is not the certificate's");
+  if (ca !== undefined && certificateOf(ca) === undefined) yield invalid(["data"], "the CA cannot be read as PEM");
+  if (certificate !== undefined && Date.parse(certificate.validTo) < nowMs)
+    yield warning(["data"], `the certificate has been over since ${certificate.validTo}`);
+}
+
+const invalid = (path: Finding["path"], message: string, hint = ""): Finding => error(path, message, hint);
+
+function certificateOf(base64: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(Buffer.from(base64, "base64"));
+  } catch {
+    return undefined;
+  }
+}
+
+function privateKeyOf(base64: string): ReturnType<typeof createPrivateKey> | undefined {
+  try {
+    return createPrivateKey(Buffer.from(base64, "base64"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws PortolanError with the diagnostics when a Secret has errors: nothing is half applied */
+export function refuseErrors(secrets: readonly ReadSecret[]): void {
+  const all = secrets.flatMap(({ diagnostics }) => diagnostics);
+  if (all.some(({ severity }) => severity === "error")) throw new PortolanError("no secret was stored", all);
+}

@@ -1,0 +1,246 @@
+import { CORE_SCHEMA, load, mergeTag, YAMLException } from "js-yaml";
+import { type Diagnostic, fileOrigin, type Origin, type Stage } from "../diagnostic.ts";
+import { groupVersion } from "../group-version.ts";
+import { type Fields, isFields } from "../untyped.ts";
+import { type ForeignDocument, foreignDocument, helmTemplate } from "./foreign-document.ts";
+import { itemLines } from "./list-lines.ts";
+import { firstContentLine, splitDocuments, splitJsonValues, type TextDocument } from "./split-documents.ts";
+
+/** An object of a stream, as written: only its envelope has been read. */
+export interface ParsedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ParsedMetadata;
+  readonly origin: Origin;
+  readonly [field: string]: unknown;
+}
+
+export interface ParsedMetadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly [field: string]: unknown;
+}
+
+/** Finds the text that an object was read from, for diagnostics that name lines and columns. */
+export type SourceOf = (object: ParsedObject) => ObjectSource | undefined;
+
+export interface ObjectSource {
+  readonly document: TextDocument;
+  /** From the document's root to the object: empty, or `["items", 3]`. */
+  readonly path: readonly (string | number)[];
+}
+
+export interface ParsedStream extends Stage<readonly ParsedObject[]> {
+  readonly sourceOf: SourceOf;
+  /** What holds no object: settings, items of lists that are none, and documents that could not be read. */
+  readonly others: readonly OtherText[];
+}
+
+export interface OtherText extends ObjectSource {
+  /** 1-based line on which it begins. */
+  readonly line: number;
+  /** Absent where the document could not be read. */
+  readonly read?: { readonly value: unknown };
+}
+
+export interface ParseOptions {
+  /** Name of the stream in origins. */
+  readonly file: string;
+  /** Larger streams are refused; 256 MiB when absent. In UTF-16 units. */
+  readonly maxSize?: number;
+}
+
+const defaultMaxSize = 256 * 1024 * 1024;
+const maxDepth = 100;
+/** Aliases share what they name, so a small text can mean a tree without end; this many values are believed. */
+const maxValues = 5_000_000;
+
+const schema = CORE_SCHEMA.withTags(mergeTag);
+
+/**
+ * Reads a stream of YAML and JSON documents; lists are opened. A document that cannot be read costs only itself.
+ *
+ * @returns objects in the order of the stream; diagnostics `unreadable-document`, `not-an-object`, and of documents that
+ *   are meant for other programs `helm-template` (once a stream) and `kustomize-input`
+ */
+export function parseStream(text: string, options: ParseOptions): ParsedStream {
+  const sources = new Map<ParsedObject, ObjectSource>();
+  const objects: ParsedObject[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const others: OtherText[] = [];
+  const tell = (line: number, about: ForeignDocument) => {
+    if (about.code === "helm-template" && diagnostics.some(({ code }) => code === about.code)) return;
+    diagnostics.push({ ...about, origin: fileOrigin(options.file, line), path: [] });
+  };
+  const sourceOf: SourceOf = (object) => sources.get(object);
+  const maxSize = options.maxSize ?? defaultMaxSize;
+  if (text.length > maxSize) {
+    tell(1, unreadableDocument(`the stream is longer than ${maxSize}`, "split it into several files"));
+    others.push({ document: { text, line: 1 }, line: 1, path: [] });
+    return { value: objects, diagnostics, sourceOf, others };
+  }
+
+  const add = (value: unknown, document: TextDocument, line: number, path: ObjectSource["path"]) => {
+    const object = objectOf(value, options.file, line);
+    if (typeof object === "string" || object.metadata.name.includes("{{")) {
+      const foreign = helmTemplate(document.text) ?? foreignDocument(value, options.file);
+      if (foreign !== undefined || typeof object === "string") {
+        tell(line, foreign ?? notAnObject(typeof object === "string" ? object : ""));
+        others.push({ document, line, path, read: { value } });
+        return;
+      }
+    }
+    objects.push(object);
+    sources.set(object, { document, path });
+  };
+  const addItems = (list: List, document: TextDocument, line: number, path: ObjectSource["path"]) => {
+    const lines = path.length === 0 ? itemLines(document) : [];
+    for (const [index, item] of (list.items ?? []).entries()) {
+      const itemLine = lines[index] ?? line;
+      const place = [...path, "items", index];
+      if (isList(item)) addItems(item, document, itemLine, place);
+      else add(withKindOf(list, item), document, itemLine, place);
+    }
+  };
+  const read = (document: TextDocument) => {
+    const reading = readDocument(document);
+    if (reading.kind === "several") {
+      for (const part of reading.parts) read(part);
+      return;
+    }
+    if (reading.kind === "unreadable") {
+      const broken = unreadableDocument(reading.message, "nothing of this document was read");
+      tell(reading.line, helmTemplate(document.text) ?? broken);
+      others.push({ document, line: reading.line, path: [] });
+      return;
+    }
+    const { value } = reading;
+    if (value === null || value === undefined) return;
+    const line = firstContentLine(document);
+    if (isList(value)) addItems(value, document, line, []);
+    else add(value, document, line, []);
+  };
+  for (const document of splitDocuments(text)) read(document);
+  return { value: objects, diagnostics, sourceOf, others };
+}
+
+function unreadableDocument(message: string, hint: string): ForeignDocument {
+  return { code: "unreadable-document", severity: "error", message, hint };
+}
+
+function notAnObject(message: string): ForeignDocument {
+  return {
+    code: "not-an-object",
+    severity: "error",
+    message,
+    hint: "an object needs apiVersion, kind and metadata.name",
+  };
+}
+
+/** What one document holds. */
+export type Reading =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "several"; readonly parts: readonly TextDocument[] }
+  | { readonly kind: "unreadable"; readonly message: string; readonly line: number };
+
+/**
+ * JSON through the fast parser, anything else through YAML's.
+ *
+ * @param limit how many values it may expand to
+ */
+export function readDocument(document: TextDocument, limit = maxValues): Reading {
+  const json = parseJson(document.text);
+  if (json !== undefined) return checked(json, document, limit);
+  const parts = document.text.trimStart().startsWith("{") ? splitJsonValues(document) : undefined;
+  if (parts !== undefined && parts.length > 1) return { kind: "several", parts };
+  try {
+    return checked(load(document.text, { schema, maxDepth }), document, limit);
+  } catch (cause) {
+    if (!(cause instanceof YAMLException)) return unreadable(document, String(cause));
+    return {
+      kind: "unreadable",
+      message: cause.reason ?? cause.message,
+      line: document.line + (cause.mark?.line ?? 0),
+    };
+  }
+}
+
+function unreadable(document: TextDocument, message: string): Reading {
+  return { kind: "unreadable", message, line: document.line };
+}
+
+function parseJson(text: string): unknown {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Flow mappings of YAML begin with a brace as well: the YAML parser has the last word and the better message.
+    return undefined;
+  }
+}
+
+function checked(value: unknown, document: TextDocument, limit: number): Reading {
+  const budget = { values: limit };
+  if (!isWithin(value, maxDepth, budget)) {
+    const message = budget.values < 0 ? "expands to too many values" : `is nested more than ${maxDepth} levels deep`;
+    return unreadable(document, message);
+  }
+  return { kind: "value", value };
+}
+
+function isWithin(value: unknown, depth: number, budget: { values: number }): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === 0) return false;
+  if (Array.isArray(value)) {
+    budget.values -= value.length;
+    if (budget.values < 0) return false;
+    for (const element of value) if (!isWithin(element, depth - 1, budget)) return false;
+    return true;
+  }
+  if (!isFields(value)) return true;
+  for (const name in value) {
+    budget.values--;
+    if (budget.values < 0 || !isWithin(value[name], depth - 1, budget)) return false;
+  }
+  return true;
+}
+
+/** `kind: List`, or a typed one; without items a server writes `null`. */
+interface List extends Fields {
+  readonly kind: string;
+  readonly items: readonly unknown[] | null;
+}
+
+function isList(value: unknown): value is List {
+  if (!isFields(value) || typeof value.kind !== "string" || !value.kind.endsWith("List")) return false;
+  return Array.isArray(value.items) || (value.items === null && value.kind === "List");
+}
+
+/** Items of a typed list (`VirtualServiceList`) may leave out what the list's own kind says. */
+function withKindOf(list: List, item: unknown): unknown {
+  if (!isFields(item) || list.kind === "List") return item;
+  const kind = list.kind.slice(0, -"List".length);
+  return { apiVersion: list.apiVersion, kind, ...item };
+}
+
+/** The object with its origin, or what is wrong with its envelope. */
+function objectOf(value: unknown, file: string, line: number): ParsedObject | string {
+  if (!isFields(value)) return "the document is not an object";
+  const { apiVersion = "", kind, metadata } = value;
+  if (typeof kind !== "string" || kind === "") return "the object has no kind";
+  if (typeof apiVersion !== "string") return "apiVersion is not a text";
+  if (!isFields(metadata)) return `the ${kind} has no metadata`;
+  const { name, namespace, ...rest } = metadata;
+  if (typeof name !== "string" || name === "") return `the ${kind} has no metadata.name`;
+  if (namespace !== undefined && namespace !== null && typeof namespace !== "string") {
+    return `the namespace of ${kind} ${name} is not a text`;
+  }
+  const space = namespace ?? "";
+  return {
+    ...value,
+    apiVersion,
+    kind,
+    metadata: { name, ...(space === "" ? {} : { namespace: space }), ...rest },
+    origin: { key: { group: groupVersion(apiVersion).group, kind, name, namespace: space }, file, line },
+  };
+}

@@ -1,0 +1,132 @@
+import { type Diagnostic, fileOrigin } from "../diagnostic.ts";
+import { type ParsedObject, parseStream } from "../documents/parse.ts";
+import { defaultMeshConfig, type MeshConfig } from "../kinds/mesh-config.ts";
+import { type MeshNetworks, noMeshNetworks } from "../kinds/mesh-networks.ts";
+import { type FolderSettings, noFolderSettings } from "../kinds/stated-endpoints.ts";
+import type { ReadOptions } from "../read-config.ts";
+import { readMeshConfig, readMeshNetworks } from "../read-mesh-config.ts";
+import { readFolderSettings } from "./read-folder-settings.ts";
+import { isConfig, type SortedObjects, sortObjects } from "./sort-objects.ts";
+
+/** Everything that a folder says. */
+export interface LoadedDirectory extends SortedObjects {
+  readonly meshConfig: MeshConfig;
+  readonly meshNetworks: MeshNetworks;
+  /** Kubernetes objects of further clusters, from `clusters/<id>.yaml`, by id; the folder's own objects are the primary's. */
+  readonly clusters: readonly LoadedCluster[];
+  /** What `portolan.yaml` says. */
+  readonly settings: FolderSettings;
+}
+
+export interface LoadedCluster {
+  readonly id: string;
+  readonly objects: readonly ParsedObject[];
+}
+
+const meshFile = "mesh.yaml";
+const networksFile = "networks.yaml";
+const settingsFile = "portolan.yaml";
+const clusterFile = /^clusters\/([^/]+)\.(?:ya?ml|json)$/;
+
+export interface SourceFile {
+  /** Path below the source's root, with `/`. */
+  readonly file: string;
+  /** Of one that cannot be read what it held before, if anybody knows, else "". */
+  readonly text: string;
+  /** Why it cannot be read, "it is a link to nothing"; absent: it was. */
+  readonly problem?: string;
+  /** Put before its name in origins: where the source's root lies; absent: nothing. */
+  readonly under?: string;
+}
+
+export interface DirectoryOptions extends Omit<ReadOptions, "sourceOf"> {
+  /** Put before a file's name in origins. */
+  readonly under?: string;
+}
+
+/**
+ * What the files of a folder say. `mesh.yaml`, `networks.yaml`, `portolan.yaml` and `clusters/<id>.yaml` at the top have the
+ * meaning that their names say.
+ */
+export function readFiles(
+  files: readonly SourceFile[],
+  { under = "", ...options }: DirectoryOptions = {},
+): LoadedDirectory {
+  const diagnostics: Diagnostic[] = [];
+  const parsed: ParsedObject[] = [];
+  const sources = new Map<ParsedObject, ReturnType<typeof parseStream>["sourceOf"]>();
+  const clusters: LoadedCluster[] = [];
+  let meshConfig = defaultMeshConfig;
+  let meshNetworks = noMeshNetworks;
+  let settings = noFolderSettings;
+  for (const { file, text, problem, under: root = "" } of files) {
+    const place = under + root + file;
+    if (problem !== undefined) diagnostics.push(unreadableFile(place, problem));
+    if (file === meshFile) {
+      const read = readMeshConfig(text, place);
+      meshConfig = read.value;
+      diagnostics.push(...read.diagnostics);
+      continue;
+    }
+    if (file === networksFile) {
+      const read = readMeshNetworks(text, place);
+      meshNetworks = read.value;
+      diagnostics.push(...read.diagnostics);
+      continue;
+    }
+    if (file === settingsFile) {
+      const read = readFolderSettings(text, place);
+      settings = read.value;
+      diagnostics.push(...read.diagnostics);
+      continue;
+    }
+    const stream = parseStream(text, { file: place });
+    diagnostics.push(...stream.diagnostics);
+    const cluster = clusterFile.exec(file)?.[1];
+    if (cluster !== undefined) {
+      const found = sortObjects(stream.value.filter(isClusters), { ...options, sourceOf: stream.sourceOf });
+      clusters.push({ id: cluster, objects: found.objects });
+      diagnostics.push(...found.diagnostics, ...stream.value.filter((object) => !isClusters(object)).map(notHere));
+      continue;
+    }
+    for (const object of stream.value) {
+      parsed.push(object);
+      sources.set(object, stream.sourceOf);
+    }
+  }
+  const sorted = sortObjects(parsed, { ...options, sourceOf: (object) => sources.get(object)?.(object) });
+  return {
+    ...sorted,
+    meshConfig,
+    meshNetworks,
+    clusters,
+    settings,
+    diagnostics: [...diagnostics, ...sorted.diagnostics],
+  };
+}
+
+/** Whether an object is looked at in a further cluster: configuration is the primary's. */
+const isClusters = (object: ParsedObject): boolean => !isConfig(object);
+
+function notHere({ origin }: ParsedObject): Diagnostic {
+  return {
+    code: "no-effect",
+    severity: "warning",
+    origin,
+    path: [],
+    message: "is configuration, which counts in the first cluster only",
+    hint: "move it into a file that is not under clusters/",
+  };
+}
+
+/** @param problem of a `SourceFile` */
+export function unreadableFile(file: string, problem: string): Diagnostic {
+  return {
+    code: "unreadable-file",
+    severity: "error",
+    origin: fileOrigin(file),
+    path: [],
+    message: `cannot be read: ${problem}`,
+    hint: "mend it or take it out; all other files were read",
+  };
+}

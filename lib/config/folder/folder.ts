@@ -1,0 +1,128 @@
+import type { Dirent, Stats } from "node:fs";
+import { lstat, readdir, readFile, stat } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { type FSWatcher, watch } from "chokidar";
+import { byCodePoint, PortolanError } from "../diagnostic.ts";
+import type { SourceFile } from "./directory.ts";
+
+/** Editors write a file in steps: what has not changed for this long is taken as written. */
+const settleMs = 10;
+
+/**
+ * The YAML and JSON files of a folder, in the order of their paths; hidden ones are left out, and links to folders are not
+ * followed. A file that vanishes or changes while it is read is read again; one that cannot be read says why, and so does a
+ * folder below: it costs itself only.
+ *
+ * @throws PortolanError when there is no such folder
+ */
+export async function readFolder(root: string): Promise<readonly SourceFile[]> {
+  const found = await entriesBelow(root, "").catch((cause: unknown) => {
+    throw new PortolanError(`cannot read the folder ${root}: ${reasonOf(cause)}`, [], cause);
+  });
+  const read = await Promise.all(
+    found.map((entry) => (typeof entry === "string" ? readSettled(root, entry) : Promise.resolve(entry))),
+  );
+  return read.filter((file) => file !== undefined).sort((a, b) => byCodePoint(a.file, b.file));
+}
+
+const isConfigFile = (name: string): boolean => /\.(?:ya?ml|json)$/.test(name);
+
+/** Paths of the files below a folder, and the folders that cannot be read. @throws when this folder itself cannot be */
+async function entriesBelow(root: string, folder: string): Promise<readonly (string | SourceFile)[]> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true });
+  const below = await Promise.all(
+    entries
+      .filter(({ name }) => !name.startsWith("."))
+      .map(async (entry: Dirent): Promise<readonly (string | SourceFile)[]> => {
+        const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+        if (!entry.isDirectory()) return isConfigFile(entry.name) ? [path] : [];
+        return entriesBelow(root, path).catch((cause: unknown) => [unreadable(`${path}/`, reasonOf(cause))]);
+      }),
+  );
+  return below.flat();
+}
+
+const unreadable = (file: string, problem: string): SourceFile => ({ file, text: "", problem });
+
+async function readSettled(root: string, file: string): Promise<SourceFile | undefined> {
+  const path = join(root, file);
+  let problem = "it changes faster than it can be read";
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const before = await stampOf(path);
+    if (before === undefined) return (await isThere(path)) ? unreadable(file, "it is a link to nothing") : undefined;
+    // Reading a pipe would wait for somebody to write.
+    if (!before.isFile) return unreadable(file, "it is no file, but a pipe, a socket, a device or a folder");
+    if (Date.now() - before.modifiedMs < settleMs) await new Promise((resolve) => setTimeout(resolve, settleMs));
+    const text = await readFile(path, "utf8").catch((cause: unknown) => ({ reason: reasonOf(cause) }));
+    const after = await stampOf(path);
+    if (after?.modifiedMs !== before.modifiedMs || after.size !== before.size) continue;
+    if (typeof text === "string") return { file, text };
+    ({ reason: problem } = text);
+    break;
+  }
+  return unreadable(file, problem);
+}
+
+interface Stamp {
+  readonly modifiedMs: number;
+  readonly size: number;
+  readonly isFile: boolean;
+}
+
+async function stampOf(path: string): Promise<Stamp | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? undefined : { modifiedMs: found.mtimeMs, size: found.size, isFile: found.isFile() };
+}
+
+/** Whether there is anything of the name, be it a link that leads nowhere. */
+const isThere = async (path: string): Promise<boolean> => (await lstat(path).catch(() => undefined)) !== undefined;
+
+/** What went wrong, without the path: whoever tells it names the file. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const code = "code" in cause ? cause.code : undefined;
+  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  if (code === "ENOENT") return "there is none";
+  if (code === "ENOTDIR") return "it is a file; name the folder that it is in";
+  if (code === "ELOOP") return "it is a link to itself";
+  return cause.message.replace(/,\s*\w+ '.*'$/, "");
+}
+
+/** How often to look at every file where the system cannot call back: its watches may be used up. */
+const lookMs = 500;
+
+/**
+ * Calls back when a YAML or JSON file below the folder has come, changed or gone. Where the system has no watch left to give, from the
+ * beginning or after a while, the files are looked at instead.
+ *
+ * @returns ends the watch
+ */
+export async function watchFolder(root: string, onChange: () => void): Promise<() => Promise<void>> {
+  const ignored = (path: string, stats?: Stats) => {
+    const below = relative(root, path);
+    if (below.split(sep).some((part) => part.startsWith(".") && part !== "." && part !== "..")) return true;
+    return stats?.isFile() === true && !isConfigFile(path);
+  };
+  function follow(usePolling: boolean): Promise<FSWatcher> {
+    // What may not be read is told by whoever reads the folder.
+    const options = { ignoreInitial: true, ignorePermissionErrors: true, ignored, usePolling, interval: lookMs };
+    const watcher = watch(root, options);
+    watcher.on("all", onChange);
+    let failed = false;
+    return new Promise((resolve, reject) => {
+      watcher.once("ready", () => resolve(watcher));
+      watcher.on("error", (cause) => {
+        if (usePolling) return reject(cause);
+        // One watch that fails is as many as fail.
+        if (failed) return;
+        failed = true;
+        following = watcher.close().then(() => follow(true));
+        following.then(onChange, reject);
+        resolve(following);
+      });
+    });
+  }
+  let following = follow(false);
+  await following;
+  return async () => (await following).close();
+}

@@ -1,0 +1,191 @@
+import { z } from "zod";
+import { parseNodeId } from "../../snapshot/classifier.ts";
+import type { Origin, Stage } from "../diagnostic.ts";
+import { locateAll } from "../documents/locate.ts";
+import { readDocument } from "../documents/parse.ts";
+import { at, error, type Finding, type Path } from "../finding.ts";
+import { controllerName, fields, listOf, objectName } from "../gateway-api/schema/fields.ts";
+import { isIpAddress } from "../ip-address.ts";
+import type { NamedProxy } from "../kinds/named-proxy.ts";
+import {
+  type FolderSettings,
+  noFolderSettings,
+  type StatedEndpoints,
+  type StatedHost,
+} from "../kinds/stated-endpoints.ts";
+import { readSpec } from "../read-spec.ts";
+import { isFqdn, isPortNumber } from "../rules/names.ts";
+import { labelSetRules } from "../rules/values.ts";
+
+const settings = z.strictObject({
+  endpoints: z.exactOptional(
+    z.array(
+      z.strictObject({
+        workload: z.exactOptional(z.string()),
+        service: z.exactOptional(z.string()),
+        hosts: z.array(z.string()).min(1, "must name one host at least"),
+        labels: z.exactOptional(z.record(z.string(), z.string())),
+      }),
+    ),
+  ),
+  proxies: z.exactOptional(
+    z.array(
+      z.strictObject({
+        id: z.string().min(1, "must not be empty").max(1_024, "must have at most 1024 characters"),
+        type: z.exactOptional(z.enum(["sidecar", "router"])),
+        namespace: z.exactOptional(z.string()),
+        addresses: z.exactOptional(z.array(z.string())),
+        cluster: z.exactOptional(z.string()),
+        locality: z.exactOptional(z.string()),
+        labels: z.exactOptional(z.record(z.string(), z.string())),
+        metadata: z.exactOptional(z.record(z.string(), z.unknown())),
+        wanted: z.exactOptional(z.boolean()),
+      }),
+    ),
+  ),
+  gatewayApi: z.exactOptional(
+    fields(
+      {},
+      {
+        classNames: listOf(objectName, 16, 1),
+        controllerName,
+        alphaKinds: z.boolean(),
+        secrets: z.enum(["sources", "elsewhere"]),
+      },
+    ),
+  ),
+});
+
+type WrittenProxy = NonNullable<z.output<typeof settings>["proxies"]>[number];
+type WrittenEntry = NonNullable<z.output<typeof settings>["endpoints"]>[number];
+
+/**
+ * Reads `portolan.yaml`.
+ *
+ * @returns nothing stated where the text has errors; diagnostics of its fields
+ */
+export function readFolderSettings(text: string, file: string): Stage<FolderSettings> {
+  const key = { group: "", kind: "FolderSettings", name: file, namespace: "" };
+  const origin: Origin = { key, file, line: 1 };
+  const reading = readDocument({ text, line: 1 });
+  if (reading.kind !== "value") {
+    const message = reading.kind === "several" ? "holds more than one document" : reading.message;
+    const line = reading.kind === "unreadable" ? reading.line : 1;
+    const finding = error([], message, "", "unreadable-document");
+    return { value: noFolderSettings, diagnostics: [at({ ...origin, line }, finding)] };
+  }
+  const { spec, findings: fieldFindings } = readSpec(settings, reading.value ?? {}, {
+    unknownFields: "refuse",
+    emptyWhenNull: [],
+  });
+  const written = spec?.endpoints ?? [];
+  const lines = linesOf(
+    text,
+    written.map((_, index) => ["endpoints", index]),
+  );
+  const entries = written.map((entry, index) =>
+    entryOf(entry, { ...origin, line: lines[index] ?? 1 }, ["endpoints", index]),
+  );
+  const namedLines = linesOf(
+    text,
+    (spec?.proxies ?? []).map((_, index) => ["proxies", index]),
+  );
+  const named = (spec?.proxies ?? []).map((proxy, index) =>
+    namedProxy(proxy, { ...origin, line: namedLines[index] ?? 1 }, ["proxies", index]),
+  );
+  const findings = [...fieldFindings, ...[...entries, ...named].flatMap((entry) => entry.findings)];
+  const places = linesOf(
+    text,
+    findings.map(({ path }) => path),
+  );
+  return {
+    value: {
+      endpoints: findings.length > 0 ? [] : entries.flatMap(({ value }) => value),
+      ...(named.length === 0 || findings.length > 0 ? {} : { proxies: named.map(({ value }) => value) }),
+      ...(spec?.gatewayApi === undefined || findings.length > 0 ? {} : { gatewayApi: spec.gatewayApi }),
+    },
+    diagnostics: findings.map((finding, index) => at({ ...origin, line: places[index] ?? 1 }, finding)),
+  };
+}
+
+const linesOf = (text: string, paths: readonly Path[]): readonly number[] =>
+  paths.length === 0 ? [] : locateAll({ text, line: 1 }, paths).map(({ line }) => line);
+
+interface ReadEntry {
+  readonly value: StatedEndpoints;
+  readonly findings: readonly Finding[];
+}
+
+function entryOf({ workload, service, hosts, labels = {} }: WrittenEntry, origin: Origin, path: Path): ReadEntry {
+  const findings: Finding[] = [...labelSetRules(labels, [...path, "labels"])];
+  const of = workload === undefined ? "service" : "workload";
+  const [name = "", namespace = "default", ...more] = (workload ?? service ?? "").split("/").reverse();
+  if ((workload === undefined) === (service === undefined)) {
+    findings.push(error(path, "names neither or both of workload and service", "name one", "missing-field"));
+  } else if (name === "" || namespace === "" || more.length > 0) {
+    findings.push(error([...path, of], "must be a name, or namespace/name", 'such as shop/cart, or "*" for all'));
+  }
+  const all = name === "*" && (workload ?? service) === "*";
+  const read = hosts.map((host, index) => {
+    const found = hostOf(host);
+    if (found === undefined) {
+      const hint = "such as cart.internal, 10.0.0.5:8080 or [fd00::5]:8080";
+      findings.push(error([...path, "hosts", index], `${JSON.stringify(host)} is neither a host nor host:port`, hint));
+    }
+    return found;
+  });
+  const value: StatedEndpoints = {
+    of,
+    namespace: all ? "*" : namespace,
+    name,
+    hosts: read.filter((host) => host !== undefined),
+    labels,
+    origin,
+  };
+  return { value, findings };
+}
+
+function namedProxy(
+  {
+    id,
+    type,
+    namespace,
+    addresses = [],
+    cluster = "",
+    locality = "",
+    labels = {},
+    metadata = {},
+    wanted,
+  }: WrittenProxy,
+  origin: Origin,
+  path: Path,
+): { readonly value: NamedProxy; readonly findings: readonly Finding[] } {
+  const findings: Finding[] = [...labelSetRules(labels, [...path, "labels"])];
+  const said = parseNodeId(id);
+  if (said !== undefined && (type !== undefined || addresses.length > 0))
+    findings.push(error([...path, "id"], "says type and address itself", "leave type and addresses out"));
+  for (const [index, address] of addresses.entries())
+    if (!isIpAddress(address))
+      findings.push(error([...path, "addresses", index], "is no IP address", "such as 10.0.0.5"));
+  const value = {
+    id,
+    type: type ?? "sidecar",
+    namespace: namespace ?? said?.dnsDomain.split(".")[0] ?? "default",
+    addresses,
+    cluster,
+    locality,
+    labels,
+    metadata,
+    isWanted: wanted === true,
+    origin,
+  };
+  return { value, findings };
+}
+
+function hostOf(text: string): StatedHost | undefined {
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(text) ?? [];
+  const host = bracketed ?? plain ?? (isIpAddress(text) ? text : "");
+  const port = digits === undefined ? undefined : Number(digits);
+  const isHost = isIpAddress(host) || isFqdn(host.replaceAll(/\{name(?:space)?\}/g, "x"));
+  return isHost && (port === undefined || isPortNumber(port)) ? { host, port } : undefined;
+}

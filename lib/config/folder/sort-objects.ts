@@ -1,0 +1,90 @@
+import type { Config } from "../config.ts";
+import { type Diagnostic, keyText, kindText, type Origin } from "../diagnostic.ts";
+import { fromOldSpelling } from "../documents/old-spelling.ts";
+import type { ParsedObject } from "../documents/parse.ts";
+import { unknownKind } from "../documents/unknown-kind.ts";
+import { at } from "../finding.ts";
+import { groupVersion } from "../group-version.ts";
+import { schemaOf } from "../kind-registry.ts";
+import { kubernetesKindOf } from "../kubernetes/kinds.ts";
+import { readKubernetesObject } from "../kubernetes/read-object.ts";
+import { type ReadOptions, readConfig } from "../read-config.ts";
+import { isSecret, secretLeftOut, withoutValues } from "../secrets/secret-objects.ts";
+
+/** The objects of a source, told apart by who reads them. */
+export interface SortedObjects {
+  /** Istio's kinds, Ingress and IngressClass; validated, one per key. */
+  readonly configs: readonly Config[];
+  /** Kubernetes objects, valid and as written but for the values of Secrets, which go no further; one per key. */
+  readonly objects: readonly ParsedObject[];
+  /** Kinds that nothing here knows, kept as written; not what nearly is a known one, which is refused. */
+  readonly others: readonly ParsedObject[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Tells configuration from Kubernetes objects, and validates both. Of two objects with one key the later one counts, as if
+ * they had been applied in order; it is an error all the same, since nobody means both.
+ *
+ * @returns each list in the order of its input; diagnostics of `readConfig` and `readKubernetesObject`, `duplicate-object`,
+ *   `unknown-kind` and `secret-in-source`
+ */
+export function sortObjects(parsed: readonly ParsedObject[], options: ReadOptions = {}): SortedObjects {
+  const configs = new Map<string, Config>();
+  const objects = new Map<string, ParsedObject>();
+  const others: ParsedObject[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const object of parsed) {
+    const { group } = groupVersion(object.apiVersion);
+    const kubernetes = kubernetesKindOf(group, object.kind);
+    if (isConfig(object)) {
+      const { value, diagnostics: found } = readConfig(object, options);
+      diagnostics.push(...found);
+      if (value !== undefined) {
+        const key = keyText(value.origin.key);
+        const earlier = configs.get(key);
+        if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, value.origin));
+        configs.set(key, value);
+      }
+    } else if (kubernetes !== undefined) {
+      const { value, diagnostics: found } = readKubernetesObject(withoutValues(object), options);
+      diagnostics.push(...found);
+      if (isSecret(object)) diagnostics.push(secretLeftOut(object));
+      if (value !== undefined) {
+        const key = platformKey(value, kubernetes.isClusterScoped);
+        const earlier = objects.get(key);
+        if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, value.origin));
+        objects.set(key, value);
+      }
+    } else {
+      const found = unknownKind(object);
+      diagnostics.push(found);
+      if (found.severity !== "error") others.push(object);
+    }
+  }
+  return { configs: [...configs.values()], objects: [...objects.values()], others, diagnostics };
+}
+
+/** Whether an object is configuration, known under today's or an old name of its kind. */
+export function isConfig(object: ParsedObject): boolean {
+  const { kind, apiVersion } = fromOldSpelling(object);
+  return schemaOf(groupVersion(apiVersion).group, kind) !== undefined;
+}
+
+/** Of a namespaced kind an object that names no namespace is in `default`. */
+function platformKey({ origin: { key } }: ParsedObject, isClusterScoped: boolean): string {
+  return keyText(isClusterScoped ? key : { ...key, namespace: key.namespace || "default" });
+}
+
+/**
+ * Says that an object was given twice.
+ *
+ * @param later of the object that counts
+ * @param severity of two sources the later one may be meant to change what the earlier one says
+ */
+export function duplicateObject(earlier: Origin, later: Origin, severity: "error" | "warning" = "error"): Diagnostic {
+  const place = earlier.line > 0 ? `${earlier.file}:${earlier.line}` : earlier.file;
+  const message = `${kindText(later.key)} ${later.key.name} was already given at ${place}`;
+  const hint = "this later one counts; remove one of them";
+  return at(later, { code: "duplicate-object", severity, path: [], message, hint });
+}

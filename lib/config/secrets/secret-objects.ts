@@ -1,0 +1,45 @@
+import type { Diagnostic } from "../diagnostic.ts";
+import type { ParsedObject } from "../documents/parse.ts";
+import { at, error, warning } from "../finding.ts";
+import { groupVersion } from "../group-version.ts";
+import { secretFacts } from "./secret-facts.ts";
+
+/** Kubernetes' Secret. */
+export const isSecret = ({ apiVersion, kind }: ParsedObject): boolean =>
+  kind === "Secret" && groupVersion(apiVersion).group === "";
+
+/** An object as it may go on: of a Secret the names of its values are left, and whether they can be
+ * used, since others ask for that. */
+export function withoutValues(object: ParsedObject): ParsedObject {
+  if (!isSecret(object)) return object;
+  const { apiVersion, kind, metadata, origin, type, data, stringData } = object;
+  const { name, namespace, labels } = metadata;
+  const names = [data, stringData].flatMap((values) =>
+    typeof values === "object" && values !== null ? Object.keys(values) : [],
+  );
+  return {
+    apiVersion,
+    kind,
+    // Annotations may hold the whole object once more, as kubectl last applied it.
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labels === undefined ? {} : { labels }),
+      annotations: secretFacts(object),
+    },
+    ...(type === undefined ? {} : { type }),
+    data: Object.fromEntries(names.map((key) => [key, ""])),
+    origin,
+  };
+}
+
+export const secretHint = "take it out, and give it to `portolan secret apply`, which encrypts it";
+
+export const secretLeftOut = ({ origin }: ParsedObject): Diagnostic =>
+  at(
+    origin,
+    warning([], "configuration is no place for a Secret; its values were left out", secretHint, "secret-in-source"),
+  );
+
+export const secretRefused = ({ origin }: ParsedObject): Diagnostic =>
+  at(origin, error([], "a Secret would be stored in clear text", secretHint, "secret-in-source"));

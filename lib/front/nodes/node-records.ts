@@ -1,0 +1,161 @@
+/** What nodes have, as fronts tell each other: small records in the store, written when something changes. */
+import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
+import type { Limits } from "../../limits/limits.ts";
+import { hashOf } from "../../snapshot/blob.ts";
+import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
+import { createNodeVersions } from "./node-versions.ts";
+import type { NodeQuestion, NodeReport, NodeResource, NodeStatus, NodeWatch } from "./node-watch.ts";
+
+/** Before the keys of all records: `status/<front>/<part>`. */
+const recordPrefix = "status/";
+
+/** How long a record counts. A front that lives writes its own again in half of it. */
+const recordMs = 24 * 3_600_000;
+
+/** Nodes of a front are spread over so many records, by their ids. */
+const parts = 16;
+
+/** Records of other fronts that are read for one report. */
+const maxRecords = 1_000;
+
+interface NodeRecord {
+  readonly at: string;
+  readonly nodes: readonly NodeStatus[];
+}
+
+/** Nodes of a front that lives long. */
+export interface RecordedNodes extends NodeWatch {
+  report(question: NodeQuestion): Promise<NodeReport>;
+  /** Writes what changed since the last time. */
+  write(): Promise<void>;
+  /** Ends writing, with a last one. */
+  close(): Promise<void>;
+}
+
+export interface RecordedNodesOptions {
+  /** Tells this front from others; one that is started again in its place has the same. Absent: it neither writes nor reads records. */
+  readonly front: string | undefined;
+  readonly now: () => number;
+  /** How often what changed is written. */
+  readonly everyMs: number;
+  readonly limits: Limits;
+  /** Told of a store that takes no records: they are kept in memory then. */
+  readonly onError: (cause: unknown) => void;
+}
+
+export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions): RecordedNodes {
+  const { now, onError } = options;
+  const changed = new Set<number>();
+  /** When each part was last written. */
+  const writtenMs = new Map<number, number>();
+  const versions = createNodeVersions(now, (nodeId) => changed.add(partOf(nodeId)), options.limits);
+  const isShared = options.front !== undefined;
+  const prefix = `${recordPrefix}${encodeKeyPart(options.front ?? "")}/`;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function writeChanged(): Promise<void> {
+    for (const [part, atMs] of writtenMs) if (now() - atMs > recordMs / 2) changed.add(part);
+    const due = [...changed];
+    changed.clear();
+    const standing = due.length === 0 ? [] : versions.standing();
+    for (const part of due) {
+      const nodes = sorted(standing.filter(({ node }) => partOf(node) === part));
+      const record: NodeRecord = { at: new Date(now()).toISOString(), nodes };
+      const key = `${prefix}${part}`;
+      try {
+        if (nodes.length === 0) await store.delete(key);
+        else await store.put(key, new TextEncoder().encode(JSON.stringify(record)));
+        if (nodes.length === 0) writtenMs.delete(part);
+        else writtenMs.set(part, now());
+      } catch (cause) {
+        changed.add(part);
+        throw cause;
+      }
+    }
+  }
+
+  function write(): Promise<void> {
+    if (isShared) writing = writing.then(writeChanged).catch(onError);
+    return writing;
+  }
+
+  const timer = isShared ? setInterval(write, options.everyMs) : undefined;
+  timer?.unref();
+
+  return {
+    has: versions.has,
+    refused: versions.refused,
+    async report({ part, limit }) {
+      const found = isShared ? othersIn(store, prefix, now()) : Promise.resolve([]);
+      const others = await found.catch((cause: unknown) => {
+        if (!(cause instanceof PortolanError)) throw cause;
+        onError(cause);
+        return [];
+      });
+      const asked = joined([versions.standing(), ...others]).filter(({ node }) => node.includes(part));
+      const most = Math.max(Math.trunc(limit), 0);
+      return { nodes: asked.slice(0, most), more: Math.max(asked.length - most, 0) };
+    },
+    write,
+    async close() {
+      clearInterval(timer);
+      await write();
+    },
+  };
+}
+
+const partOf = (nodeId: string): number => Number.parseInt(hashOf(nodeId).slice(0, 4), 16) % parts;
+
+const sorted = (nodes: readonly NodeStatus[]): readonly NodeStatus[] =>
+  [...nodes].sort((a, b) => byCodePoint(a.node, b.node));
+
+/** What other fronts have written and still counts. */
+async function othersIn(
+  store: ObjectStore,
+  ownPrefix: string,
+  nowMs: number,
+): Promise<readonly (readonly NodeStatus[])[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list(recordPrefix)) {
+    if (!key.startsWith(ownPrefix)) keys.push(key);
+    if (keys.length === maxRecords) break;
+  }
+  const found: (readonly NodeStatus[])[] = [];
+  for (const key of keys) {
+    const result = await store.get(key);
+    const record = result.kind === "found" ? readRecord(result.bytes) : undefined;
+    if (record !== undefined && nowMs - Date.parse(record.at) < recordMs) found.push(record.nodes);
+  }
+  return found;
+}
+
+/** @returns undefined for what no front of this version wrote */
+function readRecord(bytes: Uint8Array): NodeRecord | undefined {
+  try {
+    const record: Partial<NodeRecord> = JSON.parse(new TextDecoder().decode(bytes));
+    const { at, nodes } = record;
+    return typeof at === "string" && Array.isArray(nodes) ? { at, nodes } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One list of what several fronts know: of a resource that more than one does, what was said last. By id, type and name. */
+function joined(lists: readonly (readonly NodeStatus[])[]): readonly NodeStatus[] {
+  const nodes = new Map<string, Map<string, NodeResource>>();
+  for (const { node, resources } of lists.flat()) {
+    const known = nodes.get(node) ?? new Map<string, NodeResource>();
+    nodes.set(node, known);
+    for (const resource of resources) {
+      const key = `${resource.type} ${resource.name ?? ""}`;
+      const before = known.get(key);
+      if (before === undefined || before.since < resource.since) known.set(key, resource);
+    }
+  }
+  return sorted(
+    [...nodes].map(([node, resources]) => ({
+      node,
+      resources: [...resources].sort(([a], [b]) => byCodePoint(a, b)).map(([, resource]) => resource),
+    })),
+  );
+}

@@ -1,0 +1,107 @@
+import type { Limits } from "../../limits/limits.ts";
+import type { NodeResource, NodeStatus, NodeSubscription, NodeTransport, NodeWatch } from "./node-watch.ts";
+
+/** What the nodes of one front have, in its memory. */
+export interface NodeVersions extends Pick<NodeWatch, "has" | "refused"> {
+  /** Nodes that still ask, in no order. */
+  standing(): readonly NodeStatus[];
+}
+
+interface Entry {
+  readonly resources: Map<string, NodeResource>;
+  bytes: number;
+  seenMs: number;
+}
+
+/** More of one node are not kept. */
+const maxResources = 100;
+
+/** About what an entry takes, and each of its resources, besides their texts. */
+const entryBytes = 300;
+const resourceBytes = 300;
+
+/**
+ * Remembers what each node last said it has. Within its bound in bytes whoever asked longest ago is forgotten first, as is who asks no
+ * more.
+ *
+ * @param onChange told of a node whenever something else is known of it, and when it is forgotten
+ */
+export function createNodeVersions(
+  now: () => number,
+  onChange: (nodeId: string) => void,
+  { statusBytes, refusalMs }: Pick<Limits, "statusBytes" | "refusalMs">,
+): NodeVersions {
+  /** The one that asked longest ago first. */
+  const nodes = new Map<string, Entry>();
+  let bytes = 0;
+
+  function forget(nodeId: string): void {
+    bytes -= nodes.get(nodeId)?.bytes ?? 0;
+    nodes.delete(nodeId);
+    onChange(nodeId);
+  }
+
+  function forgetTheGone(): void {
+    const goneMs = now() - refusalMs;
+    for (const [nodeId, { seenMs }] of nodes) {
+      if (seenMs >= goneMs && bytes <= statusBytes) return;
+      forget(nodeId);
+    }
+  }
+
+  function keep(nodeId: string, entry: Entry, key: string, resource: NodeResource): void {
+    const before = entry.resources.get(key);
+    if (before === undefined && entry.resources.size >= maxResources) return;
+    entry.resources.set(key, resource);
+    const cost = costOf(key, resource) - (before === undefined ? 0 : costOf(key, before));
+    entry.bytes += cost;
+    bytes += cost;
+    onChange(nodeId);
+    forgetTheGone();
+  }
+
+  function entryOf(nodeId: string): Entry {
+    const before = nodes.get(nodeId);
+    if (before !== undefined) return before;
+    const entry = { resources: new Map(), bytes: entryBytes + 4 * nodeId.length, seenMs: now() };
+    bytes += entry.bytes;
+    nodes.set(nodeId, entry);
+    return entry;
+  }
+
+  return {
+    has({ nodeId, type, name }: NodeSubscription, version: string | undefined, transport: NodeTransport) {
+      if (version === undefined) return;
+      const entry = entryOf(nodeId);
+      nodes.delete(nodeId);
+      nodes.set(nodeId, entry);
+      const seenMs = now();
+      entry.seenMs = seenMs;
+      const key = keyOf(type, name);
+      const before = entry.resources.get(key);
+      if (before?.version === version && before.transport === transport) return;
+      const resource = { type, ...(name === "" ? {} : { name }), version, since: timeOf(seenMs), transport };
+      keep(nodeId, entry, key, resource);
+    },
+    refused({ nodeId, type, name, refused, sinceMs }) {
+      const entry = nodes.get(nodeId);
+      const before = entry?.resources.get(keyOf(type, name));
+      if (entry === undefined || before === undefined) return;
+      entry.resources.set(keyOf(type, name), { ...before, refused: { version: refused, since: timeOf(sinceMs) } });
+      onChange(nodeId);
+    },
+    standing() {
+      forgetTheGone();
+      return [...nodes].map(([node, { resources }]) => ({
+        node,
+        resources: [...resources.values()],
+      }));
+    },
+  };
+}
+
+/** What a node says that it has may be any text. */
+const costOf = (key: string, { version }: NodeResource): number => resourceBytes + 4 * key.length + 2 * version.length;
+
+const keyOf = (type: string, name: string): string => `${type} ${name}`;
+const timeOf = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,83 @@
+import { type Classifier, defaultKey, type NodeClaims, own, parseNodeId, project } from "../../snapshot/classifier.ts";
+import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { type Caller, completed, indexKeys, misfit } from "../auth/caller.ts";
+import { shown } from "../excess.ts";
+
+export type Placement =
+  | {
+      readonly kind: "placed";
+      readonly classId: string;
+      /** Type and namespace whose default class it is; absent for a class that is the node's own. */
+      readonly byDefault?: string;
+    }
+  /** No class is meant for this node; the reason is for its operator. */
+  | { readonly kind: "unplaced"; readonly reason: string }
+  /** Its class is being compiled: it comes again. */
+  | { readonly kind: "pending"; readonly reason: string }
+  /** The caller may not be this node, or not of its class. */
+  | { readonly kind: "forbidden"; readonly reason: string };
+
+/**
+ * Finds the class of a node: by its projection, by name or address in the node index, else the default class of its type and
+ * namespace. A pod whose name was proven is looked for in the index first: there nothing depends on what it says. A service account
+ * that was proven is part of both questions, so that neither leads to a class of another's nodes.
+ */
+export async function placeNode(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  claims: NodeClaims,
+  caller: Caller,
+): Promise<Placement> {
+  const reason = misfit(caller, claims);
+  if (reason !== undefined) return { kind: "forbidden", reason };
+  const defaultWay = () => byDefault(loaded.classifier, claims);
+  const ways = [
+    () => byProjection(loaded.classifier, completed(caller, claims)),
+    () => byIndex(reader, loaded, indexKeys(caller, claims)),
+    defaultWay,
+  ];
+  const proven = caller.kind === "node" && caller.pod !== undefined ? ways.splice(1, 1) : [];
+  for (const way of [...proven, ...ways]) {
+    const classId = await way();
+    if (classId === undefined || !loaded.classes.has(classId)) continue;
+    if (caller.kind === "node" && caller.classes?.includes(classId) === false)
+      return { kind: "forbidden", reason: `${caller.subject} may not be of class "${classId}"` };
+    const type = way === defaultWay ? defaultKey(claims) : undefined;
+    return { kind: "placed", classId, ...(type === undefined ? {} : { byDefault: type }) };
+  }
+  return { kind: "unplaced", reason: reasonFor(claims) };
+}
+
+function byProjection(classifier: Classifier, claims: NodeClaims): string | undefined {
+  const projection = project(classifier, claims);
+  return projection === undefined ? undefined : own(classifier.classes, projection);
+}
+
+async function byIndex(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  keys: readonly string[],
+): Promise<string | undefined> {
+  for (const key of keys) {
+    const classId = key === "" ? undefined : await reader.nodeClass(loaded.root, key);
+    if (classId !== undefined) return classId;
+  }
+  return undefined;
+}
+
+function byDefault(classifier: Classifier, claims: NodeClaims): string | undefined {
+  const key = defaultKey(claims);
+  return key === undefined ? undefined : own(classifier.defaults, key);
+}
+
+function reasonFor(claims: NodeClaims): string {
+  const id = shown(claims.id);
+  if (parseNodeId(claims.id) === undefined) {
+    return (
+      `node "${id}" is not known by its name or address, and its id is not of the form type~address~name.namespace~domain; ` +
+      `write {id: ${JSON.stringify(id)}, namespace: …} under proxies: into portolan.yaml of the folder that is compiled`
+    );
+  }
+  const where = shown(defaultKey(claims) ?? "");
+  return `node "${id}" matches no compiled class, is not in the node index, and ${where} has no default class`;
+}

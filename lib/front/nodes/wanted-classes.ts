@@ -1,0 +1,96 @@
+import { hashOf } from "../../snapshot/blob.ts";
+import type { Classifier, NodeClaims } from "../../snapshot/classifier.ts";
+import { maxWanted, wantedPrefix, wantedRecord } from "../../snapshot/wanted.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import type { Caller } from "../auth/caller.ts";
+
+/** Asks the compiler for classes of nodes that have none. */
+export interface WantedClasses {
+  /** @returns whether the class is on its way: asked for a while ago at most, by this node or one like it */
+  want(classifier: Classifier, claims: NodeClaims, caller: Caller): Promise<boolean>;
+}
+
+export interface WantedOptions {
+  readonly store: ObjectStore;
+  readonly now: () => number;
+  /** Has the sources compiled: a record is new in one of them. */
+  readonly trigger: () => unknown;
+  readonly onError: (cause: unknown) => void;
+  /** How long to wait for the compiler before a node is answered without a class of its own. */
+  readonly patienceMs?: number;
+}
+
+/** What became of a record; `none`: there is no room for it. */
+type Written = Awaited<ReturnType<ObjectStore["put"]>>["kind"] | "none";
+
+/** Records of one who has proven who he is, and of all who have not. */
+const maxOfSubject = 8;
+const maxOfAnyone = 32;
+
+const usualPatienceMs = 30_000;
+
+/** Records are few, and those who ask for more are told nothing new; so much is remembered of whom they were written for. */
+const maxAsked = 2 * maxWanted;
+
+/**
+ * Writes a record once, and never over another: what is there is somebody's. Whoever proves nothing can have a few records written and as
+ * many compiles made in a day, all strangers together; nobody else notices.
+ */
+export function createWantedClasses(options: WantedOptions): WantedClasses {
+  const { store, now, trigger, onError, patienceMs = usualPatienceMs } = options;
+  /** By key, when it was first asked for here; and by whose records had no room, when they had none. */
+  const asked = new Map<string, number>();
+  /** Whoever has no room is not counted again for a while: a listing for each name made up would have everybody else wait in line. */
+  const isFull = (whose: string) => now() - (asked.get(whose) ?? -patienceMs) < patienceMs;
+  /** One listing at a time: what it counts is what the next may add to. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function hasRoom(whose: string, most: number): Promise<boolean> {
+    let [own, all] = [0, 0];
+    for await (const { key } of store.list(wantedPrefix)) {
+      all += 1;
+      if (key.startsWith(whose)) own += 1;
+      if (own >= most || all >= maxWanted) return false;
+    }
+    return true;
+  }
+
+  async function write(key: string, whose: string, most: number, bytes: Uint8Array<ArrayBuffer>): Promise<Written> {
+    if (isFull(whose)) return "none";
+    if (!(await hasRoom(whose, most))) {
+      asked.set(whose, now());
+      return "none";
+    }
+    return (await store.put(key, bytes, { ifNoneMatch: "*" })).kind;
+  }
+
+  return {
+    async want(classifier, claims, caller) {
+      if (caller.kind !== "node" && caller.kind !== "anyone") return false;
+      const record = wantedRecord(classifier, claims);
+      if (record === undefined) return false;
+      const whose = `${wantedPrefix}${caller.kind === "node" ? hashOf(caller.subject).slice(0, 16) : "anyone"}-`;
+      const key = whose + record.name.slice(0, 32);
+      const sinceMs = asked.get(key);
+      if (sinceMs !== undefined) return now() - sinceMs < patienceMs;
+      if (isFull(whose)) return false;
+      if (asked.size >= maxAsked) asked.clear();
+      asked.set(key, now());
+      const most = caller.kind === "node" ? maxOfSubject : maxOfAnyone;
+      const written = last.then(() => write(key, whose, most, record.bytes));
+      last = written.catch(() => {});
+      // Whoever comes next does not wait for it. A record that nobody was told of is found by whoever compiles next.
+      const told = written.then(async (record) => {
+        if (record === "stored") await trigger();
+        return record !== "none";
+      });
+      const isWritten = await told.catch((cause: unknown) => {
+        onError(cause);
+        return false;
+      });
+      // Nothing will come of it, for as long as others fill the room.
+      if (!isWritten) asked.set(key, now() - patienceMs);
+      return isWritten;
+    },
+  };
+}

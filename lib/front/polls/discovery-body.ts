@@ -1,0 +1,61 @@
+import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
+import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { SelectedPart, Selection } from "../delta/select-resources.ts";
+
+/** A response body as the pieces it is stored in; nothing is read before a piece is asked for. */
+export interface ChunkedBody {
+  readonly bytes: number;
+  chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>>;
+  /** All of it, where it lies in memory for others too. */
+  readonly whole?: Uint8Array<ArrayBuffer>;
+  /** To be called once when its reader has it, or has gone away. */
+  readonly sent?: () => void;
+}
+
+interface Piece {
+  readonly bytes: number;
+  chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>>;
+}
+
+const encoder = new TextEncoder();
+const comma = encoder.encode(",\n");
+const suffix = encoder.encode("]}\n");
+
+/** A DiscoveryResponse in proto JSON: a prefix, stored texts joined by commas, a suffix. No resource is parsed. */
+export async function discoveryBody(
+  reader: SnapshotReader,
+  type: ResourceType,
+  selection: Selection,
+): Promise<ChunkedBody> {
+  const pieces = await Promise.all(selection.parts.map((part) => pieceOf(reader, part)));
+  const head = `{"version_info":"${selection.version}","type_url":"${typeUrlOf(type)}","resources":[\n`;
+  const prefix = encoder.encode(head);
+  const commas = Math.max(pieces.length - 1, 0) * comma.length;
+  return {
+    bytes: prefix.length + pieces.reduce((sum, piece) => sum + piece.bytes, 0) + commas + suffix.length,
+    async *chunks() {
+      yield prefix;
+      for (const [i, piece] of pieces.entries()) {
+        if (i > 0) yield comma;
+        yield* piece.chunks();
+      }
+      yield suffix;
+    },
+  };
+}
+
+async function pieceOf(reader: SnapshotReader, { segment, name }: SelectedPart): Promise<Piece> {
+  const bytes = name === undefined ? segment.bodyBytes : (await reader.entries(segment)).get(name)?.bytes;
+  return { bytes: bytes ?? 0, chunks: () => reader.texts(segment, name) };
+}
+
+/** All of a body in one piece. */
+export async function wholeOf(body: ChunkedBody): Promise<Uint8Array<ArrayBuffer>> {
+  const whole = new Uint8Array(body.bytes);
+  let offset = 0;
+  for await (const chunk of body.chunks()) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return whole;
+}

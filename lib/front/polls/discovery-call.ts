@@ -1,0 +1,76 @@
+import { PortolanError, unreachable } from "../../config/diagnostic.ts";
+import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
+import { answerDelta } from "../delta/delta-answer.ts";
+import { shown } from "../excess.ts";
+import type { Front } from "../front.ts";
+import { answerSecret, secretResponse } from "../secrets/secret-answer.ts";
+import type { Asking } from "./asking.ts";
+import type { ChunkedBody } from "./discovery-body.ts";
+import type { Refused } from "./outcome.ts";
+import { answerPoll } from "./poll.ts";
+import { problem } from "./responses.ts";
+
+/** What a path under `/v3/` asks for. */
+export type DiscoveryCall =
+  | { readonly kind: "secrets" }
+  | { readonly kind: "poll"; readonly type: ResourceType }
+  | { readonly kind: "delta"; readonly type: ResourceType; readonly shape: ShapeName };
+
+/** An answer, for whichever server carries it. */
+export type CallAnswer =
+  | { readonly kind: "changed"; readonly body: ChunkedBody }
+  | { readonly kind: "unchanged" }
+  /** Anything else, ready to be sent. */
+  | { readonly kind: "other"; readonly response: Response };
+
+export const patienceHeader = "x-envoy-expected-rq-timeout-ms";
+
+/**
+ * Reads what follows `/v3/`, `discovery:clusters`, `delta:routes`.
+ *
+ * @param shape `?shape=` of the query
+ * @returns undefined when there is no such call
+ */
+export function readCall(call: string, shape: string | undefined | null): DiscoveryCall | undefined {
+  if (call === "discovery:secrets") return { kind: "secrets" };
+  const [verb, name] = call.split(":");
+  const type = resourceTypes.find((known) => known === name);
+  if (type === undefined) return undefined;
+  if (verb === "discovery") return { kind: "poll", type };
+  return verb === "delta" ? { kind: "delta", type, shape: shape === "poll" ? "poll" : "stream" } : undefined;
+}
+
+export const noSuchCall = (call: string): Response => problem(404, `there is no ${shown(call)} here`);
+
+/** Answers a call. Errors never have status 200, so no Envoy takes one for an empty answer. */
+export async function answerCall(front: Front, call: DiscoveryCall, asking: Asking): Promise<CallAnswer> {
+  if (call.kind === "secrets") return { kind: "other", response: secretResponse(await answerSecret(front, asking)) };
+  const answer =
+    call.kind === "delta"
+      ? await answerDelta(front, { ...asking, type: call.type, shape: call.shape })
+      : await answerPoll(front, asking, call.type);
+  switch (answer.kind) {
+    case "unchanged":
+    case "changed":
+      return answer;
+    case "refused":
+      // What is left of a body that was not read would otherwise be read, and thrown away, before the next request.
+      return {
+        kind: "other",
+        response: problem(answer.status, answer.reason, isUnread(answer) ? { connection: "close" } : {}),
+      };
+    default:
+      return unreachable(answer);
+  }
+}
+
+/** Whether there may be more of the body than was read. */
+const isUnread = ({ status, outcome }: Refused): boolean => status === 413 || outcome === "busy";
+
+/** The answer to a request that nobody could answer; the cause is in the log. */
+export function failure(front: Front, cause: unknown): Response {
+  front.onError(cause);
+  // A store that fails says so with a PortolanError. Anything else is a mistake of ours, and no store is to blame.
+  if (cause instanceof PortolanError) return problem(503, "the store cannot be read");
+  return problem(500, "an error of Portolan's own; its log has more");
+}

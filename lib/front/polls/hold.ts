@@ -1,0 +1,52 @@
+import type { Front } from "../front.ts";
+import type { Confirmer } from "../heads/confirmations.ts";
+
+/** Time left for the answer to travel when a poll is held. */
+const marginMs = 5_000;
+
+/** About what a request and its connection take while they wait, besides what is remembered of it. */
+const openBytes = 4 * 1024;
+
+/** A request that waits for something new. */
+export interface Waiting {
+  /** On the clock of `performance.now`. */
+  readonly untilMs: number;
+  /** What it takes to remember the request meanwhile. */
+  readonly bytes: number;
+  /** Asked for once it is to wait. */
+  readonly signal: () => AbortSignal | undefined;
+  /** Whose confirmation ends the wait too: a step to come may be for it then. `count` is what it was before the answer was made. */
+  readonly confirmed?: { readonly by: Confirmer; readonly count: number } | undefined;
+}
+
+/** Until when a poll may be held, on the clock of `performance.now`, for a node that will wait so long. */
+export function holdUntilMs(front: Front, patienceMs: number): number {
+  return performance.now() + Math.min(front.maxHoldMs, front.limits.stallMs - marginMs, patienceMs - marginMs);
+}
+
+/**
+ * Waits for HEAD to serve something else, or to serve it to this node.
+ *
+ * @returns false when there is no time left to wait, or too much waits already: the answer at hand is the last word
+ */
+export async function stillHolding(front: Front, state: string, waiting: Waiting): Promise<boolean> {
+  const { untilMs, bytes, signal, confirmed } = waiting;
+  const leftMs = untilMs - performance.now();
+  if (leftMs <= 0 || !front.held.take(openBytes + bytes)) return false;
+  front.metrics.held(1);
+  const gone = signal();
+  const news = new AbortController();
+  const unwatch = confirmed && front.confirmations.watch(confirmed.by, () => news.abort());
+  const ended = confirmed === undefined ? gone : AbortSignal.any([news.signal, ...(gone ? [gone] : [])]);
+  try {
+    if (confirmed !== undefined && front.confirmations.count(confirmed.by) !== confirmed.count) return true;
+    const { lookMs = leftMs } = confirmed === undefined ? {} : front.confirmations;
+    const isChanged = await front.heads.waitForChange(state, Math.min(leftMs, lookMs), ended);
+    if (!isChanged && lookMs < leftMs && gone?.aborted !== true && !front.heads.isClosed()) return true;
+    return isChanged || (news.signal.aborted && gone?.aborted !== true);
+  } finally {
+    unwatch?.();
+    front.held.give(openBytes + bytes);
+    front.metrics.held(-1);
+  }
+}

@@ -1,0 +1,64 @@
+import type { Gate } from "../../limits/gate.ts";
+import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
+import type { Selection } from "../delta/select-resources.ts";
+import { type ChunkedBody, discoveryBody, wholeOf } from "./discovery-body.ts";
+
+/** Answers that many are sent: one piece of memory for all who get the same. */
+export interface SharedAnswers {
+  /** The answer in one piece if there is room for it, else as the pieces it is stored in. */
+  bodyOf(type: ResourceType, selection: Selection): Promise<ChunkedBody>;
+}
+
+/** An answer, and where it comes from: its version covers all that is in it. */
+interface Asked {
+  readonly type: ResourceType;
+  readonly selection: Selection;
+}
+
+/** @param underWay room for answers that have readers; each answer takes it once, however many there are */
+export function createSharedAnswers(reader: SnapshotReader, maxBytes: number, underWay: Gate): SharedAnswers {
+  const answers = createLoadCache<Asked, Uint8Array<ArrayBuffer>>({
+    nameOf: ({ type, selection }) => `${type} ${selection.version}`,
+    maxBytes,
+    load: async ({ type, selection }) => wholeOf(await discoveryBody(reader, type, selection)),
+    sizeOf: ({ length }) => length,
+  });
+  const lent = new Map<Uint8Array, { readers: number; readonly leave: () => void }>();
+
+  /** @returns to be called once its reader has it; undefined when there is no room */
+  function lend(whole: Uint8Array): (() => void) | undefined {
+    const leave = lent.get(whole)?.leave ?? underWay.tryEnter(whole.length);
+    if (leave === undefined) return undefined;
+    const entry = lent.get(whole) ?? { readers: 0, leave };
+    entry.readers += 1;
+    lent.set(whole, entry);
+    return () => {
+      entry.readers -= 1;
+      if (entry.readers > 0) return;
+      lent.delete(whole);
+      leave();
+    };
+  }
+
+  return {
+    async bodyOf(type, selection) {
+      if (sizeOf(selection) > maxBytes / 4) return discoveryBody(reader, type, selection);
+      const whole = await answers.get({ type, selection });
+      const sent = lend(whole);
+      if (sent === undefined) return discoveryBody(reader, type, selection);
+      return {
+        bytes: whole.length,
+        whole,
+        sent,
+        async *chunks() {
+          yield whole;
+        },
+      };
+    },
+  };
+}
+
+/** At most so much: of a segment that is not sent whole, a part. */
+const sizeOf = ({ parts }: Selection): number => parts.reduce((sum, { segment }) => sum + segment.bodyBytes, 0);

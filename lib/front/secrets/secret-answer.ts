@@ -1,0 +1,156 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import { readSecretName } from "../../secrets/secret-name.ts";
+import { secretTypeUrl } from "../../secrets/tls-secret.ts";
+import { hashOf } from "../../snapshot/blob.ts";
+import { labelsOf } from "../../snapshot/classifier.ts";
+import type { SecretGrant } from "../../snapshot/root.ts";
+import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import type { Caller } from "../auth/caller.ts";
+import { wireVersion } from "../delta/select-resources.ts";
+import { shown } from "../excess.ts";
+import type { Front } from "../front.ts";
+import type { Asking } from "../polls/asking.ts";
+import { holdUntilMs, stillHolding } from "../polls/hold.ts";
+import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
+import type { PollRequest } from "../polls/poll-request.ts";
+import { switchingOf } from "../polls/polled-switch.ts";
+import { readRequest } from "../polls/read-request.ts";
+import { problem } from "../polls/responses.ts";
+import { type SecretFeed, secretTtlMs } from "./secrets.ts";
+
+/** Timers may be early by so much. */
+const slackMs = 20;
+
+export type SecretAnswer =
+  | { readonly kind: "changed"; readonly body: string }
+  | { readonly kind: "unchanged" }
+  | Refused;
+
+/**
+ * Answers a poll for a secret: to a node that has proven its namespace, and whose own resources name the secret. Held like every
+ * other poll, while the secret is the one that the node has.
+ */
+export async function answerSecret(front: Front, asking: Asking): Promise<SecretAnswer> {
+  const read = await readRequest(front, asking.body, front.limits.pollBytes, (body) => front.knownPolls.read(body));
+  const answer = "request" in read ? await answerRequest(front, asking, read.request) : read;
+  front.metrics.poll("secrets", answer.kind === "refused" ? answer.outcome : answer.kind);
+  return answer;
+}
+
+async function answerRequest(front: Front, poll: Asking, request: PollRequest): Promise<SecretAnswer> {
+  const { typeUrl, names, node } = request;
+  if (typeUrl !== undefined && typeUrl !== secretTypeUrl)
+    return refuse(400, "bad-request", `type_url ${shown(typeUrl)} does not belong to this path; ${secretTypeUrl} does`);
+  const [name = "", ...more] = names;
+  if (name === "" || more.length > 0) return refuse(400, "bad-request", "secrets are fetched one by one, by name");
+  const untilMs = holdUntilMs(front, poll.patienceMs);
+  for (;;) {
+    const switching = switchingOf(front, { node, caller: poll.caller, shape: "poll" });
+    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching);
+    if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
+    const placement = await front.place(served.loaded, node, poll.caller);
+    if (placement.kind !== "placed") return refuseUnplaced(placement);
+    const answer = await answerNow(
+      front,
+      poll.caller,
+      secretsOf(served.loaded, placement.classId),
+      name,
+      request.version,
+    );
+    const sliceEndMs = Math.min(untilMs, performance.now() + secretTtlMs);
+    if (answer.kind !== "unchanged") return answer;
+    // HEAD says nothing of secrets, so the store is asked again meanwhile.
+    const changed = await stillHolding(front, served.state, {
+      untilMs: sliceEndMs,
+      bytes: request.bytes,
+      signal: poll.signal,
+    });
+    if (!changed && (performance.now() < sliceEndMs - slackMs || sliceEndMs === untilMs)) return answer;
+  }
+}
+
+async function answerNow(
+  front: Front,
+  caller: Caller,
+  secrets: SecretsOfClass,
+  name: string,
+  known: string | undefined,
+): Promise<SecretAnswer> {
+  const found = await secretFor(front, caller, secrets, name);
+  if (found.kind === "refused") return found;
+  const resources = JSON.stringify([found.resource]);
+  const version = wireVersion(hashOf(resources));
+  if (version === known) return { kind: "unchanged" };
+  return {
+    kind: "changed",
+    body: `{"version_info":"${version}","type_url":"${secretTypeUrl}","resources":${resources}}\n`,
+  };
+}
+
+export type SecretFor = { readonly kind: "found"; readonly resource: object } | Refused;
+
+/** What a root says of the secrets of a class. */
+export interface SecretsOfClass {
+  /** Named by its resources. */
+  readonly named: readonly string[];
+  /** What ReferenceGrants let gateways have of other namespaces. */
+  readonly grants: readonly SecretGrant[];
+}
+
+export const secretsOf = ({ root, classes }: LoadedRoot, classId: string): SecretsOfClass => ({
+  named: classes.get(classId)?.secrets ?? [],
+  grants: root.secretGrants ?? [],
+});
+
+/** A secret for whoever asks, over any transport. */
+export async function secretFor(
+  front: Pick<Front, "secrets">,
+  caller: Caller,
+  { named, grants }: SecretsOfClass,
+  name: string,
+): Promise<SecretFor> {
+  if (front.secrets === undefined) return refuse(404, "unknown-name", "no secrets are served here");
+  if (caller.kind !== "node")
+    return refuse(403, "forbidden", "secrets are for nodes that prove who they are, and for nobody else");
+  const question = readSecretName(name);
+  if (question === undefined || !named.includes(name))
+    return refuse(404, "unknown-name", `nothing that the node is served names the secret ${shown(name)}`);
+  const { namespace = caller.namespace } = question;
+  const isGranted = (grant: SecretGrant): boolean =>
+    question.isOfGateway &&
+    grant.from === caller.namespace &&
+    grant.to === namespace &&
+    (grant.name === undefined || grant.name === question.name);
+  if (namespace !== caller.namespace && !grants.some(isGranted))
+    return refuse(403, "forbidden", `${shown(name)} is in another namespace than ${caller.subject}`);
+  const found = await findNow(front.secrets, namespace, question, name);
+  if (found === "unreadable")
+    return refuse(503, "unavailable", `the secret ${shown(name)} cannot be opened now; the front's log says why`);
+  if (found === undefined) return refuse(404, "unknown-name", `there is no secret ${shown(name)} in ${namespace}`);
+  if (found.serviceAccounts?.includes(caller.serviceAccount ?? "") === false)
+    return refuse(403, "forbidden", `${shown(name)} is not for ${caller.subject}`);
+  return { kind: "found", resource: found.resource };
+}
+
+/** Why a secret cannot be read or opened is the operator's to know, and in the log by then. */
+async function findNow(feed: SecretFeed, ...asked: Parameters<SecretFeed["find"]>) {
+  try {
+    return await feed.find(...asked);
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    return "unreadable";
+  }
+}
+
+/** Nobody on the way may keep a secret. */
+export function secretResponse(answer: SecretAnswer): Response {
+  const headers = { "content-type": "application/json", "cache-control": "no-store" };
+  switch (answer.kind) {
+    case "unchanged":
+      return new Response(undefined, { status: 304, headers });
+    case "refused":
+      return problem(answer.status, answer.reason);
+    case "changed":
+      return new Response(answer.body, { headers });
+  }
+}

@@ -1,0 +1,107 @@
+import { execFile } from "node:child_process";
+import { appendFile, chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { readFolder } from "../../../lib/config/folder/folder.ts";
+import { createDirectoryStore } from "../../../lib/config-store/directory-store.ts";
+import { envelope } from "../a-config.ts";
+
+const rule = (name: string) => `${envelope("DestinationRule", name)}spec: {host: ${name}}\n`;
+let root = "";
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "portolan-folder-"));
+});
+
+afterEach(async () => {
+  await rm(root, { recursive: true });
+});
+
+/** Saves as an editor does that is in no hurry: one half, a pause, the other half. */
+async function saveInSteps(file: string, text: string): Promise<void> {
+  const half = Math.floor(text.length / 2);
+  await writeFile(join(root, file), text.slice(0, half));
+  await sleep(5);
+  await appendFile(join(root, file), text.slice(half));
+}
+
+describe("readFolder", () => {
+  it("takes the YAML and JSON files at any depth by path, and no hidden ones", async () => {
+    await mkdir(join(root, "sub"));
+    await mkdir(join(root, ".git"));
+    for (const file of ["b.yml", "a.yaml", "sub/c.yaml", "sub/d.json", "notes.md", ".hidden.yaml", ".git/d.yaml"])
+      await writeFile(join(root, file), file);
+    const files = await readFolder(root);
+    expect(files).toEqual(["a.yaml", "b.yml", "sub/c.yaml", "sub/d.json"].map((file) => ({ file, text: file })));
+  });
+
+  it("waits for a file that is being written", async () => {
+    const saved = saveInSteps("a.yaml", rule("a"));
+    await vi.waitFor(async () => expect(await readFolder(root)).not.toEqual([]), { interval: 1 });
+    expect(await readFolder(root)).toEqual([{ file: "a.yaml", text: rule("a") }]);
+    await saved;
+  });
+
+  it("reads all other files where one is a pipe, a link to nothing, or a folder", async () => {
+    await writeFile(join(root, "a.yaml"), rule("a"));
+    await promisify(execFile)("mkfifo", [join(root, "pipe.yaml")]);
+    await symlink(join(root, "gone"), join(root, "link.yaml"));
+    await symlink(join(root, "linked.yaml"), join(root, "linked.yaml"));
+    await symlink(root, join(root, "round.yaml"));
+    await symlink(join(root, "a.yaml"), join(root, "same.yaml"));
+    expect(await readFolder(root)).toEqual([
+      { file: "a.yaml", text: rule("a") },
+      { file: "link.yaml", text: "", problem: "it is a link to nothing" },
+      { file: "linked.yaml", text: "", problem: "it is a link to nothing" },
+      { file: "pipe.yaml", text: "", problem: "it is no file, but a pipe, a socket, a device or a folder" },
+      { file: "round.yaml", text: "", problem: "it is no file, but a pipe, a socket, a device or a folder" },
+      { file: "same.yaml", text: rule("a") },
+    ]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("says which file and which folder may not be read", async () => {
+    await mkdir(join(root, "closed"));
+    await writeFile(join(root, "a.yaml"), rule("a"));
+    await writeFile(join(root, "secret.yaml"), rule("b"), { mode: 0 });
+    await chmod(join(root, "closed"), 0);
+    const files = await readFolder(root);
+    await chmod(join(root, "closed"), 0o700);
+    expect(files.map(({ file, problem }) => `${file} ${problem}`)).toEqual([
+      "a.yaml undefined",
+      "closed/ permission denied",
+      "secret.yaml permission denied",
+    ]);
+  });
+
+  it("says which folder is not there", async () => {
+    await expect(readFolder(join(root, "none"))).rejects.toThrow("cannot read the folder");
+    await writeFile(join(root, "a.yaml"), rule("a"));
+    await expect(readFolder(join(root, "a.yaml"))).rejects.toThrow("it is a file; name the folder that it is in");
+  });
+});
+
+describe("a directory store", () => {
+  it("tells of no object that is only half written", async () => {
+    const store = createDirectoryStore(root);
+    const stop = new AbortController();
+    const events: string[] = [];
+    store.registerEventHandler("DestinationRule", ({ kind, current }) => {
+      events.push(`${kind} ${current.meta.name}`);
+    });
+    const running = store.run(stop.signal);
+    try {
+      await vi.waitFor(() => expect(store.hasSynced()).toBe(true));
+      await saveInSteps("rules.yaml", `${rule("a")}---\n${rule("b")}---\n${rule("c")}---\n${rule("d")}`);
+      await vi.waitFor(() => expect(events).toHaveLength(4));
+      await saveInSteps("rules.yaml", `${rule("a")}---\n${rule("b")}---\n${rule("c")}---\n${rule("e")}`);
+      await vi.waitFor(() => expect(events).toContain("add e"));
+      expect(events.slice(4).sort()).toEqual(["add e", "delete d"]);
+    } finally {
+      stop.abort();
+      await running;
+    }
+  });
+});

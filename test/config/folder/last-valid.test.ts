@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { type FolderState, noFolder, readAgain, wholeFolder } from "../../../lib/config/folder/last-valid.ts";
+
+const rule = (name: string, host: string) => `apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata:
+  name: ${name}
+  namespace: shop
+spec:
+  host: ${host}
+`;
+const both = `${rule("a", "a.example")}---\n${rule("b", "b.example")}`;
+
+const read = (previous: FolderState, text: string) => readAgain(previous, [{ file: "rules.yaml", text }]);
+const hosts = (state: FolderState) =>
+  wholeFolder(state).configs.map(({ meta, spec }) => `${meta.name}=${JSON.stringify(spec)}`);
+const codes = (state: FolderState) => wholeFolder(state).diagnostics.map(({ code }) => code);
+
+describe("a folder that is read again", () => {
+  const first = read(noFolder, both);
+
+  it("keeps the identity of objects that read the same", () => {
+    const [a, b] = wholeFolder(first).configs;
+    const [again, changed] = wholeFolder(read(first, both.replace("b.example", "c.example"))).configs;
+    expect(again).toBe(a);
+    expect(changed).not.toBe(b);
+  });
+
+  it("serves the last valid form of an object that is refused, and says so", () => {
+    const broken = read(first, both.replace("host: b.example", "hots: b.example"));
+    expect(hosts(broken)).toEqual(hosts(first));
+    expect(codes(broken)).toEqual(expect.arrayContaining(["unknown-field", "last-valid-served"]));
+  });
+
+  it.each([
+    { written: "kind: DestinationRule", slip: "kind: DestinationRules" },
+    { written: "kind: DestinationRule", slip: "kind: destinationrule" },
+    { written: "networking.istio.io/v1", slip: "networking.istoi.io/v1" },
+    { written: "networking.istio.io/v1", slip: "security.istio.io/v1" },
+  ])("serves the last valid form of an object whose kind or group is nearly right: $slip", ({ written, slip }) => {
+    const other = rule("b", "b.example").replace("  namespace: shop\n", "");
+    const whole = read(noFolder, `${rule("a", "a.example")}---\n${other}`);
+    const broken = read(whole, `${rule("a", "a.example")}---\n${other.replace(written, slip)}`);
+    expect(hosts(broken)).toEqual(hosts(whole));
+    expect(wholeFolder(broken).diagnostics).toMatchObject([
+      { code: "unknown-kind", severity: "error", origin: { line: 9 } },
+      { code: "last-valid-served", origin: { line: 9 } },
+    ]);
+    expect(hosts(read(broken, rule("a", "a.example")))).toHaveLength(1);
+    expect(codes(read(broken, both))).toEqual([]);
+  });
+
+  it("serves a Kubernetes object on whose kind is misspelt, and either of two kinds with the name that is written", () => {
+    const service = "apiVersion: v1\nkind: Service\nmetadata: { name: web }\nspec: { ports: [{ port: 80 }] }\n";
+    const broken = read(read(noFolder, service), service.replace("Service", "Servce"));
+    expect(wholeFolder(broken).objects).toMatchObject([{ kind: "Service", metadata: { name: "web" } }]);
+    const old = "apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: { name: web }\n";
+    const state = read(read(noFolder, old), old.replace("extensions/v1beta1", "v1"));
+    expect(wholeFolder(state).objects).toMatchObject([{ apiVersion: "extensions/v1beta1", kind: "Deployment" }]);
+  });
+
+  it("serves nothing in place of a kind that comes near none, or of another system's", () => {
+    const text = rule("a", "a.example");
+    for (const other of [
+      text.replace("DestinationRule", "Egress"),
+      text.replace("networking.istio.io", "rules.example"),
+    ]) {
+      const state = read(read(noFolder, text), other);
+      expect(hosts(state)).toEqual([]);
+      expect(codes(state)).toEqual(["unknown-kind"]);
+    }
+  });
+
+  it("serves all objects of a file that cannot be parsed", () => {
+    expect(hosts(read(first, `${both}\n: [half`)).sort()).toEqual([...hosts(first)].sort());
+  });
+
+  it("drops what is taken out by whole lines, or with the file", () => {
+    expect(hosts(read(first, rule("a", "a.example")))).toHaveLength(1);
+    expect(wholeFolder(readAgain(first, [])).configs).toEqual([]);
+  });
+
+  it("takes a beginning that ends within a line as half saved, and nothing at all as well", () => {
+    for (const half of [both.slice(0, both.length - 20), both.slice(0, 30), ""]) {
+      const state = read(first, half);
+      expect(hosts(state)).toEqual(hosts(first));
+      expect(codes(state)).toEqual(["half-saved"]);
+      expect(codes(read(state, both))).toEqual([]);
+      expect(hosts(read(state, both.replace("b.example", "c.example")))[1]).toContain("c.example");
+    }
+  });
+
+  it("has nothing to keep for a file that was never right", () => {
+    const never = read(noFolder, rule("a", "a.example").replace("host", "hots"));
+    expect(hosts(never)).toEqual([]);
+    expect(codes(never)).toEqual(["unknown-field"]);
+  });
+});
+
+describe("several files of a folder", () => {
+  const files = (texts: Readonly<Record<string, string>>) =>
+    Object.entries(texts).map(([file, text]) => ({ file, text }));
+
+  it("may not hold one object twice: that is an error, as it is within a file", () => {
+    const state = readAgain(
+      noFolder,
+      files({ "a.yaml": rule("a", "one.example"), "b.yaml": rule("a", "two.example") }),
+    );
+    expect(hosts(state)).toEqual(['a={"host":"two.example"}']);
+    expect(wholeFolder(state).diagnostics).toMatchObject([
+      {
+        severity: "error",
+        code: "duplicate-object",
+        origin: { file: "b.yaml", line: 1 },
+        message: "DestinationRule a was already given at a.yaml:1",
+      },
+    ]);
+  });
+
+  it("may hand an object on while the file that held it is broken", () => {
+    const first = readAgain(noFolder, files({ "a.yaml": both }));
+    const moved = readAgain(first, files({ "a.yaml": "[", "b.yaml": rule("a", "new.example") }));
+    expect(hosts(moved).sort()).toEqual(['a={"host":"new.example"}', 'b={"host":"b.example"}']);
+    expect(codes(moved)).not.toContain("duplicate-object");
+  });
+
+  it("are served as before where one of them cannot be read any more", () => {
+    const first = readAgain(noFolder, files({ "a.yaml": both }));
+    const gone = readAgain(first, [{ file: "a.yaml", text: "", problem: "permission denied" }]);
+    expect(hosts(gone)).toEqual(hosts(first));
+    expect(wholeFolder(gone).diagnostics).toMatchObject([
+      { code: "unreadable-file", severity: "error", message: "cannot be read: permission denied" },
+    ]);
+    expect(codes(readAgain(gone, files({ "a.yaml": both })))).toEqual([]);
+    expect(codes(readAgain(noFolder, [{ file: "a.yaml", text: "", problem: "permission denied" }]))).toEqual([
+      "unreadable-file",
+    ]);
+  });
+});

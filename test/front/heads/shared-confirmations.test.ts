@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import type { Caller } from "../../../lib/front/auth/caller.ts";
+import { memoryConfirmations } from "../../../lib/front/heads/confirmations.ts";
+import { cacheRecords, sharedConfirmations, storeRecords } from "../../../lib/front/heads/shared-confirmations.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
+
+const nodeId = "sidecar~10.0.0.5~web-0.shop~shop.svc.cluster.local";
+const proven: Caller = { kind: "node", subject: "web", namespace: "shop" };
+const by = { nodeId, caller: proven };
+
+function frontsOn(records: Parameters<typeof sharedConfirmations>[0]) {
+  const clock = { nowMs: 1_000_000, errors: 0 };
+  const open = () =>
+    sharedConfirmations(records, {
+      now: () => clock.nowMs,
+      onError: () => {
+        clock.errors += 1;
+      },
+    });
+  return { clock, one: open(), other: open() };
+}
+
+function edgeCache() {
+  const kept = new Map<string, Response>();
+  return {
+    match: async (url: string) => kept.get(url)?.clone(),
+    put: async (url: string, response: Response) => kept.set(url, response),
+  };
+}
+
+describe.each([
+  { where: "the store", records: () => storeRecords(memoryStore()) },
+  { where: "an edge's cache", records: () => cacheRecords(edgeCache()) },
+])("what a node has confirmed, told by way of $where", ({ records }) => {
+  it("counts at another front, as soon as it has let the node through a gate", async () => {
+    const { one, other } = frontsOn(records());
+    one.told(by, "v2");
+    expect(await other.hasOneOf(by, ["v2"])).toBe(false);
+    expect(await one.hasOneOf(by, ["v2", "v3"])).toBe(true);
+    expect(await other.hasOneOf(by, ["v2"])).toBe(true);
+    expect(await other.hasOneOf(by, ["v3"])).toBe(false);
+  });
+
+  it("counts for moments only, since the node may say something else elsewhere", async () => {
+    const { one, other, clock } = frontsOn(records());
+    one.told(by, "v2");
+    await one.hasOneOf(by, ["v2"]);
+    clock.nowMs += 2_500;
+    expect([await one.hasOneOf(by, ["v2"]), await other.hasOneOf(by, ["v2"])]).toEqual([false, false]);
+    one.told(by, "v2");
+    expect([await one.hasOneOf(by, ["v2"]), await other.hasOneOf(by, ["v2"])]).toEqual([true, true]);
+  });
+
+  it("counts for the caller who has said it, and for no other", async () => {
+    const { one, other } = frontsOn(records());
+    one.told(by, "v2");
+    await one.hasOneOf(by, ["v2"]);
+    expect(await other.hasOneOf({ nodeId, caller: { ...proven, subject: "cart" } }, ["v2"])).toBe(false);
+    expect(await one.hasOneOf({ nodeId: "my-node", caller: proven }, ["v2"])).toBe(false);
+  });
+});
+
+describe("records of what nodes have confirmed", () => {
+  it("are written into the store for nobody who proves nothing, however many he says he is", async () => {
+    const store = memoryStore();
+    const { one } = frontsOn(storeRecords(store));
+    for (let i = 0; i < 100; i += 1) {
+      const stranger = { nodeId: nodeId.replace("web-0", `web-${i}`), caller: { kind: "anyone" } } as const;
+      one.told(stranger, "v2");
+      expect(await one.hasOneOf(stranger, ["v2"])).toBe(true);
+    }
+    for await (const { key } of store.list("confirmed/")) expect.fail(key);
+  });
+
+  it("are done without where the store fails", async () => {
+    const failing = async () => Promise.reject(new Error("down"));
+    const { one, other, clock } = frontsOn(storeRecords({ ...memoryStore(), get: failing, put: failing }));
+    one.told(by, "v2");
+    expect([await one.hasOneOf(by, ["v2"]), await other.hasOneOf(by, ["v2"]), clock.errors]).toEqual([true, false, 2]);
+  });
+});
+
+describe("what a node has confirmed", () => {
+  it("is kept of ids and versions as long as requests let them be, in little room", async () => {
+    const memory = memoryConfirmations(() => 1_000_000);
+    const long = (pod: string) => ({ nodeId: nodeId.replace("web-0", pod + "x".repeat(900)), caller: proven });
+    memory.told(long("a"), "v2");
+    memory.told(long("b"), "v".repeat(1_000));
+    expect(await memory.hasOneOf(long("a"), ["v2"])).toBe(true);
+    expect(await memory.hasOneOf(long("c"), ["v2"])).toBe(false);
+    expect(memory.versionOf(long("b"))).toBe("");
+  });
+
+  it("counts for as long as the poll that says it is held, and a moment longer", async () => {
+    let nowMs = 1_000_000;
+    const memory = memoryConfirmations(() => nowMs);
+    const leave = memory.asks(by);
+    memory.told(by, "v2");
+    nowMs += 25_000;
+    expect(await memory.hasOneOf(by, ["v2"])).toBe(true);
+    leave();
+    expect(await memory.hasOneOf(by, ["v2"])).toBe(false);
+  });
+});

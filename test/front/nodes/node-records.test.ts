@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PortolanError } from "../../../lib/config/diagnostic.ts";
+import { type RecordedNodes, recordedNodes } from "../../../lib/front/nodes/node-records.ts";
+import { createNodeVersions } from "../../../lib/front/nodes/node-versions.ts";
+import type { NodeReport } from "../../../lib/front/nodes/node-watch.ts";
+import { limits } from "../../../lib/limits/limits.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+import { worldOf } from "../../snapshot/worlds.ts";
+import { nodeOf, pollBody, testFront } from "../fixtures.ts";
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** A store that counts what is written below `status/`. */
+function counting() {
+  const memory = memoryStore();
+  const written: string[] = [];
+  const store: ObjectStore = {
+    ...memory,
+    put: async (key, ...rest) => {
+      if (key.startsWith("status/")) written.push(key);
+      return memory.put(key, ...rest);
+    },
+  };
+  return { store, written };
+}
+
+const clock = { ms: 0 };
+beforeEach(() => {
+  clock.ms = Date.parse("2026-01-01T00:00:00Z");
+});
+const now = () => clock.ms;
+
+function nodesOf(store: ObjectStore, front: string | undefined, more: Partial<typeof limits> = {}): RecordedNodes {
+  const options = {
+    front,
+    now,
+    everyMs: 3_600_000,
+    limits: { ...limits, ...more },
+    onError: () => {},
+  };
+  const nodes = recordedNodes(store, options);
+  closing.push(nodes.close);
+  return nodes;
+}
+
+const everything = { part: "", limit: 1_000 };
+const web = { nodeId: "web", type: "clusters", name: "" } as const;
+
+describe("what nodes have", () => {
+  it("is forgotten by what it takes, versions of any length among it", () => {
+    const versions = createNodeVersions(now, () => {}, { statusBytes: 100_000, refusalMs: 1_000_000 });
+    for (let i = 0; i < 200; i += 1) {
+      const who = { ...web, nodeId: `web-${i}` };
+      versions.has(who, "1", "poll");
+      versions.has(who, "x".repeat(1_000), "poll");
+    }
+    const standing = versions.standing();
+    expect(standing.length).toBeLessThan(50);
+    expect(standing.at(-1)?.node).toBe("web-199");
+    for (let i = 0; i < 200; i += 1) versions.has({ ...web, nodeId: "web-199" }, `${i}`, "poll");
+    expect(versions.standing()).toHaveLength(standing.length);
+  });
+
+  it.each(["-1", "0.5", "none"])("is nothing at a limit of %s", async (limit) => {
+    const { request } = testFront({ nodes: nodesOf(memoryStore(), undefined), now });
+    expect(await (await request(`/status/nodes?limit=${limit}`)).json()).toEqual({ nodes: [], more: 0 });
+  });
+
+  it("is what they say in their polls, since they said it first, until they say another", async () => {
+    const nodes = nodesOf(memoryStore(), undefined);
+    const { poll, publish, request } = testFront({ nodes, now });
+    const world = (content: string) => worldOf({ web: { clusters: { a: content }, routes: { "80": "1" } } });
+    await publish(world("1"));
+    const ask = async (type: "clusters" | "routes", version?: string) => {
+      const asked = { ...(type === "routes" ? { names: ["80"] } : {}), ...(version === undefined ? {} : { version }) };
+      const response = await poll(type, pollBody(type, nodeOf("web"), asked));
+      return response.status === 200 ? String(JSON.parse(await response.text()).version_info) : (version ?? "");
+    };
+    const report = async (query = ""): Promise<NodeReport> =>
+      JSON.parse(await (await request(`/status/nodes${query}`)).text());
+    const clusters = await ask("clusters");
+    expect((await report()).nodes).toEqual([]);
+    await ask("clusters", clusters);
+    clock.ms += 1_000;
+    const routes = await ask("routes");
+    await ask("routes", routes);
+    await ask("clusters", clusters);
+    const first = await report();
+    const node = nodeOf("web").id;
+    const since = ["2026-01-01T00:00:00.000Z", "2026-01-01T00:00:01.000Z"];
+    expect(first).toEqual({
+      more: 0,
+      nodes: [
+        {
+          node,
+          resources: [
+            { type: "clusters", version: clusters, since: since[0], transport: "poll" },
+            { type: "routes", name: "80", version: routes, since: since[1], transport: "poll" },
+          ],
+        },
+      ],
+    });
+    expect((await report("?node=web.default")).nodes).toHaveLength(1);
+    expect((await report("?node=other")).nodes).toHaveLength(0);
+    expect(await report("?limit=0")).toEqual({ nodes: [], more: 1 });
+    await publish(world("2"));
+    for (let times = 0; times < 3; times += 1) await ask("clusters", clusters);
+    expect((await report()).nodes[0]?.resources[0]).toMatchObject({
+      version: clusters,
+      refused: { version: expect.stringMatching(/^[0-9a-f]{32}$/) },
+    });
+  });
+
+  it("is not kept of whoever is refused, and nowhere where nobody keeps it", async () => {
+    const nodes = nodesOf(memoryStore(), undefined);
+    const { poll, publish, request } = testFront({ nodes, now });
+    await publish(worldOf({ web: { clusters: { a: "1" } } }));
+    await poll("clusters", pollBody("clusters", nodeOf("nobody"), { version: "1" }));
+    expect(JSON.parse(await (await request("/status/nodes")).text())).toEqual({ nodes: [], more: 0 });
+    expect((await testFront().request("/status/nodes")).status).toBe(404);
+  });
+
+  it("is one list over several fronts, the latest word of each", async () => {
+    const { store } = counting();
+    const [a, b] = [nodesOf(store, "a"), nodesOf(store, "b:8080")];
+    a.has(web, "1", "poll");
+    a.has({ ...web, nodeId: "only-a" }, "1", "delta");
+    clock.ms += 5;
+    b.has(web, "2", "stream");
+    await a.write();
+    await b.write();
+    const both = await a.report(everything);
+    expect(both.nodes.map(({ node, resources }) => [node, resources.map(({ version }) => version)])).toEqual([
+      ["only-a", ["1"]],
+      ["web", ["2"]],
+    ]);
+    expect(await b.report(everything)).toEqual(both);
+  });
+
+  it("is written when something changes, and not otherwise", async () => {
+    const { store, written } = counting();
+    const nodes = nodesOf(store, "a");
+    for (let at = 0; at < 200; at += 1) nodes.has({ ...web, nodeId: `n${at}` }, "1", "poll");
+    await nodes.write();
+    const parts = written.length;
+    expect(parts).toBeLessThanOrEqual(16);
+    for (let at = 0; at < 200; at += 1) nodes.has({ ...web, nodeId: `n${at}` }, "1", "poll");
+    await nodes.write();
+    expect(written).toHaveLength(parts);
+    nodes.has({ ...web, nodeId: "n7" }, "2", "poll");
+    await nodes.write();
+    expect(written).toHaveLength(parts + 1);
+  });
+
+  it("is forgotten of whoever asks no more, in the records too; a front that has ended is forgotten after a day", async () => {
+    const { store } = counting();
+    const [a, b] = [nodesOf(store, "a"), nodesOf(store, "b")];
+    a.has(web, "1", "poll");
+    await a.write();
+    expect((await b.report(everything)).nodes).toHaveLength(1);
+    clock.ms += limits.refusalMs + 1;
+    expect((await a.report(everything)).nodes).toHaveLength(0);
+    await a.write();
+    expect((await b.report(everything)).nodes).toHaveLength(0);
+    a.has(web, "1", "poll");
+    await a.write();
+    clock.ms += 25 * 3_600_000;
+    expect((await b.report(everything)).nodes).toHaveLength(0);
+  });
+
+  it("has bounds: bytes, and resources of one node", async () => {
+    const nodes = nodesOf(memoryStore(), undefined, { statusBytes: 50_000 });
+    for (let at = 0; at < 1_000; at += 1) nodes.has({ ...web, type: "routes", name: `r${at}` }, "1", "poll");
+    expect((await nodes.report(everything)).nodes[0]?.resources).toHaveLength(100);
+    for (let at = 0; at < 1_000; at += 1) nodes.has({ ...web, nodeId: `n${at}` }, "1", "poll");
+    const { nodes: kept } = await nodes.report(everything);
+    expect(kept.length).toBeLessThan(100);
+    expect(kept.map(({ node }) => node)).toContain("n999");
+  });
+
+  it("is this front's own while the store cannot be read, and what others wrote that is no record is passed over", async () => {
+    const { store } = counting();
+    await store.put("status/b/1", new TextEncoder().encode("{"));
+    const nodes = nodesOf(store, "a");
+    nodes.has(web, "1", "poll");
+    expect((await nodes.report(everything)).nodes).toHaveLength(1);
+    const down = () => {
+      throw new PortolanError("down");
+    };
+    const silent = nodesOf({ ...store, list: down, put: async () => down() }, "c");
+    silent.has(web, "1", "poll");
+    await silent.write();
+    expect((await silent.report(everything)).nodes).toHaveLength(1);
+  });
+});
