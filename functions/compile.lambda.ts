@@ -1,7 +1,7 @@
 /** The compile function as a Lambda function: signed requests to its URL, events of S3, a queue and a schedule make it compile. */
 import { handle, type LambdaContext, type LambdaEvent } from "hono/aws-lambda";
 import pino from "pino";
-import { logObserver, troubleLog } from "../lib/compile/telemetry/log.ts";
+import { logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
 import { observers } from "../lib/compile/telemetry/observer.ts";
 import { spansToCollector } from "../lib/compile/telemetry/otlp.ts";
 import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
@@ -70,9 +70,7 @@ async function answer(event: unknown, context?: LambdaContext): Promise<unknown>
   log.info(notice, notice.asks ? "woken" : "woken for nothing: no source is told of");
   if (!notice.asks) return { kind: "ignored", ...notice };
   const compiled = await recompile(undefined, notice.sentMs);
-  // Nobody reads the answer: that a collector has died is the operator's to see.
-  for (const stale of compiled.diagnostics.filter(({ code }) => code === "registry-stale"))
-    log.warn(stale, "a source is stale");
+  logStaleSources(log, compiled.diagnostics);
   return compiled;
 }
 

@@ -1,6 +1,6 @@
 /** The compile function at the edge: signed requests, events of R2, a queue and a clock make it compile what the sources hold. */
 import type { R2Bucket } from "@cloudflare/workers-types";
-import { consoleLog, logObserver, troubleLog } from "../lib/compile/telemetry/log.ts";
+import { consoleLog, logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
 import { createLeasedCompiler, type LeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
 import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/notice.ts";
 import { type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
@@ -76,10 +76,9 @@ function answer(request: Request, env: Env): Response | Promise<Response> {
   }
 }
 
-/** Nobody reads an answer here: that a collector has died is the operator's to see. */
 async function compile(env: Env, sentMs?: number): Promise<void> {
   const { diagnostics } = await compilerFor(env).recompile(undefined, sentMs);
-  for (const stale of diagnostics.filter(({ code }) => code === "registry-stale")) log.warn(stale, "a source is stale");
+  logStaleSources(log, diagnostics);
 }
 
 export default {

@@ -53,6 +53,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
 const exceptions: Readonly<Record<string, string>> = {
   "lib/config/diagnostic.ts": "the vocabulary of messages, which imports nothing but its codes",
   "lib/config/diagnostic-codes.ts": "the codes of messages, without imports of its own",
+  "lib/config/cause-text.ts": "what was thrown, in words, without imports",
   "lib/secrets/base64.ts": "bytes as text and back, without imports",
   "lib/snapshot/classifier.ts": "what mesh writes and the front reads, without imports of its own",
   "lib/snapshot/legacy/answer-cache.ts": "the v1 API's words, which v1 writes and the front reads",

@@ -1,4 +1,5 @@
 import { type ShardState, writeShardState } from "../compile/collected/shard-state.ts";
+import { causeText } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { Origin } from "../registry/origin.ts";
 import { createBell, defaultPace, type Pace } from "../registry/retry.ts";
@@ -154,7 +155,7 @@ export function createCollector(options: CollectorOptions): Collector {
       storeFailure = "";
       return true;
     } catch (cause) {
-      storeFailure = cause instanceof Error ? cause.message : String(cause);
+      storeFailure = causeText(cause);
       return false;
     }
   }

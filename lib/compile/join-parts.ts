@@ -1,6 +1,7 @@
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../snapshot/compiled.ts";
+import { placeOfName } from "../snapshot/name-search.ts";
 
 interface Sides {
   readonly shared: CompiledPart;
@@ -23,7 +24,7 @@ export const joinParts = step(
       from = Math.max(from, to);
     };
     for (const resource of own) {
-      const place = placeOf(shared, resource.name);
+      const place = placeOfName(shared, resource.name, ({ name }) => name);
       if (place > from && run.length > 0) {
         list.push(run);
         run = [];
@@ -48,15 +49,3 @@ const slice = step(
   { shared: "identity", from: "value", to: "value" },
   ({ shared, from, to }: Cut): CompiledPart => shared.slice(from, to),
 );
-
-/** Where a name would stand among sorted resources that do not have it. */
-function placeOf(resources: CompiledPart, name: string): number {
-  let low = 0;
-  let high = resources.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((resources[middle]?.name ?? "") < name) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}

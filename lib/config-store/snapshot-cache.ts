@@ -1,4 +1,5 @@
 import { sha256 } from "../config/canonical-json.ts";
+import { causeText } from "../config/cause-text.ts";
 import type { Config } from "../config/config.ts";
 import { byCodePoint, type Diagnostic, fileOrigin, keyText, type Stage } from "../config/diagnostic.ts";
 import { kindSchemas } from "../config/kind-registry.ts";
@@ -106,7 +107,7 @@ function unreadable(name: string, cause: unknown): Diagnostic {
     severity: "error",
     origin: fileOrigin(name),
     path: [],
-    message: `cannot read ${name}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    message: `cannot read ${name}: ${causeText(cause)}`,
     hint: "its last content stays in force",
   };
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Server as NetServer } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono/tiny";
+import { causeText } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
 
@@ -26,7 +27,7 @@ export async function listening(start: Promise<RunningServer>, where: string, re
   try {
     return await start;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = causeText(cause);
     throw new PortolanError(`cannot listen on ${where} (${reason}); ${remedy}`, [], cause);
   }
 }

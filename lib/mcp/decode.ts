@@ -1,6 +1,7 @@
 import { fromBinary, toJson } from "@bufbuild/protobuf";
 import { type Any, type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Resource } from "../../gen/istio/mcp/v1alpha1/resource_pb.ts";
+import { causeText } from "../config/cause-text.ts";
 import type { Fields } from "../config/untyped.ts";
 import type { McpKind } from "./kinds.ts";
 
@@ -85,6 +86,6 @@ function decodeBody(kind: McpKind, body: Any | undefined): Fields | string {
     const json = toJson(kind.message, fromBinary(kind.message, body.value));
     return typeof json === "object" && json !== null && !Array.isArray(json) ? json : "its body is no object";
   } catch (cause) {
-    return `its body cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+    return `its body cannot be read: ${causeText(cause)}`;
   }
 }

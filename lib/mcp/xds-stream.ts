@@ -4,6 +4,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { AggregatedDiscoveryService } from "../../gen/envoy/service/discovery/v3/ads_pb.ts";
 import type { DiscoveryRequestSchema } from "../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { type Resource, ResourceSchema } from "../../gen/istio/mcp/v1alpha1/resource_pb.ts";
+import { causeText } from "../config/cause-text.ts";
 import type { McpPush } from "./held.ts";
 import { createOutbox, type McpStream } from "./stream.ts";
 
@@ -50,7 +51,7 @@ function readResources(list: readonly Any[]): Pick<McpPush, "resources" | "probl
   try {
     return { resources: list.map(readResource) };
   } catch (cause) {
-    return { resources: [], problem: cause instanceof Error ? cause.message : String(cause) };
+    return { resources: [], problem: causeText(cause) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { causeText } from "../config/cause-text.ts";
 import { type ChangeSink, reportChanges } from "./change-sink.ts";
 import {
   discoveryOf,
@@ -130,7 +131,7 @@ export function createRegistry<T>(options: RegistryOptions<T>): FollowingRegistr
       try {
         accept((await options.source.snapshot(signal)).content);
       } catch (cause) {
-        fail(cause instanceof Error ? cause.message : String(cause));
+        fail(causeText(cause));
         throw cause;
       }
     },

@@ -3,6 +3,7 @@ import type { CompiledResource } from "./compiled.ts";
 import { cutEvenly } from "./long/cut-evenly.ts";
 import { runBlobs } from "./long/encode-long.ts";
 import { textLength } from "./long/long-resource.ts";
+import { splitBetween } from "./long/split-between.ts";
 import { nameHash } from "./name-hash.ts";
 import type { BinaryRef, ResourceEntry, SegmentHeader, SegmentRef } from "./root.ts";
 import { utf8Length } from "./utf8-length.ts";
@@ -37,28 +38,14 @@ const segmentLength = 16 * 1024;
 
 /** Cuts a sorted list into runs of about 16 KiB. What is of one workload only is kept apart from what classes share. */
 export const cutSegments = (resources: readonly CompiledResource[]): readonly (readonly CompiledResource[])[] =>
-  stretchesOf(resources).flatMap((stretch) => cutEvenly(stretch, segmentLength, byName));
+  splitBetween(resources, endsStretch).flatMap((stretch) => cutEvenly(stretch, segmentLength, byName));
 
 const byName = { weight: textLength, hash: ({ name }: CompiledResource) => nameHash(name) };
-
-/** Runs that are cut by themselves: how a list is cut follows from its stretches, each taken alone. */
-function stretchesOf(resources: readonly CompiledResource[]): readonly (readonly CompiledResource[])[] {
-  const stretches: CompiledResource[][] = [];
-  let stretch: CompiledResource[] = [];
-  for (const [i, resource] of resources.entries()) {
-    stretch.push(resource);
-    const next = resources[i + 1];
-    if (next !== undefined && !endsStretch(resource, next)) continue;
-    stretches.push(stretch);
-    stretch = [];
-  }
-  return stretches;
-}
 
 /** About so long is a stretch, where nothing else ends it. */
 const stretchLength = 512 * 1024;
 
-/** Whether a stretch ends between two neighbours: by what they are, whatever list they stand in. */
+/** Whether a stretch, which is cut by itself, ends between two neighbours: by what they are, whatever list they stand in. */
 export const endsStretch = (resource: CompiledResource, next: CompiledResource): boolean =>
   isBorder(resource, next) || nameHash(`stretch ${resource.name}`) < textLength(resource) / stretchLength;
 

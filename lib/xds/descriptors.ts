@@ -3,6 +3,7 @@
  * operators write in patches is brought into canonical form.
  * @see docs/decisions/001-envoy-types-from-npm.md
  */
+
 import {
   createRegistry,
   type DescFile,
@@ -19,6 +20,7 @@ import { TypedExtensionConfigSchema } from "../../gen/envoy/config/core/v3/exten
 import { ClusterLoadAssignmentSchema } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
+import { causeText } from "../config/cause-text.ts";
 import type { ConfigKey, Diagnostic } from "../config/diagnostic.ts";
 import { descriptorFiles } from "./descriptor-files.ts";
 import { createConstraintCheck } from "./field-constraints.ts";
@@ -74,7 +76,7 @@ export function canonicalMessage<Desc extends DescMessage>(
     return { json: json as MessageJsonType<Desc>, unknownTypes };
   } catch (error) {
     // The library's only way to say that a value does not fit.
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: causeText(error) };
   }
 }
 
@@ -176,7 +178,7 @@ function refusal(schema: DescMessage, json: JsonValue): string | undefined {
     return undefined;
   } catch (error) {
     // The library's only way to say that a value does not fit.
-    return error instanceof Error ? error.message : String(error);
+    return causeText(error);
   }
 }
 

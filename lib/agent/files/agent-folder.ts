@@ -1,5 +1,6 @@
 import { copyFile, link, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { type FileContent, readFileOf } from "./envoy-files.ts";
 import { draftEnding, writeDraft } from "./replace-file.ts";
@@ -129,7 +130,7 @@ function openFolder(root: string, versions: Map<string, string>, kept: Map<strin
 
 function cannotWrite(root: string, cause: unknown): PortolanError {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  const why = code === "ENOSPC" ? "the disk is full" : cause instanceof Error ? cause.message : String(cause);
+  const why = code === "ENOSPC" ? "the disk is full" : causeText(cause);
   return new PortolanError(`cannot write into ${root}: ${why}; Envoy keeps what it has`, [], cause);
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { identityOf, isAlive, readIdentity } from "../process-identity.ts";
 import { writeDraft } from "./replace-file.ts";
@@ -18,11 +19,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, lockName);
   const own = JSON.stringify({ ...(await identityOf(process.pid)), key: randomUUID() });
   const draft = await writeDraft(path, own).catch((cause: unknown) => {
-    throw new PortolanError(
-      `cannot write into ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      [],
-      cause,
-    );
+    throw new PortolanError(`cannot write into ${folder}: ${causeText(cause)}`, [], cause);
   });
   try {
     for (let attempt = 0; attempt < 10; attempt += 1) {

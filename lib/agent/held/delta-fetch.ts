@@ -1,8 +1,9 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type CoreType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import type { FrontClient } from "./front-client.ts";
-import { applyDelta, type Delta, type Holding, wireVersion } from "./holding.ts";
+import { applyDelta, type Delta, type Holding } from "./holding.ts";
 import type { AgentNode } from "./node.ts";
 
 /** What is fetched, and by whom. */

@@ -1,3 +1,4 @@
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { headKey } from "../../snapshot/blob.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
@@ -62,7 +63,7 @@ export function folderSource({ folder, node, trusted, generation }: FolderSource
     while (isStale && !isClosed) {
       isStale = false;
       await read(sink).catch((cause: unknown) => {
-        sink.trouble(cause instanceof Error ? cause.message : String(cause));
+        sink.trouble(causeText(cause));
         plan(sink, 5_000);
       });
     }

@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import type { ClientRequest } from "node:http";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { HttpAgent, httpRequest } from "../http.ts";
 
@@ -153,11 +154,7 @@ function createFileReader(): (path: string | undefined) => Promise<string | unde
       read.set(path, { tag, text });
       return text;
     } catch (cause) {
-      throw new PortolanError(
-        `cannot read ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
-        [],
-        cause,
-      );
+      throw new PortolanError(`cannot read ${path}: ${causeText(cause)}`, [], cause);
     }
   };
 }

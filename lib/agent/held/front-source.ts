@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { causeText } from "../../config/cause-text.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import { type Complaint, fetchDelta } from "./delta-fetch.ts";
@@ -106,7 +107,7 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
         if (closing.signal.aborted) return;
         // Texts that did not come to their version, or were not vouched for, are asked for from the beginning.
         if (!isWhole(holdings) || versionsOf(holdings) !== told) holdings = {};
-        sink.trouble(cause instanceof Error ? cause.message : String(cause));
+        sink.trouble(causeText(cause));
         await sleep(pauseMs * (1 + Math.random() / 2), undefined, { signal: closing.signal }).catch(() => {});
         pauseMs = Math.min(2 * pauseMs, lastPauseMs);
       }

@@ -2,6 +2,7 @@ import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledResource } from "../../snapshot/compiled.ts";
 import { textRun } from "../../snapshot/long/long-resource.ts";
 import { versionOfText } from "../../snapshot/long/version-of-text.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 
@@ -24,11 +25,6 @@ export interface Delta {
   readonly changed: readonly { readonly name: string; readonly text: string }[];
   readonly removed: readonly string[];
 }
-
-/** Characters of a hash that go over the wire. */
-const wireLength = 32;
-
-export const wireVersion = (hash: string): string => hash.slice(0, wireLength);
 
 /**
  * What there is after a delta. Nothing of it is believed: every text is hashed, and all together have to have the version that the

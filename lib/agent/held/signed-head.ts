@@ -4,11 +4,12 @@ import type { NodeClaims } from "../../snapshot/classifier.ts";
 import { parseHead, rootsOfHead } from "../../snapshot/head/head.ts";
 import { needSigned } from "../../snapshot/head/signatures.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import { coreTypes } from "../../snapshot/resource-type.ts";
 import { type BlobSource, createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { FrontClient } from "./front-client.ts";
 import type { GenerationKeeper } from "./generation.ts";
-import { type Holdings, wireVersion } from "./holding.ts";
+import type { Holdings } from "./holding.ts";
 import { type AgentNode, claimsOfNode } from "./node.ts";
 import { classesFor } from "./placement.ts";
 

@@ -3,6 +3,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { leafPath } from "../files/leaf-path.ts";
@@ -55,7 +56,7 @@ export async function keepIdentity({ source, folder, say }: IdentityFilesOptions
   }
 
   function tell(cause: unknown): void {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = causeText(cause);
     if (why !== trouble) say(`no new certificate: ${why}; Envoy keeps the one that it has`);
     trouble = why;
   }
@@ -76,8 +77,7 @@ export async function keepIdentity({ source, folder, say }: IdentityFilesOptions
   }
 
   const first = await renew().catch(async (cause: unknown) => {
-    if (!(await isThere(folder)))
-      throw new PortolanError(`no certificate: ${cause instanceof Error ? cause.message : String(cause)}`, [], cause);
+    if (!(await isThere(folder))) throw new PortolanError(`no certificate: ${causeText(cause)}`, [], cause);
     tell(cause);
     return undefined;
   });
@@ -103,11 +103,7 @@ async function identityFrom(source: IdentitySource): Promise<Identity> {
   }
   const read = (path: string) =>
     readFile(path, "utf8").catch((cause: unknown) => {
-      throw new PortolanError(
-        `cannot read ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
-        [],
-        cause,
-      );
+      throw new PortolanError(`cannot read ${path}: ${causeText(cause)}`, [], cause);
     });
   const [certificate, key, roots] = await Promise.all([source.certificate, source.key, source.roots].map(read));
   return { certificate: certificate ?? "", key: key ?? "", roots: roots ?? "" };

@@ -1,6 +1,7 @@
 import type { Push } from "../../collect/collector.ts";
 import type { StatusWriterOptions } from "../../collect/status/status-writer.ts";
 import type { Recompiled } from "../../compile/recompile.ts";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { recompiledText } from "../dev/recompiled-text.ts";
 import { counted } from "../numbers.ts";
@@ -61,7 +62,7 @@ export function collectReport(terminal: Terminal, source: string, json: boolean)
       terminal.err(`${label("compiled")}${recompiledText(recompiled)}`);
     },
     failed(cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = causeText(cause);
       if (json) return emit("failed", { reason });
       if (cause instanceof PortolanError) printDiagnostics(terminal, cause.diagnostics);
       terminal.err(`${colours.red("failed".padEnd(10))}${reason}`);

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 
 /** Files of PEM that a connection with TLS is made with. */
@@ -59,6 +60,6 @@ async function readPem(file: string): Promise<string> {
 
 function readText(file: string): Promise<string> {
   return readFile(file, "utf8").catch((cause: unknown) => {
-    throw new PortolanError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
+    throw new PortolanError(`${file} cannot be read: ${causeText(cause)}`);
   });
 }

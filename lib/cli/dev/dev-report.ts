@@ -1,4 +1,5 @@
 import type { FilesCompiled } from "../../compile/compile-files.ts";
+import { causeText } from "../../config/cause-text.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
@@ -152,7 +153,7 @@ export function devReport(terminal: Terminal, { what, folder, contexts, store, j
       for (const line of others) terminal.err(`${" ".repeat(10)}${line}`);
     },
     failed(cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = causeText(cause);
       if (json) return emit({ event: "failed", reason });
       terminal.err(`${colours.red("failed".padEnd(10))}${reason}; what was published goes on being served`);
     },

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { IdentitySource } from "../../agent/identity/identity-files.ts";
 import { runAgent } from "../../agent/run-agent.ts";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { examplesText } from "../examples.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -107,10 +108,6 @@ async function textIn(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (cause) {
-    throw new PortolanError(
-      `cannot read ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      [],
-      cause,
-    );
+    throw new PortolanError(`cannot read ${file}: ${causeText(cause)}`, [], cause);
   }
 }

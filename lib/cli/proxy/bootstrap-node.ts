@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError, type Stage } from "../../config/diagnostic.ts";
 import { defaultProxyConfig, type ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import { mergeProxyConfig } from "../../config/read-mesh-config.ts";
@@ -112,11 +113,7 @@ function unquoted(text: string): string {
  */
 export async function proxyInFile(file: string): Promise<BootstrapProxy> {
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new PortolanError(
-      `cannot read ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      [],
-      cause,
-    );
+    throw new PortolanError(`cannot read ${file}: ${causeText(cause)}`, [], cause);
   });
   const node = nodeIn(parsed(text));
   if (node === undefined) throw new PortolanError(`${file} has no node: JSON with id, cluster and metadata is wanted`);

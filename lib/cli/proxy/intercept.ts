@@ -1,20 +1,11 @@
 import { InvalidArgumentError } from "commander";
-import { cleanScript, defaultIntercept, interceptScript } from "../../agent/intercept.ts";
+import { cleanScript, defaultIntercept, type InterceptOptions, interceptScript } from "../../agent/intercept.ts";
 import { examplesText } from "../examples.ts";
 import { wholeNumber } from "../numbers.ts";
 import type { Register } from "../terminal.ts";
 
-interface Options {
+interface Options extends InterceptOptions {
   readonly clean?: boolean;
-  readonly outboundPort: number;
-  readonly inboundPort: number;
-  readonly uid: number;
-  readonly gid: number;
-  readonly includeOutbound: readonly string[];
-  readonly excludeOutbound: readonly string[];
-  readonly excludeOutboundPorts: readonly number[];
-  readonly includeInboundPorts: readonly string[];
-  readonly excludeInboundPorts: readonly number[];
   readonly json?: boolean;
 }
 
@@ -33,32 +24,36 @@ function portList(text: string): readonly number[] {
 
 /** `portolan intercept`: what Istio's `istio-init` does. */
 export const registerIntercept: Register = (program, terminal) => {
-  const {
-    outboundPort,
-    inboundPort,
-    uid,
-    gid,
-    includeOutbound,
-    excludeOutbound,
-    excludeOutboundPorts,
-    includeInboundPorts,
-    excludeInboundPorts,
-  } = defaultIntercept;
   program
     .command("intercept")
     .description(
       "Prints a shell script that leads a workload's TCP connections through its Envoy, with iptables and ip6tables; it can be run again and again.",
     )
     .option("--clean", "print the script that undoes it")
-    .option("--outbound-port <port>", "Envoy's listener for what goes out", port, outboundPort)
-    .option("--inbound-port <port>", "Envoy's listener for what comes in", port, inboundPort)
-    .option("--uid <number>", "user of Envoy, whose connections are left alone", wholeNumber(0), uid)
-    .option("--gid <number>", "its group", wholeNumber(0), gid)
-    .option("--include-outbound <ranges>", "CIDRs, or *", list, includeOutbound)
-    .option("--exclude-outbound <ranges>", "CIDRs that are left alone", list, excludeOutbound)
-    .option("--exclude-outbound-ports <ports>", "ports that are left alone", portList, excludeOutboundPorts)
-    .option("--include-inbound-ports <ports>", "ports of the workload, or *", list, includeInboundPorts)
-    .option("--exclude-inbound-ports <ports>", "ports that are left alone", portList, excludeInboundPorts)
+    .option("--outbound-port <port>", "Envoy's listener for what goes out", port, defaultIntercept.outboundPort)
+    .option("--inbound-port <port>", "Envoy's listener for what comes in", port, defaultIntercept.inboundPort)
+    .option("--uid <number>", "user of Envoy, whose connections are left alone", wholeNumber(0), defaultIntercept.uid)
+    .option("--gid <number>", "its group", wholeNumber(0), defaultIntercept.gid)
+    .option("--include-outbound <ranges>", "CIDRs, or *", list, defaultIntercept.includeOutbound)
+    .option("--exclude-outbound <ranges>", "CIDRs that are left alone", list, defaultIntercept.excludeOutbound)
+    .option(
+      "--exclude-outbound-ports <ports>",
+      "ports that are left alone",
+      portList,
+      defaultIntercept.excludeOutboundPorts,
+    )
+    .option(
+      "--include-inbound-ports <ports>",
+      "ports of the workload, or *",
+      list,
+      defaultIntercept.includeInboundPorts,
+    )
+    .option(
+      "--exclude-inbound-ports <ports>",
+      "ports that are left alone",
+      portList,
+      defaultIntercept.excludeInboundPorts,
+    )
     .option("--json", "the script as a text in JSON")
     .addHelpText(
       "after",

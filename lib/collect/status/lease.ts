@@ -1,3 +1,4 @@
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { type Fields, fieldsOf, numberOf, textOf } from "../../config/untyped.ts";
 import { type ApiClient, type ApiRequest, apiError, jsonOf, send } from "../../registry/kubernetes/api/client.ts";
@@ -51,7 +52,7 @@ export function createLease(options: LeaseOptions): Lease {
 
   const ask = (target: string, request: ApiRequest) =>
     send(client, target, { ...request, signal: AbortSignal.timeout(durationMs / 3) }).catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = causeText(cause);
       throw new PortolanError(`the lease ${namespace}/${name} cannot be asked for: ${reason}`, [], cause);
     });
   const time = (): string => new Date(today()).toISOString().replace("Z", "000Z");
@@ -109,7 +110,7 @@ export function createLease(options: LeaseOptions): Lease {
       failed = "";
       return isTaken;
     } catch (cause) {
-      failed = cause instanceof Error ? cause.message : String(cause);
+      failed = causeText(cause);
       throw cause;
     }
   }

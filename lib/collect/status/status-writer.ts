@@ -1,5 +1,6 @@
 import type { NewestStatuses, ToldStatus } from "../../compile/newest-statuses.ts";
 import { sha256 } from "../../config/canonical-json.ts";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ApiClient } from "../../registry/kubernetes/api/client.ts";
 import { createBell, defaultPace, type Pace } from "../../registry/retry.ts";
@@ -120,7 +121,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
       tell(refusalText());
       return true;
     } catch (cause) {
-      tell(cause instanceof Error ? cause.message : String(cause));
+      tell(causeText(cause));
       return false;
     }
   }

@@ -1,4 +1,5 @@
 import type { ToldStatus } from "../../compile/newest-statuses.ts";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { mergedStatus } from "../../config/gateway-api/status/merge-status.ts";
 import type { GatewayApiStatus } from "../../config/gateway-api/status/status.ts";
@@ -40,7 +41,7 @@ export function createStatusWrite(client: ApiClient, now: () => number, today: (
   const find = createDiscovery(client, now);
   const ask = (path: string, request: ApiRequest) =>
     send(client, path, { ...request, signal: AbortSignal.timeout(requestMs) }).catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = causeText(cause);
       throw new PortolanError(`${path} cannot be asked for: ${reason}`, [], cause);
     });
 

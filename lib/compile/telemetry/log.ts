@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import type { CompileObserver } from "./observer.ts";
 import { type CompileTimes, stopwatch } from "./stopwatch.ts";
 
@@ -51,4 +51,9 @@ function reasonOf(cause: unknown): object {
     return { reason: cause.message, ...about };
   }
   return { reason: String(cause), ...(cause instanceof Error ? { stack: cause.stack } : {}) };
+}
+
+/** Warns of each source that a compile found stale: where nobody reads its answer, that a collector has died is the operator's to see. */
+export function logStaleSources(log: Log, diagnostics: readonly Diagnostic[]): void {
+  for (const stale of diagnostics.filter(({ code }) => code === "registry-stale")) log.warn(stale, "a source is stale");
 }

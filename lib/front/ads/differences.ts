@@ -1,7 +1,7 @@
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
 import type { ChangedResource } from "../delta/delta.ts";
-import { wireVersion } from "../delta/select-resources.ts";
 import type { GoneResource } from "./watch.ts";
 
 /** What tells one tree from another, in order of names. */

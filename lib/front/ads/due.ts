@@ -1,8 +1,10 @@
+import { placeOfName } from "../../snapshot/name-search.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import { isWildcard, type ResourceType } from "../../snapshot/resource-type.ts";
 import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { ChangedResource, DeltaAnswer } from "../delta/delta.ts";
 import type { Subscription } from "../delta/delta-request.ts";
-import { findResource, wireVersion } from "../delta/select-resources.ts";
+import { findResource } from "../delta/select-resources.ts";
 import type { Differences } from "./differences.ts";
 import type { GoneResource, Watch } from "./watch.ts";
 
@@ -76,15 +78,7 @@ export async function dueOf(
 
 function wantedBy(names: Watch["names"]): (name: string) => boolean {
   if (names === "all") return () => true;
-  return (name) => {
-    let [low, high] = [0, names.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((names[middle] ?? "") < name) low = middle + 1;
-      else high = middle;
-    }
-    return names[low] === name;
-  };
+  return (name) => names[placeOfName(names, name, (one) => one)] === name;
 }
 
 /** What one message says. */

@@ -1,8 +1,8 @@
 import { fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
 import { SecretSchema } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 import { hashOf } from "../../snapshot/blob.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { Caller } from "../auth/caller.ts";
-import { wireVersion } from "../delta/select-resources.ts";
 import type { Front } from "../front.ts";
 import { type SecretsOfClass, secretFor } from "../secrets/secret-answer.ts";
 import type { StreamKind } from "./due.ts";

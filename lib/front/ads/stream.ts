@@ -1,12 +1,12 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Budget } from "../../limits/budget.ts";
 import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type ResourceType, resourceTypes } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { connectErrorOf } from "../connect/connect-error.ts";
 import { type DeltaAnswer, deltaFor } from "../delta/delta.ts";
-import { wireVersion } from "../delta/select-resources.ts";
 import type { Front, Served } from "../front.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { secretsOf } from "../secrets/secret-answer.ts";

@@ -8,12 +8,13 @@ import {
 } from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import type { DeltaQuestion, DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type ResourceType, typeOfUrl, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { deltaNow } from "../delta/delta-answer.ts";
 import { readSubscription } from "../delta/delta-request.ts";
-import { selectResources, wireVersion } from "../delta/select-resources.ts";
+import { selectResources } from "../delta/select-resources.ts";
 import { distinctNames, shown } from "../excess.ts";
 import type { Front } from "../front.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";

@@ -1,5 +1,6 @@
 import { bytesOf } from "../../limits/read-body.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import { type ResourceType, type ShapeName, typeOfUrl, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
@@ -14,7 +15,6 @@ import { switchingOf } from "../polls/polled-switch.ts";
 import { readRequest } from "../polls/read-request.ts";
 import { type DeltaAnswer, deltaFor } from "./delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
-import { wireVersion } from "./select-resources.ts";
 
 /** A delta request in JSON, but for its body. */
 export interface DeltaPoll extends Asking {

@@ -1,9 +1,9 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { SegmentRef } from "../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { Subscription } from "./delta-request.ts";
-import { wireVersion } from "./select-resources.ts";
 
 /** What a reader has, and wants to have besides. */
 export interface DeltaQuestion extends Subscription {

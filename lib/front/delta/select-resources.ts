@@ -1,4 +1,5 @@
 import { hashOf } from "../../snapshot/blob.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import { isWildcard, type ResourceType, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { SegmentRef } from "../../snapshot/root.ts";
 import type { LoadedRoot, LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
@@ -24,11 +25,6 @@ export interface SelectedPart {
   readonly segment: SegmentRef;
   readonly name?: string;
 }
-
-/** Characters of a content hash that go over the wire: 128 bits. */
-const versionLength = 32;
-
-export const wireVersion = (hash: string): string => hash.slice(0, versionLength);
 
 /**
  * The whole type for a class, or the resources of the given names; unknown names are left out.

@@ -1,3 +1,4 @@
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { headKey } from "../../snapshot/blob.ts";
 import { clockAheadMs, clockWarnings, writerAheadMs } from "../../snapshot/head/clock.ts";
@@ -168,7 +169,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
       refuseOlder(head);
       return head;
     } catch (cause) {
-      throw new UnbelievedHead(cause instanceof Error ? cause.message : String(cause), [], cause);
+      throw new UnbelievedHead(causeText(cause), [], cause);
     }
   }
 

@@ -35,15 +35,15 @@ export async function stillHolding(front: Front, state: string, waiting: Waiting
   if (leftMs <= 0 || !front.held.take(openBytes + bytes)) return false;
   front.metrics.held(1);
   const gone = signal();
-  const news = new AbortController();
-  const unwatch = confirmed && front.confirmations.watch(confirmed.by, () => news.abort());
-  const ended = confirmed === undefined ? gone : AbortSignal.any([news.signal, ...(gone ? [gone] : [])]);
+  const news = confirmed && new AbortController();
+  const unwatch = confirmed && front.confirmations.watch(confirmed.by, () => news?.abort());
+  const ended = news === undefined ? gone : AbortSignal.any([news.signal, ...(gone ? [gone] : [])]);
   try {
     if (confirmed !== undefined && front.confirmations.count(confirmed.by) !== confirmed.count) return true;
     const { lookMs = leftMs } = confirmed === undefined ? {} : front.confirmations;
     const isChanged = await front.heads.waitForChange(state, Math.min(leftMs, lookMs), ended);
     if (!isChanged && lookMs < leftMs && gone?.aborted !== true && !front.heads.isClosed()) return true;
-    return isChanged || (news.signal.aborted && gone?.aborted !== true);
+    return isChanged || (news?.signal.aborted === true && gone?.aborted !== true);
   } finally {
     unwatch?.();
     front.held.give(openBytes + bytes);

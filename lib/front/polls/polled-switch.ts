@@ -1,8 +1,9 @@
 import type { NodeClaims } from "../../snapshot/classifier.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
-import { type ResourceQuestion, selectResources, wireVersion } from "../delta/select-resources.ts";
+import { type ResourceQuestion, selectResources } from "../delta/select-resources.ts";
 import type { Front } from "../front.ts";
 import type { Switching } from "../heads/switches.ts";
 import { placeNode } from "../nodes/place-node.ts";

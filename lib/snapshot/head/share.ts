@@ -1,3 +1,4 @@
+import { nameHash } from "../name-hash.ts";
 import type { Share } from "../root.ts";
 
 /** A node, as far as a share asks for it. */
@@ -12,18 +13,9 @@ export interface ShareNode {
  * adds nodes, or because it has all of the labels.
  */
 export function isInShare(share: Share, node: ShareNode): boolean {
-  if (percentileOf(node.nodeId) < share.percent) return true;
+  if (nameHash(node.nodeId) * 100 < share.percent) return true;
   const wanted = Object.entries(share.labels);
   if (wanted.length === 0) return false;
   const labels = node.labels();
   return wanted.every(([key, value]) => labels[key] === value);
-}
-
-/** From 0 to just below 100, evenly spread over ids (FNV-1a, mixed). */
-function percentileOf(nodeId: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < nodeId.length; i += 1) hash = Math.imul(hash ^ nodeId.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32) * 100;
 }

@@ -1,3 +1,4 @@
+import { causeText } from "../../config/cause-text.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { blobKey, hashOf } from "../blob.ts";
@@ -40,7 +41,7 @@ export async function fsck(store: ObjectStore, options: FsckOptions = {}): Promi
   const problems: string[] = [];
   const attempt = async (what: string, check: () => Promise<void>) =>
     check().catch((cause: unknown) => {
-      problems.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
+      problems.push(`${what}: ${causeText(cause)}`);
     });
   const broken = new Set<string>();
   const reader = createSnapshotReader(watching(store, broken));

@@ -3,6 +3,7 @@ import { type Blob, hashOf, jsonBlob } from "../blob.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
 import { encodeLong, hasRuns } from "../long/encode-long.ts";
+import { splitBetween } from "../long/split-between.ts";
 import { nameHash } from "../name-hash.ts";
 import { versionOfParts } from "../parts-version.ts";
 import type { Part, SegmentList } from "../root.ts";
@@ -92,18 +93,12 @@ const sortedSet = (names: readonly string[]): readonly string[] =>
   names.length === 0 ? names : [...new Set(names)].sort(byCodePoint);
 
 /** Parts of a list between which a part of the stored form would end anyway, whatever parts the list has. */
-function cutRuns(list: CompiledList): readonly (readonly CompiledPart[])[] {
-  const runs: CompiledPart[][] = [];
-  let run: CompiledPart[] = [];
-  for (const [i, part] of list.entries()) {
-    run.push(part);
-    const [last, next] = [part.at(-1), list[i + 1]?.[0]];
-    const isOpen = last !== undefined && next !== undefined && !endsStretch(last, next);
-    if (isOpen) continue;
-    runs.push(run);
-    run = [];
-  }
-  return runs;
+const cutRuns = (list: CompiledList): readonly (readonly CompiledPart[])[] => splitBetween(list, endsApart);
+
+/** Whether a stretch ends between two neighbours, neither of which is empty. */
+function endsApart(part: CompiledPart, after: CompiledPart): boolean {
+  const [last, next] = [part.at(-1), after[0]];
+  return last === undefined || next === undefined || endsStretch(last, next);
 }
 
 function encodePart(segments: readonly Segment[]): EncodedPart {
@@ -124,18 +119,10 @@ function encodePart(segments: readonly Segment[]): EncodedPart {
 const segmentsPerPart = 16;
 
 /** Cuts like `cutSegments`, by the names at the segments' ends. */
-function cutParts(segments: readonly Segment[]): readonly (readonly Segment[])[] {
-  const stretches: Segment[][] = [];
-  let stretch: Segment[] = [];
-  for (const [i, segment] of segments.entries()) {
-    stretch.push(segment);
-    const [last, next] = [segment.resources.at(-1), segments[i + 1]?.resources[0]];
-    if (last !== undefined && next !== undefined && !endsStretch(last, next)) continue;
-    stretches.push(stretch);
-    stretch = [];
-  }
-  return stretches.flatMap((one) => cutEvenly(one, segmentsPerPart, byLastName));
-}
+const cutParts = (segments: readonly Segment[]): readonly (readonly Segment[])[] =>
+  splitBetween(segments, (segment, after) => endsApart(segment.resources, after.resources)).flatMap((stretch) =>
+    cutEvenly(stretch, segmentsPerPart, byLastName),
+  );
 
 const byLastName = { weight: () => 1, hash: ({ ref }: Segment) => nameHash(`part ${ref.last}`) };
 

@@ -1,5 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type CompiledList, type CompiledPart, type CompiledResource, resourcesIn } from "../compiled.ts";
+import { rememberPairs } from "../remember-pairs.ts";
 import { isOfWorkload } from "../segment.ts";
 import { partsApart, rememberApart } from "./parts-apart.ts";
 
@@ -10,34 +11,24 @@ import { partsApart, rememberApart } from "./parts-apart.ts";
 export type Union = (first: CompiledList, others: readonly CompiledList[]) => CompiledList;
 
 export function createUnion(): Union {
-  const known = new WeakMap<CompiledList, WeakMap<CompiledList, CompiledList>>();
   const lacking = rememberApart(({ before, after }): CompiledPart => {
     const names = new Set(resourcesIn(before).map(({ name }) => name));
     return resourcesIn(after).filter(({ name }) => !names.has(name));
   });
   const insert = createInserter();
-  const unitePair = (first: CompiledList, second: CompiledList): CompiledList => {
-    const results = known.get(first) ?? new WeakMap<CompiledList, CompiledList>();
-    known.set(first, results);
-    const result =
-      results.get(second) ??
-      partsApart(first, second)
-        .map(lacking)
-        .reduce((list, added) => (added.length === 0 ? list : insert(list, added)), first);
-    results.set(second, result);
-    return result;
-  };
+  const unitePair = rememberPairs((first: CompiledList, second: CompiledList) =>
+    partsApart(first, second)
+      .map(lacking)
+      .reduce((list, added) => (added.length === 0 ? list : insert(list, added)), first),
+  );
   return (first, others) => others.reduce(unitePair, first);
 }
 
 /** Puts sorted resources into the parts of a list in which their names lie; those that it has by name are left out. */
 function createInserter(): (list: CompiledList, added: CompiledPart) => CompiledList {
-  const known = new WeakMap<CompiledPart, WeakMap<CompiledPart, Map<string, CompiledPart>>>();
+  const merges = rememberPairs((_part: CompiledPart, _added: CompiledPart) => new Map<string, CompiledPart>());
   const merge = (part: CompiledPart, added: CompiledPart, from: number, to: number): CompiledPart => {
-    const byAdded = known.get(part) ?? new WeakMap<CompiledPart, Map<string, CompiledPart>>();
-    known.set(part, byAdded);
-    const results = byAdded.get(added) ?? new Map<string, CompiledPart>();
-    byAdded.set(added, results);
+    const results = merges(part, added);
     const key = `${from} ${to}`;
     const result = results.get(key) ?? mergeSorted(part, added.slice(from, to));
     results.set(key, result);
@@ -46,12 +37,13 @@ function createInserter(): (list: CompiledList, added: CompiledPart) => Compiled
   return (list, added) => {
     if (list.length === 0) return [added];
     let from = 0;
-    return list.map((part, i) => {
+    const merged = list.map((part, i) => {
       const to = endOfShare(part, list[i + 1], added, from);
-      const merged = to > from ? merge(part, added, from, to) : part;
+      const more = to > from ? merge(part, added, from, to) : part;
       from = to;
-      return merged;
+      return more;
     });
+    return merged.every((part, i) => part === list[i]) ? list : merged;
   };
 }
 

@@ -1,3 +1,4 @@
+import { causeText } from "../../../config/cause-text.ts";
 import { PortolanError } from "../../../config/diagnostic.ts";
 import type { Lanes } from "../../lanes.ts";
 import type { OriginSink, PackedObject } from "../../origin.ts";
@@ -141,7 +142,7 @@ export async function followCollection(
       failures += 1;
       isNew = false;
       provenUntilMs = Number.NEGATIVE_INFINITY;
-      sink.failed(part, cause instanceof Error ? cause.message : String(cause));
+      sink.failed(part, causeText(cause));
       await pace.pause(pace.backOff(failures), signal);
     }
   }

@@ -1,3 +1,4 @@
+import { causeText } from "../../../config/cause-text.ts";
 import { PortolanError } from "../../../config/diagnostic.ts";
 import { fieldsOf, textOf } from "../../../config/untyped.ts";
 import type { PackedObject } from "../../origin.ts";
@@ -105,7 +106,7 @@ export async function listItems(
   for (let attempt = 1; ; attempt += 1) {
     const listed = await listOnce(client, resource, options, signal).catch((cause: unknown) => {
       if (cause instanceof PortolanError) throw cause;
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = causeText(cause);
       throw new PortolanError(`${resource.path} could not be listed: ${reason}`, [], cause);
     });
     if ("items" in listed) return listed;

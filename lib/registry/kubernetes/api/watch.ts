@@ -1,3 +1,4 @@
+import { causeText } from "../../../config/cause-text.ts";
 import { PortolanError } from "../../../config/diagnostic.ts";
 import { fieldsOf, numberOf, textOf } from "../../../config/untyped.ts";
 import { type ApiClient, apiError, isWorthRetrying, send } from "./client.ts";
@@ -118,7 +119,7 @@ export async function* watchEvents(
   } catch (cause) {
     if (signal.aborted) return;
     if (cause instanceof PortolanError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = causeText(cause);
     throw new PortolanError(`the watch of ${resource.path} broke: ${reason}`, [], cause);
   }
 }

@@ -1,0 +1,13 @@
+/** Remembers what was made of two objects, by their identity, for as long as both live; forgetting never changes a result. */
+export function rememberPairs<A extends object, B extends object, R extends object>(
+  make: (first: A, second: B) => R,
+): (first: A, second: B) => R {
+  const known = new WeakMap<A, WeakMap<B, R>>();
+  return (first, second) => {
+    const results = known.get(first) ?? new WeakMap<B, R>();
+    known.set(first, results);
+    const result = results.get(second) ?? make(first, second);
+    results.set(second, result);
+    return result;
+  };
+}
