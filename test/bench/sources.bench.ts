@@ -31,7 +31,7 @@ interface TimedEvent {
 }
 
 /** As infra/kubernetes starts a collector: Node takes what it is given otherwise, needed or not. */
-const smallNode = { NODE_OPTIONS: "--max-semi-space-size=4 --max-old-space-size=160", MALLOC_ARENA_MAX: "2" };
+const smallNode = { NODE_OPTIONS: "--max-semi-space-size=2 --max-old-space-size=160", MALLOC_ARENA_MAX: "2" };
 
 /** A command as a process of its own, with the JSON lines that it prints. */
 function startCommand(program: string, args: readonly string[], env: Readonly<Record<string, string>>) {
