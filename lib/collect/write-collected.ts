@@ -6,7 +6,7 @@ import {
   originText,
   type ShardHead,
 } from "../compile/collected/shard-head.ts";
-import { writeTexts } from "../compile/source-shard.ts";
+import { writeTexts } from "../compile/shards/write-texts.ts";
 import { sha256 } from "../config/canonical-json.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import {

@@ -7,9 +7,9 @@ import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { joinShards } from "./collected/join-shards.ts";
 import { type CollectedLoader, createCollectedLoader, type LoadedShard } from "./collected/load-collected.ts";
 import { compile } from "./compile.ts";
-import { isCollected, type Shard } from "./read-sources.ts";
+import { isCollected, type Shard } from "./shards/read-sources.ts";
+import { textsOfShard } from "./shards/source-shard.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
-import { textsOfShard } from "./source-shard.ts";
 import { type MemoUse, type Staged, unwatched } from "./telemetry/observer.ts";
 import { type WorldOptions, worldOf } from "./world-of.ts";
 

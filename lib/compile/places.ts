@@ -4,7 +4,7 @@ import type { CompiledSource } from "../snapshot/compiled.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createCollectedReader } from "./collected/collected-shard.ts";
 import { createCollectedLoader } from "./collected/load-collected.ts";
-import { readShard, textsOfShard } from "./source-shard.ts";
+import { readShard, textsOfShard } from "./shards/source-shard.ts";
 
 /** Object, as `keyText` writes it, to the place where it stands: `catalog.yaml:106`. */
 export type Places = ReadonlyMap<string, string>;

@@ -11,9 +11,10 @@ import type { Pin } from "../snapshot/root.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { staleSources } from "./collected/stale-sources.ts";
 import { createShardCompiler, type FilesCompiled } from "./compile-files.ts";
-import { createSourcesReader, type Shard } from "./read-sources.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
-import { refuseEmptyMesh } from "./refuse-empty.ts";
+import { createSourcesReader, type Shard } from "./shards/read-sources.ts";
+import { refuseEmptyMesh } from "./shards/refuse-empty.ts";
+import { fillWanted } from "./shards/wanted-shard.ts";
 import {
   type CompileObserver,
   type CompileReport,
@@ -23,7 +24,6 @@ import {
   stagedBy,
   unwatched,
 } from "./telemetry/observer.ts";
-import { fillWanted } from "./wanted-shard.ts";
 import { defaultWorldOptions, type WorldOptions } from "./world-of.ts";
 
 export interface Recompiled {

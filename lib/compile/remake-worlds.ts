@@ -4,10 +4,10 @@ import type { Remake } from "../snapshot/upkeep/repair.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createCollectedReader } from "./collected/collected-shard.ts";
 import { createShardCompiler } from "./compile-files.ts";
-import { createSourcesReader } from "./read-sources.ts";
 import { settleSettings, worldOptionsOf } from "./recorded-settings.ts";
-import { sourceNames } from "./source-names.ts";
-import { readShard } from "./source-shard.ts";
+import { createSourcesReader } from "./shards/read-sources.ts";
+import { sourceNames } from "./shards/source-names.ts";
+import { readShard } from "./shards/source-shard.ts";
 import { defaultWorldOptions } from "./world-of.ts";
 
 /** Compiles a store's sources as they are and as they were, with the settings that are recorded; what cannot be read is passed over. */

@@ -4,7 +4,7 @@
  */
 import { compile } from "../../lib/compile/compile.ts";
 import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
-import { writeShard } from "../../lib/compile/source-shard.ts";
+import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
 import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
@@ -47,9 +47,10 @@ const edited = (edit: Edit, round: number): readonly SourceFile[] =>
 
 function openMesh(world: WorldOptions) {
   const store = fileStore(folder);
+  const write = createShardWriter(store, "main");
   const recompile = createWorldRecompiler({ store, sources: ["main"], world });
   return async (input: readonly SourceFile[]) => {
-    await writeShard(store, "main", input);
+    await write(input);
     return (await recompile()).result.written;
   };
 }

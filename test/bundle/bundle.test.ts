@@ -72,8 +72,8 @@ describe.each(ceilings)("functions/$entry", ({ entry, runtime, maxKiB }) => {
     const servesKms = entry === "front.lambda.ts" || entry === "server.node.ts";
     expect(inputs.some((input) => kms.test(input))).toBe(servesKms);
     if (!entry.startsWith("front")) return;
-    expect(inputs.filter((input) => /^lib\/(config\/(?!diagnostic|cause-text)|registry|mesh|xds|v1|compile)/.test(input))).toEqual(
-      [],
-    );
+    expect(
+      inputs.filter((input) => /^lib\/(config\/(?!diagnostic|cause-text)|registry|mesh|xds|v1|compile)/.test(input)),
+    ).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import picocolors from "picocolors";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readConsulAddress } from "../../lib/cli/collect/collect-consul.ts";
 import { runCli } from "../../lib/cli/program.ts";
-import { createSourcesReader, isCollected } from "../../lib/compile/read-sources.ts";
+import { createSourcesReader, isCollected } from "../../lib/compile/shards/read-sources.ts";
 import { openStore } from "../../lib/storage/open-store.ts";
 import { startDev } from "../e2e/dev-process.ts";
 import { entry, eventually, startTestSource, type TestSource } from "../mcp/test-source.ts";

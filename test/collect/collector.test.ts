@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type CollectorOptions, createCollector, type Push } from "../../lib/collect/collector.ts";
-import { collectedSources } from "../../lib/compile/collect-sources.ts";
 import { createCollectedReader } from "../../lib/compile/collected/collected-shard.ts";
 import { readShardState } from "../../lib/compile/collected/shard-state.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
-import { writeShard } from "../../lib/compile/source-shard.ts";
+import { collectedSources } from "../../lib/compile/shards/collect-sources.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import type { OriginObject } from "../../lib/registry/origin.ts";
 import type { Root } from "../../lib/snapshot/root.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";

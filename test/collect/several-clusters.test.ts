@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { createSourcesCompiler } from "../../lib/compile/recompile.ts";
-import { writeShard } from "../../lib/compile/source-shard.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { keyText } from "../../lib/config/diagnostic.ts";
 import { parseStream } from "../../lib/config/documents/parse.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { analysisOf } from "../../lib/cli/config/analysis-report.ts";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { createSourcesCompiler } from "../../lib/compile/recompile.ts";
-import { writeShard } from "../../lib/compile/source-shard.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { mcpKinds } from "../../lib/mcp/kinds.ts";
 import { mcpOrigin } from "../../lib/mcp/origin.ts";
 import type { McpStream, StreamOptions } from "../../lib/mcp/stream.ts";

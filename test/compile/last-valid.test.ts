@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
-import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
+import { readShard } from "../../lib/compile/shards/source-shard.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { createSnapshotReader } from "../../lib/snapshot/snapshot-reader.ts";

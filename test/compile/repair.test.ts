@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { remakeWorlds, sourceProblems } from "../../lib/compile/remake-worlds.ts";
-import { writeShard } from "../../lib/compile/source-shard.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { blobOfKey } from "../../lib/snapshot/blob.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { rollback } from "../../lib/snapshot/head/head-operations.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createCollector } from "../../lib/collect/collector.ts";
 import { sourceAges } from "../../lib/compile/collected/source-ages.ts";
-import { writeShard } from "../../lib/compile/source-shard.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { prometheusMetrics } from "../../lib/front/prometheus.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { FakeOrigin, thing } from "../collect/fake-origin.ts";

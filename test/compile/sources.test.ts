@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { collectedSources } from "../../lib/compile/collect-sources.ts";
 import { createRecompiler, createSourcesCompiler } from "../../lib/compile/recompile.ts";
-import { readShard, writeShard } from "../../lib/compile/source-shard.ts";
+import { collectedSources } from "../../lib/compile/shards/collect-sources.ts";
+import { readShard } from "../../lib/compile/shards/source-shard.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { collectGarbage } from "../../lib/snapshot/upkeep/collect-garbage.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";

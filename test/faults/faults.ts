@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
-import { writeShard } from "../../lib/compile/source-shard.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
-import { writeShard } from "../../lib/compile/source-shard.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { PortolanError } from "../../lib/config/diagnostic.ts";
 import { openStore } from "../../lib/storage/open-store.ts";
 import { pace, textOf } from "./mesh.ts";

@@ -8,7 +8,7 @@ import type { Queue, R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { buildFunctions } from "../../infra/build.mjs";
-import { writeShard } from "../../lib/compile/source-shard.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { r2Store } from "../../lib/storage/r2.ts";

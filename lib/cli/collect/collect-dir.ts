@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { CollectorState } from "../../collect/collector.ts";
-import { writeShard } from "../../compile/source-shard.ts";
+import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { readFolder, watchFolder } from "../../config/folder/folder.ts";
@@ -46,11 +46,12 @@ async function collectFolder(folder: string, options: CollectOptions, terminal: 
     failure: "",
   };
   let version = "";
+  const write = createShardWriter(place.objects, source);
   const push = async (): Promise<void> => {
     const readMs = Date.now();
     const files = await readFolder(folder);
     const options = { halfSaves: true, allowEmpty, origin, takeOver, storeRescues: place.isRemote };
-    const written = await writeShard(place.objects, source, files, options);
+    const written = await write(files, options);
     takeOver = false;
     state = { ...state, isFilled: true, asOfMs: readMs, failure: "" };
     if (written === version) return;

@@ -1,7 +1,7 @@
 import { nodesOf, readHeadOf } from "../../compile/collected/collected-shard.ts";
 import { readCollected } from "../../compile/collected/read-collected.ts";
 import { originText } from "../../compile/collected/shard-head.ts";
-import { sourceNames } from "../../compile/source-names.ts";
+import { sourceNames } from "../../compile/shards/source-names.ts";
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import { type Fields, fieldsOf } from "../../config/untyped.ts";
 import { findInTree } from "../../config-store/ledger/merkle-tree.ts";

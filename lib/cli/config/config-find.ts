@@ -1,5 +1,5 @@
 import { createCollectedLoader } from "../../compile/collected/load-collected.ts";
-import { createSourcesReader, isCollected, type Shard } from "../../compile/read-sources.ts";
+import { createSourcesReader, isCollected, type Shard } from "../../compile/shards/read-sources.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ParsedObject } from "../../config/documents/parse.ts";
 import { type LoadedDirectory, readFiles } from "../../config/folder/directory.ts";

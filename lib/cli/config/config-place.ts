@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Recompiled } from "../../compile/recompile.ts";
-import { writeShard } from "../../compile/source-shard.ts";
+import { writeShard } from "../../compile/shards/write-shard.ts";
 import { ledgerFiles } from "../../config-store/ledger-files.ts";
 import { createLedgerStore, type LedgerConfigStore } from "../../config-store/ledger-store.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";

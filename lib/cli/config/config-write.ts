@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { refuseCollected } from "../../compile/source-shard.ts";
+import { refuseCollected } from "../../compile/shards/write-shard.ts";
 import { sha256 } from "../../config/canonical-json.ts";
 import type { Config } from "../../config/config.ts";
 import { keyOf } from "../../config/config.ts";

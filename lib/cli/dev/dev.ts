@@ -5,7 +5,7 @@ import { Registry } from "prom-client";
 import { sourceAges } from "../../compile/collected/source-ages.ts";
 import { placesOf } from "../../compile/places.ts";
 import { createWorldRecompiler } from "../../compile/recompile.ts";
-import { writeShard } from "../../compile/source-shard.ts";
+import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { type CompileObserver, noObserver } from "../../compile/telemetry/observer.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { defaultWorldOptions } from "../../compile/world-of.ts";
@@ -371,6 +371,7 @@ function publisherOf(
       compiledMs = performance.now();
     },
   });
+  const write = createShardWriter(store, "main");
   return async () => {
     const startMs = performance.now();
     const files = folder === undefined ? undefined : await readFolder(folder);
@@ -379,7 +380,7 @@ function publisherOf(
         `${folder} holds no .yaml, .yml or .json file; give a folder that does, or try \`npm start\` alone`,
       );
     }
-    if (files !== undefined) await writeShard(store, "main", files, { halfSaves: true, allowEmpty });
+    if (files !== undefined) await write(files, { halfSaves: true, allowEmpty });
     const { compiled, result } = await recompile();
     const compileMs = compiledMs - startMs;
     const publishMs = performance.now() - compiledMs;

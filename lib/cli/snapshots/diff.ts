@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type Places, placesOf } from "../../compile/places.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
-import { writeShard } from "../../compile/source-shard.ts";
+import { writeShard } from "../../compile/shards/write-shard.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";

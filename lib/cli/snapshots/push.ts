@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.ts";
-import { writeShard } from "../../compile/source-shard.ts";
+import { writeShard } from "../../compile/shards/write-shard.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import type { Publishing } from "../../snapshot/publish.ts";

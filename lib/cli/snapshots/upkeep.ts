@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { collectedSources } from "../../compile/collect-sources.ts";
 import { remakeWorlds, sourceProblems } from "../../compile/remake-worlds.ts";
+import { collectedSources } from "../../compile/shards/collect-sources.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { recoverHead } from "../../snapshot/head/recover-head.ts";
 import { collectGarbage } from "../../snapshot/upkeep/collect-garbage.ts";

@@ -1,5 +1,5 @@
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { sourceNames } from "../source-names.ts";
+import { sourceNames } from "../shards/source-names.ts";
 import { readShardState, type ShardState } from "./shard-state.ts";
 
 export interface CollectedState {

@@ -8,8 +8,8 @@ import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { FieldPath, RootObject, RootObjects } from "../../xds/explain/root-object.ts";
 import { createCollectedLoader } from "../collected/load-collected.ts";
-import { createSourcesReader, isCollected, type Shard } from "../read-sources.ts";
-import { textsOfShard } from "../source-shard.ts";
+import { createSourcesReader, isCollected, type Shard } from "../shards/read-sources.ts";
+import { textsOfShard } from "../shards/source-shard.ts";
 
 /** The shards of a root as they were then, the primary first. @throws PortolanError when they are kept no more */
 export const shardsOfRoot = (store: ObjectStore, sources: readonly CompiledSource[]): Promise<readonly Shard[]> =>

@@ -6,7 +6,7 @@ import type { Publishing } from "../../snapshot/publish.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { statusesOfSource } from "../newest-statuses.ts";
 import type { Recompiled } from "../recompile.ts";
-import { writeShard } from "../source-shard.ts";
+import { writeShard } from "../shards/write-shard.ts";
 import { problem } from "./delivery.ts";
 import { forgeHooks } from "./forge-hooks.ts";
 import { createGuard } from "./guard.ts";

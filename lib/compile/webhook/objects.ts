@@ -2,7 +2,7 @@ import { Hono } from "hono/tiny";
 import { limits } from "../../limits/limits.ts";
 import { absentHeader } from "../../storage/http.ts";
 import { checkKey, encodeKeyPart, type ObjectStore, type PutCondition } from "../../storage/object-store.ts";
-import { refuseSecrets } from "../source-shard.ts";
+import { refuseSecrets } from "../shards/write-shard.ts";
 import { problem } from "./delivery.ts";
 import type { Guard } from "./guard.ts";
 import { objectsPath } from "./object-signature.ts";

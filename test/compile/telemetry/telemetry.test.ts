@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
-import { writeShard } from "../../../lib/compile/source-shard.ts";
+import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { consoleLog, logObserver } from "../../../lib/compile/telemetry/log.ts";
 import { noObserver, observers, stageNames } from "../../../lib/compile/telemetry/observer.ts";
 import { spansToCollector } from "../../../lib/compile/telemetry/otlp.ts";

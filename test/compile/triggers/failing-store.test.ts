@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeShard } from "../../../lib/compile/source-shard.ts";
+import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { createLeasedCompiler } from "../../../lib/compile/triggers/leased-compiler.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";

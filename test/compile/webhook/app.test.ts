@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createCollector } from "../../../lib/collect/collector.ts";
 import { readNewestStatuses } from "../../../lib/compile/newest-statuses.ts";
 import { createRecompiler, type Recompiled } from "../../../lib/compile/recompile.ts";
-import { readShard } from "../../../lib/compile/source-shard.ts";
+import { readShard } from "../../../lib/compile/shards/source-shard.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { noSecrets, type WebhookSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";

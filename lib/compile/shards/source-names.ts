@@ -1,5 +1,5 @@
-import { byCodePoint } from "../config/diagnostic.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
+import { byCodePoint } from "../../config/diagnostic.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 
 /** The names of all sources in a store, sorted. One short listing for each, however much it holds. */
 export async function sourceNames(store: ObjectStore): Promise<readonly string[]> {

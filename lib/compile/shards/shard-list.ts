@@ -1,5 +1,5 @@
-import { byCodePoint } from "../config/diagnostic.ts";
-import { isFields } from "../config/untyped.ts";
+import { byCodePoint } from "../../config/diagnostic.ts";
+import { isFields } from "../../config/untyped.ts";
 
 /** What a source consists of: names and hashes of texts. */
 export interface ShardList {

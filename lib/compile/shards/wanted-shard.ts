@@ -1,7 +1,7 @@
-import { maxWanted, wantedMs, wantedPrefix } from "../snapshot/wanted.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
+import { maxWanted, wantedMs, wantedPrefix } from "../../snapshot/wanted.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import { sourceNames } from "./source-names.ts";
-import { writeShard } from "./source-shard.ts";
+import { writeShard } from "./write-shard.ts";
 
 /** The source that holds the classes that nodes have asked for. */
 const wantedSource = "wanted";

@@ -1,5 +1,5 @@
-import { type Diagnostic, fileOrigin, PortolanError } from "../config/diagnostic.ts";
-import { readFiles, type SourceFile } from "../config/folder/directory.ts";
+import { type Diagnostic, fileOrigin, PortolanError } from "../../config/diagnostic.ts";
+import { readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import type { ShardList } from "./shard-list.ts";
 
 /** @throws PortolanError when files hold no object, and no earlier form of one is kept: a mistake that would empty a mesh */

@@ -1,7 +1,7 @@
-import type { Collectable } from "../snapshot/upkeep/collect-garbage.ts";
-import { encodeKeyPart, type ObjectStore } from "../storage/object-store.ts";
-import { nodesNamedBy } from "./collected/collected-shard.ts";
-import { readShardHead } from "./collected/shard-head.ts";
+import type { Collectable } from "../../snapshot/upkeep/collect-garbage.ts";
+import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
+import { nodesNamedBy } from "../collected/collected-shard.ts";
+import { readShardHead } from "../collected/shard-head.ts";
 import { readList } from "./shard-list.ts";
 import { sourceNames } from "./source-names.ts";
 

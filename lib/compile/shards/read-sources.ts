@@ -1,8 +1,8 @@
-import { sha256 } from "../config/canonical-json.ts";
-import { PortolanError } from "../config/diagnostic.ts";
-import type { CompiledSource } from "../snapshot/compiled.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
-import { type CollectedReader, type CollectedShard, createCollectedReader } from "./collected/collected-shard.ts";
+import { sha256 } from "../../config/canonical-json.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { CompiledSource } from "../../snapshot/compiled.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { type CollectedReader, type CollectedShard, createCollectedReader } from "../collected/collected-shard.ts";
 import { sourceNames } from "./source-names.ts";
 import { readShard, type SourceShard } from "./source-shard.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
-import { writeShard } from "../../lib/compile/source-shard.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
-import { wantedMs, wantedPrefix } from "../../lib/snapshot/wanted.ts";
-import { memoryStore } from "../../lib/storage/memory.ts";
-import { nodeOf, pollBody, testFront } from "../front/fixtures.ts";
-import { bare, filesOf, networking } from "./pods/manifests.ts";
+import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
+import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
+import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
+import { wantedMs, wantedPrefix } from "../../../lib/snapshot/wanted.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
+import { nodeOf, pollBody, testFront } from "../../front/fixtures.ts";
+import { bare, filesOf, networking } from "../pods/manifests.ts";
 
 const service = {
   apiVersion: "v1",

@@ -1,0 +1,89 @@
+import { sha256 } from "../../config/canonical-json.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { FolderFile, FolderTexts, KeptText } from "../../config/folder/last-valid.ts";
+import { inParallel } from "../../storage/in-parallel.ts";
+import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
+import { readShardHead } from "../collected/shard-head.ts";
+import { readList } from "./shard-list.ts";
+
+/** One source of input as it lies in the store: its texts, each under its own hash, and their list, which changes at once. */
+export interface SourceShard {
+  readonly name: string;
+  /** Hash of the list: equal texts, equal version. */
+  readonly version: string;
+  readonly files: readonly ShardFile[];
+  /** Last valid forms of what the files refuse; absent where there are none. */
+  readonly kept?: readonly KeptText[];
+  /** Somebody has said that the source may hold nothing. */
+  readonly isMeantEmpty?: boolean;
+}
+
+export interface ShardFile extends FolderFile {
+  /** Written by `apply`, object by object; the others are a folder's. */
+  readonly applied?: boolean;
+}
+
+export const listKey = (name: string) => `sources/${encodeKeyPart(name)}/list`;
+/** The same list, kept for as long as somebody may ask where an object of an earlier version stood. */
+export const versionKey = (name: string, version: string) => `sources/${encodeKeyPart(name)}/versions/${version}`;
+export const fileKey = (name: string, hash: string) => `sources/${encodeKeyPart(name)}/files/${hash}`;
+/** What was applied is told from a folder's files by its name, also in messages. */
+export const nameOf = ({ file, applied }: Pick<ShardFile, "file" | "applied">) =>
+  applied === true ? `applied:${file}` : file;
+
+/** @returns undefined when it is not there, or is not what was written */
+export async function readText(store: ObjectStore, name: string, hash: string): Promise<string | undefined> {
+  const found = await store.get(fileKey(name, hash));
+  const text = found.kind === "found" ? new TextDecoder().decode(found.bytes) : undefined;
+  return text !== undefined && sha256(text) === hash ? text : undefined;
+}
+
+/**
+ * Reads a source as it is now, or as it was in a version.
+ *
+ * @param known texts by hash that need not be read again
+ * @returns undefined when the source was never filled, or is a collector's
+ * @throws PortolanError when what lies there is no list of files, or a text is missing or damaged
+ */
+export async function readShard(
+  store: ObjectStore,
+  name: string,
+  version?: string,
+  known: ReadonlyMap<string, string> = new Map(),
+): Promise<SourceShard | undefined> {
+  const found = await store.get(version === undefined ? listKey(name) : versionKey(name, version));
+  if (found.kind !== "found") return undefined;
+  const text = new TextDecoder().decode(found.bytes);
+  const list = readList(text);
+  if (list === undefined && version !== undefined && readShardHead(text) !== undefined) return undefined;
+  if (list === undefined) throw new PortolanError(`source ${name} is no list of files`);
+  const load = async (file: string, hash: string) => {
+    const content = known.get(hash) ?? (await readText(store, name, hash));
+    if (content === undefined) throw new PortolanError(`source ${name} lacks the content of ${file}; fill it again`);
+    return content;
+  };
+  const files = await inParallel(list.files, async ({ file, hash, applied, halfSaved, problem }) => ({
+    file,
+    text: await load(file, hash),
+    ...(applied ? { applied } : {}),
+    ...(halfSaved ? { halfSaved } : {}),
+    ...(problem === undefined ? {} : { problem }),
+  }));
+  const kept = await inParallel(list.kept, async ({ key, file, hash }) => ({
+    key,
+    file,
+    text: await load(file, hash),
+  }));
+  return {
+    name,
+    version: sha256(text),
+    files,
+    ...(kept.length === 0 ? {} : { kept }),
+    ...(list.isMeantEmpty ? { isMeantEmpty: true } : {}),
+  };
+}
+
+/** A source as the compiler reads it. */
+export function textsOfShard({ files, kept = [] }: Pick<SourceShard, "files" | "kept">): FolderTexts {
+  return { files: files.map((file) => ({ ...file, file: nameOf(file) })), kept };
+}

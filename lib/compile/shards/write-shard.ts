@@ -1,0 +1,107 @@
+import { sha256 } from "../../config/canonical-json.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { SourceFile } from "../../config/folder/directory.ts";
+import { secretsInFiles } from "../../config/secrets/secrets-in-files.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { readHeadOf } from "../collected/collected-shard.ts";
+import { originText } from "../collected/shard-head.ts";
+import { emptyList, type HashedFile, type ListOptions, nextList } from "./next-list.ts";
+import { refuseEmpty } from "./refuse-empty.ts";
+import { listText, readList, type ShardList } from "./shard-list.ts";
+import { fileKey, listKey, versionKey } from "./source-shard.ts";
+import { writeTexts } from "./write-texts.ts";
+
+export interface WriteOptions extends ListOptions {
+  /** Whether a source that is filled from another folder is taken; false when absent. */
+  readonly takeOver?: boolean;
+  /** The store itself keeps from being collected what a writer finds in place. */
+  readonly storeRescues?: boolean;
+}
+
+/** So many writes trust what earlier ones have seen; then everything is looked at again, should something else have deleted or damaged it. */
+const trustedWrites = 50;
+
+/**
+ * Replaces one part of what a source says. What an object said last is kept while its new form is refused. Texts first, then
+ * their list, so that a reader sees the old list or the new one; of several writers each starts from what the other wrote.
+ *
+ * @returns the version that a reader will see
+ * @throws PortolanError, with nothing changed, where a collector fills the source, or one follows another folder into it, or where it would come to hold nothing and that
+ * is not allowed; and with diagnostics where a file holds a secret
+ */
+export type ShardWriter = (files: readonly SourceFile[], options?: WriteOptions) => Promise<string>;
+
+/** Once. */
+export const writeShard = (
+  store: ObjectStore,
+  name: string,
+  files: readonly SourceFile[],
+  options: WriteOptions = {},
+): Promise<string> => createShardWriter(store, name)(files, options);
+
+/**
+ * A writer that remembers the hashes of the texts that it has put or found in place and searched for secrets, so that the next time
+ * only what changed is: what the list at hand goes on naming cannot have been collected.
+ */
+export function createShardWriter(store: ObjectStore, name: string): ShardWriter {
+  let trusted: ReadonlySet<string> = new Set();
+  let writes = 0;
+  return async (sources, options = {}) => {
+    writes += 1;
+    if (writes % trustedWrites === 0) trusted = new Set();
+    const files = sources.map((file): HashedFile => ({ ...file, hash: sha256(file.text) }));
+    refuseSecrets(
+      name,
+      files.filter(({ hash }) => !trusted.has(hash)),
+    );
+    for (;;) {
+      const found = await store.get(listKey(name));
+      if (found.kind === "absent") await refuseCollected(store, name);
+      // What cannot be read is replaced: a folder brings everything that it has to say.
+      const before = found.kind === "found" ? readList(new TextDecoder().decode(found.bytes)) : undefined;
+      refuseOtherFolder(name, before, options);
+      const next = await nextList(store, name, before ?? emptyList, files, options);
+      if (options.allowEmpty === false) refuseEmpty(files, next);
+      const list = listText(next);
+      const version = sha256(list);
+      const named = new Set(before?.files.map(({ hash }) => hash));
+      const unsure = files.filter(({ hash }) => !(trusted.has(hash) && named.has(hash)));
+      const texts = new Map(unsure.map(({ hash, text }) => [fileKey(name, hash), text]));
+      const settle = await writeTexts(store, texts.set(versionKey(name, version), list), options.storeRescues === true);
+      const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
+      if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;
+      await settle();
+      trusted = new Set(files.map(({ hash }) => hash));
+      return version;
+    }
+  };
+}
+
+/** @throws PortolanError where a collector fills the source: it would go on writing what nobody reads any more */
+export async function refuseCollected(store: ObjectStore, name: string): Promise<void> {
+  const found = await readHeadOf(store, name);
+  // Where both have written, as releases before let them, the list is what is read.
+  if (found === undefined || (await store.get(listKey(name))).kind === "found") return;
+  throw new PortolanError(
+    `source ${name} is filled by a collector, from ${originText(found.head)}, and a source has one writer; ` +
+      "it was left as it was: write to a source of your own, with --source",
+  );
+}
+
+function refuseOtherFolder(
+  name: string,
+  before: Pick<ShardList, "origin"> | undefined,
+  { origin, takeOver = false }: WriteOptions,
+): void {
+  if (origin === undefined || takeOver || before?.origin === undefined || before.origin === origin) return;
+  throw new PortolanError(
+    `source ${name} is filled from ${before.origin}, and this is ${origin}; give this one a source of its own, or say --take-over`,
+  );
+}
+
+/** Sources lie in the store in clear text, and whoever reads it reads them. */
+export function refuseSecrets(name: string, files: readonly SourceFile[]): void {
+  const secrets = secretsInFiles(files);
+  if (secrets.length > 0)
+    throw new PortolanError(`source ${name} was left as it was: there are secrets in what it would hold`, secrets);
+}

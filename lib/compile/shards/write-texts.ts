@@ -1,0 +1,38 @@
+import { rescue } from "../../snapshot/upkeep/gc-ledger.ts";
+import { inParallel } from "../../storage/in-parallel.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+/**
+ * Writes what is not in place whole. What is, is kept from being collected.
+ *
+ * @returns to be called when something names the texts: writes again what was collected until then
+ */
+export async function writeTexts(
+  store: ObjectStore,
+  texts: ReadonlyMap<string, string>,
+  storeRescues: boolean,
+): Promise<() => Promise<void>> {
+  const found = new Set<string>();
+  await inParallel(texts, async ([key, text]) => {
+    const put = await store.put(key, utf8(text), { ifNoneMatch: "*" });
+    if (put.kind === "stored") return;
+    found.add(key);
+    const there = await store.get(key);
+    if (there.kind !== "found" || new TextDecoder().decode(there.bytes) !== text) await store.put(key, utf8(text));
+  });
+  const settle = settlingOf(
+    store,
+    storeRescues ? new Map() : new Map([...found].map((key) => [key, texts.get(key) ?? ""])),
+  );
+  await settle();
+  return settle;
+}
+
+/** By itself, so that what is waited with until the end holds none of the texts that were new: a first push has thousands. */
+const settlingOf = (store: ObjectStore, inPlace: ReadonlyMap<string, string>) => async (): Promise<void> => {
+  if (inPlace.size === 0) return;
+  const gone = await rescue(store, new Set(inPlace.keys()));
+  await inParallel(gone, (key) => store.put(key, utf8(inPlace.get(key) ?? ""), { ifNoneMatch: "*" }));
+};

@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { readShard } from "../../../lib/compile/shards/source-shard.ts";
+import { createShardWriter, writeShard } from "../../../lib/compile/shards/write-shard.ts";
+import { sha256 } from "../../../lib/config/canonical-json.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../../lib/storage/object-store.ts";
+
+const files = [
+  { file: "b/ä.yaml", text: "kind: B" },
+  { file: "a.yaml", text: "kind: A" },
+];
+
+describe("a source shard", () => {
+  it("reads back sorted, with a version that only its files decide", async () => {
+    const store = memoryStore();
+    const version = await writeShard(store, "team/one", files);
+    expect(await readShard(store, "team/one")).toEqual({ name: "team/one", version, files: [files[1], files[0]] });
+    expect(await writeShard(store, "team/one", [...files].reverse())).toBe(version);
+    expect(await writeShard(store, "team/one", files.slice(0, 1))).not.toBe(version);
+  });
+
+  it("keeps what it has when a secret is among the files, and says where", async () => {
+    const store = memoryStore();
+    await writeShard(store, "main", files);
+    const secret = {
+      file: "c.yaml",
+      text: "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {a: s3cret}",
+    };
+    await expect(writeShard(store, "main", [...files, secret])).rejects.toMatchObject({
+      diagnostics: [{ code: "secret-in-source", origin: { file: "c.yaml", line: 1 } }],
+    });
+    expect((await readShard(store, "main"))?.files).toHaveLength(2);
+    for await (const { key } of store.list("")) {
+      const found = await store.get(key);
+      expect(found.kind === "found" && new TextDecoder().decode(found.bytes)).not.toContain("s3cret");
+    }
+  });
+
+  it.each([
+    ["a key in JSON in JSON", JSON.stringify({ a: JSON.stringify({ kty: "oct", k: "s3cret" }) })],
+    ["a document that cannot be searched", "kind: EnvoyFilter\nprivate_key: {inline_string: s3cret}\nx: ["],
+    ["a comment", "# kind: Secret\n# stringData: {a: s3cret}\nkind: A\n"],
+  ])("stores nothing of %s", async (_what, text) => {
+    const store = memoryStore();
+    await expect(writeShard(store, "main", [...files, { file: "c.yaml", text }])).rejects.toThrow("there are secrets");
+    for await (const { key } of store.list("")) expect.unreachable(key);
+  });
+
+  it("is undefined before it was filled", async () => {
+    expect(await readShard(memoryStore(), "main")).toBeUndefined();
+  });
+
+  it.each(["", "{}", '{"files":1}', '{"files":[{"file":"a"}]}', '{"files":[{"file":"a","hash":"../x"}]}'])(
+    "says so when %j lies in its place",
+    async (text) => {
+      const store = memoryStore();
+      await store.put("sources/main/list", new TextEncoder().encode(text));
+      await expect(readShard(store, "main")).rejects.toThrow("source main is no list of files");
+    },
+  );
+
+  it("says which file's content is missing", async () => {
+    const store = memoryStore();
+    await writeShard(store, "main", files);
+    const [stays] = (await readShard(store, "main"))?.files ?? [];
+    for await (const { key } of store.list("sources/main/files/")) {
+      if (key !== `sources/main/files/${sha256(stays?.text ?? "")}`) await store.delete(key);
+    }
+    await expect(readShard(store, "main")).rejects.toThrow("lacks the content of");
+  });
+});
+
+describe("a writer that goes on", () => {
+  const namespace = (name: string) => `apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ${name}\n`;
+  const many = Array.from({ length: 20 }, (_, i) => ({ file: `${i}.yaml`, text: namespace(`a${i}`) }));
+  const changed = (round: number) =>
+    many.map((file, i) => (i === 3 ? { ...file, text: namespace(`b${round}`) } : file));
+
+  /** A store that counts what is read and written. */
+  const counted = () => {
+    const store = memoryStore();
+    const asked: string[] = [];
+    const watched: ObjectStore = {
+      ...store,
+      get: (key, condition) => {
+        asked.push(key);
+        return store.get(key, condition);
+      },
+      put: (key, bytes, condition) => {
+        asked.push(key);
+        return store.put(key, bytes, condition);
+      },
+    };
+    return { store: watched, texts: () => asked.splice(0).filter((key) => key.includes("/files/")) };
+  };
+
+  it("touches the texts that changed, and those of files that may be half saved", async () => {
+    const { store, texts } = counted();
+    const write = createShardWriter(store, "main");
+    await write(many, { halfSaves: true });
+    expect(texts()).toHaveLength(20);
+    await write(changed(1), { halfSaves: true });
+    // The text before, and the one that is now.
+    expect(texts()).toHaveLength(2);
+    expect((await readShard(store, "main"))?.files).toEqual([...changed(1)].sort((a, b) => (a.file < b.file ? -1 : 1)));
+  });
+
+  it("takes nothing for granted that another process has seen, nor for ever what itself has", async () => {
+    const { store, texts } = counted();
+    const write = createShardWriter(store, "main");
+    await write(many);
+    const [lost = ""] = texts();
+    await store.delete(lost);
+    await createShardWriter(store, "main")(many);
+    expect(texts()).toContain(lost);
+    await store.delete(lost);
+    for (let round = 0; round < 60; round += 1) await write(changed(round));
+    expect((await readShard(store, "main"))?.files).toHaveLength(20);
+  });
+
+  it("writes texts anew that the list came to name no more", async () => {
+    const { store } = counted();
+    const write = createShardWriter(store, "main");
+    await write(many);
+    await writeShard(store, "main", many.slice(0, 1));
+    const [stays] = (await readShard(store, "main"))?.files ?? [];
+    for await (const { key } of store.list("sources/main/files/")) {
+      if (key !== `sources/main/files/${sha256(stays?.text ?? "")}`) await store.delete(key);
+    }
+    await write(many);
+    expect((await readShard(store, "main"))?.files).toHaveLength(20);
+  });
+});
