@@ -68,6 +68,8 @@ export function createAgent(options: AgentOptions): Agent {
   let led: { readonly files: EnvoyFiles; readonly pid: number } | undefined;
   let refused: readonly RefusedResource[] = [];
   let victims: { readonly files: EnvoyFiles; readonly count: number } | undefined;
+  /** What Envoy has not answered for in time. */
+  let unheard: EnvoyFiles | undefined;
   let retryAtMs = 0;
   let trouble: string | undefined;
   let changes = 0;
@@ -133,7 +135,15 @@ export function createAgent(options: AgentOptions): Agent {
     if (performance.now() < retryAtMs) return retryAtMs;
     const admin = await envoy.admin();
     if (admin === undefined || (await admin.state()) === undefined) return performance.now() + 20;
-    tellRefused(await takeIn.lead(files, { admin, log: envoy.log, isRunning: envoy.isRunning }));
+    const { pid, isAdopted, log, isRunning } = envoy;
+    const { refused: now, isKnown } = await takeIn.lead(files, { pid, isAdopted, admin, log, isRunning });
+    tellRefused(now);
+    if (!isKnown) {
+      if (unheard !== files) say("Envoy has not said yet what it makes of what is new: it is asked again");
+      unheard = files;
+      retryAtMs = performance.now() + retryMs;
+      return retryAtMs;
+    }
     led = { files, pid: envoy.pid };
     changes += 1;
     return 0;

@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import { Hono } from "hono/tiny";
 import { unreachable } from "../config/diagnostic.ts";
 import { readBody } from "../limits/read-body.ts";
@@ -5,7 +6,16 @@ import { callerOf, guard } from "./auth/guard.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
-import { answerCall, failure, noSuchCall, patienceHeader, readCall } from "./polls/discovery-call.ts";
+import {
+  answerCall,
+  type DiscoveryCall,
+  deltaFetchPath,
+  failure,
+  isJson,
+  noSuchCall,
+  patienceMs,
+  readCall,
+} from "./polls/discovery-call.ts";
 import { noRoomForAnswer } from "./polls/outcome.ts";
 import { bodyResponse, changedHeaders, problem, sentOnce } from "./polls/responses.ts";
 import { createProof } from "./proof.ts";
@@ -15,15 +25,11 @@ export function frontApp(front: Front): Hono {
   const app = new Hono();
   app.use(guard(front.authentication));
 
-  // A parameter rather than the path itself: it is decoded, so that `%3A` is a colon too.
-  app.post("/v3/:call", async (c) => {
-    const name = c.req.param("call");
-    const call = readCall(name, c.req.query("shape"));
-    if (call === undefined) return noSuchCall(name);
+  async function responseTo(c: Context, call: DiscoveryCall): Promise<Response> {
     const answer = await answerCall(front, call, {
       caller: callerOf(c),
       body: (limits) => readBody(c, limits),
-      patienceMs: Number(c.req.header(patienceHeader)) || 0,
+      patienceMs: patienceMs(call, (name) => c.req.header(name)),
       signal: () => c.req.raw.signal,
     });
     switch (answer.kind) {
@@ -36,7 +42,19 @@ export function frontApp(front: Front): Hono {
       default:
         return unreachable(answer);
     }
+  }
+
+  // A parameter rather than the path itself: it is decoded, so that `%3A` is a colon too.
+  app.post("/v3/:call", async (c) => {
+    const name = c.req.param("call");
+    const call = readCall(name, c.req.query("shape"));
+    if (call === undefined) return noSuchCall(name);
+    return responseTo(c, call);
   });
+
+  app.post(deltaFetchPath, (c, next) =>
+    isJson(c.req.header("content-type") ?? "") ? responseTo(c, { kind: "delta-fetch" }) : next(),
+  );
 
   const proof = createProof(front);
   app.get("/v3/head", async (c) => {

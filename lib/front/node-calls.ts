@@ -4,11 +4,19 @@ import { readIncoming } from "../limits/read-incoming.ts";
 import { refusalOf } from "./auth/guard.ts";
 import type { Front } from "./front.ts";
 import type { ChunkedBody } from "./polls/discovery-body.ts";
-import { answerCall, type DiscoveryCall, failure, patienceHeader, readCall } from "./polls/discovery-call.ts";
+import {
+  answerCall,
+  type DiscoveryCall,
+  deltaFetchPath,
+  failure,
+  isJson,
+  patienceMs,
+  readCall,
+} from "./polls/discovery-call.ts";
 import { changedHeaders } from "./polls/responses.ts";
 
 /**
- * Answers the calls under `/v3/` straight from Node's requests and into its responses: a request and a response of the web's kind
+ * Answers the calls under `/v3/`, and `DeltaFetch` in JSON, straight from Node's requests and into its responses: a request and a response of the web's kind
  * around each would cost more than the answer. What is answered is `answerCall`'s to say, as it is for every other server.
  *
  * @returns whether the request is such a call; any other is left to the app
@@ -18,6 +26,8 @@ export function nodeCalls(front: Front): (request: IncomingMessage, response: Se
   return (request, response) => {
     const call = request.method === "POST" ? paths.callOf(request.url ?? "") : undefined;
     if (call === undefined) return false;
+    // In binary it is for those who have Connect's library.
+    if (call.kind === "delta-fetch" && !isJson(request.headers["content-type"] ?? "")) return false;
     answer(front, call, request, response)
       .catch((cause: unknown) => sendResponse(response, failure(front, cause)))
       .catch(() => response.destroy());
@@ -44,6 +54,7 @@ const maxKnownPaths = 100;
 /** @returns undefined for what the app is to read, and perhaps refuse */
 function callAt(text: string): DiscoveryCall | undefined {
   const url = URL.parse(text, "http://front");
+  if (url?.pathname === deltaFetchPath) return { kind: "delta-fetch" };
   const name = url === null ? undefined : /^\/v3\/([^/]+)$/.exec(url.pathname)?.[1];
   if (url === null || name === undefined) return undefined;
   try {
@@ -75,7 +86,7 @@ async function answer(
   const answered = await answerCall(front, call, {
     caller: found.caller,
     body: (limits) => readIncoming(request, limits),
-    patienceMs: Number(header(patienceHeader)) || 0,
+    patienceMs: patienceMs(call, header),
     signal,
   });
   switch (answered.kind) {

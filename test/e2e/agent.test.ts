@@ -2,6 +2,7 @@ import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { heldResource, holdingOf } from "../../lib/agent/held/holding.ts";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
@@ -65,6 +66,12 @@ async function openShop(trust: Trust = {}) {
 
 const routes = async (shop: Bookshop, weights: readonly [number, number]) =>
   shop.edit("catalog.yaml", withWeights(...weights));
+
+/** A route table that Envoy refuses. */
+const twoWildcards = (name: string) => ({
+  name,
+  virtualHosts: ["a", "b"].map((host) => ({ name: host, domains: ["*"] })),
+});
 
 /** A world with one more resource, for streams. */
 function withResource(world: CompiledWorld, type: CoreType, json: { readonly name: string }): CompiledWorld {
@@ -258,23 +265,37 @@ describe("an Envoy with an agent", () => {
     const agent = await start();
     await isLive(agent);
     const good = await opened.compiled();
-    const name = `http.${opened.shop.port}`;
-    const broken = {
-      name,
-      virtualHosts: [
-        { name: "a", domains: ["*"] },
-        { name: "b", domains: ["*"] },
-      ],
-    };
-    await opened.publish(withResource(good, "routes", broken));
-    await eventually(front.refusals, (text) => text.includes("single wildcard"), 20_000);
-    expect(await answers()).toBe(200);
+    await opened.publish(withResource(good, "routes", twoWildcards(`http.${opened.shop.port}`)));
+    await eventually(front.refusals, (text) => text.includes("single wildcard"), 20_000).catch((cause) => {
+      throw new Error(`${cause}\n${agent.log()}`);
+    });
+    expect(await answers(), agent.log()).toBe(200);
     await agent.end("SIGTERM");
     const again = await start(["--server", "http://127.0.0.1:1"]);
     await isLive(again);
     expect(await answers()).toBe(200);
     await opened.publish(good);
   }, 60_000);
+
+  it("hears what Envoy makes of something new also when that takes it long", async () => {
+    const agent = await start();
+    await isLive(agent);
+    const good = await opened.compiled();
+    const pid = await agent.envoyPid();
+    process.kill(pid, "SIGSTOP");
+    await opened.publish(withResource(good, "routes", twoWildcards(`http.${opened.shop.port}`)));
+    await sleep(6_000);
+    process.kill(pid, "SIGCONT");
+    await eventually(front.refusals, (text) => text.includes("single wildcard"), 30_000).catch(() => {
+      throw new Error(`no refusal\n${agent.log()}`);
+    });
+    expect(await answers(), agent.log()).toBe(200);
+    await agent.end("SIGTERM");
+    const again = await start(["--server", "http://127.0.0.1:1"]);
+    await isLive(again);
+    expect(await answers()).toBe(200);
+    await opened.publish(good);
+  }, 90_000);
 
   it("starts with the bootstrap that it took last when the next is refused, and ends when there is none", async () => {
     const first = await start();
@@ -353,10 +374,11 @@ describe("an agent that trusts a key", () => {
       const body = await text(request);
       const given = await fetch(`${front.url}${request.url}`, {
         ...(request.method === "POST" ? { method: "POST", body } : {}),
-        headers: { "x-envoy-expected-rq-timeout-ms": "0" },
+        headers: { "content-type": "application/json" },
       });
       response.writeHead(given.status);
-      response.end(given.status === 200 ? rewrite(request.url ?? "", await given.text()) : undefined);
+      const said = await given.text();
+      response.end(given.status === 200 ? rewrite(request.url ?? "", said) : said);
     });
     await new Promise<void>((listening) => liar.listen(0, "127.0.0.1", listening));
     const address = liar.address();
@@ -400,7 +422,7 @@ describe("an agent that trusts a key", () => {
     [
       "a resource that was changed on the way",
       (path: string, body: string) =>
-        path.endsWith(":routes") ? body.replace("catalog.bookshop", "evil.bookshop") : body,
+        isAbout("routes", path, body) ? body.replace("catalog.bookshop", "evil.bookshop") : body,
       "does not come to the version that it names",
     ],
     ["half an answer", (_path: string, body: string) => body.slice(0, body.length / 2), "is no JSON"],
@@ -408,7 +430,7 @@ describe("an agent that trusts a key", () => {
     [
       "a world that nobody has signed",
       (path: string, body: string) => {
-        if (!path.endsWith(":clusters")) return body;
+        if (!isAbout("clusters", path, body)) return body;
         const { text: evil, version } = evilCluster();
         return `{"system_version_info":"${version}","resources":[{"name":"evil","version":"x","resource":${evil}}]}`;
       },
@@ -445,6 +467,10 @@ describe("an agent that trusts a key", () => {
     expect(second.log()).toMatch(/HEAD went back from generation 1000 to \d+.*Envoy keeps what it has/);
   }, 60_000);
 });
+
+/** Whether an answer is a delta of a type. */
+const isAbout = (type: CoreType, path: string, body: string): boolean =>
+  path.endsWith("/DeltaFetch") && body.includes(`"type_url":"${typeUrlOf(type)}"`);
 
 function dropSignature(path: string, body: string): string {
   if (path !== "/v3/head") return body;

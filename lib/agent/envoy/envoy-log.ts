@@ -44,7 +44,7 @@ export async function envoyLog(path: string, pass: (line: string) => void): Prom
     const words = refusal.exec(text)?.[1];
     if (words !== undefined) {
       counted += 1;
-      refusals.push({ number: counted, words: words.replace(/goo\.gle\/debugonly\s*/, "").trim() });
+      refusals.push({ number: counted, words: words.replace(/goo\.gle\/debug\w*\s*/g, "").trim() });
       if (refusals.length > maxKept) refusals.shift();
     }
     if (level === "error" || level === "critical") {

@@ -1,4 +1,4 @@
-import type { AgentFolder, Staged } from "../files/agent-folder.ts";
+import type { AgentFolder } from "../files/agent-folder.ts";
 import {
   type CollectionKind,
   collectionOf,
@@ -9,8 +9,9 @@ import {
   pathsNamed,
 } from "../files/envoy-files.ts";
 import { createCollection } from "./collection.ts";
+import { createLeaves } from "./leaves.ts";
 import { createRefusedResources, type RefusedResource } from "./refused-resources.ts";
-import { type ReadingEnvoy, untilTaken, untilWarm } from "./until-taken.ts";
+import { type ReadingEnvoy, untilWarm } from "./until-taken.ts";
 
 /** Leads Envoys to files. */
 export interface TakeIn {
@@ -18,43 +19,28 @@ export interface TakeIn {
    * Leads Envoy to these files: what others need first, each file only if it is another, what may still be used last. Without an
    * Envoy they are written for one that is to be started.
    *
-   * @returns what is refused of them
    * @throws PortolanError when a file cannot be written, or Envoy goes away
    */
-  lead(files: EnvoyFiles, envoy: ReadingEnvoy | undefined): Promise<readonly RefusedResource[]>;
+  lead(files: EnvoyFiles, envoy: ReadingEnvoy | undefined): Promise<Led>;
 }
 
-/** How long to wait until files of one resource are in force. */
-const leafMs = 3_000;
+/** What has become of files. */
+export interface Led {
+  readonly refused: readonly RefusedResource[];
+  /** Whether Envoy has said of everything that it has taken or refused it: what is not known is to be asked again. */
+  readonly isKnown: boolean;
+}
 
 /** @param good what Envoy had taken when the agent began, of each collection */
 export function createTakeIn(folder: AgentFolder, good: Readonly<Record<CollectionKind, Entries>>): TakeIn {
   const refused = createRefusedResources();
   const clusters = createCollection("cds", folder, refused, good.cds);
   const listeners = createCollection("lds", folder, refused, good.lds);
+  const leaves = createLeaves(folder, refused);
   const named = () => pathsNamed(clusters.inForce(), listeners.inForce());
 
-  async function putLeaves(leaves: readonly Leaf[], staged: Staged, envoy: ReadingEnvoy | undefined): Promise<void> {
-    const mark = envoy?.log.mark() ?? 0;
-    for (const { path } of leaves) await staged.put(path);
-    if (envoy === undefined || leaves.length === 0) return;
-    const read = named();
-    const versions = leaves.filter(({ path }) => read.has(path)).map(({ file }) => file.version);
-    const said = versions.length === 0 ? new Map<string, string>() : await untilTaken(envoy, versions, mark, leafMs);
-    for (const { path, type, name, file } of leaves) {
-      const words = said.get(file.version);
-      if (words === undefined) {
-        // What nobody reads yet is kept when somebody has read it.
-        if (read.has(path)) await folder.keep(path);
-        continue;
-      }
-      refused.add({ type, name, text: file.text, words });
-      const before = await folder.good(path);
-      if (before !== undefined) await (await folder.stage(new Map([[path, before]]))).put(path);
-    }
-  }
-
-  async function leadRunning(files: EnvoyFiles, wanted: readonly Leaf[], envoy: ReadingEnvoy): Promise<void> {
+  /** @returns whether both collections have been heard of */
+  async function leadRunning(files: EnvoyFiles, wanted: readonly Leaf[], envoy: ReadingEnvoy): Promise<boolean> {
     const gone = [...clusters.inForce()].filter(([name]) => !files.cds.has(name));
     const lds = collectionOf(listeners.allowed(files.lds));
     const isLedElsewhere = wanted.some(isRoute) || lds.version !== folder.versionOf(listeners.path);
@@ -67,15 +53,17 @@ export function createTakeIn(folder: AgentFolder, good: Readonly<Record<Collecti
       new Map([...wanted.map(fileOfLeaf), [clusters.path, cds], [listeners.path, lds]]),
     );
     try {
-      await putLeaves(early, staged, envoy);
-      await clusters.settle(first, envoy, staged);
+      await leaves.put(early, staged, envoy);
+      await leaves.hear(named(), envoy);
+      const isCdsKnown = await clusters.settle(first, envoy, staged);
       if (isNewCds && isLedElsewhere) await untilWarm(envoy);
       const late = wanted.filter((leaf) => !early.includes(leaf));
-      await putLeaves(late, staged, envoy);
-      await listeners.settle(files.lds, envoy, staged);
-      if (first === files.cds) return;
+      await leaves.put(late, staged, envoy);
+      if (late.length > 0) await leaves.hear(named(), envoy);
+      const isLdsKnown = await listeners.settle(files.lds, envoy, staged);
+      if (first === files.cds || !isCdsKnown || !isLdsKnown) return isCdsKnown && isLdsKnown;
       const last = await folder.stage(new Map([[clusters.path, collectionOf(clusters.allowed(files.cds))]]));
-      await clusters.settle(files.cds, envoy, last);
+      return await clusters.settle(files.cds, envoy, last);
     } finally {
       await staged.discard();
     }
@@ -88,7 +76,7 @@ export function createTakeIn(folder: AgentFolder, good: Readonly<Record<Collecti
       new Map([...wanted.map(fileOfLeaf), [clusters.path, cds], [listeners.path, lds]]),
     );
     try {
-      await putLeaves(wanted, staged, undefined);
+      await leaves.put(wanted, staged, undefined);
       for (const path of [clusters.path, listeners.path]) await staged.put(path);
     } finally {
       await staged.discard();
@@ -98,20 +86,25 @@ export function createTakeIn(folder: AgentFolder, good: Readonly<Record<Collecti
   return {
     async lead(files, envoy) {
       refused.reduceTo(files);
-      const wanted = [...files.leaves.values()].filter(
-        ({ type, name, file, path }) => folder.versionOf(path) !== file.version && !refused.has(type, name, file.text),
-      );
+      const all = [...files.leaves.values()].filter(({ type, name, file }) => !refused.has(type, name, file.text));
+      const wanted = all.filter(({ path, file }) => folder.versionOf(path) !== file.version);
       if (envoy === undefined) {
         await writeAll(files, wanted);
-        return refused.all();
+        return { refused: refused.all(), isKnown: false };
       }
-      await leadRunning(files, wanted, envoy);
+      const there = all.filter((leaf) => !wanted.includes(leaf) && !folder.isKept(leaf.path));
+      const areCollectionsKnown = await leadRunning(files, wanted, envoy);
       const read = named();
+      await leaves.found(
+        there.filter(({ path }) => read.has(path)),
+        envoy,
+      );
+      // Some are read only since clusters and listeners are in force that name them.
+      const areLeavesKnown = await leaves.hear(read, envoy);
       for (const path of folder.leaves()) {
         if (!files.leaves.has(path) && !read.has(path)) await folder.remove(path);
-        else if (read.has(path) && !folder.isKept(path)) await folder.keep(path);
       }
-      return refused.all();
+      return { refused: refused.all(), isKnown: areCollectionsKnown && areLeavesKnown };
     },
   };
 }

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { type FileContent, readFileOf } from "./envoy-files.ts";
-import { draftEnding, writeDraft } from "./replace-file.ts";
+import { draftEnding, replaceFile, writeDraft } from "./replace-file.ts";
 
 /**
  * The files that an Envoy reads, and beside them, in `good/`, what it has last taken of each. Every file is replaced by a rename, and
@@ -12,6 +12,8 @@ import { draftEnding, writeDraft } from "./replace-file.ts";
 export interface AgentFolder {
   /** Writes all of them beside their places, so that a full disk is found out before anything has changed. @throws PortolanError */
   stage(files: ReadonlyMap<string, FileContent>): Promise<Staged>;
+  /** Puts the same into its place once more, so that Envoy reads it again. */
+  putAgain(path: string): Promise<void>;
   /** Envoy has taken what lies there: it is what a start without a control plane begins with. */
   keep(path: string): Promise<void>;
   remove(path: string): Promise<void>;
@@ -19,6 +21,8 @@ export interface AgentFolder {
   versionOf(path: string): string | undefined;
   /** Puts back what was taken last in the place of what was not taken yet. */
   restore(): Promise<void>;
+  /** What lies there. */
+  current(path: string): Promise<ReturnType<typeof readFileOf>>;
   /** What was last taken. */
   good(path: string): Promise<ReturnType<typeof readFileOf>>;
   /** Whether what lies there is what was last taken. */
@@ -102,6 +106,12 @@ function openFolder(root: string, versions: Map<string, string>, kept: Map<strin
         discard,
       };
     },
+    async putAgain(path) {
+      const text = await readFile(join(root, path), "utf8");
+      await replaceFile(join(root, path), text).catch((cause: unknown) => {
+        throw cannotWrite(root, cause);
+      });
+    },
     async keep(path) {
       await linkInPlace(join(root, path), join(root, goodFolder, path)).catch((cause: unknown) => {
         throw cannotWrite(root, cause);
@@ -122,6 +132,7 @@ function openFolder(root: string, versions: Map<string, string>, kept: Map<strin
       }
     },
     versionOf: (path) => versions.get(path),
+    current: (path) => readContent(join(root, path)),
     good: (path) => readContent(join(root, goodFolder, path)),
     isKept: (path) => kept.get(path) === versions.get(path),
     leaves: () => [...versions.keys()].filter((path) => path.includes("/")),

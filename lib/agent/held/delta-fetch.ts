@@ -26,8 +26,13 @@ export interface Complaint {
   readonly words: string;
 }
 
+/** `DeltaFetch` of proto/portolan/v1/snapshot_service.proto, a unary call of Connect's. */
+const path = "/portolan.v1.SnapshotService/DeltaFetch";
+
 /**
- * Asks for what has changed, over `POST /v3/delta:<type>`.
+ * Asks for what has changed by `DeltaFetch`, in JSON.
+ *
+ * @see docs/decisions/023-delta-fetch-in-json.md
  *
  * @returns what there is now, or undefined when nothing has changed
  * @throws PortolanError when there is no answer, one with an error, or one that does not come to what it says
@@ -35,15 +40,15 @@ export interface Complaint {
 export async function fetchDelta(client: FrontClient, fetch: DeltaFetch): Promise<Holding | undefined> {
   const { type, before, holdMs, signal, encodeTree } = fetch;
   const reply = await client.ask({
-    path: `/v3/delta:${type}`,
+    path,
     body: JSON.stringify(questionOf(fetch)),
     holdMs,
     ...(signal && { signal }),
   });
-  if (reply.status === 304) return undefined;
-  if (reply.status !== 200) throw new PortolanError(`the front answers ${reply.status}: ${detailOf(reply.body)}`);
-  const delta = readDelta(type, reply.body);
-  return applyDelta(type, before, delta, encodeTree);
+  if (reply.status === 200) return applyDelta(type, before, readDelta(type, reply.body), encodeTree);
+  const { code, message } = readError(reply.body);
+  if (code === "already_exists") return undefined;
+  throw new PortolanError(`the front answers ${reply.status}: ${message}`);
 }
 
 function questionOf({ type, node, before, complaint }: DeltaFetch): object {
@@ -105,13 +110,14 @@ function parse(body: string): Readonly<Record<string, unknown>> {
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 
-/** What a front says is wrong (RFC 9457), or the beginning of whatever it was that answered. */
-function detailOf(body: string): string {
+/** An error of Connect's, what a front says is wrong (RFC 9457), or the beginning of whatever it was that answered. */
+function readError(body: string): { readonly code?: string; readonly message: string } {
   try {
-    const { detail } = recordOf(JSON.parse(body));
-    if (typeof detail === "string") return detail;
+    const { code, message, detail } = recordOf(JSON.parse(body));
+    if (typeof code === "string") return { code, message: typeof message === "string" ? message : code };
+    if (typeof detail === "string") return { message: detail };
   } catch {
     // Something else than a front has answered.
   }
-  return body.slice(0, 200).replace(/\s+/g, " ");
+  return { message: body.slice(0, 200).replace(/\s+/g, " ") };
 }

@@ -21,6 +21,9 @@ export interface FrontSourceOptions {
 const firstPauseMs = 250;
 const lastPauseMs = 10_000;
 
+/** Why a request is given up whose words are not true any more. */
+const overtaken = "something else is to be said";
+
 /** Changes of several types that are published together are told together. */
 const gatherMs = 2;
 
@@ -32,6 +35,8 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
   const closing = new AbortController();
   const encodeTree = createTreeEncoder();
   const complaints = new Map<CoreType, Complaint>();
+  /** Requests that are held, by type. */
+  const held = new Map<CoreType, AbortController>();
   let holdings: Holdings = {};
   /** Told to the sink, by version. */
   let told = "";
@@ -70,19 +75,35 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
     await tell(sink);
   }
 
+  /** Asks for a type and waits for something new. @returns undefined when there is nothing, or something else is to be said first */
+  async function hold(type: CoreType): Promise<Holding | undefined> {
+    const asking = new AbortController();
+    held.set(type, asking);
+    try {
+      return await fetch(type, holdMs, asking.signal);
+    } catch (cause) {
+      if (asking.signal.reason !== overtaken) throw cause;
+      return undefined;
+    } finally {
+      if (held.get(type) === asking) held.delete(type);
+    }
+  }
+
   /** Holds a request for every type until one of them fails. @throws what it failed with */
   async function followAll(sink: SourceSink): Promise<never> {
     const round = new AbortController();
-    const signal = AbortSignal.any([closing.signal, round.signal]);
+    const { signal } = round;
     const follow = async (type: CoreType): Promise<never> => {
       for (;;) {
+        signal.throwIfAborted();
         const before = performance.now();
-        const next = await fetch(type, holdMs, signal);
+        const complaint = complaints.get(type);
+        const next = await hold(type);
         if (next !== undefined) {
           keep(type, next);
           await sleep(gatherMs, undefined, { signal });
           await tell(sink).catch(() => fetchAll(sink));
-        } else if (performance.now() - before < 1_000) {
+        } else if (complaint === complaints.get(type) && performance.now() - before < 1_000) {
           // A front that holds nothing is asked once a second.
           await sleep(1_000, undefined, { signal });
         }
@@ -92,6 +113,7 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
       return await Promise.race(coreTypes.map(follow));
     } finally {
       round.abort();
+      for (const asking of held.values()) asking.abort();
     }
   }
 
@@ -121,11 +143,12 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
     complain(type, complaint) {
       if (complaint === undefined && !complaints.delete(type)) return;
       if (complaint !== undefined) complaints.set(type, complaint);
-      // The request that is held does not say it yet. If this one fails, the next says it.
-      fetch(type, 0, closing.signal).catch(() => {});
+      // The request that is held says something else: the next one says it, and no two say different things at a time.
+      held.get(type)?.abort(overtaken);
     },
     close() {
       closing.abort();
+      for (const asking of held.values()) asking.abort();
       client.close();
     },
   };

@@ -4,7 +4,8 @@ import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
 import { sentOnce } from "../polls/responses.ts";
 import type { DiscoveryCall } from "./calls.ts";
-import { connectProblem, connectProblemOf } from "./connect-error.ts";
+import { connectProblemOf } from "./connect-error.ts";
+import { connectProblem } from "./connect-problem.ts";
 import { roomIn } from "./room.ts";
 
 /** Connect's unary calls in binary. */

@@ -24,8 +24,8 @@ import { type Call, deltaFetch, fetchType } from "./answers.ts";
 export interface DiscoveryCall {
   /** `/<service>/<method>`. */
   readonly path: string;
-  /** What a call in JSON asks for. */
-  readonly json: ResourceType | "delta";
+  /** What a call in JSON asks for; undefined for `DeltaFetch`, which every front answers in JSON (`polls/discovery-call.ts`). */
+  readonly json: ResourceType | undefined;
   /** Most that a request may have, as read and as decompressed. */
   readonly maxBytes: number;
   /** Answers a message with a message. @throws ConnectError */
@@ -53,7 +53,7 @@ export function discoveryCalls(front: Front): readonly DiscoveryCall[] {
     fetch("listeners", ListenerDiscoveryService.method.fetchListeners),
     fetch("routes", RouteDiscoveryService.method.fetchRoutes),
     fetch("extension_configs", ExtensionConfigDiscoveryService.method.fetchExtensionConfigs),
-    callOf(front, SnapshotService.method.deltaFetch, "delta", deltaBytes, DeltaQuestionSchema, (question, call) =>
+    callOf(front, SnapshotService.method.deltaFetch, undefined, deltaBytes, DeltaQuestionSchema, (question, call) =>
       deltaFetch(front, question, call),
     ),
   ];
@@ -68,7 +68,7 @@ export const readOptions = { readUnknownFields: false, recursionLimit: 100 };
 function callOf<I extends DescMessage, O extends DescMessage>(
   front: Front,
   rpc: Rpc<O>,
-  json: ResourceType | "delta",
+  json: ResourceType | undefined,
   maxBytes: number,
   input: I,
   answer: (question: MessageShape<I>, call: Call) => Promise<MessageShape<O>>,

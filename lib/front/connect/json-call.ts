@@ -1,35 +1,27 @@
 import { type Carrier, readBody } from "../../limits/read-body.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { Caller } from "../auth/caller.ts";
-import { answerDelta, type DeltaPollAnswer } from "../delta/delta-answer.ts";
 import type { Front } from "../front.ts";
 import type { Asking } from "../polls/asking.ts";
 import { answerPoll, type PollAnswer } from "../polls/poll.ts";
 import { bodyResponse } from "../polls/responses.ts";
-import { connectProblem } from "./connect-error.ts";
+import { connectProblem } from "./connect-problem.ts";
 
 /**
- * Connect's unary calls in JSON. Their bodies are proto JSON, which is how resources are stored, so they are answered from the
+ * Envoy's Fetch methods as Connect's unary calls in JSON. Their bodies are proto JSON, which is how resources are stored, so they are answered from the
  * texts: no message is made, and no descriptor of Envoy's types is needed at the edge.
  */
-export async function callJson(
-  front: Front,
-  method: ResourceType | "delta",
-  carrier: Carrier,
-  caller: Caller,
-): Promise<Response> {
+export async function callJson(front: Front, type: ResourceType, carrier: Carrier, caller: Caller): Promise<Response> {
   const asking: Asking = {
     caller,
     body: (limits) => readBody(carrier, limits),
     patienceMs: 0,
     signal: () => carrier.req.raw.signal,
   };
-  return method === "delta"
-    ? toResponse(await answerDelta(front, { ...asking, type: undefined, shape: "stream" }))
-    : toResponse(await answerPoll(front, asking, method));
+  return toResponse(await answerPoll(front, asking, type));
 }
 
-function toResponse(answer: PollAnswer | DeltaPollAnswer) {
+function toResponse(answer: PollAnswer) {
   switch (answer.kind) {
     case "changed":
       return bodyResponse(answer.body);

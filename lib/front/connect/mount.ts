@@ -2,6 +2,7 @@ import { createFetchHandler } from "@connectrpc/connect/protocol";
 import type { Hono } from "hono/tiny";
 import { callerOf } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
+import { isJson } from "../polls/discovery-call.ts";
 import { problem } from "../polls/responses.ts";
 import { callBinary } from "./binary-call.ts";
 import { discoveryCalls } from "./calls.ts";
@@ -15,7 +16,7 @@ export function mountConnect(app: Hono, front: Front): void {
     const [grpcWeb] = rpcHandlers(front, [call], { grpc: false, acceptCompression: [] });
     app.post(call.path, (c) => {
       const contentType = c.req.header("content-type") ?? "";
-      if (/^application\/json\b/.test(contentType)) return callJson(front, call.json, c, callerOf(c));
+      if (call.json !== undefined && isJson(contentType)) return callJson(front, call.json, c, callerOf(c));
       if (/^application\/proto\b/.test(contentType)) return callBinary(front, call, c, callerOf(c));
       if (grpcWeb?.supportedContentType(contentType)) return createFetchHandler(grpcWeb)(c.req.raw);
       return problem(415, "send application/json, application/proto or application/grpc-web+proto");

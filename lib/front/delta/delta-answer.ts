@@ -44,15 +44,16 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
   const by = { nodeId: node.id, caller: poll.caller };
   if (type === "clusters") front.confirmations.told(by, request.version ?? "");
   const who = { nodeId: node.id, type };
-  for (;;) {
+  for (let isHeard = false; ; isHeard = true) {
     const count = front.confirmations.count(by);
     const switching = switchingOf(front, { node, caller: poll.caller, shape: poll.shape });
     const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching);
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
     const delta = await deltaNow(front, served.loaded, { type, shape: poll.shape, caller: poll.caller }, request);
     if ("kind" in delta) return delta;
-    if (request.complaint === undefined) front.said.mended(who);
-    else if (delta.version === request.version) {
+    // Once: while it is held its node may say something else in another request.
+    if (request.complaint === undefined && !isHeard) front.said.mended(who);
+    if (request.complaint !== undefined && delta.version === request.version) {
       const { words: error, names } = request.complaint;
       const { version, classId } = delta;
       front.said.refused(who, {

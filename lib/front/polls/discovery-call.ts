@@ -1,5 +1,6 @@
 import { PortolanError, unreachable } from "../../config/diagnostic.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
+import { connectProblem } from "../connect/connect-problem.ts";
 import { answerDelta } from "../delta/delta-answer.ts";
 import { shown } from "../excess.ts";
 import type { Front } from "../front.ts";
@@ -10,11 +11,13 @@ import type { Refused } from "./outcome.ts";
 import { answerPoll } from "./poll.ts";
 import { problem } from "./responses.ts";
 
-/** What a path under `/v3/` asks for. */
+/** What a path asks for. */
 export type DiscoveryCall =
   | { readonly kind: "secrets" }
   | { readonly kind: "poll"; readonly type: ResourceType }
-  | { readonly kind: "delta"; readonly type: ResourceType; readonly shape: ShapeName };
+  | { readonly kind: "delta"; readonly type: ResourceType; readonly shape: ShapeName }
+  /** The same as a call of Connect's, unary and in JSON: the request's own `type_url` says of what. */
+  | { readonly kind: "delta-fetch" };
 
 /** An answer, for whichever server carries it. */
 export type CallAnswer =
@@ -23,7 +26,18 @@ export type CallAnswer =
   /** Anything else, ready to be sent. */
   | { readonly kind: "other"; readonly response: Response };
 
-export const patienceHeader = "x-envoy-expected-rq-timeout-ms";
+/** `DeltaFetch` of proto/portolan/v1/snapshot_service.proto. */
+export const deltaFetchPath = "/portolan.v1.SnapshotService/DeltaFetch";
+
+export const isJson = (contentType: string): boolean => /^application\/json\b/.test(contentType);
+
+/**
+ * How long whoever asks will wait, in milliseconds.
+ *
+ * @see https://connectrpc.com/docs/protocol/#unary-request, Connect-Timeout-Ms
+ */
+export const patienceMs = ({ kind }: DiscoveryCall, header: (name: string) => string | undefined): number =>
+  Number(header(kind === "delta-fetch" ? "connect-timeout-ms" : "x-envoy-expected-rq-timeout-ms")) || 0;
 
 /**
  * Reads what follows `/v3/`, `discovery:clusters`, `delta:routes`.
@@ -45,6 +59,15 @@ export const noSuchCall = (call: string): Response => problem(404, `there is no 
 /** Answers a call. Errors never have status 200, so no Envoy takes one for an empty answer. */
 export async function answerCall(front: Front, call: DiscoveryCall, asking: Asking): Promise<CallAnswer> {
   if (call.kind === "secrets") return { kind: "other", response: secretResponse(await answerSecret(front, asking)) };
+  if (call.kind === "delta-fetch") {
+    const answer = await answerDelta(front, { ...asking, type: undefined, shape: "stream" });
+    if (answer.kind === "changed") return answer;
+    const response =
+      answer.kind === "unchanged"
+        ? connectProblem(409, "the version is current")
+        : connectProblem(answer.status, answer.reason, closing(answer));
+    return { kind: "other", response };
+  }
   const answer =
     call.kind === "delta"
       ? await answerDelta(front, { ...asking, type: call.type, shape: call.shape })
@@ -54,18 +77,15 @@ export async function answerCall(front: Front, call: DiscoveryCall, asking: Aski
     case "changed":
       return answer;
     case "refused":
-      // What is left of a body that was not read would otherwise be read, and thrown away, before the next request.
-      return {
-        kind: "other",
-        response: problem(answer.status, answer.reason, isUnread(answer) ? { connection: "close" } : {}),
-      };
+      return { kind: "other", response: problem(answer.status, answer.reason, closing(answer)) };
     default:
       return unreachable(answer);
   }
 }
 
-/** Whether there may be more of the body than was read. */
-const isUnread = ({ status, outcome }: Refused): boolean => status === 413 || outcome === "busy";
+/** What is left of a body that was not read would otherwise be read, and thrown away, before the next request. */
+const closing = ({ status, outcome }: Refused): Readonly<Record<string, string>> =>
+  status === 413 || outcome === "busy" ? { connection: "close" } : {};
 
 /** The answer to a request that nobody could answer; the cause is in the log. */
 export function failure(front: Front, cause: unknown): Response {

@@ -1,5 +1,7 @@
+import { setImmediate, setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
 import { type ShapeContents, worldOf } from "../../snapshot/worlds.ts";
 import { nodeOf, testFront } from "../fixtures.ts";
 
@@ -72,6 +74,25 @@ describe("POST /v3/delta:<type>", () => {
     expect(await fetchDelta(test, "clusters", more)).toBe(status);
   });
 
+  it("keeps what a node refuses when an older request of it, which says nothing of that, is woken", async () => {
+    const test = testFront({ maxHoldMs: 60_000 });
+    await test.publish(web({ clusters: { a: "1" } }));
+    const { nonce } = expectDelta(await fetchDelta(test, "clusters"));
+    const headers = { "x-envoy-expected-rq-timeout-ms": "8000" };
+    const body = JSON.stringify({ node: nodeOf("web"), response_nonce: nonce });
+    const older = test.request("/v3/delta:clusters", { method: "POST", headers, body });
+    await setImmediate();
+    const error_detail = { message: "a is refused", details: [{ resource_name: "a" }] };
+    await fetchDelta(test, "clusters", { response_nonce: nonce, error_detail });
+    // What has changed is none of theirs.
+    await test.publish(web({ clusters: { a: "1" }, routes: { "80": "a" } }));
+    await setTimeout(500);
+    expect(await (await test.request("/refusals")).text()).toContain("a is refused");
+    expect((await older).status).toBe(304);
+    await fetchDelta(test, "clusters", { response_nonce: nonce });
+    expect(await (await test.request("/refusals")).text()).not.toContain("a is refused");
+  });
+
   it("leads a reader from any state to any other: what it had, plus the delta, is what there is", async () => {
     const contents = fc.dictionary(fc.constantFrom("a", "b", "c", "d", "e"), fc.constantFrom("1", "2"), { maxKeys: 5 });
     await fc.assert(
@@ -91,5 +112,43 @@ describe("POST /v3/delta:<type>", () => {
         expect(Object.fromEntries([...state].map(([name, { resource }]) => [name, resource.content]))).toEqual(after);
       }),
     );
+  });
+});
+
+describe("DeltaFetch in JSON", () => {
+  const call = (test: ReturnType<typeof testFront>, message: object, timeoutMs = 5_000) =>
+    test.request("/portolan.v1.SnapshotService/DeltaFetch", {
+      method: "POST",
+      headers: { "content-type": "application/json", "connect-timeout-ms": String(timeoutMs) },
+      body: JSON.stringify({ node: nodeOf("web"), type_url: typeUrlOf("clusters"), ...message }),
+    });
+
+  it("answers as POST /v3/delta does, and says in Connect's words that a version is current", async () => {
+    const test = testFront();
+    await test.publish(web({ clusters: { a: "1" } }));
+    const response = await call(test, {});
+    const answer: Delta = JSON.parse(await response.text());
+    expect(answer).toEqual(await fetchDelta(test, "clusters"));
+    const again = await call(test, { response_nonce: answer.nonce });
+    expect([again.status, await again.json()]).toEqual([
+      409,
+      { code: "already_exists", message: "the version is current" },
+    ]);
+    const stranger = await call(test, { node: { id: "x" } });
+    expect([stranger.status, await stranger.json()]).toEqual([404, expect.objectContaining({ code: "not_found" })]);
+  });
+
+  it("is held as long as its caller waits, less five seconds, until there is something new", async () => {
+    const test = testFront({ maxHoldMs: 60_000 });
+    await test.publish(web({ clusters: { a: "1" } }));
+    const { nonce } = expectDelta(await fetchDelta(test, "clusters"));
+    const held = call(test, { response_nonce: nonce }, 30_000);
+    await setTimeout(50);
+    await test.publish(web({ clusters: { a: "2" } }));
+    const answer: Delta = JSON.parse(await (await held).text());
+    expect(answer.resources.map(({ resource }) => resource.content)).toEqual(["2"]);
+    const before = performance.now();
+    expect((await call(test, { response_nonce: answer.nonce }, 5_300)).status).toBe(409);
+    expect(performance.now() - before).toBeGreaterThan(250);
   });
 });

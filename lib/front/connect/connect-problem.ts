@@ -1,0 +1,29 @@
+import type { Refused } from "../polls/outcome.ts";
+import { retryAfter } from "../polls/responses.ts";
+
+/** What a call may end with, as this front says it to everybody. */
+export type Status = Refused["status"] | 401 | 409 | 500;
+
+/** @see https://connectrpc.com/docs/protocol/#error-codes */
+const errors: Readonly<Record<Status, { readonly name: string; readonly http: number }>> = {
+  400: { name: "invalid_argument", http: 400 },
+  401: { name: "unauthenticated", http: 401 },
+  403: { name: "permission_denied", http: 403 },
+  404: { name: "not_found", http: 404 },
+  409: { name: "already_exists", http: 409 },
+  413: { name: "resource_exhausted", http: 429 },
+  // Connect says so of a compression that a server does not know.
+  415: { name: "unimplemented", http: 501 },
+  500: { name: "internal", http: 500 },
+  503: { name: "unavailable", http: 503 },
+};
+
+/** An error of Connect's unary protocol. */
+export function connectProblem(
+  status: Status,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const { name, http } = errors[status];
+  return Response.json({ code: name, message }, { status: http, headers: { ...retryAfter(http), ...headers } });
+}
