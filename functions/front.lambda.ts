@@ -1,5 +1,4 @@
 /** The front as a Lambda function behind a function URL: serves the snapshots in an S3 bucket, without the compiler. */
-import { handle } from "hono/aws-lambda";
 import { frontApp } from "../lib/front/app.ts";
 import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
@@ -8,6 +7,7 @@ import { sharedConfirmations, storeRecords } from "../lib/front/heads/shared-con
 import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
+import { streamedHandler } from "./function-url.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
 const { PORTOLAN_AUTHENTICATION = "", PORTOLAN_TRUSTED_KEYS: trusted } = process.env;
@@ -37,4 +37,4 @@ const front = createFront({
   onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
 });
 
-export const handler = handle(frontApp(front));
+export const handler = streamedHandler(frontApp(front));

@@ -1,6 +1,13 @@
 // What each function may do with the bucket, by the keys that it needs and no others; and who may use the key to secrets.
 
-import { AccountRootPrincipal, ArnPrincipal, Effect, PolicyDocument, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import {
+  AccountRootPrincipal,
+  AnyPrincipal,
+  ArnPrincipal,
+  Effect,
+  PolicyDocument,
+  PolicyStatement,
+} from "aws-cdk-lib/aws-iam";
 
 /**
  * @param {import("aws-cdk-lib/aws-s3").IBucket} bucket
@@ -51,6 +58,28 @@ export function compileAccess(bucket) {
     onKeys(bucket, ["DeleteObject"], ["hooks/*", "sources/*", "wanted/*"]),
     listing(bucket),
   ];
+}
+
+/**
+ * Whoever writes HEAD, by whatever tool, says what it replaces: no write by hand and no restored copy overwrites what somebody else has
+ * published meanwhile. Copies that S3 makes are refused with it, since they name nothing.
+ *
+ * @param {import("aws-cdk-lib/aws-s3").IBucket} bucket
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes-enforce.html
+ */
+export function onlyComparedAndSwapped(bucket) {
+  return new PolicyStatement({
+    effect: Effect.DENY,
+    principals: [new AnyPrincipal()],
+    actions: ["s3:PutObject"],
+    // Of every mesh in the bucket: each has its own prefix.
+    resources: [bucket.arnForObjects("HEAD"), bucket.arnForObjects("*/HEAD")],
+    conditions: {
+      Null: { "s3:if-match": "true", "s3:if-none-match": "true" },
+      // The parts of an upload cannot name anything; its end can.
+      Bool: { "s3:ObjectCreationOperation": "true" },
+    },
+  });
 }
 
 /** Everything that an account needs to keep a key, and nothing that uses it, or grants its use. */

@@ -6,17 +6,37 @@ import { CfnOutput, Duration, RemovalPolicy, SecretValue, Stack } from "aws-cdk-
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction, SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import { Key } from "aws-cdk-lib/aws-kms";
-import { Architecture, Code, FunctionUrlAuthType, Function as Lambda, Runtime } from "aws-cdk-lib/aws-lambda";
+import {
+  Architecture,
+  Code,
+  FunctionUrlAuthType,
+  InvokeMode,
+  Function as Lambda,
+  Runtime,
+} from "aws-cdk-lib/aws-lambda";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket } from "aws-cdk-lib/aws-s3";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
-import { compileAccess, frontAccess, secretsKeyPolicy } from "./access.mjs";
+import { compileAccess, frontAccess, onlyComparedAndSwapped, secretsKeyPolicy } from "./access.mjs";
 import { addAlarms } from "./alarms.mjs";
 
 /** Requests from outside that are answered at a time. */
 const hooksAtATime = 2;
+
+/** What S3 lets go of by itself. What is published goes with `portolan gc` alone, which knows what names it: no rule ends a current version of it. */
+const lifecycleRules = [
+  {
+    // Versions are a safety net below Portolan's own history: what was replaced, or collected by mistake, is there for a month.
+    noncurrentVersionExpiration: Duration.days(30),
+    abortIncompleteMultipartUploadAfter: Duration.days(1),
+    // What is collected leaves a marker behind, which lists would go over for ever.
+    expiredObjectDeleteMarker: true,
+  },
+  // Names of deliveries. A replay is refused by its time long before; a forge's after three days.
+  { prefix: "hooks/", expiration: Duration.days(7) },
+];
 
 export class PortolanStack extends Stack {
   /**
@@ -38,13 +58,9 @@ export class PortolanStack extends Stack {
       enforceSSL: true,
       versioned: true,
       removalPolicy: RemovalPolicy.RETAIN,
-      // Versions are a safety net below Portolan's own history; old ones and half uploads go after a month.
-      lifecycleRules: [
-        { noncurrentVersionExpiration: Duration.days(30), abortIncompleteMultipartUploadAfter: Duration.days(1) },
-        // Names of deliveries. A replay is refused by its time long before; a forge's after three days.
-        { prefix: "hooks/", expiration: Duration.days(7) },
-      ],
+      lifecycleRules,
     });
+    bucket.addToResourcePolicy(onlyComparedAndSwapped(bucket));
 
     const webhookSecret = new Secret(this, "RecompileSecret", {
       description: "Shared with whoever may ask Portolan to compile",
@@ -66,7 +82,8 @@ export class PortolanStack extends Stack {
       logGroup: logsOf("Front"),
       code: Code.fromAsset(props.code.front),
       memorySize: 512,
-      timeout: Duration.seconds(10),
+      // Beyond 6 MB an answer flows with 2 MB a second; the store is given up after seconds whatever stands here.
+      timeout: Duration.seconds(60),
       environment: {
         ...props.frontSettings,
         ...secretSettings(["PORTOLAN_AUTHENTICATION"]),
@@ -141,7 +158,11 @@ export class PortolanStack extends Stack {
     const alarms = addAlarms(this, { front, hooks, compile, deadLetters });
 
     // Nodes and webhooks bring their own credentials; both apps check them.
-    const frontUrl = front.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+    const frontUrl = front.addFunctionUrl({
+      authType: FunctionUrlAuthType.NONE,
+      // Answers may be larger than the 6 MB that are buffered; the handler streams and fits no other mode.
+      invokeMode: InvokeMode.RESPONSE_STREAM,
+    });
     const hooksUrl = hooks.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
     new CfnOutput(this, "FrontUrl", { value: frontUrl.url });
     new CfnOutput(this, "CompileUrl", { value: hooksUrl.url });

@@ -52,6 +52,55 @@ describe("the stack", () => {
     });
   });
 
+  it("encrypts snapshots at rest", () => {
+    template.hasResourceProperties("AWS::S3::Bucket", {
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }],
+      },
+    });
+  });
+
+  it("refuses every write of a HEAD that does not say what it replaces, whoever writes it and in whatever mesh", () => {
+    const policies = Object.values(template.findResources("AWS::S3::BucketPolicy"));
+    const [{ Principal, Action, Resource, Condition }, ...more] = policies
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter(({ Action: action }) => action === "s3:PutObject");
+    assert.deepEqual([more, Principal, Action], [[], { AWS: "*" }, "s3:PutObject"]);
+    assert.deepEqual(Resource.map(keyIn).sort(), ["*/HEAD", "HEAD"]);
+    // Both in one block: a write that names either is let through.
+    assert.deepEqual(Condition, {
+      Null: { "s3:if-match": "true", "s3:if-none-match": "true" },
+      Bool: { "s3:ObjectCreationOperation": "true" },
+    });
+  });
+
+  it("lets go of old versions and of names of deliveries by itself, and of nothing that only `portolan gc` may collect", () => {
+    const [bucket] = Object.values(template.findResources("AWS::S3::Bucket"));
+    const rules = bucket.Properties.LifecycleConfiguration.Rules;
+    const ending = rules.filter((rule) => Object.keys(rule).some((name) => /^Expiration(InDays|Date)?$/.test(name)));
+    assert.deepEqual(
+      ending.map(({ Prefix, ExpirationInDays }) => [Prefix, ExpirationInDays]),
+      [["hooks/", 7]],
+    );
+    assert.deepEqual(
+      rules.flatMap(({ NoncurrentVersionExpiration }) => NoncurrentVersionExpiration?.NoncurrentDays ?? []),
+      [30],
+    );
+    assert.ok(rules.every(({ Transitions }) => Transitions === undefined));
+    assert.ok(rules.some(({ ExpiredObjectDeleteMarker }) => ExpiredObjectDeleteMarker === true));
+  });
+
+  it("streams what the front answers, which its handler needs, and nothing else", () => {
+    const urls = Object.values(template.findResources("AWS::Lambda::Url")).map(({ Properties }) => [
+      Properties.TargetFunctionArn["Fn::GetAtt"][0].replace(/[0-9A-F]{8}$/, ""),
+      Properties.InvokeMode ?? "BUFFERED",
+    ]);
+    assert.deepEqual(urls.sort(), [
+      ["Front", "RESPONSE_STREAM"],
+      ["Hooks", "BUFFERED"],
+    ]);
+  });
+
   it("lets the front read HEAD and blobs, and nothing else", () => {
     assert.deepEqual(allowedOf(template, "FrontServiceRole"), ["s3:GetObject HEAD", "s3:GetObject blobs/*"]);
   });

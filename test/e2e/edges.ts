@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { createTestHarness } from "wrangler";
 import { buildFunctions } from "../../infra/build.mjs";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
@@ -12,8 +11,9 @@ import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { fileStore } from "../../lib/storage/files.ts";
+import { LambdaEnvironments } from "../integration/lambda-environments.ts";
 import { startS3 } from "../storage/s3-server.ts";
-import { type LambdaHandler, startBridge } from "./lambda-bridge.ts";
+import { startBridge } from "./lambda-bridge.ts";
 import { freePort } from "./upstream.ts";
 
 export const secret = "a-shared-secret";
@@ -67,11 +67,11 @@ export async function workerdEdge(): Promise<Edge> {
   };
 }
 
-/** Both Lambda functions as they are deployed, behind a bridge, on a real S3 server. */
+/** Both Lambda functions as they are deployed, in execution environments behind a bridge, on a real S3 server. */
 export async function lambdaEdge(): Promise<Edge> {
   const server = await startS3();
   const directory = await mkdtemp(join(tmpdir(), "portolan-lambda-"));
-  Object.assign(process.env, {
+  const env = {
     PORTOLAN_BUCKET: server.bucket,
     PORTOLAN_S3_ENDPOINT: server.endpoint,
     PORTOLAN_WEBHOOK_SECRET: secret,
@@ -80,17 +80,18 @@ export async function lambdaEdge(): Promise<Edge> {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: server.accessKeyId,
     AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
-  });
+  };
   const code = await buildFunctions(directory);
-  const load = async (folder: string): Promise<LambdaHandler> =>
-    (await import(pathToFileURL(join(folder, "index.mjs")).href)).handler;
-  const front = await startBridge(await load(code.front));
-  const compile = await startBridge(await load(code.compile));
+  const functions = [code.front, code.compile].map((folder) => new LambdaEnvironments(folder, env));
+  const [front, compile] = await Promise.all(functions.map(({ handler }) => startBridge(handler)));
+  if (front === undefined || compile === undefined) throw new Error("there are two functions");
   return {
     frontUrl: front.url,
     post: signing((path, init) => fetch(compile.url + path, init)),
     async close() {
-      await Promise.all([front.close(), compile.close(), server.close()]);
+      await Promise.all([front.close(), compile.close()]);
+      await Promise.all(functions.map((environments) => environments.kill()));
+      await server.close();
       await rm(directory, { recursive: true, force: true });
     },
   };

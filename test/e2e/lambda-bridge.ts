@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { LambdaAnswer } from "../integration/lambda-runtime-api.ts";
 
-/** What a Lambda function answers behind a function URL. */
+/** What a Lambda function answers behind a function URL, and what stands before the body of one that streams. */
 interface LambdaResult {
   readonly statusCode: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -9,17 +10,16 @@ interface LambdaResult {
   readonly isBase64Encoded?: boolean;
 }
 
-export type LambdaHandler = (event: object) => Promise<unknown>;
+export type Invoke = (event: object) => Promise<LambdaAnswer>;
 
-/** Stands where AWS puts a function URL: makes an event of each request and a response of each result. */
-export async function startBridge(handler: LambdaHandler): Promise<{ readonly url: string; close(): Promise<void> }> {
+/** Stands where AWS puts a function URL: makes an event of each request and a response of each answer. */
+export async function startBridge(invoke: Invoke): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const event = await eventOf(request);
     try {
-      const { statusCode, headers, body = "", isBase64Encoded } = asResult(await handler(event));
-      response.writeHead(statusCode, { ...headers });
-      response.end(isBase64Encoded === true ? Buffer.from(body, "base64") : body);
+      await answer(await invoke(event), response);
     } catch (cause) {
+      if (response.headersSent) return response.destroy();
       // What AWS answers when a function throws.
       response.writeHead(502);
       response.end(String(cause));
@@ -59,6 +59,40 @@ async function eventOf(request: IncomingMessage): Promise<object> {
     body: Buffer.concat(chunks).toString("utf8"),
     isBase64Encoded: false,
   };
+}
+
+async function answer(given: LambdaAnswer, response: ServerResponse): Promise<void> {
+  if (given.kind === "stream") return stream(given, response);
+  const { statusCode, headers, body = "", isBase64Encoded } = asResult(given.result);
+  response.writeHead(statusCode, { ...headers });
+  response.end(isBase64Encoded === true ? Buffer.from(body, "base64") : body);
+}
+
+/** Between what is told of an answer and its body. */
+const delimiter = Buffer.alloc(8);
+
+async function stream(
+  { contentType, body, whole }: Extract<LambdaAnswer, { kind: "stream" }>,
+  response: ServerResponse,
+): Promise<void> {
+  if (contentType !== "application/vnd.awslambda.http-integration-response")
+    throw new Error(`a stream of ${contentType} says no status`);
+  let first = Buffer.alloc(0);
+  for await (const chunk of body) {
+    if (response.headersSent) {
+      if (!response.write(chunk)) await new Promise((resolve) => response.once("drain", resolve));
+      continue;
+    }
+    first = Buffer.concat([first, chunk]);
+    const end = first.indexOf(delimiter);
+    if (end < 0) continue;
+    const { statusCode, headers } = asResult(JSON.parse(first.subarray(0, end).toString("utf8")));
+    response.writeHead(statusCode, { ...headers });
+    response.write(first.subarray(end + delimiter.length));
+  }
+  await whole;
+  if (!response.headersSent) throw new Error("the stream ended before it said a status");
+  response.end();
 }
 
 function asResult(value: unknown): LambdaResult {
