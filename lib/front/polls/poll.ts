@@ -1,12 +1,14 @@
 import { labelsOf } from "../../snapshot/classifier.ts";
 import { isWildcard, type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
+import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { type Selection, selectResources } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
-import type { Confirmer } from "../heads/confirmations.ts";
+import { type Confirmer, confirmerOf } from "../heads/confirmations.ts";
 import type { Asking } from "./asking.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
+import type { KnownAnswer } from "./known-answers.ts";
 import { type Refused, refuse, refuseMisfit, refuseUnplaced } from "./outcome.ts";
 import type { PollRequest } from "./poll-request.ts";
 import { selectionsAhead, switchingOf } from "./polled-switch.ts";
@@ -38,8 +40,8 @@ async function answerRequest(front: Front, poll: Poll, request: PollRequest): Pr
   if (problem !== undefined) return refuse(400, "bad-request", problem);
   const refused = refuseMisfit(poll.caller, request.node);
   if (refused !== undefined) return refused;
-  const by = { nodeId: request.node.id, caller: poll.caller };
-  const leave = poll.type === "clusters" ? front.confirmations.asks(by) : undefined;
+  const by = confirmerOf(request.node.id, poll.caller);
+  const leave = poll.type === "clusters" ? front.confirmations.asks(by, request.version ?? "") : undefined;
   try {
     return await answerInTime(front, poll, request, by);
   } finally {
@@ -56,13 +58,15 @@ async function answerInTime(front: Front, poll: Poll, request: PollRequest, by: 
   const subscription = names.length > 1 ? undefined : { nodeId: node.id, type: poll.type, name };
   if (subscription !== undefined) front.refusals.asked(subscription, version);
   const untilMs = holdUntilMs(front, poll.patienceMs);
-  if (poll.type === "clusters") front.confirmations.told(by, version ?? "");
   for (;;) {
     const count = front.confirmations.count(by);
-    const switching = switchingOf(front, { node, caller: poll.caller, shape: "poll" });
-    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching, "last");
+    const served = front.servedToAll() ?? (await servedTo(front, poll, request));
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const answer = await answerNow(front, served, poll, { ...request, names });
+    const known = front.knownAnswers.of(request, poll, served.loaded);
+    const answer =
+      known !== undefined && known.selection.version === version
+        ? unchanged
+        : await answerNow(front, served, poll, { request, names, known });
     if (served.isBehind) return behind(answer, version);
     if (subscription !== undefined && answer.kind !== "refused") front.nodes.has(subscription, version, "poll");
     if (subscription !== undefined && answer.kind === "unchanged") front.refusals.current(subscription);
@@ -88,20 +92,32 @@ function behind(answer: PollAnswer, version: string | undefined): PollAnswer {
   );
 }
 
-async function answerNow(
-  front: Front,
-  { loaded, ahead }: Served,
-  { type, caller }: Poll,
-  { node, names, version }: PollRequest,
-): Promise<PollAnswer> {
-  const placement = await front.place(loaded, node, caller);
-  if (placement.kind !== "placed") return refuseUnplaced(placement);
-  const { classId } = placement;
+function servedTo(front: Front, { caller }: Poll, { node }: PollRequest): Promise<Served | undefined> {
+  const switching = switchingOf(front, { node, caller, shape: "poll" });
+  return front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching, "last");
+}
+
+const unchanged: PollAnswer = { kind: "unchanged" };
+
+interface Asked {
+  readonly request: PollRequest;
+  /** Names that count for the type. */
+  readonly names: readonly string[];
+  /** What the same request was answered from before, if it was. */
+  readonly known: KnownAnswer | undefined;
+}
+
+async function answerNow(front: Front, served: Served, poll: Poll, asked: Asked): Promise<PollAnswer> {
+  const { loaded, ahead } = served;
+  const { type, caller } = poll;
+  const { request, names } = asked;
+  const { node, version } = request;
   const question = { shape: "poll", type, names } as const;
-  const selection = await selectResources(front.reader, loaded, { ...question, classId });
-  if (selection === undefined) return refuse(404, "unknown-node", `there is no class "${classId}"`);
+  const found = asked.known ?? (await find(front, loaded, poll, asked));
+  if ("kind" in found) return found;
+  const { classId, selection } = found;
   const isUnknown = selection.parts.length === 0 && names.length > 0;
-  if (selection.version === version && !isUnknown) return { kind: "unchanged" };
+  if (selection.version === version && !isUnknown) return unchanged;
   for await (const later of selectionsAhead(front, ahead, { node, caller }, question)) {
     if (later.selection.version === version) return { kind: "unchanged" };
     // Whoever asks for a route table has the listener that names it.
@@ -110,6 +126,25 @@ async function answerNow(
   if (isUnknown)
     return refuse(404, "unknown-name", `class "${classId}" has no ${type} named ${shown(names.join(", "))}`);
   return changed(front, type, classId, selection);
+}
+
+async function find(
+  front: Front,
+  loaded: LoadedRoot,
+  poll: Poll,
+  { request, names }: Asked,
+): Promise<KnownAnswer | Refused> {
+  const { type, caller } = poll;
+  const placement = await front.place(loaded, request.node, caller);
+  if (placement.kind !== "placed") return refuseUnplaced(placement);
+  const { classId } = placement;
+  const selection = await selectResources(front.reader, loaded, { shape: "poll", type, names, classId });
+  if (selection === undefined) return refuse(404, "unknown-node", `there is no class "${classId}"`);
+  const answer = { classId, selection };
+  // Strangers are looked at each time: they are listed while they ask. Names that nothing is known of come and go.
+  if (placement.byDefault === undefined && selection.parts.length > 0)
+    front.knownAnswers.keep(request, poll, loaded, answer);
+  return answer;
 }
 
 async function changed(front: Front, type: ResourceType, classId: string, selection: Selection): Promise<PollAnswer> {
