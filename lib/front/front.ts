@@ -28,8 +28,8 @@ import { createRefusalWatch, type Refusal, type RefusalWatch } from "./nodes/ref
 import { createStrangerWatch, type Stranger, type StrangerWatch } from "./nodes/strangers.ts";
 import { createWantedClasses } from "./nodes/wanted-classes.ts";
 import { createExtensionLists, type ExtensionLists } from "./polls/extension-lists.ts";
-import { createKnownAnswers, type KnownAnswers } from "./polls/known-answers.ts";
 import { createKnownPolls, type KnownPolls } from "./polls/known-polls.ts";
+import { createQuestions, type Questions } from "./polls/questions.ts";
 import { createSharedAnswers, type SharedAnswers } from "./polls/shared-answers.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets/secrets.ts";
 
@@ -79,7 +79,7 @@ export interface Front {
   /** Of Envoys that polled. */
   readonly extensionLists: ExtensionLists;
   readonly knownPolls: KnownPolls;
-  readonly knownAnswers: KnownAnswers;
+  readonly questions: Questions;
   /** Of polls. */
   readonly shared: SharedAnswers;
   /** Of bodies being read. */
@@ -189,7 +189,7 @@ export function createFront(options: FrontOptions): Front {
     limits,
     extensionLists,
     knownPolls: createKnownPolls(limits, extensionLists),
-    knownAnswers: createKnownAnswers(),
+    questions: createQuestions(),
     shared: createSharedAnswers(reader, limits.sharedBytes, answers),
     bodies: createBodyPool(limits),
     held: createBudget(limits.heldBytes),
