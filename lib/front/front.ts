@@ -5,9 +5,10 @@ import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { NodeClaims } from "../snapshot/classifier.ts";
 import { wayOf } from "../snapshot/head/cohorts.ts";
-import { rootAt } from "../snapshot/head/head.ts";
+import { cohortsOf, nextStepMs, rootAt } from "../snapshot/head/head.ts";
 import type { ShareNode } from "../snapshot/head/share.ts";
 import type { SigningJwk } from "../snapshot/head/signing-keys.ts";
+import type { Head } from "../snapshot/root.ts";
 import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../snapshot/snapshot-reader.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { createSaidRefusals, type SaidRefusals } from "./ads/said-refusals.ts";
@@ -28,6 +29,7 @@ import { createStrangerWatch, type Stranger, type StrangerWatch } from "./nodes/
 import { createWantedClasses } from "./nodes/wanted-classes.ts";
 import { createExtensionLists, type ExtensionLists } from "./polls/extension-lists.ts";
 import { createKnownPolls, type KnownPolls } from "./polls/known-polls.ts";
+import { createQuestions, type Questions } from "./polls/questions.ts";
 import { createSharedAnswers, type SharedAnswers } from "./polls/shared-answers.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets/secrets.ts";
 
@@ -77,6 +79,7 @@ export interface Front {
   /** Of Envoys that polled. */
   readonly extensionLists: ExtensionLists;
   readonly knownPolls: KnownPolls;
+  readonly questions: Questions;
   /** Of polls. */
   readonly shared: SharedAnswers;
   /** Of bodies being read. */
@@ -85,6 +88,8 @@ export interface Front {
   readonly held: Budget;
   /** Of answers that lie in memory whole. */
   readonly answers: Gate;
+  /** What `served` says of every node, where it says the same of all and nothing has to be read for it; else undefined. */
+  servedToAll(): Served | undefined;
   /**
    * The root in force for a node: the canary's if it takes part in one, and that of a step to come if the node need not wait for it.
    *
@@ -122,6 +127,14 @@ export interface Served {
 
 const maxRecentRoots = 8;
 
+/** What all nodes are served alike, for as long as HEAD is this one and the next step has not come. */
+interface Alike {
+  readonly head: Head;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly served: Served;
+}
+
 /** Whether a node has no class of its own. */
 const isWanting = (placement: Placement): boolean =>
   placement.kind === "unplaced" || (placement.kind === "placed" && placement.byDefault !== undefined);
@@ -158,6 +171,7 @@ export function createFront(options: FrontOptions): Front {
   const stateAt = createStates();
   /** Roots that were served, the latest last. */
   let recentRoots: readonly string[] = [];
+  let alike: Alike | undefined;
 
   const extensionLists = createExtensionLists(limits.extensionBytes);
   const answers = createGate(limits.answersBytes);
@@ -175,11 +189,18 @@ export function createFront(options: FrontOptions): Front {
     limits,
     extensionLists,
     knownPolls: createKnownPolls(limits, extensionLists),
+    questions: createQuestions(),
     shared: createSharedAnswers(reader, limits.sharedBytes, answers),
     bodies: createBodyPool(limits),
     held: createBudget(limits.heldBytes),
     answers,
     confirmations: options.confirmations ?? memoryConfirmations(now),
+    servedToAll() {
+      const head = heads.fresh();
+      if (head === undefined || alike?.head !== head) return undefined;
+      const nowMs = heads.timeMs();
+      return nowMs >= alike.fromMs && nowMs < alike.untilMs ? alike.served : undefined;
+    },
     async served(node, switching, ifSilent) {
       const head = await heads.current();
       if (head === undefined) return undefined;
@@ -199,7 +220,10 @@ export function createFront(options: FrontOptions): Front {
       const { loaded, isBehind } =
         ifSilent === "last" ? await lastRoot.orLast(root) : { loaded: await reader.root(root), isBehind: false };
       if (!isBehind) lastRoot.served(loaded);
-      return { loaded, state, ahead, isBehind };
+      const served = { loaded, state, ahead, isBehind };
+      if (!isBehind && cohortsOf(head).length === 0 && !hasGate(way, nowMs))
+        alike = { head, fromMs: nowMs, untilMs: nextStepMs(head, nowMs) ?? Number.POSITIVE_INFINITY, served };
+      return served;
     },
     async place(loaded, claims, caller) {
       const placement = places.of(loaded, claims, caller) ?? (await places.find(loaded, claims, caller));

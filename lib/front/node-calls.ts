@@ -113,7 +113,7 @@ function goneSignal(response: ServerResponse): AbortSignal {
 async function sendBody(response: ServerResponse, body: ChunkedBody): Promise<void> {
   const { sent = () => {} } = body;
   if (response.closed) return sent();
-  response.once("close", sent);
+  response.on("close", sent);
   response.writeHead(200, changedHeaders(body.bytes));
   if (body.whole !== undefined) {
     response.end(body.whole);

@@ -62,6 +62,9 @@ export function serveHttp(
   return new Promise((resolve, reject) => {
     const answering = new Set<ServerResponse>();
     let isClosing = false;
+    const answered = function (this: ServerResponse) {
+      answering.delete(this);
+    };
     const whole = getRequestListener(app.fetch, { hostname });
     const options = {
       maxHeaderSize: headerBytes,
@@ -74,7 +77,8 @@ export function serveHttp(
       if (isClosing) endConnection(response);
       else {
         answering.add(response);
-        response.once("close", () => answering.delete(response));
+        // One function for all: a poll costs little more than what is done here for it.
+        response.on("close", answered);
       }
       if (!shortcut(request, response)) whole(request, response);
     });

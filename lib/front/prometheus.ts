@@ -46,8 +46,15 @@ export function prometheusMetrics({ registry = new Registry(), sourceAges }: Pro
       for (const [source, age] of now ?? []) ages.set({ source }, age);
     },
   });
+  /** By type and outcome: to look a series up by its labels costs more than all else that a poll is asked. */
+  const series = new Map<string, { inc(): void }>();
   return {
-    poll: (type, outcome) => polls.inc({ type, outcome }),
+    poll(type, outcome) {
+      const key = `${type} ${outcome}`;
+      const one = series.get(key) ?? polls.labels(type, outcome);
+      series.set(key, one);
+      one.inc();
+    },
     held: (difference) => held.inc(difference),
     stream: (difference) => streams.inc(difference),
     refusal: (type) => refusals.inc({ type }),

@@ -81,9 +81,11 @@ export interface Collected {
   parts(): readonly Uint8Array[];
   /** Why no more of it is to be read. */
   refusal(): RefusedBody | undefined;
-  /** Gives back the room for it. */
+  /** Gives back the room for it, and lets go of what came. */
   close(): void;
 }
+
+const nothing = Buffer.alloc(0);
 
 /** Pieces that are kept as they came. Of more, thousands of a byte perhaps, each would cost a hundred: they are put together. */
 const maxPieces = 8;
@@ -92,7 +94,7 @@ const maxPieces = 8;
 export function collect(length: number, limits: BodyLimits): Collected {
   let pieces: Uint8Array[] = [];
   /** What comes after them. It grows with what came, not with what was announced. */
-  let rest = Buffer.alloc(0);
+  let rest = nothing;
   let restSize = 0;
   let size = 0;
   let refusal: RefusedBody | undefined;
@@ -100,7 +102,7 @@ export function collect(length: number, limits: BodyLimits): Collected {
   const refuse = (reason: RefusedBody) => {
     refusal ??= reason;
     pieces = [];
-    rest = Buffer.alloc(0);
+    rest = nothing;
   };
   if (length > limits.maxBytes) refuse(tooLarge(limits));
 
@@ -139,7 +141,11 @@ export function collect(length: number, limits: BodyLimits): Collected {
     },
     parts: () => (restSize === 0 ? pieces : [...pieces, rest.subarray(0, restSize)]),
     refusal: () => refusal,
-    close: () => share.close(),
+    close() {
+      share.close();
+      pieces = [];
+      rest = nothing;
+    },
   };
 }
 

@@ -8,14 +8,22 @@ export function readIncoming(request: IncomingMessage, limits: BodyLimits): Prom
   if (refusal !== undefined) return Promise.resolve(refusal);
   const body = collect(Number(length ?? Number.NaN), limits);
   return new Promise((resolve) => {
+    let isOver = false;
+    // To take the listeners off would cost more than they do: they stay for what little comes of a request that is over.
     const end = (read: ReadBody) => {
-      request.off("data", add).off("end", finish).off("close", breakOff).off("error", breakOff);
+      isOver = true;
       body.close();
       resolve(read);
     };
-    const finish = () => end(body.refusal() ?? { kind: "read", parts: body.parts() });
-    const breakOff = () => end(brokenOff);
+    const finish = () => {
+      if (!isOver) end(body.refusal() ?? { kind: "read", parts: body.parts() });
+    };
+    // It comes last of all, and after an error.
+    const breakOff = () => {
+      if (!isOver) end(brokenOff);
+    };
     const add = (chunk: Buffer) => {
+      if (isOver) return;
       body.add(chunk);
       const refusal = body.refusal();
       if (refusal === undefined) return;
@@ -25,6 +33,6 @@ export function readIncoming(request: IncomingMessage, limits: BodyLimits): Prom
     };
     const early = body.refusal();
     if (early !== undefined) return end(early);
-    request.on("data", add).on("end", finish).on("close", breakOff).on("error", breakOff);
+    request.on("data", add).on("end", finish).on("close", breakOff);
   });
 }

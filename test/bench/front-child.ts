@@ -7,6 +7,8 @@ import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
 import { nodeCalls } from "../../lib/front/node-calls.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
+import { recordedNodes } from "../../lib/front/nodes/node-records.ts";
+import { prometheusMetrics } from "../../lib/front/prometheus.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
@@ -29,7 +31,9 @@ async function frontServer(): Promise<{ readonly url: string; readonly change: (
     await publisher.publish(benchWorld(round), await publisher.head());
   };
   await change();
-  const front = createFront({ store, maxHoldMs: 60_000 });
+  // With all that the server counts and keeps.
+  const nodes = recordedNodes(store, { front: undefined, now: Date.now, everyMs: 10_000, limits, onError: () => {} });
+  const front = createFront({ store, nodes, metrics: prometheusMetrics(), maxHoldMs: 60_000 });
   const { url } = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
   return { url, change };
 }

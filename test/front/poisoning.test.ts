@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryConfirmations } from "../../lib/front/heads/confirmations.ts";
+import { confirmerOf, memoryConfirmations } from "../../lib/front/heads/confirmations.ts";
 import { type NodeClaims, project } from "../../lib/snapshot/classifier.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { nodeOf, pollBody, testFront } from "./fixtures.ts";
@@ -71,9 +71,9 @@ describe("what is remembered of a pod", () => {
   ])("is not what another one of its account says in %s", async (_what, path, more) => {
     const { confirmations, ask } = await pods();
     expect(await ask("other", path, more)).toBe(403);
-    expect(confirmations.versionOf({ nodeId, caller: podOf("other") })).toBeUndefined();
+    expect(confirmations.versionOf(confirmerOf(nodeId, podOf("other")))).toBeUndefined();
     expect(await ask("victim", path, more)).toBe(200);
-    expect(confirmations.versionOf({ nodeId, caller: podOf("victim") })).toBe("v2");
+    expect(confirmations.versionOf(confirmerOf(nodeId, podOf("victim")))).toBe("v2");
   });
 
   it("is no refusal that another one makes up, nor one that it hides", async () => {

@@ -6,6 +6,7 @@ import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.
 import type { Caller } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
+import { confirmerOf } from "../heads/confirmations.ts";
 import { placeNode } from "../nodes/place-node.ts";
 import type { Asking } from "../polls/asking.ts";
 import type { ChunkedBody } from "../polls/discovery-body.ts";
@@ -41,7 +42,7 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
   const refused = refuseMisfit(poll.caller, node);
   if (refused !== undefined) return refused;
   const untilMs = holdUntilMs(front, poll.patienceMs);
-  const by = { nodeId: node.id, caller: poll.caller };
+  const by = confirmerOf(node.id, poll.caller);
   if (type === "clusters") front.confirmations.told(by, request.version ?? "");
   const who = { nodeId: node.id, type };
   for (let isHeard = false; ; isHeard = true) {

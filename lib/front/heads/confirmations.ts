@@ -6,6 +6,12 @@ import type { Caller } from "../auth/caller.ts";
 export interface Confirmer {
   readonly nodeId: string;
   readonly caller: Caller;
+  /** What tells one confirmer from another. */
+  readonly key: string;
+}
+
+export function confirmerOf(nodeId: string, caller: Caller): Confirmer {
+  return { nodeId, caller, key: `${caller.kind === "anyone" ? "" : caller.subject}\n${nodeId}` };
 }
 
 /**
@@ -13,9 +19,9 @@ export interface Confirmer {
  * for the time of a switch.
  */
 export interface Confirmations {
-  /** To be told of a poll for clusters, before it is answered or held. @returns to be called when the poll is over */
-  asks(confirmer: Confirmer): () => void;
-  /** To be told of the version that a poll for clusters brings. */
+  /** To be told of a poll for clusters, and of the version that it brings, before it is answered or held. @returns to be called when the poll is over */
+  asks(confirmer: Confirmer, version: string): () => void;
+  /** To be told of the version that a request for clusters brings that is no poll. */
   told(confirmer: Confirmer, version: string): void;
   /** Whether a node has said last one of these versions; not where two Envoys say that they are this node. */
   hasOneOf(confirmer: Confirmer, versions: readonly string[]): Promise<boolean>;
@@ -76,33 +82,36 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
     };
     nodes.delete(key);
     nodes.set(key, entry);
-    for (const [oldest] of nodes) {
-      if (nodes.size <= maxNodes) break;
-      nodes.delete(oldest);
-    }
+    if (nodes.size > maxNodes) forgetOldest();
     return entry;
+  };
+  const forgetOldest = () => {
+    for (const [oldest] of nodes) return nodes.delete(oldest);
+  };
+  const hear = (entry: Entry, said: string) => {
+    const version = said.length > maxVersionLength ? "" : said;
+    entry.toldMs = now();
+    if (entry.version === version) return;
+    entry.version = version;
+    entry.count += 1;
+    for (const call of [...entry.watchers]) call();
   };
   const isDoubtful = (confirmer: Confirmer): boolean => {
     const { polls = 0, doubtfulUntilMs = 0 } = nodes.get(shortKeyOf(confirmer)) ?? {};
     return polls > 1 || doubtfulUntilMs > now();
   };
   return {
-    asks(confirmer) {
+    asks(confirmer, version) {
       const entry = entryOf(confirmer);
       entry.polls += 1;
       if (entry.polls > 1) entry.doubtfulUntilMs = now() + doubtMs;
+      hear(entry, version);
       return () => {
         entry.polls -= 1;
       };
     },
-    told(confirmer, said) {
-      const version = said.length > maxVersionLength ? "" : said;
-      const entry = entryOf(confirmer);
-      entry.toldMs = now();
-      if (entry.version === version) return;
-      entry.version = version;
-      entry.count += 1;
-      for (const call of [...entry.watchers]) call();
+    told(confirmer, version) {
+      hear(entryOf(confirmer), version);
     },
     async hasOneOf(confirmer, versions) {
       const { version, toldMs = 0, polls = 0 } = nodes.get(shortKeyOf(confirmer)) ?? {};
@@ -123,12 +132,4 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
 /** Only an id in Istio's form is one proxy's: any other may be in the bootstraps of many. */
 export const isOneEnvoy = ({ nodeId }: Confirmer): boolean => parseNodeId(nodeId) !== undefined;
 
-/** What tells one confirmer from another. */
-export function keyOf({ nodeId, caller }: Confirmer): string {
-  return `${caller.kind === "anyone" ? "" : caller.subject}\n${nodeId}`;
-}
-
-function shortKeyOf(confirmer: Confirmer): string {
-  const key = keyOf(confirmer);
-  return key.length > maxKeyLength ? hashOf(key) : key;
-}
+const shortKeyOf = ({ key }: Confirmer): string => (key.length > maxKeyLength ? hashOf(key) : key);

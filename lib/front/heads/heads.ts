@@ -26,6 +26,8 @@ export interface Heads {
    * @throws PortolanError when the store is down and was never reached
    */
   current(): Promise<Head | undefined>;
+  /** HEAD, if it was read no longer than `ttlMs` ago. */
+  fresh(): Head | undefined;
   /** What the clock of HEAD's steps shows: the time that decides which is in force. */
   timeMs(): number;
   health(): Promise<HeadHealth>;
@@ -247,6 +249,7 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
       if (isDue()) await refresh();
       return seen?.head;
     },
+    fresh: () => (isDue() ? undefined : seen?.head),
     timeMs: () => clock.timeMs(),
     async health() {
       const ageMs = confirmedMs?.() ?? 0;

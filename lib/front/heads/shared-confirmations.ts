@@ -1,6 +1,6 @@
 import { hashOf } from "../../snapshot/blob.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { type Confirmations, type Confirmer, factMs, isOneEnvoy, keyOf, memoryConfirmations } from "./confirmations.ts";
+import { type Confirmations, type Confirmer, factMs, isOneEnvoy, memoryConfirmations } from "./confirmations.ts";
 
 /** Where fronts that share no memory tell one another what nodes have confirmed. What is lost there is waited for. */
 export interface ConfirmationRecords {
@@ -37,7 +37,7 @@ export function sharedConfirmations(
     async hasOneOf(confirmer, versions) {
       const has = await memory.hasOneOf(confirmer, versions);
       if (!mayShare(confirmer) || memory.isDoubtful(confirmer)) return has;
-      const name = hashOf(keyOf(confirmer));
+      const name = hashOf(confirmer.key);
       if (has) {
         await share(name, memory.versionOf(confirmer) ?? "");
         return true;

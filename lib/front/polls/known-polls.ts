@@ -13,9 +13,9 @@ export interface KnownPolls {
 
 const listKeyBytes = Buffer.from(listKey);
 
-/** What is remembered of a poll beside its bytes, in them; and of any poll. */
+/** What is remembered of a poll beside its bytes, in them; and of any poll, with its question and what that was answered from. */
 const sizePerByte = 4;
-const sizeOfEach = 500;
+const sizeOfEach = 1_000;
 
 /** @param lists of extensions: they are compared where they lie, and everything else of a poll is its name here */
 export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPolls {

@@ -1,15 +1,15 @@
 import { labelsOf } from "../../snapshot/classifier.ts";
-import { isWildcard, type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
+import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { type Selection, selectResources } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
-import type { Confirmer } from "../heads/confirmations.ts";
 import type { Asking } from "./asking.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
-import { type Refused, refuse, refuseMisfit, refuseUnplaced } from "./outcome.ts";
-import type { PollRequest } from "./poll-request.ts";
+import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
 import { selectionsAhead, switchingOf } from "./polled-switch.ts";
+import type { Found, Question } from "./questions.ts";
 import { readRequest } from "./read-request.ts";
 
 /** What a poll is told. Envoy keeps what it has on everything but `changed`. */
@@ -18,63 +18,65 @@ export type PollAnswer =
   | { readonly kind: "unchanged" }
   | Refused;
 
+const unchanged: PollAnswer = { kind: "unchanged" };
+
 /**
  * Answers a poll: at once when there is something new or the node brings no version, else as soon as there is, if it is
  * willing to wait.
  */
 export async function answerPoll(front: Front, asking: Asking, type: ResourceType): Promise<PollAnswer> {
   const read = await readRequest(front, asking.body, front.limits.pollBytes, (body) => front.knownPolls.read(body));
-  const answer = "request" in read ? await answerRequest(front, { ...asking, type }, read.request) : read;
+  const question = "request" in read ? front.questions.of(read.request, type, asking.caller) : read;
+  const answer = "kind" in question ? question : await answerQuestion(front, asking, question);
   front.metrics.poll(type, answer.kind === "refused" ? answer.outcome : answer.kind);
   return answer;
 }
 
-interface Poll extends Asking {
-  readonly type: ResourceType;
-}
-
-async function answerRequest(front: Front, poll: Poll, request: PollRequest): Promise<PollAnswer> {
-  const problem = problemWith(request, poll.type);
-  if (problem !== undefined) return refuse(400, "bad-request", problem);
-  const refused = refuseMisfit(poll.caller, request.node);
-  if (refused !== undefined) return refused;
-  const by = { nodeId: request.node.id, caller: poll.caller };
-  const leave = poll.type === "clusters" ? front.confirmations.asks(by) : undefined;
+async function answerQuestion(front: Front, asking: Asking, question: Question): Promise<PollAnswer> {
+  const { by, request, subscription, type } = question;
+  const { version } = request;
+  const leave = type === "clusters" ? front.confirmations.asks(by, version ?? "") : undefined;
   try {
-    return await answerInTime(front, poll, request, by);
+    if (subscription !== undefined) front.refusals.asked(subscription, version);
+    const untilMs = holdUntilMs(front, asking.patienceMs);
+    for (;;) {
+      const count = front.confirmations.count(by);
+      const served = front.servedToAll() ?? (await servedTo(front, question));
+      if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
+      const found = front.questions.found(question, served.loaded);
+      const answer =
+        found !== undefined && found.selection.version === version
+          ? unchanged
+          : await answerNow(front, served, question, found);
+      if (served.isBehind) return behind(answer, version);
+      if (subscription !== undefined) told(front, question, served, answer);
+      if (answer.kind !== "unchanged" && !isPending(answer)) return answer;
+      const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
+      const waiting = { untilMs, bytes: request.bytes, signal: asking.signal, confirmed };
+      if (!(await stillHolding(front, served.state, waiting))) return answer;
+    }
   } finally {
     leave?.();
   }
 }
 
-async function answerInTime(front: Front, poll: Poll, request: PollRequest, by: Confirmer): Promise<PollAnswer> {
-  const { node, version } = request;
-  // Clusters and listeners come whole over REST, whatever names a request brings.
-  const names = isWildcard(poll.type) ? [] : request.names;
-  const [name = ""] = names;
-  // An Envoy asks for one name at a time. Whoever asks for several is none.
-  const subscription = names.length > 1 ? undefined : { nodeId: node.id, type: poll.type, name };
-  if (subscription !== undefined) front.refusals.asked(subscription, version);
-  const untilMs = holdUntilMs(front, poll.patienceMs);
-  if (poll.type === "clusters") front.confirmations.told(by, version ?? "");
-  for (;;) {
-    const count = front.confirmations.count(by);
-    const switching = switchingOf(front, { node, caller: poll.caller, shape: "poll" });
-    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching, "last");
-    if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const answer = await answerNow(front, served, poll, { ...request, names });
-    if (served.isBehind) return behind(answer, version);
-    if (subscription !== undefined && answer.kind !== "refused") front.nodes.has(subscription, version, "poll");
-    if (subscription !== undefined && answer.kind === "unchanged") front.refusals.current(subscription);
-    if (subscription !== undefined && answer.kind === "changed") {
-      const { version: refusable, classId } = answer;
-      front.refusals.served(subscription, { kept: version, version: refusable, classId, root: served.loaded.hash });
-    }
-    if (answer.kind !== "unchanged" && !isPending(answer)) return answer;
-    const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
-    const waiting = { untilMs, bytes: request.bytes, signal: poll.signal, confirmed };
-    if (!(await stillHolding(front, served.state, waiting))) return answer;
-  }
+function servedTo(front: Front, { request: { node }, caller }: Question): Promise<Served | undefined> {
+  const switching = switchingOf(front, { node, caller, shape: "poll" });
+  return front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching, "last");
+}
+
+/** Has it remembered what a node has, and what it is sent. */
+function told(
+  front: Front,
+  { subscription, request: { version: kept } }: Question,
+  served: Served,
+  answer: PollAnswer,
+) {
+  if (subscription === undefined || answer.kind === "refused") return;
+  front.nodes.has(subscription, kept, "poll");
+  if (answer.kind === "unchanged") return front.refusals.current(subscription);
+  const { version, classId } = answer;
+  front.refusals.served(subscription, { kept, version, classId, root: served.loaded.hash });
 }
 
 /** Where the root in force cannot be read: nobody is held or led back, and who has nothing gets what there is. */
@@ -88,28 +90,45 @@ function behind(answer: PollAnswer, version: string | undefined): PollAnswer {
   );
 }
 
+/** @param before what the same question was answered from out of the same root, if it was */
 async function answerNow(
   front: Front,
   { loaded, ahead }: Served,
-  { type, caller }: Poll,
-  { node, names, version }: PollRequest,
+  question: Question,
+  before: Found | undefined,
 ): Promise<PollAnswer> {
-  const placement = await front.place(loaded, node, caller);
-  if (placement.kind !== "placed") return refuseUnplaced(placement);
-  const { classId } = placement;
-  const question = { shape: "poll", type, names } as const;
-  const selection = await selectResources(front.reader, loaded, { ...question, classId });
-  if (selection === undefined) return refuse(404, "unknown-node", `there is no class "${classId}"`);
+  const found = before ?? (await find(front, loaded, question));
+  if ("kind" in found) return found;
+  const { classId, selection } = found;
+  const { request, type, names, caller } = question;
   const isUnknown = selection.parts.length === 0 && names.length > 0;
-  if (selection.version === version && !isUnknown) return { kind: "unchanged" };
-  for await (const later of selectionsAhead(front, ahead, { node, caller }, question)) {
-    if (later.selection.version === version) return { kind: "unchanged" };
+  if (selection.version === request.version && !isUnknown) return unchanged;
+  for await (const later of selectionsAhead(
+    front,
+    ahead,
+    { node: request.node, caller },
+    { shape: "poll", type, names },
+  )) {
+    if (later.selection.version === request.version) return unchanged;
     // Whoever asks for a route table has the listener that names it.
     if (isUnknown && later.selection.parts.length > 0) return changed(front, type, later.classId, later.selection);
   }
   if (isUnknown)
     return refuse(404, "unknown-name", `class "${classId}" has no ${type} named ${shown(names.join(", "))}`);
   return changed(front, type, classId, selection);
+}
+
+async function find(front: Front, loaded: LoadedRoot, question: Question): Promise<Found | Refused> {
+  const { request, caller, type, names } = question;
+  const placement = await front.place(loaded, request.node, caller);
+  if (placement.kind !== "placed") return refuseUnplaced(placement);
+  const { classId } = placement;
+  const selection = await selectResources(front.reader, loaded, { shape: "poll", type, names, classId });
+  if (selection === undefined) return refuse(404, "unknown-node", `there is no class "${classId}"`);
+  const found = { classId, selection };
+  // A node without a class of its own is placed anew each time: it is listed while it asks. Names that nobody has are not kept either.
+  if (placement.byDefault === undefined && selection.parts.length > 0) front.questions.keep(question, loaded, found);
+  return found;
 }
 
 async function changed(front: Front, type: ResourceType, classId: string, selection: Selection): Promise<PollAnswer> {
@@ -119,11 +138,3 @@ async function changed(front: Front, type: ResourceType, classId: string, select
 
 /** A node whose class is being compiled waits for it like one that has everything. */
 const isPending = (answer: PollAnswer): boolean => answer.kind === "refused" && answer.outcome === "pending";
-
-function problemWith({ typeUrl, names }: PollRequest, type: ResourceType): string | undefined {
-  if (typeUrl !== undefined && typeUrl !== typeUrlOf(type)) {
-    return `type_url ${shown(typeUrl)} does not belong to this path; ${typeUrlOf(type)} does`;
-  }
-  if (!isWildcard(type) && names.length === 0) return `resource_names is empty: ${type} are fetched by name`;
-  return undefined;
-}

@@ -5,6 +5,7 @@ import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { type ResourceQuestion, selectResources } from "../delta/select-resources.ts";
 import type { Front } from "../front.ts";
+import { confirmerOf } from "../heads/confirmations.ts";
 import type { Switching } from "../heads/switches.ts";
 import { placeNode } from "../nodes/place-node.ts";
 
@@ -20,7 +21,7 @@ export function switchingOf(front: Front, { node, caller, shape }: PollingNode):
   return {
     shape,
     place: (loaded) => placeNode(front.reader, loaded, node, caller),
-    hasClusters: (versions) => front.confirmations.hasOneOf({ nodeId: node.id, caller }, versions.map(wireVersion)),
+    hasClusters: (versions) => front.confirmations.hasOneOf(confirmerOf(node.id, caller), versions.map(wireVersion)),
   };
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Caller } from "../../../lib/front/auth/caller.ts";
-import { memoryConfirmations } from "../../../lib/front/heads/confirmations.ts";
+import { confirmerOf, memoryConfirmations } from "../../../lib/front/heads/confirmations.ts";
 import { cacheRecords, sharedConfirmations, storeRecords } from "../../../lib/front/heads/shared-confirmations.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 
 const nodeId = "sidecar~10.0.0.5~web-0.shop~shop.svc.cluster.local";
 const proven: Caller = { kind: "node", subject: "web", namespace: "shop" };
-const by = { nodeId, caller: proven };
+const by = confirmerOf(nodeId, proven);
 
 function frontsOn(records: Parameters<typeof sharedConfirmations>[0]) {
   const clock = { nowMs: 1_000_000, errors: 0 };
@@ -55,8 +55,8 @@ describe.each([
     const { one, other } = frontsOn(records());
     one.told(by, "v2");
     await one.hasOneOf(by, ["v2"]);
-    expect(await other.hasOneOf({ nodeId, caller: { ...proven, subject: "cart" } }, ["v2"])).toBe(false);
-    expect(await one.hasOneOf({ nodeId: "my-node", caller: proven }, ["v2"])).toBe(false);
+    expect(await other.hasOneOf(confirmerOf(nodeId, { ...proven, subject: "cart" }), ["v2"])).toBe(false);
+    expect(await one.hasOneOf(confirmerOf("my-node", proven), ["v2"])).toBe(false);
   });
 });
 
@@ -65,7 +65,7 @@ describe("records of what nodes have confirmed", () => {
     const store = memoryStore();
     const { one } = frontsOn(storeRecords(store));
     for (let i = 0; i < 100; i += 1) {
-      const stranger = { nodeId: nodeId.replace("web-0", `web-${i}`), caller: { kind: "anyone" } } as const;
+      const stranger = confirmerOf(nodeId.replace("web-0", `web-${i}`), { kind: "anyone" });
       one.told(stranger, "v2");
       expect(await one.hasOneOf(stranger, ["v2"])).toBe(true);
     }
@@ -83,7 +83,7 @@ describe("records of what nodes have confirmed", () => {
 describe("what a node has confirmed", () => {
   it("is kept of ids and versions as long as requests let them be, in little room", async () => {
     const memory = memoryConfirmations(() => 1_000_000);
-    const long = (pod: string) => ({ nodeId: nodeId.replace("web-0", pod + "x".repeat(900)), caller: proven });
+    const long = (pod: string) => confirmerOf(nodeId.replace("web-0", pod + "x".repeat(900)), proven);
     memory.told(long("a"), "v2");
     memory.told(long("b"), "v".repeat(1_000));
     expect(await memory.hasOneOf(long("a"), ["v2"])).toBe(true);
@@ -94,8 +94,7 @@ describe("what a node has confirmed", () => {
   it("counts for as long as the poll that says it is held, and a moment longer", async () => {
     let nowMs = 1_000_000;
     const memory = memoryConfirmations(() => nowMs);
-    const leave = memory.asks(by);
-    memory.told(by, "v2");
+    const leave = memory.asks(by, "v2");
     nowMs += 25_000;
     expect(await memory.hasOneOf(by, ["v2"])).toBe(true);
     leave();
