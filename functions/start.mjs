@@ -1,18 +1,22 @@
-// Starts a TypeScript file of this folder, or says what to do where this Node is too old for it. Plain JavaScript, since
-// an old Node has to read it.
+// Starts a program of this folder, or says what to do where this Node is too old for it. In the repository that is a TypeScript file, in the
+// package what scripts/package.mjs has made of it. Plain JavaScript, since an old Node has to read it.
 
 import { existsSync, readFileSync } from "node:fs";
 
 /**
- * @param {string} entry name of the file
+ * @param {string} entry name of the TypeScript file
  */
 export async function start(entry) {
-  const problem = problemOf(process.versions.node, engine());
+  const source = new URL(entry, import.meta.url);
+  const compiled = new URL(`../dist/package/${entry.replace(/\..*$/, "")}.js`, import.meta.url);
+  // A repository has both after `npm pack`; what lies there to be edited counts.
+  const isSource = existsSync(source);
+  const problem = problemOf(process.versions.node, engine(), isSource);
   if (problem === undefined) {
-    await import(new URL(entry, import.meta.url).href);
+    await import((isSource ? source : compiled).href);
     return;
   }
-  console.error(`portolan: ${problem}\n  ${remedy()}`);
+  console.error(`portolan: ${problem}\n  ${isSource ? remedy() : "install one from https://nodejs.org"}`);
   process.exitCode = 1;
 }
 
@@ -24,14 +28,17 @@ function engine() {
 /**
  * @param {string} given
  * @param {string} wanted
+ * @param {boolean} isSource
  */
-function problemOf(given, wanted) {
+function problemOf(given, wanted, isSource) {
   const [major, minor] = given.split(".").map(Number);
   const [wantedMajor, wantedMinor] = wanted.split(".").map(Number);
   if (major < wantedMajor || (major === wantedMajor && minor < wantedMinor)) {
     return `needs Node ${wanted} or newer; this is Node ${given}`;
   }
-  return process.features.typescript ? undefined : `Node ${given} does not run TypeScript here; was it told not to?`;
+  return process.features.typescript || !isSource
+    ? undefined
+    : `Node ${given} does not run TypeScript here; was it told not to?`;
 }
 
 function remedy() {

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Help, InvalidArgumentError } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
+import { version } from "../config/version.ts";
 import { printDiagnostics, type Register, type Terminal } from "./terminal.ts";
 
 /** Exit codes of every command; `docs/cli.md` lists them for users. */
@@ -11,7 +12,7 @@ export function programOf(commands: readonly Register[], terminal: Terminal): Co
     .description(
       "Compiles Istio's configuration once per change into immutable xDS snapshots, and serves them to Envoy.",
     )
-    .version("0.1.0", "-v, --version")
+    .version(version, "-v, --version")
     .showHelpAfterError("(add --help for the options and examples)")
     .configureOutput({
       writeOut: (text) => terminal.out(text.replace(/\n$/, "")),

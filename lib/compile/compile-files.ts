@@ -79,7 +79,8 @@ interface Beside {
   readonly consul?: readonly ConsulListing[];
 }
 
-function createFolderCompiler(options: WorldOptions) {
+/** Compiles what was read already. Remembers what it made, by what it was made from. */
+export function createFolderCompiler(options: WorldOptions) {
   const memo = createMemo();
   return (
     loaded: LoadedDirectory,

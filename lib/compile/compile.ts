@@ -1,4 +1,5 @@
 import type { Diagnostic, Stage } from "../config/diagnostic.ts";
+import { version } from "../config/version.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import { secretGrants } from "../mesh/gateway-api/secret-grants.ts";
@@ -33,7 +34,7 @@ import { type Staged, unwatched } from "./telemetry/observer.ts";
 const grantKind = "ReferenceGrant.gateway.networking.k8s.io";
 
 /** Part of every root: another compiler may write other bytes for the same world. */
-const compilerVersion = "portolan 0.1.0";
+const compilerVersion = `portolan ${version}`;
 
 /**
  * The whole job: a world in, every answer of every class of proxies out.

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import type { Hono } from "hono/tiny";
 import { causeText } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { limits as defaultLimits, type Limits } from "../limits/limits.ts";
@@ -53,7 +52,7 @@ const noShortcut: Shortcut = () => false;
  * @throws the system's error when the port is taken
  */
 export function serveHttp(
-  app: Hono,
+  app: { readonly fetch: (request: Request) => Response | Promise<Response> },
   port: number,
   hostname = "127.0.0.1",
   { headerBytes, headersMs, requestMs, idleMs, stallMs, connections }: Limits = defaultLimits,

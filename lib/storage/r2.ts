@@ -1,6 +1,32 @@
-import type { R2Bucket } from "@cloudflare/workers-types";
 import { PortolanError } from "../config/diagnostic.ts";
 import { checkKey, type ObjectStore } from "./object-store.ts";
+
+/** An object of a bucket, without what is in it. */
+interface BoundObject {
+  readonly key: string;
+  readonly etag: string;
+  readonly size: number;
+  readonly uploaded: Date;
+}
+
+/** What is used of a bucket that a Worker is bound to: Cloudflare's `R2Bucket` is one, and nobody needs its types to use the rest. */
+export interface BoundBucket {
+  get(
+    key: string,
+    options?: { readonly onlyIf: { readonly etagDoesNotMatch: string } },
+  ): Promise<BoundObject | (BoundObject & { arrayBuffer(): Promise<ArrayBuffer> }) | null>;
+  put(
+    key: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    options?: { readonly onlyIf: { readonly etagMatches?: string; readonly etagDoesNotMatch?: string } },
+  ): Promise<BoundObject | null>;
+  list(options: { readonly prefix: string; readonly cursor?: string; readonly startAfter?: string }): Promise<{
+    readonly objects: readonly BoundObject[];
+    readonly truncated: boolean;
+    readonly cursor?: string;
+  }>;
+  delete(key: string): Promise<void>;
+}
 
 /**
  * A store in an R2 bucket that a Worker is bound to.
@@ -10,7 +36,7 @@ import { checkKey, type ObjectStore } from "./object-store.ts";
  *
  * @param prefix put before every key; ends with a slash, or is empty
  */
-export function r2Store(bucket: R2Bucket, prefix = ""): ObjectStore {
+export function r2Store(bucket: BoundBucket, prefix = ""): ObjectStore {
   const at = (key: string) => prefix + checkKey(key);
   return {
     async get(key, condition = {}) {

@@ -36,14 +36,8 @@ import { compileTelemetry } from "../compile-telemetry.ts";
 import { analysisOf } from "../config/analysis-report.ts";
 import { devStorePrefix, holdsSomething, isFolder, namedStore, openToWrite, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
-import {
-  bootstrapFor,
-  bootstrapText,
-  certificatesOption,
-  pollDelayOption,
-  proxiesOf,
-  sampleFolder,
-} from "../proxy/bootstrap.ts";
+import { bootstrapFor, bootstrapText, certificatesOption, pollDelayOption, proxiesOf } from "../proxy/bootstrap.ts";
+import { sampleFolder } from "../sample-folder.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import type { Register, Terminal } from "../terminal.ts";
 import {
@@ -115,7 +109,12 @@ export const registerDev: Register = (program, terminal) => {
       "\nExamples:\n  portolan dev\n  portolan dev my-mesh/ --port 9000\n  portolan dev my-mesh/ --once --json\n  portolan dev --grpc-port 18000\n  portolan dev --kube prod\n  portolan dev my-mesh/ --kube east --kube west\n  portolan dev my-mesh/ --consul http://127.0.0.1:8500\n  portolan dev my-mesh/ --mcp xds://nacos.internal:18848",
     )
     .action(async (dir: string | undefined, options: Options) => {
-      await dev(dir ?? (namesOrigins(options) ? undefined : sampleFolder), options, terminal);
+      const isSample = dir === undefined && !namesOrigins(options);
+      const folder = isSample ? sampleFolder() : dir;
+      if (isSample && options.json !== true && folder?.includes("node_modules")) {
+        terminal.err(`${folder} came with portolan; to change it: cp -r ${folder} my-mesh && portolan dev my-mesh`);
+      }
+      await dev(folder, options, terminal);
     });
 };
 
@@ -377,7 +376,7 @@ function publisherOf(
     const files = folder === undefined ? undefined : await readFolder(folder);
     if (files?.length === 0) {
       throw new PortolanError(
-        `${folder} holds no .yaml, .yml or .json file; give a folder that does, or try \`npm start\` alone`,
+        `${folder} holds no .yaml, .yml or .json file; give a folder that does, or try \`portolan dev\` alone`,
       );
     }
     if (files !== undefined) await write(files, { halfSaves: true, allowEmpty });

@@ -18,14 +18,12 @@ import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
 import { kubeOption } from "../kube/kube-connection.ts";
 import { clusterContent } from "../kube/kube-read.ts";
 import { wholeNumber } from "../numbers.ts";
+import { sampleFolder } from "../sample-folder.ts";
 import { serverAt, serverUrl, systemRoots } from "../server-url.ts";
 import { printDiagnostics, type Register, type Terminal } from "../terminal.ts";
 import { type BootstrapProxy, podInfoFolder, proxyInFile, proxyOfThisPod } from "./bootstrap-node.ts";
 import { grpcBootstrapText } from "./grpc-bootstrap.ts";
 import { proxyServices } from "./proxy-services.ts";
-
-/** Folder that `npm start` serves, and the commands beside it read, when none is named. */
-export const sampleFolder = "samples/bookshop";
 
 interface Options {
   readonly dir: string;
@@ -60,7 +58,7 @@ export const registerBootstrap: Register = (program, terminal) => {
     .description(
       "Prints the bootstrap of one proxy, `pod.namespace`, an Envoy or a gRPC program; without a name lists those of the folder.",
     )
-    .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder)
+    .option("--dir <folder>", "folder whose pods, and templates of pods, are looked through", sampleFolder())
     .addOption(kubeOption("a live cluster's pods instead of a folder's").conflicts("dir"))
     .option("--server <url>", "where the front answers", serverUrl, "http://127.0.0.1:8080")
     .option("--admin-port <port>", "port of Envoy's admin interface; 0 takes any", wholeNumber(0, 65_535), 15_000)

@@ -20,6 +20,6 @@ export function authenticationFor(
 }
 
 /** Whether only this machine can connect. */
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
