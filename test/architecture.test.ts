@@ -22,11 +22,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   secrets: ["storage"],
   front: ["snapshot", "storage", "limits", "secrets"],
   agent: ["snapshot", "storage"],
+  console: ["front"],
 };
 
 /** Package → rooms that may import it. A package that is not listed may be imported by cli, functions and test only. */
 const homes: Readonly<Record<string, readonly string[]>> = {
   hono: ["front", "compile"],
+  preact: ["console"],
   "@hono/node-server": ["front"],
   jose: ["front"],
   "@aws-sdk/client-kms": ["secrets"],
@@ -67,7 +69,7 @@ const exceptions: Readonly<Record<string, string>> = {
 
 function filesUnder(folder: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name));
 }
 
@@ -99,7 +101,7 @@ function complaint({ file, specifier }: Import): string | undefined {
     return homes[name]?.includes(room) ? undefined : `${file}: ${name} has no home in ${room}`;
   }
   const target = relative(root, resolve(root, dirname(file), specifier));
-  if (!specifier.endsWith(".ts")) return `${file}: ${specifier} lacks its extension`;
+  if (!/\.tsx?$/.test(specifier)) return `${file}: ${specifier} lacks its extension`;
   if (target in exceptions) return undefined;
   if (target.startsWith("gen/")) return homes.gen?.includes(room) ? undefined : `${file}: ${room} may not use gen/`;
   const other = roomOf(target);

@@ -65,6 +65,8 @@ export interface FrontOptions {
 /** Everything that the front's handlers share: the store seen through caches. */
 export interface Front {
   readonly reader: SnapshotReader;
+  /** For people who look around: apart from `reader`, so that they push nothing out that nodes are about to be served. */
+  readonly browsing: SnapshotReader;
   readonly heads: Heads;
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
@@ -122,6 +124,9 @@ export interface Served {
 
 const maxRecentRoots = 8;
 
+/** Stored size of what is kept for people who look around. */
+const browsingBytes = 8 * 1024 * 1024;
+
 /** Whether a node has no class of its own. */
 const isWanting = (placement: Placement): boolean =>
   placement.kind === "unplaced" || (placement.kind === "placed" && placement.byDefault !== undefined);
@@ -164,6 +169,7 @@ export function createFront(options: FrontOptions): Front {
 
   return {
     reader,
+    browsing: createSnapshotReader(options.store, browsingBytes),
     heads,
     metrics,
     refusals,
