@@ -37,4 +37,4 @@ const front = createFront({
   onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
 });
 
-export const handler = streamedHandler(frontApp(front));
+export const handler = streamedHandler(frontApp(front, async () => (await import("../gen/console.ts")).consoleFiles));

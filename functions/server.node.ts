@@ -21,6 +21,7 @@ import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { openStore } from "../lib/storage/open-store.ts";
 
 const log = pino();
+const loadConsole = async () => (await import("../gen/console.ts")).consoleFiles;
 const {
   PORTOLAN_STORE = ".portolan/store",
   HOST = "127.0.0.1",
@@ -64,7 +65,7 @@ async function serve(): Promise<void> {
     ...wantedFrom(process.env.PORTOLAN_COMPILE_URL),
     onError: (cause) => log.error(cause),
   });
-  const app = frontApp(front);
+  const app = frontApp(front, loadConsole);
   mountConnect(app, front);
   const servers: RunningServer[] = [];
   const listen = async (name: string, text: string, start: (port: number) => Promise<RunningServer>) => {

@@ -23,11 +23,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   front: ["snapshot", "storage", "limits", "secrets"],
   agent: ["snapshot", "storage"],
   library: ["config", "compile", "front", "snapshot", "storage"],
+  console: ["front"],
 };
 
 /** Package → rooms that may import it. A package that is not listed may be imported by cli, functions and test only. */
 const homes: Readonly<Record<string, readonly string[]>> = {
   hono: ["front", "compile"],
+  preact: ["console"],
   "@hono/node-server": ["front"],
   jose: ["front"],
   "@aws-sdk/client-kms": ["secrets"],
@@ -68,7 +70,7 @@ const exceptions: Readonly<Record<string, string>> = {
 
 function filesUnder(folder: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name));
 }
 
@@ -101,7 +103,7 @@ function complaint({ file, specifier }: Import): string | undefined {
   }
   const target = relative(root, resolve(root, dirname(file), specifier));
   if (target in exceptions) return undefined;
-  if (!specifier.endsWith(".ts")) return `${file}: ${specifier} lacks its extension`;
+  if (!/\.tsx?$/.test(specifier)) return `${file}: ${specifier} lacks its extension`;
   if (target.startsWith("gen/")) return homes.gen?.includes(room) ? undefined : `${file}: ${room} may not use gen/`;
   const other = roomOf(target);
   if (other === undefined) return `${file}: ${target} is in no room`;

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { Hono } from "hono/tiny";
 import { unreachable } from "../config/diagnostic.ts";
 import { readBody } from "../limits/read-body.ts";
+import { apiApp } from "./api/api-app.ts";
 import { callerOf, guard } from "./auth/guard.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
@@ -19,11 +20,17 @@ import {
 import { noRoomForAnswer } from "./polls/outcome.ts";
 import { bodyResponse, changedHeaders, problem, sentOnce } from "./polls/responses.ts";
 import { createProof } from "./proof.ts";
+import { consoleFilesApp, type LoadConsole } from "./shell/console-files.ts";
 
-/** The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer. */
-export function frontApp(front: Front): Hono {
+/**
+ * The HTTP front, from the store alone. Errors never have status 200, so no Envoy takes one for an empty answer.
+ *
+ * @param loadConsole the files of the console; absent where others serve them, as at the edge
+ */
+export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
   const app = new Hono();
   app.use(guard(front.authentication));
+  if (loadConsole !== undefined) app.route("/", consoleFilesApp(loadConsole));
 
   async function responseTo(c: Context, call: DiscoveryCall): Promise<Response> {
     const answer = await answerCall(front, call, {
@@ -93,6 +100,8 @@ export function frontApp(front: Front): Hono {
     const report = await front.nodes.report?.({ part: c.req.query("node") ?? "", limit });
     return report === undefined ? problem(404, "no status of nodes is kept here") : c.json(report);
   });
+
+  app.route("/", apiApp(front));
 
   const legacy = legacyRoutes(front);
   for (const path of ["/v1/*", "/cache_stats", "/cache_stats/", "/cache_stats_delete", "/cache_stats_delete/"]) {

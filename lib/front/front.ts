@@ -67,6 +67,8 @@ export interface FrontOptions {
 /** Everything that the front's handlers share: the store seen through caches. */
 export interface Front {
   readonly reader: SnapshotReader;
+  /** For people who look around: apart from `reader`, so that they push nothing out that nodes are about to be served. */
+  readonly browsing: SnapshotReader;
   readonly heads: Heads;
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
@@ -135,6 +137,9 @@ interface Alike {
   readonly served: Served;
 }
 
+/** Stored size of what is kept for people who look around. */
+const browsingBytes = 8 * 1024 * 1024;
+
 /** Whether a node has no class of its own. */
 const isWanting = (placement: Placement): boolean =>
   placement.kind === "unplaced" || (placement.kind === "placed" && placement.byDefault !== undefined);
@@ -178,6 +183,7 @@ export function createFront(options: FrontOptions): Front {
 
   return {
     reader,
+    browsing: createSnapshotReader(options.store, browsingBytes),
     heads,
     metrics,
     refusals,

@@ -86,6 +86,10 @@ export const limits = {
   statusBytes: 32 * MiB,
   /** Nodes in one answer of `/status/nodes`. */
   statusNodes: 10_000,
+  /** An answer of the API that the console reads. */
+  apiBytes: 2 * MiB,
+  /** Requests to it that are answered at a time. */
+  apiCalls: 8,
   /** Lists of extensions that are known again. Those of an Envoy take 120 to 160 KB. */
   extensionBytes: 2 * MiB,
   /** URLs that `/cache_stats` counts. */

@@ -111,6 +111,7 @@ export function devReport(terminal: Terminal, { what, folder, contexts, store, j
         return emit({
           event: "serving",
           url,
+          console: `${url}/`,
           ...(grpcUrl === undefined ? {} : { grpcUrl }),
           store,
           authentication,
@@ -119,6 +120,7 @@ export function devReport(terminal: Terminal, { what, folder, contexts, store, j
       terminal.err(`${label("serving")}${colours.bold(url)}, watching ${what}`);
       if (grpcUrl !== undefined) terminal.err(`${" ".repeat(10)}${colours.bold(grpcUrl)}, streams over gRPC (ADS)`);
       terminal.err(`${" ".repeat(10)}authentication ${authentication}`);
+      terminal.err(`${label("console")}${colours.bold(`${url}/`)} in a browser`);
       if (example === undefined) {
         terminal.err(
           "no pod here has a proxy, so no class is compiled for one. A pod is seen to have one if it has an address",

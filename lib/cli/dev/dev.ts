@@ -65,6 +65,8 @@ interface Options extends DevOriginOptions {
   readonly json?: boolean;
 }
 
+const loadConsole = async () => (await import("../../../gen/console.ts")).consoleFiles;
+
 /** Its front holds polls, so a delay costs no requests, and a short one brings a change sooner. */
 const heldPollDelayMs = 100;
 
@@ -253,7 +255,7 @@ async function openRound(
     const { port, grpcPort, host } = options;
     const remedy = "set PORT or --port to another";
     const server = await listening(
-      serveHttp(frontApp(front), port, host, front.limits, nodeCalls(front)),
+      serveHttp(frontApp(front, loadConsole), port, host, front.limits, nodeCalls(front)),
       `${host}:${port}`,
       remedy,
     );

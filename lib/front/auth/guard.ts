@@ -51,9 +51,13 @@ export function refusalOf(found: Identified, scope: Scope): Response | undefined
  * so that a way around is one to less.
  */
 function scopeOf(path: string): Scope | undefined {
-  if (path === "/healthz") return undefined;
+  if (path === "/healthz" || isShell(path)) return undefined;
   if (/^\/(?:v3\/|envoy\.service\.[A-Za-z.0-9]+\/|portolan\.v1\.SnapshotService\/)/.test(path)) return "node";
   // Lists of everything, and statistics, are for operators; what one node asks is not.
   if (/^\/v1\/(?:clusters|listeners|routes|az)\//.test(path)) return "v1";
   return "operator";
 }
+
+/** The console's own files and the description of the API: the same for every mesh. What the console shows it asks `/api/` for. */
+const isShell = (path: string): boolean =>
+  path === "/" || path === "/api/openapi.json" || /^\/console\/[\w.-]+$/.test(path);

@@ -1,4 +1,5 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
+import { isPodName } from "../classifier.ts";
 import type { CompiledWorld } from "../compiled.ts";
 
 /** Proxies that had one class before and have another one now, of which one is only there before, or only now. */
@@ -58,12 +59,9 @@ type Way = (
   other: CompiledWorld,
 ) => ReadonlyMap<string, { readonly id: string; readonly who: string }>;
 
-/** Names of pods have a letter, and neither what addresses nor what accounts have. */
-const isName = (key: string): boolean => /^[^:/]*[A-Za-z][^:/]*$/.test(key);
-
 const byName: Way = ({ nodes, classifier }) =>
   new Map([
-    ...nodes.flatMap(({ keys, classId: id }) => keys.filter(isName).map((who) => [who, { id, who }] as const)),
+    ...nodes.flatMap(({ keys, classId: id }) => keys.filter(isPodName).map((who) => [who, { id, who }] as const)),
     ...Object.entries(classifier.defaults).map(([key, id]) => [key, { id, who: everyOne(key) }] as const),
   ]);
 

@@ -1,0 +1,32 @@
+import type { ComponentType } from "preact";
+import type { PageProps } from "./page-props.ts";
+import { ClassPage } from "./pages/class.tsx";
+import { ClassesPage } from "./pages/classes.tsx";
+import { DiagnosticsPage } from "./pages/diagnostics.tsx";
+import { HistoryPage } from "./pages/history.tsx";
+import { OverviewPage } from "./pages/overview.tsx";
+import { ResourcePage } from "./pages/resource.tsx";
+import { ResourcesPage } from "./pages/resources.tsx";
+import type { Place } from "./place.ts";
+
+export interface Page {
+  /** First part of its place; "" for the overview. */
+  readonly name: string;
+  readonly title: string;
+  /** After `g`. */
+  readonly key?: string;
+  readonly show: ComponentType<PageProps>;
+}
+
+/** In the order of the menu; those without a key are reached from others. */
+export const pages: readonly Page[] = [
+  { name: "", title: "Overview", key: "o", show: OverviewPage },
+  { name: "history", title: "History", key: "h", show: HistoryPage },
+  { name: "diagnostics", title: "Diagnostics", key: "d", show: DiagnosticsPage },
+  { name: "classes", title: "Classes", key: "c", show: ClassesPage },
+  { name: "class", title: "Class", show: ClassPage },
+  { name: "resources", title: "Resources", key: "r", show: ResourcesPage },
+  { name: "resource", title: "Resource", show: ResourcePage },
+];
+
+export const pageOf = ({ path }: Place): Page | undefined => pages.find(({ name }) => name === (path[0] ?? ""));

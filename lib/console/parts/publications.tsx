@@ -1,0 +1,33 @@
+import type { PublicationEntry } from "../../front/api/schema/answers.ts";
+import { Table } from "./table.tsx";
+import { Badge, number, Time, type Tone, Version } from "./texts.tsx";
+
+const tones: Readonly<Record<string, Tone>> = { rollback: "warn", abort: "bad", canary: "note", promote: "good" };
+
+/** What was published, by whom and why. */
+export function PublicationTable({ entries }: { readonly entries: readonly PublicationEntry[] }) {
+  return (
+    <Table
+      caption="Publications"
+      rows={entries}
+      keyOf={({ hash }) => hash}
+      none="Nothing was published yet."
+      columns={[
+        { title: "Generation", isNumber: true, cell: ({ generation }) => number(generation) },
+        { title: "When", cell: ({ at }) => <Time at={at} /> },
+        {
+          title: "What",
+          cell: ({ reason, held }) => (
+            <>
+              <Badge tone={tones[reason] ?? "plain"}>{reason}</Badge>
+              {held === true ? <Badge tone="warn">held</Badge> : null}
+            </>
+          ),
+        },
+        { title: "Version", cell: ({ root, canary }) => <Version root={canary?.root ?? root} /> },
+        { title: "Who", cell: ({ by }) => by ?? "" },
+        { title: "Why", cell: ({ why }) => why ?? "" },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,79 @@
+import type { Context } from "hono";
+import { Hono } from "hono/tiny";
+import { callerOf } from "../auth/guard.ts";
+import type { Front } from "../front.ts";
+import { noRoomForAnswer } from "../polls/outcome.ts";
+import { problem, sentOnce } from "../polls/responses.ts";
+import type { Answered, Asked } from "./asked.ts";
+import { createMembersOfRoots } from "./class-members.ts";
+import { answerClass, answerClasses } from "./classes.ts";
+import { answerDiagnostics, createDiagnosticLists } from "./diagnostics.ts";
+import { answerHistory } from "./history.ts";
+import { answerOverview } from "./overview.ts";
+import { type ApiName, apiPaths } from "./paths.ts";
+import { answerResource, answerResources } from "./resources.ts";
+import type { ApiAnswers } from "./schema/described.ts";
+
+type Handlers = { readonly [Name in ApiName]: (asked: Asked) => Promise<Answered<ApiAnswers[Name]>> };
+
+/** What the API remembers of versions, in bytes, besides the blobs that its reader keeps. */
+const rememberedBytes = 16 * 1024 * 1024;
+
+/** The API that the console reads, and whoever else: `/api/…`. Everything in it is for operators. */
+export function apiApp(front: Front): Hono {
+  const browser = { heads: front.heads, reader: front.browsing };
+  const lists = createDiagnosticLists(browser.reader, rememberedBytes / 2);
+  const members = createMembersOfRoots(browser.reader, rememberedBytes / 2);
+  const moves = { isHere: false, reason: "this front only reads: the command line moves HEAD" };
+  const handlers: Handlers = {
+    overview: () => answerOverview(browser, lists, moves),
+    history: (asked) => answerHistory(browser, asked),
+    diagnostics: (asked) => answerDiagnostics(browser, lists, asked),
+    classes: (asked) => answerClasses(browser, members, asked),
+    oneClass: (asked) => answerClass(browser, members, asked),
+    resources: (asked) => answerResources(browser, asked),
+    resource: (asked) => answerResource(browser, asked),
+  };
+  const app = new Hono();
+  let underWay = 0;
+  const answer = async (c: Context, handler: Handlers[ApiName]) => {
+    if (underWay >= front.limits.apiCalls) return problem(503, "too many look around at this moment");
+    underWay += 1;
+    try {
+      return toResponse(front, await handler(askedOf(c)));
+    } finally {
+      underWay -= 1;
+    }
+  };
+  for (const name of namesOf(handlers)) {
+    const { method, path } = apiPaths[name];
+    app.on(method.toUpperCase(), path, (c) => answer(c, handlers[name]));
+  }
+  return app;
+}
+
+function namesOf(handlers: Handlers): readonly ApiName[] {
+  const isName = (name: string): name is ApiName => name in handlers;
+  return Object.keys(apiPaths).filter(isName);
+}
+
+function askedOf(c: Context): Asked {
+  return { caller: callerOf(c), value: (name) => c.req.param(name) ?? c.req.query(name) };
+}
+
+/** Nobody on the way keeps an answer, and no page of another origin gets one. */
+const headers = {
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+function toResponse({ limits, answers }: Front, answered: Answered<object>): Response {
+  if (answered.kind === "refused") return problem(answered.status, answered.reason, { "cache-control": "no-store" });
+  const bytes = new TextEncoder().encode(`${JSON.stringify(answered.value)}\n`);
+  if (bytes.length > limits.apiBytes) return problem(400, "the answer is too long: ask for less, with limit");
+  const leave = answers.tryEnter(bytes.length);
+  if (leave === undefined) return problem(503, noRoomForAnswer);
+  return sentOnce(bytes, { status: 200, headers }, leave);
+}

@@ -1,0 +1,40 @@
+import { rootNamedIn } from "../../snapshot/head/root-named.ts";
+import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { shown } from "../excess.ts";
+import type { Heads } from "../heads/heads.ts";
+import { type Answered, type Asked, refused } from "./asked.ts";
+
+/** What the API reads from. */
+export interface Browser {
+  readonly heads: Heads;
+  /** Apart from the front's own, so that whoever looks around pushes nothing out that nodes are about to be served. */
+  readonly reader: SnapshotReader;
+}
+
+export const nothingPublished = refused(503, "nothing was published yet");
+
+/** How far back a version may be named by its generation, or by its first digits. */
+const maxEntries = 1_000;
+
+/**
+ * The version that a request names.
+ *
+ * @param parameter of the query; `SERVED` where it says none
+ */
+export async function browsed(
+  { heads, reader }: Browser,
+  { value }: Asked,
+  parameter = "root",
+): Promise<Answered<LoadedRoot>> {
+  const head = await heads.current();
+  if (head === undefined) return nothingPublished;
+  const name = value(parameter) || "SERVED";
+  const named = await rootNamedIn(reader, head, heads.timeMs(), name, maxEntries);
+  if (named.kind === "absent") return refused(404, shown(named.reason));
+  if ((await reader.textIfWhole(named.root)) === undefined)
+    return refused(
+      404,
+      `the store has no version ${named.root.slice(0, 12)} any more; \`portolan history\` lists what it has`,
+    );
+  return { kind: "found", value: await reader.root(named.root) };
+}

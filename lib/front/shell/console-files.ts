@@ -1,0 +1,34 @@
+import { Hono } from "hono/tiny";
+import { problem } from "../polls/responses.ts";
+import { shellHeaders } from "./shell-headers.ts";
+
+/** A file of the console, as its build has made it: it holds nothing of any mesh. */
+export interface ConsoleFile {
+  /** `/`, `/console/app-1f0c2a9b.js`. */
+  readonly path: string;
+  readonly type: string;
+  /** Its path names its content. */
+  readonly isFixed: boolean;
+  readonly text: string;
+}
+
+/** Loads the console's files, when somebody first asks for one. */
+export type LoadConsole = () => Promise<readonly ConsoleFile[]>;
+
+/** The console's own files, for anybody: what they show they ask the API for. */
+export function consoleFilesApp(load: LoadConsole): Hono {
+  const app = new Hono();
+  for (const path of ["/", "/console/:file", "/api/openapi.json"]) {
+    app.get(path, async (c) => {
+      const file = (await load()).find((one) => one.path === c.req.path);
+      if (file === undefined) return problem(404, "the console has no such file: load its page anew");
+      const headers = {
+        ...shellHeaders,
+        "content-type": file.type,
+        "cache-control": file.isFixed ? "public, max-age=31536000, immutable" : "no-cache",
+      };
+      return new Response(file.text, { headers });
+    });
+  }
+  return app;
+}

@@ -1,0 +1,24 @@
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+
+const places = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+/** The browser that the console is tried in: `CHROMIUM`, or one of the system's; undefined where there is none. */
+export const browserPath = [process.env.CHROMIUM, ...places].find((path) => path !== undefined && existsSync(path));
+
+/** As root, as in most containers, Chromium does not run in its sandbox. */
+export const startBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    ...(browserPath === undefined ? {} : { executablePath: browserPath }),
+    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+  });
+
+if (browserPath === undefined)
+  console.error(
+    "\n  SKIPPED: the console is not tried in a browser, because no Chromium is here.\n  apt-get install chromium, or set CHROMIUM to one, and run this again.\n",
+  );

@@ -1,0 +1,61 @@
+import { consoleFiles } from "../../gen/console.ts";
+import { createFileCompiler } from "../../lib/compile/compile-files.ts";
+import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { readFolder } from "../../lib/config/folder/folder.ts";
+import { frontApp } from "../../lib/front/app.ts";
+import { createFront, type Front, type FrontOptions } from "../../lib/front/front.ts";
+import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
+import { limits } from "../../lib/limits/limits.ts";
+import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
+import { createPublisher, type Publisher } from "../../lib/snapshot/publish.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
+
+export interface Shop {
+  readonly url: string;
+  readonly store: ObjectStore;
+  readonly front: Front;
+  readonly publisher: Publisher;
+  publish(world: CompiledWorld): Promise<void>;
+  /** The sample, with its texts changed. */
+  compile(edit?: (text: string) => string): Promise<CompiledWorld>;
+  close(): Promise<void>;
+}
+
+/** A front with the console, of a mesh that was published twice: `samples/bookshop`, then with another share for reviews. */
+export async function startShop(options: Partial<FrontOptions> = {}): Promise<Shop> {
+  const store = options.store ?? memoryStore();
+  const front = createFront({ headTtlMs: 0, ...options, store });
+  const server: RunningServer = await serveHttp(
+    frontApp(front, async () => consoleFiles),
+    0,
+    "127.0.0.1",
+    limits,
+  );
+  const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
+  const compiler = createFileCompiler(defaultWorldOptions);
+  const files = await readFolder(new URL("../../samples/bookshop", import.meta.url).pathname);
+  const shop: Shop = {
+    url: server.url,
+    store,
+    front,
+    publisher,
+    async publish(world) {
+      await publisher.publish(world, await publisher.head());
+    },
+    compile: async (edit = (text) => text) =>
+      compiler(
+        files.map(({ file, text }) => ({ file, text: edit(text) })),
+        [],
+      ).value,
+    async close() {
+      front.close();
+      await server.close();
+    },
+  };
+  await shop.publish(await shop.compile());
+  await shop.publish(
+    await shop.compile((text) => text.replace("weight: 90", "weight: 70").replace("weight: 10", "weight: 30")),
+  );
+  return shop;
+}
