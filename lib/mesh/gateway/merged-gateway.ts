@@ -116,7 +116,7 @@ export function mergeGateways(
   };
   for (const gateway of gateways) {
     const source = { gateway, key: keyOf(gateway), gatewayName: `${gateway.meta.namespace}/${gateway.meta.name}` };
-    for (const [at, server] of serversOf(memo, { gateway }).entries()) {
+    for (const [at, server] of serversOf(memo, gateway).entries()) {
       for (const port of workloadPorts(server.port.number, gateway, translations)) {
         addServer(merge, source, server, at, port);
       }
@@ -136,8 +136,14 @@ export function mergeGateways(
   };
 }
 
-/** The servers of a gateway, with their hosts as the whole mesh calls them. */
-const serversOf = step(
+/** The servers of a gateway, with their hosts as the whole mesh calls them: the same objects as long as the Gateway is. */
+function serversOf(memo: Memo, gateway: Config<Gateway>): readonly Server[] {
+  const { spec, meta } = gateway;
+  const isWritten = spec.servers.every(({ hosts }) => sanitisedHosts(hosts, meta.namespace) === hosts);
+  return isWritten ? spec.servers : sanitisedServers(memo, { gateway });
+}
+
+const sanitisedServers = step(
   "servers of a gateway",
   { gateway: "identity" },
   ({ gateway: { spec, meta } }: { readonly gateway: Config<Gateway> }): readonly Server[] =>

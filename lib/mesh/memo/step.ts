@@ -32,27 +32,33 @@ export function step<I extends object, T>(
   const inputsOf = inputReader(name, kinds);
   return (memo, inputs) => {
     if (memo.known === undefined) return make(inputsOf.only(inputs), memo);
-    const node = inputsOf.follow(memo.known, inputs);
-    const key = inputsOf.keyOf(inputs);
+    const { node, key, isWhole } = inputsOf.find(memo.known, inputs);
     const known = knownAt<T>(node, key);
     if (known !== unknownYet) {
       memo.known.hits += 1;
       return known;
     }
     memo.known.misses += 1;
-    return keepAt(node, key, make(inputsOf.only(inputs), memo));
+    return keepAt(node, key, make(isWhole ? inputs : inputsOf.only(inputs), memo));
   };
 }
 
 /** Stands for an element that is not there. */
 const absent: object = Object.freeze({});
 
-/** How the inputs of one step are found among what is remembered. */
-export interface InputReader<I extends object> {
+/** Where the inputs of one step lead to among what is remembered. */
+export interface Found {
   /** The node behind the inputs that count by identity, their own or that of their elements. */
-  follow(known: Known, inputs: I): KnownNode;
+  readonly node: KnownNode;
   /** The inputs that count by value, and which of the others are not there. */
-  keyOf(inputs: I): string;
+  readonly key: string;
+  /** Whether the caller's object holds every input and nothing else. */
+  readonly isWhole: boolean;
+}
+
+/** How the inputs of one step are read. */
+export interface InputReader<I extends object> {
+  find(known: Known, inputs: I): Found;
   /** The inputs without anything else that the caller's object holds. */
   only(inputs: I): I;
 }
@@ -70,27 +76,30 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
   const measured = lists.length > 1 ? lists : [];
   const isOnlyValue = values.length === 1 && measured.length === 0;
   return {
-    follow: (known, inputs) => {
+    // Each input is looked up once: steps of all shapes come by here, and the lookups are what it costs.
+    find: (known, inputs) => {
       let node = rootOf(known, name);
+      let key = "";
+      let present = fields.length;
       for (let at = 0; at < held.length; at++) {
         const input = inputs[held[at] as keyof I];
-        // What is not there leads nowhere, and is named by the key.
-        if (input === undefined) continue;
-        if (isList[at] === true) for (const element of elementsOf(input)) node = follow(node, objectOf(element));
+        if (input === undefined) {
+          // What is not there leads nowhere, and is named by the key.
+          key += `${at}-`;
+          present -= 1;
+        } else if (isList[at] === true) for (const element of elementsOf(input)) node = follow(node, objectOf(element));
         else node = follow(node, objectOf(input));
       }
-      return node;
-    },
-    keyOf: (inputs) => {
-      let key = "";
-      for (let at = 0; at < held.length; at++) if (inputs[held[at] as keyof I] === undefined) key += `${at}-`;
-      if (isOnlyValue) return key + lastText(inputs[values[0] as keyof I]);
-      for (const field of values) key += `\u0000${plainText(inputs[field])}`;
+      for (let at = 0; at < values.length; at++) {
+        const value = inputs[values[at] as keyof I];
+        if (value === undefined) present -= 1;
+        key += isOnlyValue ? lastText(value) : `\u0000${plainText(value)}`;
+      }
       for (const field of measured) key += `\u0000${elementsOf(inputs[field]).length}`;
-      return key;
+      return { node, key, isWhole: present === fields.length && countFields(inputs) === present };
     },
     only: (inputs) => {
-      for (const field in inputs) if (isInput[field] === undefined) return ownOf(inputs, kinds);
+      for (const field in inputs) if (isInput[field] === undefined) return ownOf(inputs, fields);
       return inputs;
     },
   };
@@ -99,10 +108,18 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
 /** As `plainText`, for a value that nothing follows: a text needs no length then. */
 const lastText = (value: unknown): string => (typeof value === "string" ? `"${value}` : plainText(value));
 
-function ownOf<I extends object>(inputs: I, kinds: InputKinds<I>): I {
-  const own = { ...inputs };
-  for (const field in own) if (!Object.hasOwn(kinds, field)) delete own[field];
-  return own;
+function countFields(object: object): number {
+  let count = 0;
+  for (const _ in object) count += 1;
+  return count;
+}
+
+/** Put together anew, and not taken away from: an object that a field was deleted from is slow to read for good. */
+function ownOf<I extends object>(inputs: I, fields: readonly (keyof I)[]): I {
+  const own: Partial<I> = {};
+  for (const field of fields) if (field in inputs) own[field] = inputs[field];
+  // Every field that the inputs have.
+  return own as I;
 }
 
 /** What is no object cannot count by identity. */

@@ -1,5 +1,5 @@
 import { type Memo, valueAt } from "./memo.ts";
-import { type InputKinds, inputReader } from "./step.ts";
+import { type Found, type InputKinds, inputReader } from "./step.ts";
 
 /**
  * As `step`, for work that reads a little of something large: beside its inputs it is handed a source, and whatever it reads
@@ -19,10 +19,7 @@ export function tracedStep<I extends object, S extends object, T>(
 ): TracedStep<I, S, T> {
   const inputsOf = inputReader(name, kinds);
   return (memo, inputs, source) => {
-    const trace =
-      memo.known === undefined
-        ? createTrace<T>()
-        : valueAt(inputsOf.follow(memo.known, inputs), inputsOf.keyOf(inputs), createTrace<T>);
+    const trace = memo.known === undefined ? createTrace<T>() : traceAt<T>(inputsOf.find(memo.known, inputs));
     const found = findResult(trace, source);
     if (memo.known !== undefined) memo.known[found === undefined ? "misses" : "hits"] += 1;
     if (found !== undefined) return found;
@@ -30,6 +27,8 @@ export function tracedStep<I extends object, S extends object, T>(
     return recorder.end(make(inputsOf.only(inputs), recorder.watched(), memo));
   };
 }
+
+const traceAt = <T>({ node, key }: Found): Trace<T> => valueAt(node, key, createTrace<T>);
 
 export type TracedStep<I extends object, S extends object, T> = (memo: Memo, inputs: I, source: S) => Traced<T>;
 

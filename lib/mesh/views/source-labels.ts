@@ -7,6 +7,9 @@ import { step } from "../memo/step.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import type { GatewaySelection } from "./gateway-view.ts";
 
+/** Lists that are read again for each class rather than remembered. */
+const fewServices = 4;
+
 /** The proxy's labels that some match of a virtual service in scope asks for. */
 export function sourceLabelsOf(
   scope: SidecarScope,
@@ -18,7 +21,14 @@ export function sourceLabelsOf(
     ...scope.egressListeners.map((listener) => listener.virtualServices),
     ...(gateway?.bound ?? []),
   ]);
-  const keys = new Set([...lists].flatMap((virtualServices) => sourceLabelKeys(memo, { virtualServices })));
+  const keys = new Set(
+    [...lists].flatMap((virtualServices) => {
+      // Each of a thousand Gateways has a list of its own, mostly of one: to remember those costs more than to read them.
+      return virtualServices.length <= fewServices
+        ? keysOf(virtualServices)
+        : sourceLabelKeys(memo, { virtualServices });
+    }),
+  );
   return oneValue(
     memo,
     Object.fromEntries(
