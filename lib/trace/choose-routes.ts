@@ -64,7 +64,7 @@ function fractionOf({ match }: RouteJson): number {
   return (value.numerator ?? 0) / (denominators[String(value.denominator ?? "HUNDRED")] ?? 100);
 }
 
-export const routeText = ({ name = "" }: RouteJson, index: number): string =>
+const routeText = ({ name = "" }: RouteJson, index: number): string =>
   name === "" ? `route ${index}` : `${name} (route ${index})`;
 
 /** What a route asks for, in words. */

@@ -26,9 +26,12 @@ export function readPath(path: string, settings: HttpConnectionManagerJson): Rea
       return /[A-Za-z0-9._~-]/.test(plain) ? plain : escaped;
     });
   }
-  if (mergeSlashes === true) read = read.replaceAll(/\/{2,}/g, "/");
+  if (mergeSlashes === true) read = merged(read);
   return { kind: isRedirected ? "redirect" : "path", path: read + query };
 }
+
+/** One slash for several; but Envoy makes two of a path that is nothing else. */
+const merged = (path: string): string => (/^\/{2,}$/.test(path) ? "//" : path.replaceAll(/\/{2,}/g, "/"));
 
 /** Before the query, and the query with its question mark. */
 function splitQuery(path: string): readonly [string, string] {

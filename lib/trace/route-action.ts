@@ -100,8 +100,8 @@ export function locationOf(redirect: RedirectActionJson, { match = {} }: RouteJs
   const before = request.headers.get(":scheme") ?? "http";
   const scheme = schemeRedirect || (httpsRedirect === true ? "https" : before);
   const authority = request.headers.get(":authority") ?? "";
-  const port = hostRedirect === "" ? keptPort(authority, before, scheme) : portIn(hostRedirect);
-  const host = withoutPort(hostRedirect || authority) + (portRedirect === 0 ? port : `:${portRedirect}`);
+  const kept = hostRedirect || withoutPort(authority) + (portRedirect === 0 ? keptPort(authority, before, scheme) : "");
+  const host = kept + (portRedirect === 0 ? "" : `:${portRedirect}`);
   const query = request.path.slice(barePath(request.path).length);
   const own = prefixRewrite === "" ? request.path : withPrefix(match, request.path, prefixRewrite);
   const path = pathRedirect === "" ? own : pathRedirect + (pathRedirect.includes("?") ? "" : query);

@@ -111,7 +111,7 @@ export function randomRequests(
         ? "other"
         : (exact ?? prefix ?? suffix ?? contains ?? safeRegex?.regex?.replace(/[\\^$]|\.\*/g, "") ?? "7");
       if (name === ":method") method = methods.find((one) => one === value.toUpperCase()) ?? "PUT";
-      else if (name === ":authority") authority = value.replaceAll(/[^a-z.]/g, "");
+      else if (name === ":authority") authority = value.replaceAll(/[^a-z.]/g, "") || "a.test";
       else if (!name.startsWith(":") && /^[\x20-\x7e]*$/.test(value)) headers.set(name.toLowerCase(), value);
     }
     const base =

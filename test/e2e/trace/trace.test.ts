@@ -23,12 +23,12 @@ const readRegex = (pattern: string) => {
 };
 
 /** Worlds whose proxies have what routes, chains and clusters can be told apart by. */
-const worlds = (
-  process.env.WORLDS ??
-  "vs-weighted-subsets vs-header-matches vs-query-params vs-uri-matches vs-rewrite vs-redirect gw-https-simple tcp-and-http-same-port combo-bookshop-canary"
-).split(" ");
-const seeds = (process.env.SEEDS ?? "1 2 3 4 5 6").split(" ").map(Number);
-const requestsEach = Number(process.env.REQUESTS ?? 150);
+const worlds =
+  "vs-weighted-subsets vs-header-matches vs-query-params vs-uri-matches vs-rewrite vs-redirect gw-https-simple tcp-and-http-same-port combo-bookshop-canary".split(
+    " ",
+  );
+const seeds = Array.from({ length: Number(process.env.SEEDS ?? 8) }, (_, at) => at + 1);
+const requestsEach = 200;
 
 describe("a trace, beside a real Envoy", () => {
   let server: Awaited<ReturnType<typeof startEverywhere>>;
