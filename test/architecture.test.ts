@@ -20,7 +20,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   storage: [],
   limits: [],
   secrets: ["storage"],
-  front: ["snapshot", "storage", "limits", "secrets"],
+  trace: ["snapshot"],
+  front: ["snapshot", "storage", "limits", "secrets", "trace"],
   agent: ["snapshot", "storage"],
   library: ["config", "compile", "front", "snapshot", "storage"],
   console: ["front"],
@@ -39,7 +40,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   "js-yaml": ["config"],
   chokidar: ["config"],
   re2js: ["config"],
-  "ipaddr.js": ["config", "registry", "xds"],
+  "ipaddr.js": ["config", "registry", "xds", "trace"],
   "@bufbuild/protobuf": ["xds", "snapshot", "front", "mcp"],
   "@connectrpc/connect": ["front", "mcp"],
   "@connectrpc/connect-node": ["front", "mcp"],
@@ -48,7 +49,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   "@opentelemetry/exporter-trace-otlp-http": ["compile"],
   "@opentelemetry/resources": ["compile"],
   "@opentelemetry/sdk-trace": ["compile"],
-  gen: ["xds", "snapshot", "front", "agent", "mcp"],
+  gen: ["xds", "snapshot", "front", "agent", "mcp", "trace"],
 };
 
 /** Imports that cross the table on purpose, each with its reason. */

@@ -8,6 +8,7 @@ import { registerValidate } from "./config/config-validate.ts";
 import { registerApply, registerCreate, registerReplace } from "./config/config-write.ts";
 import { registerDev } from "./dev/dev.ts";
 import { registerHistory } from "./history.ts";
+import { registerTrace } from "./inspect/trace.ts";
 import { registerAgent } from "./proxy/agent.ts";
 import { registerBootstrap } from "./proxy/bootstrap.ts";
 import { registerBootstrapV1 } from "./proxy/bootstrap-v1.ts";
@@ -37,6 +38,7 @@ const commands: readonly Register[] = [
   registerDelete,
   registerHistory,
   registerSnapshots,
+  registerTrace,
   registerToken,
   registerKeys,
   registerSecret,

@@ -74,20 +74,49 @@ export async function resourcesNamed(
   const known: string[] = [];
   for (const type of resourceTypes) {
     if (only !== undefined && only !== type) continue;
-    for (const segment of await segmentsOf(reader, loaded, answer, type)) {
-      const { bytes, spans } = await reader.segment(segment);
-      for (const span of spans.values()) {
-        known.push(only === undefined ? span.name : `${type}/${span.name}`);
-        if (span.name !== name) continue;
-        const text = new TextDecoder().decode(bytes.subarray(span.offset, span.offset + span.bytes));
-        found.push({ type, name, version: span.version, from: span.from, text });
-      }
+    for (const { name: itsName, read } of await spansOf(reader, loaded, answer, type)) {
+      known.push(only === undefined ? itsName : `${type}/${itsName}`);
+      if (itsName === name) found.push(read());
     }
   }
   if (found.length > 0) return found;
   throw new PortolanError(
     `class ${answer.classId} has no resource "${written.slice(0, 200)}" in the ${answer.shape} shape${meantText(written, known)}`,
   );
+}
+
+/** All resources of a class, of some types. */
+export async function resourcesOf(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  answer: ClassAnswer,
+  types: readonly ResourceType[] = resourceTypes,
+): Promise<readonly StoredResource[]> {
+  const found = await Promise.all(types.map((type) => spansOf(reader, loaded, answer, type)));
+  return found.flat().map(({ read }) => read());
+}
+
+/** A resource whose text is read when it is asked for. */
+interface Span {
+  readonly name: string;
+  read(): StoredResource;
+}
+
+async function spansOf(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  answer: ClassAnswer,
+  type: ResourceType,
+): Promise<readonly Span[]> {
+  const spans: Span[] = [];
+  for (const hash of await segmentsOf(reader, loaded, answer, type)) {
+    const segment = await reader.segment(hash);
+    for (const { name, version, from, offset, bytes } of segment.spans.values()) {
+      const text = () => new TextDecoder().decode(segment.bytes.subarray(offset, offset + bytes));
+      spans.push({ name, read: () => ({ type, name, version, from, text: text() }) });
+    }
+  }
+  return spans;
 }
 
 /** A name may hold slashes itself, as that of a unix socket does. */

@@ -1,4 +1,5 @@
 import type { Places } from "../../compile/places.ts";
+import { byCodePoint, type Diagnostic } from "../../config/diagnostic.ts";
 import type { JsonChange } from "../../snapshot/worlds/diff-json.ts";
 import type { ResourceDiff, WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";
 import type { ClassMove } from "../../snapshot/worlds/moved-classes.ts";
@@ -18,23 +19,74 @@ export function diffLines(diff: WorldDiff, places: Places): readonly string[] {
   ];
 }
 
+/** What a review is told besides. */
+export interface ReviewContext {
+  /** Names of the proxies of a class. */
+  readonly proxies: ReadonlyMap<string, readonly string[]>;
+  /** What of the later side is refused. */
+  readonly refused: readonly Diagnostic[];
+}
+
+/** A comment on GitHub holds 65,536 characters. */
+const maxBodyLength = 55_000;
+const maxListed = 20;
+
 /** The same as a comment for a code review, in Markdown. */
-export function diffMarkdown(diff: WorldDiff, places: Places): string {
-  const body = [
+export function diffMarkdown(diff: WorldDiff, places: Places, { proxies, refused }: ReviewContext): string {
+  const lines = [
     ...diff.classesMoved.map(moveLine),
     ...toldOnce(diff.resources).flatMap((resource) => resourceLines(resource, places)),
-  ].join("\n");
-  const classes = [...new Set(diff.resources.flatMap((resource) => resource.classes))].sort();
+  ];
+  const body = cut(lines.map(plain));
+  const changed = [...new Set([...diff.resources.flatMap(({ classes }) => classes), ...diff.classesAdded])].sort(
+    byCodePoint,
+  );
+  const who = (id: string) => {
+    const names = proxies.get(id) ?? [];
+    const more = names.length > maxListed ? ` and ${names.length - maxListed} more` : "";
+    return names.length === 0 ? "no proxy that is known" : names.slice(0, maxListed).map(code).join(", ") + more;
+  };
   return [
     "### What this changes in the proxies",
     "",
     summaryOf(diff),
-    ...(classes.length === 0
-      ? []
-      : ["", `Classes of proxies that change: ${classes.map((id) => `\`${id}\``).join(", ")}`]),
+    ...(changed.length === 0 ? [] : ["", "Proxies that change:", ""]),
+    ...changed.slice(0, maxListed).map((id) => `- ${who(id)} (class ${code(id)})`),
+    ...(changed.length > maxListed ? [`- and ${changed.length - maxListed} more classes`] : []),
+    ...(refused.length === 0 ? [] : ["", `**${refused.length} refused**, and missing above:`, ""]),
+    ...refused
+      .slice(0, maxListed)
+      .map(
+        ({ origin, message, code: name }) => `- ${code(`${origin.file}:${origin.line}`)} ${code(message)} (${name})`,
+      ),
     ...(body === "" ? [] : ["", "```diff", body, "```"]),
     "",
   ].join("\n");
+}
+
+/** As many whole lines as a comment holds. */
+function cut(lines: readonly string[]): string {
+  let length = 0;
+  const fitting = lines.findIndex((line) => {
+    length += line.length + 1;
+    return length > maxBodyLength;
+  });
+  if (fitting === -1) return lines.join("\n");
+  return [
+    ...lines.slice(0, fitting),
+    `… and ${lines.length - fitting} more lines; \`portolan diff\` shows them all`,
+  ].join("\n");
+}
+
+/** Names come from whoever writes the change: none of them ends a line. */
+const plain = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, "\uFFFD");
+
+/** A text between backticks, whatever it holds. */
+function code(text: string): string {
+  const line = plain(text);
+  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? fence + line + fence : `${fence} ${line} ${fence}`;
 }
 
 /** Without what polls are told in the same words as streams. */

@@ -1,25 +1,30 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { type Places, placesOf } from "../../compile/places.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import type { SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
+import { isPodName } from "../../snapshot/classifier.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { createSnapshotReader, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { diffWorlds, type WorldDiff } from "../../snapshot/worlds/diff-worlds.ts";
 import { loadWorldLike } from "../../snapshot/worlds/load-world.ts";
 import { restoreWorld } from "../../snapshot/worlds/restore-world.ts";
+import { memoryStore } from "../../storage/memory.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { overlayStore } from "../../storage/overlay.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { diffLines, diffMarkdown } from "./diff-text.ts";
+import { filesAtBase } from "./git-base.ts";
 import { rootNamed, rootNames } from "./root-named.ts";
 
 interface Options {
   readonly store?: string;
   readonly dir?: string;
+  readonly base?: string;
   readonly source: string;
   readonly json?: boolean;
   readonly markdown?: boolean;
@@ -31,41 +36,62 @@ export function registerDiff(program: Command, terminal: Terminal): void {
     .description("Shows what differs between two publications, or between what is served and a folder.")
     .addOption(storeOption())
     .option("--dir <folder>", "compile this folder and compare it with what is served, without publishing")
+    .option("--base <commit>", "with --dir: compare it with this commit of its git repository; no store is read")
     .option("--source <name>", "with --dir: the source that the folder would fill", "main")
     .option("--json", "as JSON")
     .option("--markdown", "as a comment for a code review")
     .addHelpText(
       "after",
-      `\n${rootNames}\nbefore and after default to the last two.\n\nExamples:\n  portolan diff\n  portolan diff 12 HEAD --json\n  portolan diff SERVED NEWEST\n  portolan diff --dir my-mesh/ --markdown`,
+      `\n${rootNames}\nbefore and after default to the last two.\n\nExamples:\n  portolan diff\n  portolan diff 12 HEAD --json\n  portolan diff SERVED NEWEST\n  portolan diff --dir my-mesh/ --markdown\n  portolan diff --dir my-mesh/ --base main --markdown`,
     )
     .action(async (before: string | undefined, after: string | undefined, options: Options) => {
-      const store = await openThere(options.store);
-      const reader = createSnapshotReader(store);
-      const { dir, source } = options;
-      const later =
-        dir === undefined ? await published(store, reader, after ?? "HEAD") : await dryRun(store, dir, source);
-      const root = await rootNamed(store, before ?? (options.dir === undefined ? "HEAD~1" : "HEAD"), reader).catch(
-        (cause: unknown) => {
-          if (before !== undefined || dir !== undefined || !(cause instanceof PortolanError)) throw cause;
-          throw new PortolanError(
-            `${cause.message}; \`portolan diff --dir FOLDER\` compares it with a folder`,
-            [],
-            cause,
-          );
-        },
-      );
-      const earlier = await loadWorldLike(reader, root, later.world);
+      const { earlier, later, extraPlaces } = await sidesOf(before, after, options);
       const diff = diffWorlds(earlier, later.world);
-      const places = new Map([...(await placesOf(store, earlier.sources)), ...later.places]);
+      const places = new Map([...extraPlaces, ...later.places]);
       if (options.json === true)
         terminal.out(JSON.stringify({ ...diff, places: placesNamed(diff, places) }, undefined, 2));
-      else if (options.markdown === true) terminal.out(diffMarkdown(diff, places));
+      else if (options.markdown === true)
+        terminal.out(
+          diffMarkdown(diff, places, { proxies: proxiesByClass([earlier, later.world]), refused: later.refused }),
+        );
       else for (const line of diffLines(diff, places)) terminal.out(line);
-      if (later.errors > 0)
+      if (later.refused.length > 0)
         throw new PortolanError(
-          `${counted(later.errors, "error")}: what is refused is missing in this comparison, or its last valid form stands in it`,
+          `${counted(later.refused.length, "error")}: what is refused is missing in this comparison, or its last valid form stands in it`,
         );
     });
+
+  async function sidesOf(before: string | undefined, after: string | undefined, options: Options): Promise<Sides> {
+    const { dir, base, source } = options;
+    if (base !== undefined) {
+      if (dir === undefined || before !== undefined)
+        throw new InvalidArgumentError("--base goes with --dir, and with no publication");
+      const earlier = await compiledFiles(await filesAtBase(dir, base));
+      if (earlier.refused.length > 0)
+        terminal.err(
+          `${base} has ${counted(earlier.refused.length, "error")} itself: what is refused there is missing on its side`,
+        );
+      const later = await compiledFiles(await readFolder(dir));
+      printDiagnostics(terminal, later.refused);
+      return { earlier: earlier.world, extraPlaces: earlier.places, later };
+    }
+    const store = await openThere(options.store);
+    const reader = createSnapshotReader(store);
+    const later =
+      dir === undefined ? await published(store, reader, after ?? "HEAD") : await dryRun(store, dir, source);
+    const root = await rootNamed(store, before ?? (dir === undefined ? "HEAD~1" : "HEAD"), reader).catch(
+      (cause: unknown) => {
+        if (before !== undefined || dir !== undefined || !(cause instanceof PortolanError)) throw cause;
+        throw new PortolanError(
+          `${cause.message}; \`portolan diff --dir FOLDER\` compares it with a folder`,
+          [],
+          cause,
+        );
+      },
+    );
+    const earlier = await loadWorldLike(reader, root, later.world);
+    return { earlier, extraPlaces: await placesOf(store, earlier.sources), later };
+  }
 
   /** What a push of the folder would compile to, with everything that the other sources hold. */
   async function dryRun(below: ObjectStore, folder: string, source: string): Promise<Side> {
@@ -73,22 +99,50 @@ export function registerDiff(program: Command, terminal: Terminal): void {
     await writeShard(store, source, await readFolder(folder), { allowEmpty: true });
     const { value, diagnostics } = (await createSourcesCompiler({ store })()).compiled;
     printDiagnostics(terminal, diagnostics);
-    const errors = diagnostics.filter(({ severity }) => severity === "error").length;
-    return { world: value, places: await placesOf(store, value.sources), errors };
+    return { world: value, places: await placesOf(store, value.sources), refused: errorsOf(diagnostics) };
   }
 }
+
+/** What files compile to by themselves. */
+async function compiledFiles(files: readonly SourceFile[]): Promise<Side> {
+  const store = memoryStore();
+  await writeShard(store, "main", files, { allowEmpty: true });
+  const { value, diagnostics } = (await createSourcesCompiler({ store })()).compiled;
+  return { world: value, places: await placesOf(store, value.sources), refused: errorsOf(diagnostics) };
+}
+
+const errorsOf = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.filter(({ severity }) => severity === "error");
 
 /** One side of a comparison. */
 interface Side {
   readonly world: CompiledWorld;
   readonly places: Places;
-  /** Of what was compiled for this comparison. */
-  readonly errors: number;
+  /** Errors of what was compiled for this comparison. */
+  readonly refused: readonly Diagnostic[];
+}
+
+interface Sides {
+  readonly earlier: CompiledWorld;
+  readonly later: Side;
+  /** Places of objects that only the earlier side may have. */
+  readonly extraPlaces: Places;
 }
 
 async function published(store: ObjectStore, reader: SnapshotReader, name: string): Promise<Side> {
   const { world } = await restoreWorld(reader, await rootNamed(store, name, reader));
-  return { world, places: await placesOf(store, world.sources), errors: 0 };
+  return { world, places: await placesOf(store, world.sources), refused: [] };
+}
+
+/** The names of the proxies of each class, on any side; sorted. */
+function proxiesByClass(worlds: readonly CompiledWorld[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, Set<string>>();
+  for (const { keys, classId } of worlds.flatMap(({ nodes }) => nodes)) {
+    const names = found.get(classId) ?? new Set();
+    found.set(classId, names);
+    for (const key of keys.filter(isPodName)) names.add(key);
+  }
+  return new Map([...found].map(([id, names]) => [id, [...names].sort(byCodePoint)]));
 }
 
 /** The places of the objects that a diff names. */

@@ -1,0 +1,23 @@
+import { createWorldRecompiler } from "../../compile/recompile.ts";
+import { writeShard } from "../../compile/shards/write-shard.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { readFolder } from "../../config/folder/folder.ts";
+import { memoryStore } from "../../storage/memory.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { counted } from "../numbers.ts";
+import { printDiagnostics, type Terminal } from "../terminal.ts";
+
+/**
+ * A store in memory that holds what a folder compiles to, published: whatever reads stores reads it.
+ *
+ * @throws PortolanError where the folder has errors: what is refused would be missing without a word
+ */
+export async function compiledFolder(folder: string, terminal: Terminal): Promise<ObjectStore> {
+  const store = memoryStore();
+  await writeShard(store, "main", await readFolder(folder));
+  const { diagnostics } = await createWorldRecompiler({ store })({});
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  printDiagnostics(terminal, errors);
+  if (errors.length > 0) throw new PortolanError(`${folder} has ${counted(errors.length, "error")}`);
+  return store;
+}

@@ -1,0 +1,40 @@
+import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import type { TracedRequest } from "../../../lib/trace/traced-request.ts";
+
+/**
+ * Sends one request through a PROXY header that says where it comes from and where it was going; ends when the connection does.
+ *
+ * @param localAddress of this side of the connection, by which logs know it again
+ */
+export async function send(request: TracedRequest, port: number, localAddress: string): Promise<void> {
+  const { source, destination, tls } = request;
+  const socket = connect({ host: "127.0.0.1", port, localAddress });
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  socket.on("error", () => socket.destroy());
+  socket.setTimeout(4_000, () => socket.destroy());
+  const family = destination.address?.includes(":") === true ? "TCP6" : "TCP4";
+  socket.write(`PROXY ${family} ${source?.address} ${destination.address} ${source?.port} ${destination.port}\r\n`);
+  if (tls === undefined) talk(socket, request);
+  else {
+    const secured = connectTls(
+      { socket, servername: tls.serverName, ALPNProtocols: [...tls.applicationProtocols], rejectUnauthorized: false },
+      () => talk(secured, request),
+    );
+    secured.on("error", () => socket.destroy());
+  }
+  await closed;
+}
+
+function talk(socket: Socket, { http }: TracedRequest): void {
+  socket.on("data", () => {
+    // One answer is one small packet: the servers of these tests say little.
+    socket.end();
+  });
+  if (http === undefined) {
+    socket.write("some bytes that are no protocol\r\n\r\n");
+    return;
+  }
+  const headers = [...http.headers].map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`${http.method} ${http.path} HTTP/1.1\r\nhost: ${http.authority}\r\n${headers.join("")}\r\n`);
+}
