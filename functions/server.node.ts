@@ -3,6 +3,7 @@ import pino from "pino";
 import { sourceAges } from "../lib/compile/collected/source-ages.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { frontApp } from "../lib/front/app.ts";
+import { type Authentication, noAuthentication } from "../lib/front/auth/authentication.ts";
 import { authenticationFor } from "../lib/front/auth/open-to.ts";
 import { settingText } from "../lib/front/auth/setting-file.ts";
 import { serveGrpc } from "../lib/front/connect/grpc-server.ts";
@@ -13,11 +14,14 @@ import { nodeCalls } from "../lib/front/node-calls.ts";
 import { listening, type RunningServer, serveHttp } from "../lib/front/node-server.ts";
 import { recordedNodes } from "../lib/front/nodes/node-records.ts";
 import { strangerRemedy } from "../lib/front/nodes/stranger-remedy.ts";
+import type { Moves } from "../lib/front/operate/moves.ts";
+import { storeMoves } from "../lib/front/operate/store-moves.ts";
 import { prometheusMetrics } from "../lib/front/prometheus.ts";
 import { limits } from "../lib/limits/limits.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
-import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
+import { readTrust, readTrusted } from "../lib/snapshot/head/signing-keys.ts";
+import type { ObjectStore } from "../lib/storage/object-store.ts";
 import { openStore } from "../lib/storage/open-store.ts";
 
 const log = pino();
@@ -63,6 +67,7 @@ async function serve(): Promise<void> {
       ? { confirmations: sharedConfirmations(storeRecords(store), { onError: (cause) => log.error(cause) }) }
       : {}),
     ...wantedFrom(process.env.PORTOLAN_COMPILE_URL),
+    ...movesIn(store, authentication),
     onError: (cause) => log.error(cause),
   });
   const app = frontApp(front, loadConsole);
@@ -96,6 +101,27 @@ async function serve(): Promise<void> {
     (head) => head === undefined && log.warn(hint),
     (cause: unknown) => log.error(cause),
   );
+}
+
+/**
+ * Moves of HEAD for operators, where that is set: this process then writes HEAD, and needs the key that signs it.
+ *
+ * @throws PortolanError where nobody would have to prove who he is
+ */
+function movesIn(store: ObjectStore, authentication: Authentication): { readonly moves?: Moves } {
+  const { PORTOLAN_MOVES: setting = "" } = process.env;
+  if (setting === "" || setting === "off") return {};
+  if (setting !== "on") throw new PortolanError(`PORTOLAN_MOVES is ${JSON.stringify(setting)}; it is on or off`);
+  if (authentication === noAuthentication)
+    throw new PortolanError(
+      "PORTOLAN_MOVES lets operators move HEAD, and nobody has to prove to be one: set PORTOLAN_AUTHENTICATION",
+    );
+  const names = { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" };
+  const settings = {
+    signer: settingText(process.env.PORTOLAN_SIGNING_KEY),
+    trusted: settingText(process.env.PORTOLAN_TRUSTED_KEYS),
+  };
+  return { moves: storeMoves(store, readTrust(settings, names)) };
 }
 
 /** Whom to ask for classes that nodes want: a compile function, or nobody. What signs is loaded when somebody asks. */

@@ -1,4 +1,5 @@
 import { type ApiName, apiPaths } from "../front/api/paths.ts";
+import type { MoveAnswer, MoveBody } from "../front/api/schema/changes.ts";
 import type { ApiAnswers } from "../front/api/schema/described.ts";
 
 /** What came of asking the front. */
@@ -35,6 +36,14 @@ export async function ask<Name extends ApiName>(
   const text = query.toString();
   return send(`.${path}${text === "" ? "" : `?${text}`}`, { ...(signal === undefined ? {} : { signal }) });
 }
+
+/** Asks the front to move HEAD. */
+export const move = (body: MoveBody): Promise<Reply<MoveAnswer>> =>
+  send(`.${apiPaths.move.path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
 
 /** @returns a problem with status 0 when the front cannot be reached */
 async function send<T>(path: string, init: RequestInit): Promise<Reply<T>> {

@@ -3,10 +3,13 @@ import type { PageProps } from "./page-props.ts";
 import { ClassPage } from "./pages/class.tsx";
 import { ClassesPage } from "./pages/classes.tsx";
 import { DiagnosticsPage } from "./pages/diagnostics.tsx";
+import { DiffPage } from "./pages/diff.tsx";
 import { HistoryPage } from "./pages/history.tsx";
+import { NodesPage } from "./pages/nodes.tsx";
 import { OverviewPage } from "./pages/overview.tsx";
 import { ResourcePage } from "./pages/resource.tsx";
 import { ResourcesPage } from "./pages/resources.tsx";
+import { RolloutPage } from "./pages/rollout.tsx";
 import type { Place } from "./place.ts";
 
 export interface Page {
@@ -26,6 +29,9 @@ export const pages: readonly Page[] = [
   { name: "classes", title: "Classes", key: "c", show: ClassesPage },
   { name: "class", title: "Class", show: ClassPage },
   { name: "resources", title: "Resources", key: "r", show: ResourcesPage },
+  { name: "diff", title: "Compare", key: "v", show: DiffPage },
+  { name: "nodes", title: "Nodes", key: "n", show: NodesPage },
+  { name: "rollout", title: "Rollout", key: "l", show: RolloutPage },
   { name: "resource", title: "Resource", show: ResourcePage },
 ];
 

@@ -27,6 +27,7 @@ import { createPlaces } from "./nodes/places.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./nodes/refusals.ts";
 import { createStrangerWatch, type Stranger, type StrangerWatch } from "./nodes/strangers.ts";
 import { createWantedClasses } from "./nodes/wanted-classes.ts";
+import type { Moves } from "./operate/moves.ts";
 import { createExtensionLists, type ExtensionLists } from "./polls/extension-lists.ts";
 import { createKnownPolls, type KnownPolls } from "./polls/known-polls.ts";
 import { createQuestions, type Questions } from "./polls/questions.ts";
@@ -51,6 +52,8 @@ export interface FrontOptions {
   readonly authentication?: Authentication;
   /** Secrets for nodes that prove who they are; absent: none are served. */
   readonly secrets?: SecretStore | undefined;
+  /** Moves HEAD for operators; absent: this front only reads. */
+  readonly moves?: Moves | undefined;
   /** What is kept of nodes for `/status/nodes`; nothing by default. */
   readonly nodes?: NodeWatch;
   readonly onRefusal?: (refusal: Refusal) => void;
@@ -77,6 +80,7 @@ export interface Front {
   readonly maxHoldMs: number;
   readonly authentication: Authentication;
   readonly secrets: SecretFeed | undefined;
+  readonly moves: Moves | undefined;
   readonly limits: Limits;
   /** Of Envoys that polled. */
   readonly extensionLists: ExtensionLists;
@@ -192,6 +196,7 @@ export function createFront(options: FrontOptions): Front {
     maxHoldMs: options.maxHoldMs ?? 0,
     authentication: options.authentication ?? noAuthentication,
     secrets: options.secrets && createSecretFeed(options.secrets, { now, onError }),
+    moves: options.moves,
     limits,
     extensionLists,
     knownPolls: createKnownPolls(limits, extensionLists),

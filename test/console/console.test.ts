@@ -2,6 +2,11 @@ import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readAuthentication } from "../../lib/front/auth/settings.ts";
+import { createToken } from "../../lib/front/auth/token.ts";
+import { setCanary } from "../../lib/snapshot/head/head-operations.ts";
+import { makeSigningKey, publicPart } from "../../lib/snapshot/head/signing-keys.ts";
+import { pollBody } from "../front/fixtures.ts";
 import { worldOf } from "../snapshot/worlds.ts";
 import { browserPath, startBrowser } from "./browser.ts";
 import { type Shop, startShop } from "./shop.ts";
@@ -16,7 +21,25 @@ beforeAll(async () => {
   if (browserPath === undefined) return;
   mkdirSync(pictures, { recursive: true });
   [shop, browser] = await Promise.all([startShop(), startBrowser()]);
+  await refuse();
 });
+
+const gateway = "router~127.0.0.11~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local";
+
+/** A gateway that takes nothing, and a node that nobody knows. */
+async function refuse(): Promise<void> {
+  const poll = (id: string) => {
+    const node = { id, cluster: "", metadata: {} };
+    const body = pollBody("listeners", node, { version: "an-older-one" });
+    return fetch(`${shop.url}/v3/discovery:listeners`, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json" },
+    });
+  };
+  for (const id of [gateway, gateway, gateway, "sidecar~10.9.9.9~lost.nowhere~nowhere.svc.cluster.local"])
+    await (await poll(id)).text();
+}
 
 afterAll(async () => {
   await browser?.close();
@@ -33,7 +56,7 @@ async function open(place: string, { scheme = "light" as Scheme, url = shop.url 
     viewport: { width: 1280, height: 900 },
     bypassCSP: false,
   });
-  context.setDefaultTimeout(8_000);
+  context.setDefaultTimeout(25_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
@@ -68,9 +91,12 @@ const pages = [
   ["diagnostics", "#/diagnostics"],
   ["classes", "#/classes"],
   ["resources", "#/resources?q=catalog"],
+  ["diff", "#/diff?before=1&after=2"],
+  ["nodes", "#/nodes"],
+  ["rollout", "#/rollout"],
 ] as const;
 
-describe.skipIf(browserPath === undefined)("the console in a browser", () => {
+describe.skipIf(browserPath === undefined)("the console in a browser", { timeout: 90_000 }, () => {
   describe.each(["light", "dark"] as const)("%s", (scheme) => {
     it.each(pages)("shows %s without a complaint of the browser's or of axe's", async (name, place) => {
       const { page, complaints, close } = await open(place, { scheme });
@@ -116,6 +142,86 @@ describe.skipIf(browserPath === undefined)("the console in a browser", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     await close();
+  });
+
+  it("says which node refuses what, and what it may be about", async () => {
+    const { page, close } = await open("#/nodes");
+    await page.getByText("does not take listeners").waitFor();
+    await page.getByText("lost.nowhere").first().waitFor();
+    await page.getByText("an-older-one").first().waitFor();
+    await close();
+  });
+
+  it("shows where two versions differ, place by place", async () => {
+    const { page, complaints, close } = await open("#/diff?before=1&after=2");
+    await page.getByText("http.10080").first().click();
+    await page.locator("del", { hasText: "90" }).first().waitFor();
+    await page.locator("ins", { hasText: "70" }).first().waitFor();
+    await page.screenshot({ path: `${pictures}diff-open.png` });
+    expect(await violations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it("leads everybody back when it is meant, and lets go again", async () => {
+    const own = await startShop();
+    const { page, complaints, close } = await open("#/rollout", { url: own.url });
+    await page.getByRole("button", { name: "Roll back to generation 1" }).click();
+    const dialog = page.getByRole("dialog");
+    const act = dialog.getByRole("button", { name: "Lead everybody back" });
+    await dialog.getByLabel(/^Why/).fill("checkout is down");
+    expect(await act.isDisabled()).toBe(true);
+    await dialog.getByLabel(/to confirm/).fill((await dialog.locator("label code").innerText()).trim());
+    await page.screenshot({ path: `${pictures}rollback.png` });
+    expect(await violations(page)).toEqual([]);
+    await act.click();
+    await page.getByText(/Generation 3 leads everybody to/).waitFor();
+    await page.getByText("checkout is down").first().waitFor();
+    await page.getByRole("button", { name: "Let go…" }).click();
+    await dialog.getByLabel(/^Why/).fill("mended");
+    await dialog.getByLabel(/to confirm/).fill((await dialog.locator("label code").innerText()).trim());
+    await dialog.getByRole("button", { name: "Let go of the pin" }).click();
+    await page.getByText(/Generation 4 leads everybody to/).waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+    await own.close();
+  });
+
+  it("moves nothing that somebody else has moved meanwhile", async () => {
+    const own = await startShop();
+    const { entries } = Object(await (await fetch(`${own.url}/api/history`)).json());
+    await setCanary(own.store, { root: entries[1].root, percent: 10, labels: {} });
+    const { page, close } = await open("#/rollout", { url: own.url });
+    await page.getByRole("button", { name: "Promote…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel(/^Why/).fill("all well");
+    await dialog.getByLabel(/to confirm/).fill((await dialog.locator("label code").innerText()).trim());
+    await own.publish(
+      await own.compile((text) => text.replace("weight: 90", "weight: 50").replace("weight: 10", "weight: 50")),
+    );
+    await dialog.getByRole("button", { name: "Give the canary to everybody" }).click();
+    await dialog.getByText(/has moved on to generation/).waitFor();
+    await close();
+    await own.close();
+  });
+
+  it("asks for a token where the front wants one, and keeps it in the tab", async () => {
+    const key = await makeSigningKey("tokens");
+    const tokens = { tokens: { keys: [publicPart(key)] } };
+    const own = await startShop({ authentication: readAuthentication(JSON.stringify(tokens)) });
+    const { page, close } = await open("#/classes", { url: own.url });
+    await page.getByRole("heading", { name: "Who are you?" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: `${pictures}token.png` });
+    await page
+      .getByLabel("An operator's token")
+      .fill(await createToken(key, { scope: "operator" }, { subject: "a test", nowMs: Date.now(), ttlSeconds: 60 }));
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("link", { name: /^sidecar-/ }).waitFor();
+    await page.reload();
+    await page.getByRole("link", { name: /^sidecar-/ }).waitFor();
+    await close();
+    await own.close();
   });
 
   it("shows what a hostile object is called, and runs none of it", async () => {

@@ -5,6 +5,8 @@ import { readFolder } from "../../lib/config/folder/folder.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront, type Front, type FrontOptions } from "../../lib/front/front.ts";
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
+import { recordedNodes } from "../../lib/front/nodes/node-records.ts";
+import { storeMoves } from "../../lib/front/operate/store-moves.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { createPublisher, type Publisher } from "../../lib/snapshot/publish.ts";
@@ -25,14 +27,16 @@ export interface Shop {
 /** A front with the console, of a mesh that was published twice: `samples/bookshop`, then with another share for reviews. */
 export async function startShop(options: Partial<FrontOptions> = {}): Promise<Shop> {
   const store = options.store ?? memoryStore();
-  const front = createFront({ headTtlMs: 0, ...options, store });
+  const pace = { settleMs: 0, retentionMs: 0 };
+  const nodes = recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: () => {} });
+  const front = createFront({ headTtlMs: 0, nodes, moves: storeMoves(store, { pace }), ...options, store });
   const server: RunningServer = await serveHttp(
     frontApp(front, async () => consoleFiles),
     0,
     "127.0.0.1",
     limits,
   );
-  const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
+  const publisher = createPublisher(store, { pace });
   const compiler = createFileCompiler(defaultWorldOptions);
   const files = await readFolder(new URL("../../samples/bookshop", import.meta.url).pathname);
   const shop: Shop = {

@@ -14,8 +14,8 @@ import { type LoadedDirectory, readFiles } from "../../config/folder/directory.t
 import { readFolder, watchFolder } from "../../config/folder/folder.ts";
 import type { ConfigSource } from "../../config/kinds/mesh-config.ts";
 import { frontApp } from "../../front/app.ts";
-import type { Authentication } from "../../front/auth/authentication.ts";
-import { authenticationFor } from "../../front/auth/open-to.ts";
+import { type Authentication, noAuthentication } from "../../front/auth/authentication.ts";
+import { authenticationFor, isLoopback } from "../../front/auth/open-to.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { createFront, type Front } from "../../front/front.ts";
@@ -24,6 +24,7 @@ import { listening, serveHttp } from "../../front/node-server.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
+import { storeMoves } from "../../front/operate/store-moves.ts";
 import { prometheusMetrics } from "../../front/prometheus.ts";
 import { limits } from "../../limits/limits.ts";
 import type { CertificateSource, LegacyRelease } from "../../mesh/world.ts";
@@ -221,6 +222,10 @@ async function openRound(
     store,
     ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),
     maxHoldMs: 25_000,
+    // Who proves nothing may move HEAD from this machine, and from no other.
+    ...(isLoopback(options.host) || authentication !== noAuthentication
+      ? { moves: storeMoves(store, { ...options.trust, pace: heldPace }) }
+      : {}),
     metrics: prometheusMetrics({ registry, sourceAges: () => sourceAges(store, Date.now()) }),
     nodes: recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: report.failed }),
     onRefusal: (refusal) => {

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { Hono } from "hono/tiny";
+import { readBody } from "../../limits/read-body.ts";
 import { callerOf } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
 import { noRoomForAnswer } from "../polls/outcome.ts";
@@ -8,9 +9,13 @@ import type { Answered, Asked } from "./asked.ts";
 import { createMembersOfRoots } from "./class-members.ts";
 import { answerClass, answerClasses } from "./classes.ts";
 import { answerDiagnostics, createDiagnosticLists } from "./diagnostics.ts";
+import { answerDiff, createDiffs } from "./diff.ts";
 import { answerHistory } from "./history.ts";
+import { answerMove, movesHere } from "./moves.ts";
+import { answerNodes, answerTrouble } from "./nodes.ts";
 import { answerOverview } from "./overview.ts";
 import { type ApiName, apiPaths } from "./paths.ts";
+import { answerResourceDiff } from "./resource-diff.ts";
 import { answerResource, answerResources } from "./resources.ts";
 import type { ApiAnswers } from "./schema/described.ts";
 
@@ -22,17 +27,22 @@ const rememberedBytes = 16 * 1024 * 1024;
 /** The API that the console reads, and whoever else: `/api/…`. Everything in it is for operators. */
 export function apiApp(front: Front): Hono {
   const browser = { heads: front.heads, reader: front.browsing };
-  const lists = createDiagnosticLists(browser.reader, rememberedBytes / 2);
+  const lists = createDiagnosticLists(browser.reader, rememberedBytes / 4);
   const members = createMembersOfRoots(browser.reader, rememberedBytes / 2);
-  const moves = { isHere: false, reason: "this front only reads: the command line moves HEAD" };
+  const diffs = createDiffs(browser, members, rememberedBytes / 4);
   const handlers: Handlers = {
-    overview: () => answerOverview(browser, lists, moves),
+    overview: () => answerOverview(browser, lists, movesHere(front)),
     history: (asked) => answerHistory(browser, asked),
     diagnostics: (asked) => answerDiagnostics(browser, lists, asked),
     classes: (asked) => answerClasses(browser, members, asked),
     oneClass: (asked) => answerClass(browser, members, asked),
     resources: (asked) => answerResources(browser, asked),
     resource: (asked) => answerResource(browser, asked),
+    diff: (asked) => answerDiff(browser, diffs, asked),
+    resourceDiff: (asked) => answerResourceDiff(browser, asked),
+    nodes: (asked) => answerNodes(front, browser, asked),
+    trouble: (asked) => answerTrouble(front, asked),
+    move: (asked) => answerMove(front, asked),
   };
   const app = new Hono();
   let underWay = 0;
@@ -58,7 +68,12 @@ function namesOf(handlers: Handlers): readonly ApiName[] {
 }
 
 function askedOf(c: Context): Asked {
-  return { caller: callerOf(c), value: (name) => c.req.param(name) ?? c.req.query(name) };
+  return {
+    caller: callerOf(c),
+    value: (name) => c.req.param(name) ?? c.req.query(name),
+    header: (name) => c.req.header(name),
+    body: (limits) => readBody(c, limits),
+  };
 }
 
 /** Nobody on the way keeps an answer, and no page of another origin gets one. */

@@ -1,3 +1,4 @@
+import type { BodyReader } from "../../limits/read-body.ts";
 import type { Caller } from "../auth/caller.ts";
 
 /** A request to the API, read. */
@@ -5,6 +6,9 @@ export interface Asked {
   readonly caller: Caller;
   /** Of the query, and of the path; decoded. */
   readonly value: (name: string) => string | undefined;
+  /** By its name in lower case. */
+  readonly header: (name: string) => string | undefined;
+  readonly body: BodyReader;
 }
 
 /** What comes of one. */

@@ -19,16 +19,18 @@ const maxEntries = 1_000;
 /**
  * The version that a request names.
  *
- * @param parameter of the query; `SERVED` where it says none
+ * @param parameter of the query
+ * @param usual where it says none
  */
 export async function browsed(
   { heads, reader }: Browser,
   { value }: Asked,
   parameter = "root",
+  usual = "SERVED",
 ): Promise<Answered<LoadedRoot>> {
   const head = await heads.current();
   if (head === undefined) return nothingPublished;
-  const name = value(parameter) || "SERVED";
+  const name = value(parameter) || usual;
   const named = await rootNamedIn(reader, head, heads.timeMs(), name, maxEntries);
   if (named.kind === "absent") return refused(404, shown(named.reason));
   if ((await reader.textIfWhole(named.root)) === undefined)

@@ -7,6 +7,11 @@ export const apiPaths = {
   oneClass: { method: "get", path: "/api/classes/:id" },
   resources: { method: "get", path: "/api/resources" },
   resource: { method: "get", path: "/api/resource" },
+  diff: { method: "get", path: "/api/diff" },
+  resourceDiff: { method: "get", path: "/api/diff/resource" },
+  nodes: { method: "get", path: "/api/nodes" },
+  trouble: { method: "get", path: "/api/trouble" },
+  move: { method: "post", path: "/api/moves" },
 } as const;
 
 export type ApiName = keyof typeof apiPaths;

@@ -2,6 +2,11 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import { isPodName } from "../classifier.ts";
 import type { CompiledWorld } from "../compiled.ts";
 
+/** A world, as far as it says who is of which class. */
+export interface ClassesOfWorld extends Pick<CompiledWorld, "nodes" | "classifier"> {
+  readonly classes: readonly { readonly id: string }[];
+}
+
 /** Proxies that had one class before and have another one now, of which one is only there before, or only now. */
 export interface ClassMove {
   readonly before: string;
@@ -17,7 +22,7 @@ export interface ClassMove {
  *
  * @returns sorted by ids; a class may be in several, when its proxies part or come together
  */
-export function movedClasses(before: CompiledWorld, after: CompiledWorld): readonly ClassMove[] {
+export function movedClasses(before: ClassesOfWorld, after: ClassesOfWorld): readonly ClassMove[] {
   const earlier = new Set(before.classes.map(({ id }) => id));
   const later = new Set(after.classes.map(({ id }) => id));
   const moves = new Map<string, { readonly before: string; readonly after: string; readonly who: Set<string> }>();
@@ -55,8 +60,8 @@ export function movedClasses(before: CompiledWorld, after: CompiledWorld): reado
 
 /** What stands for a class on one side, beside the other. */
 type Way = (
-  world: CompiledWorld,
-  other: CompiledWorld,
+  world: ClassesOfWorld,
+  other: ClassesOfWorld,
 ) => ReadonlyMap<string, { readonly id: string; readonly who: string }>;
 
 const byName: Way = ({ nodes, classifier }) =>
@@ -72,7 +77,7 @@ function everyOne(key: string): string {
 }
 
 const byProjection: Way = ({ classifier }, { classifier: other }) => {
-  const reads = ({ attributes, labels }: CompiledWorld["classifier"]) => JSON.stringify([attributes, labels]);
+  const reads = ({ attributes, labels }: ClassesOfWorld["classifier"]) => JSON.stringify([attributes, labels]);
   if (reads(classifier) !== reads(other)) return new Map();
   return new Map(Object.entries(classifier.classes).map(([key, id]) => [key, { id, who: "" }]));
 };

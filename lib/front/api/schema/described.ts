@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { ApiName } from "../paths.ts";
 import { classes, diagnostics, history, oneClass, overview, resource, resources } from "./answers.ts";
+import { diff, moveBody, moved, resourceDiff } from "./changes.ts";
+import { nodes, trouble } from "./nodes.ts";
 import { limitParameter, offsetParameter, resourceType, rootParameter, searchParameter, shape } from "./words.ts";
 
 interface Described {
@@ -17,6 +19,13 @@ const ofClass = {
   type: resourceType.optional().meta({ description: "`clusters` by default" }),
   shape: shape.optional().meta({ description: "`poll` by default" }),
 };
+
+const versionParameter = (usual: string) =>
+  z
+    .string()
+    .optional()
+    .meta({ description: `a version, named as \`root\` is; ${usual} by default` });
+const inShape = shape.optional().meta({ description: "`stream` by default" });
 
 /** What each request of the API is for, takes and gives. */
 export const described = {
@@ -68,6 +77,46 @@ export const described = {
       offset: z.string().optional().meta({ description: "byte to begin at: `next` of an earlier answer" }),
     },
     answer: resource,
+  },
+  diff: {
+    summary: "What differs between two versions",
+    query: {
+      before: versionParameter("`HEAD~1`"),
+      after: versionParameter("`SERVED`"),
+      shape: inShape,
+      q: searchParameter,
+      ...page,
+    },
+    answer: diff,
+  },
+  resourceDiff: {
+    summary: "Where one resource differs between two versions",
+    query: {
+      before: versionParameter("`HEAD~1`"),
+      after: versionParameter("`SERVED`"),
+      class: z.string(),
+      earlier: z.string().optional().meta({ description: "the class before, where it was another one" }),
+      type: resourceType,
+      shape: inShape,
+      name: z.string(),
+    },
+    answer: resourceDiff,
+  },
+  nodes: {
+    summary: "Nodes that ask this front, and the versions that they have",
+    query: { q: z.string().optional().meta({ description: "part of a node's id" }), ...page },
+    answer: nodes,
+  },
+  trouble: {
+    summary: "Nodes that refuse what they were served, and nodes without a class of their own",
+    query: page,
+    answer: trouble,
+  },
+  move: {
+    summary: "Moves HEAD: an operator's rollback, unpin, promote or abort",
+    query: {},
+    body: moveBody,
+    answer: moved,
   },
 } satisfies Readonly<Record<ApiName, Described>>;
 

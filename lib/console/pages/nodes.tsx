@@ -1,0 +1,172 @@
+import type { Nodes, Trouble } from "../../front/api/schema/nodes.ts";
+import type { PageProps } from "../page-props.ts";
+import { Pager } from "../parts/pager.tsx";
+import { Search } from "../parts/search.tsx";
+import { Shown } from "../parts/shown.tsx";
+import { Table } from "../parts/table.tsx";
+import { Badge, counted, Time } from "../parts/texts.tsx";
+import { placeText } from "../place.ts";
+import { useAnswer } from "../use-answer.ts";
+import { changeQuery } from "../use-place.ts";
+
+const everyMs = 5_000;
+
+/** What nodes have, what they refuse and why, and who has no class. */
+export function NodesPage({ place }: PageProps) {
+  const { q = "", offset = "0" } = place.query;
+  const nodes = useAnswer("nodes", { q, offset }, everyMs);
+  const trouble = useAnswer("trouble", {}, everyMs);
+  return (
+    <>
+      <h1>Nodes</h1>
+      <Shown of={trouble}>{(value) => <InTrouble value={value} />}</Shown>
+      <Shown of={nodes}>
+        {({ isKept, total, nodes: list }) =>
+          isKept ? (
+            <>
+              <h2>What nodes have</h2>
+              <div class="asked">
+                <Search label="Node" value={q} onSearch={(text) => changeQuery(place, { q: text, offset: "" })} />
+              </div>
+              <NodeTable nodes={list} isSearch={q !== ""} />
+              <Pager
+                offset={Number(offset)}
+                shown={list.length}
+                total={total}
+                onMove={(to) => changeQuery(place, { offset: String(to) })}
+              />
+            </>
+          ) : (
+            <p class="quiet">This front keeps nothing of what its nodes have: at the edge none does.</p>
+          )
+        }
+      </Shown>
+    </>
+  );
+}
+
+const ways = { poll: "polls", stream: "a stream", delta: "a stream of deltas" } as const;
+
+function NodeTable({ nodes, isSearch }: { readonly nodes: Nodes["nodes"]; readonly isSearch: boolean }) {
+  return (
+    <Table
+      caption="Nodes"
+      rows={nodes}
+      keyOf={({ node }) => node}
+      none={isSearch ? "No node that has asked is called so." : "No node has asked this front yet."}
+      columns={[
+        {
+          title: "Node",
+          cell: ({ node, name, class: id }) => (
+            <>
+              <span title={node}>{name}</span>
+              {id === undefined ? null : (
+                <div>
+                  <a class="mono" href={placeText(["class", id])}>
+                    {id.slice(0, 20)}…
+                  </a>
+                </div>
+              )}
+            </>
+          ),
+        },
+        {
+          title: "Has",
+          cell: ({ resources, more }) => (
+            <ul class="plain">
+              {resources.map(({ type, name, version, since, refused }) => (
+                <li key={`${type} ${name ?? ""}`}>
+                  {refused === undefined ? null : <Badge tone="bad">refuses {refused.version.slice(0, 8)}</Badge>}
+                  {type} {name === undefined ? "" : <code>{name}</code>}{" "}
+                  <code title={version}>{version.slice(0, 12)}</code>{" "}
+                  <span class="quiet">
+                    since <Time at={since} />
+                  </span>
+                </li>
+              ))}
+              {more > 0 ? <li class="quiet">and {more} more</li> : null}
+            </ul>
+          ),
+        },
+        { title: "Told by", cell: ({ resources: [first] }) => (first === undefined ? "" : ways[first.transport]) },
+      ]}
+    />
+  );
+}
+
+function InTrouble({ value: { refusals, strangers, moreRefusals, moreStrangers } }: { readonly value: Trouble }) {
+  if (refusals.length + strangers.length === 0)
+    return (
+      <p>
+        <Badge tone="good">well</Badge> All that ask have a class, and take what they get.
+      </p>
+    );
+  return (
+    <ul class="said">
+      {refusals.map((one) => (
+        <li key={`${one.nodeId} ${one.type} ${one.name}`} class="card">
+          <Refusal one={one} />
+        </li>
+      ))}
+      {strangers.map(({ nodeId, kind, reason, remedy, since }) => (
+        <li key={nodeId} class="card">
+          <p>
+            <Badge tone={kind === "unknown" ? "bad" : "warn"}>
+              {kind === "unknown" ? "gets nothing" : "gets the default"}
+            </Badge>{" "}
+            <code>{nodeId}</code>{" "}
+            <span class="quiet">
+              since <Time at={since} />
+            </span>
+          </p>
+          <p>{reason}</p>
+          <p>→ {remedy}</p>
+        </li>
+      ))}
+      {moreRefusals + moreStrangers > 0 ? <li class="quiet">and {moreRefusals + moreStrangers} more</li> : null}
+    </ul>
+  );
+}
+
+function Refusal({ one }: { readonly one: Trouble["refusals"][number] }) {
+  const { nodeId, type, name, refused, kept, since, error, suspects, moreSuspects, isGone } = one;
+  return (
+    <>
+      <p>
+        <Badge tone="bad">refuses</Badge> <code>{nodeId}</code> does not take {type}{" "}
+        {name === "" ? "" : <code>{name}</code>} of version <code title={refused}>{refused.slice(0, 12)}</code>,{" "}
+        {kept === undefined ? (
+          "and has none"
+        ) : (
+          <>
+            and keeps <code title={kept}>{kept.slice(0, 12)}</code>
+          </>
+        )}{" "}
+        <span class="quiet">
+          since <Time at={since} />
+        </span>
+      </p>
+      {error === undefined ? (
+        <p class="quiet">Over REST a node says no word; its own log does.</p>
+      ) : (
+        <blockquote>{error}</blockquote>
+      )}
+      {isGone ? <p class="quiet">The store has what it refused no more.</p> : null}
+      {suspects.length === 0 ? null : (
+        <>
+          <p class="quiet">It may be about {counted(suspects.length + moreSuspects, "resource")}:</p>
+          <ul class="plain">
+            {suspects.map(({ name: suspect, from, at }) => (
+              <li key={suspect}>
+                <code>{suspect}</code>{" "}
+                <span class="quiet">
+                  from {from.join(", ")} {at.length === 0 ? "" : `(${at.join(", ")})`}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import { bytesOf } from "../../limits/read-body.ts";
+import { isLoopback } from "../auth/open-to.ts";
+import type { Front } from "../front.ts";
+import type { Move } from "../operate/moves.ts";
+import { isRecord } from "../polls/json-request.ts";
+import { type Answered, type Asked, found, refused } from "./asked.ts";
+import { nothingPublished } from "./browsed.ts";
+import type { Overview } from "./schema/answers.ts";
+import type { MoveAnswer, MoveBody } from "./schema/changes.ts";
+
+/** Whether this front moves HEAD, for whoever looks. */
+export const movesHere = ({ moves }: Front): Overview["moves"] =>
+  moves === undefined
+    ? { isHere: false, reason: "this front only reads; the command line moves HEAD" }
+    : { isHere: true };
+
+/**
+ * Moves HEAD, if whoever asks is an operator, asks from a page of this front's own or from none, and has seen HEAD as it is.
+ */
+export async function answerMove(front: Front, asked: Asked): Promise<Answered<MoveAnswer>> {
+  if (front.moves === undefined) return refused(403, "this front only reads; the command line moves HEAD");
+  const why = otherOrigin(asked);
+  if (why !== undefined) return refused(403, why);
+  const body = await asked.body({ maxBytes: front.limits.noticeBytes, pool: front.bodies });
+  if (body.kind === "refused") return refused(body.status === 503 ? 503 : 400, body.reason);
+  const wanted = readMove(new TextDecoder().decode(bytesOf(body)));
+  if (wanted === undefined) return refused(400, moveForm);
+  const head = await front.heads.current();
+  if (head === undefined) return nothingPublished;
+  if (head.generation !== wanted.generation)
+    return refused(409, `HEAD has moved on to generation ${head.generation} since you looked; look again`);
+  const by = asked.caller.kind === "anyone" ? "console" : asked.caller.subject;
+  try {
+    const { head: now, root, left } = await front.moves.move(wanted.move, { by, why: wanted.why });
+    return found({ generation: now.generation, root, ...(left === undefined ? {} : { left }), by });
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    front.onError(cause);
+    return refused(409, cause.message);
+  }
+}
+
+/**
+ * Why a request may be another page's, sent by a browser whose user knows nothing of it. A page of another origin cannot send JSON here
+ * without being let in, and nobody is; where nobody has to prove who he is, a name that somebody else's server gave this address counts as another origin.
+ */
+function otherOrigin({ caller, header }: Asked): string | undefined {
+  if (header("content-type") !== "application/json") return "a move is sent as application/json";
+  const site = header("sec-fetch-site");
+  const origin = header("origin");
+  const host = header("host") ?? "";
+  const isOwn = site === undefined ? origin === undefined || originHost(origin) === host : site === "same-origin";
+  if (!isOwn) return "a move is sent by the console's own page, or by a program";
+  const isForwarded = header("x-forwarded-for") !== undefined || header("forwarded") !== undefined;
+  if (caller.kind === "anyone" && (isForwarded || !isLoopback(hostName(host))))
+    return `nobody proves who he is here, so moves are for this machine, and not for ${hostName(host).slice(0, 100)}`;
+  return undefined;
+}
+
+const originHost = (origin: string): string => (URL.canParse(origin) ? new URL(origin).host : "");
+
+const hostName = (host: string): string =>
+  URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, "") : host;
+
+const moveForm =
+  'a move is {"move": "rollback" | "unpin" | "promote" | "abort", "generation": of HEAD as you saw it, "why": "…"}, a rollback with "to": the 64 digits of a version';
+
+interface AskedMove {
+  readonly move: Move;
+  readonly generation: number;
+  readonly why: string;
+}
+
+const maxWhy = 500;
+
+/** @returns undefined for what is no move */
+function readMove(text: string): AskedMove | undefined {
+  const body = parsed(text);
+  if (!isRecord(body) || Object.keys(body).some((key) => !Object.hasOwn(known, key))) return undefined;
+  const { generation, why, to } = body;
+  if (typeof generation !== "number" || typeof why !== "string") return undefined;
+  if (why.trim() === "" || why.length > maxWhy) return undefined;
+  const move = moveOf(body.move, to);
+  return move && { move, generation, why: why.trim() };
+}
+
+const known: Readonly<Record<keyof MoveBody, true>> = { move: true, generation: true, why: true, to: true };
+
+function moveOf(kind: unknown, to: unknown): Move | undefined {
+  if (kind === "rollback") return typeof to === "string" && /^[0-9a-f]{64}$/.test(to) ? { kind, to } : undefined;
+  return to === undefined && (kind === "unpin" || kind === "promote" || kind === "abort") ? { kind } : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { hash, list, objectKey, time } from "./words.ts";
+
+export const nodes = z.object({
+  isKept: z.boolean().meta({ description: "whether this front keeps what its nodes have: at the edge none does" }),
+  total: z.number(),
+  nodes: list(
+    z.object({
+      node: z.string(),
+      name: z.string().meta({ description: "`pod.namespace` where its id says it" }),
+      class: z.string().optional().meta({ description: "by its name, in the version in force" }),
+      resources: list(
+        z.object({
+          type: z.string(),
+          name: z.string().optional(),
+          version: z.string(),
+          since: time,
+          transport: z.enum(["poll", "stream", "delta"]),
+          refused: z.object({ version: z.string(), since: time }).optional(),
+        }),
+      ),
+      more: z.number(),
+      refuses: z.number(),
+    }),
+  ),
+});
+
+export const trouble = z.object({
+  refusals: list(
+    z.object({
+      nodeId: z.string(),
+      type: z.string(),
+      name: z.string(),
+      refused: z.string().meta({ description: "version that it does not take" }),
+      kept: z.string().optional(),
+      since: time,
+      class: z.string(),
+      root: hash,
+      error: z.string().optional().meta({ description: "the node's own words; over REST there are none" }),
+      suspects: list(z.object({ name: z.string(), from: list(objectKey), at: list(z.string()) })).meta({
+        description: "resources that it may be about, and where their objects stand",
+      }),
+      moreSuspects: z.number(),
+      isGone: z.boolean().meta({ description: "the store has the refused answer no more" }),
+    }),
+  ),
+  moreRefusals: z.number(),
+  strangers: list(
+    z.object({
+      nodeId: z.string(),
+      kind: z.enum(["unknown", "default"]),
+      reason: z.string(),
+      sinceMs: z.number(),
+      since: time,
+      remedy: z.string(),
+    }),
+  ),
+  moreStrangers: z.number(),
+});
+
+export type Nodes = z.infer<typeof nodes>;
+export type Trouble = z.infer<typeof trouble>;
