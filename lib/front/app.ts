@@ -7,6 +7,7 @@ import { callerOf, guard } from "./auth/guard.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
+import { joinedRefusals, joinedStrangers } from "./nodes/siblings.ts";
 import {
   answerCall,
   type DiscoveryCall,
@@ -91,9 +92,15 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
     return c.body(metrics.text, 200, { "content-type": metrics.contentType });
   });
 
-  app.get("/refusals", async (c) => c.json({ refusals: await front.explainRefusals() }));
+  app.get("/refusals", async (c) => {
+    const [own, others] = await Promise.all([front.explainRefusals(), front.siblings.refusals()]);
+    return c.json({ refusals: joinedRefusals([...own, ...others]) });
+  });
 
-  app.get("/strangers", (c) => c.json({ strangers: front.strangers.standing() }));
+  app.get("/strangers", async (c) => {
+    const others = await front.siblings.strangers();
+    return c.json({ strangers: joinedStrangers([...front.strangers.standing(), ...others]) });
+  });
 
   app.get("/status/nodes", async (c) => {
     const limit = Math.min(Number(c.req.query("limit") ?? front.limits.statusNodes) || 0, front.limits.statusNodes);

@@ -1,6 +1,6 @@
 import { hashOf } from "../../snapshot/blob.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { type Confirmations, type Confirmer, factMs, isOneEnvoy, memoryConfirmations } from "./confirmations.ts";
+import { type Confirmer, factMs, isOneEnvoy, type MemoryConfirmations, memoryConfirmations } from "./confirmations.ts";
 
 /** Where fronts that share no memory tell one another what nodes have confirmed. What is lost there is waited for. */
 export interface ConfirmationRecords {
@@ -10,15 +10,19 @@ export interface ConfirmationRecords {
   readonly isForAnyone: boolean;
 }
 
-/** How often a held poll looks whether another front has heard its node. */
+export interface SharedOptions {
+  readonly now?: () => number;
+  /** What is known without the records; this process's own memory by default. */
+  readonly memory?: MemoryConfirmations;
+  readonly onError: (cause: unknown) => void;
+}
+
+/** How often a held poll looks whether another front has heard its node, */
 const lookMs = 300;
 
 /** Confirmations of this process, and of others where its own do not do. Only what lets a node through a gate is written. */
-export function sharedConfirmations(
-  records: ConfirmationRecords,
-  { now = Date.now, onError }: { readonly now?: () => number; readonly onError: (cause: unknown) => void },
-): Confirmations {
-  const memory = memoryConfirmations(now);
+export function sharedConfirmations(records: ConfirmationRecords, options: SharedOptions): MemoryConfirmations {
+  const { now = Date.now, memory = memoryConfirmations(now), onError } = options;
   /** By name, when a record was written last. */
   const written = new Map<string, number>();
   const mayShare = (confirmer: Confirmer) =>
@@ -39,7 +43,9 @@ export function sharedConfirmations(
       if (!mayShare(confirmer) || memory.isDoubtful(confirmer)) return has;
       const name = hashOf(confirmer.key);
       if (has) {
-        await share(name, memory.versionOf(confirmer) ?? "");
+        const version = memory.versionOf(confirmer);
+        // What another process has heard it shares itself.
+        if (version !== undefined && versions.includes(version)) await share(name, version);
         return true;
       }
       const text = await records.get(name).catch((cause: unknown) => {
