@@ -1,5 +1,6 @@
 /** The front on one machine, on as many of its cores as it is given: what `npm run serve` runs. */
 import type { Logger } from "pino";
+import { PortolanError } from "../../config/diagnostic.ts";
 import { authenticationFor } from "../../front/auth/open-to.ts";
 import { strangerRemedy } from "../../front/nodes/stranger-remedy.ts";
 import { createHeadRelay } from "../../front/workers/head-relay.ts";
@@ -83,8 +84,11 @@ async function serveAsWorker(settings: ServeSettings, log: Logger, slot: number)
     line.send({ kind: "serving", urls: started.servers.map(({ url }) => url) });
     return { urls: [], close };
   } catch (cause) {
-    line.send({ kind: "failed", reason: cause instanceof Error ? cause.message : String(cause) });
-    throw cause;
+    // The first process says it, once for all, and this one ends.
+    if (!(cause instanceof PortolanError)) throw cause;
+    line.send({ kind: "failed", reason: cause.message });
+    process.disconnect?.();
+    return { urls: [], close: async () => {} };
   }
 }
 
