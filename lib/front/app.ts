@@ -75,7 +75,9 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
     if (blob === undefined) return problem(404, "there is no such blob here");
     const leave = front.answers.tryEnter(blob.length);
     if (leave === undefined) return problem(503, noRoomForAnswer);
-    return sentOnce(blob, { status: 200, headers: changedHeaders(blob.length) }, leave);
+    // Its name is its content's. Who may read it was asked, so whoever keeps it keeps it for the one who asked.
+    const headers = { ...changedHeaders(blob.length), "cache-control": "private, max-age=31536000, immutable" };
+    return sentOnce(blob, { status: 200, headers }, leave);
   });
 
   app.get("/healthz", async (c) => {
