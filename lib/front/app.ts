@@ -7,6 +7,7 @@ import { callerOf, guard } from "./auth/guard.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
+import { joinedRefusals, joinedStrangers } from "./nodes/siblings.ts";
 import {
   answerCall,
   type DiscoveryCall,
@@ -74,7 +75,9 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
     if (blob === undefined) return problem(404, "there is no such blob here");
     const leave = front.answers.tryEnter(blob.length);
     if (leave === undefined) return problem(503, noRoomForAnswer);
-    return sentOnce(blob, { status: 200, headers: changedHeaders(blob.length) }, leave);
+    // Its name is its content's. Who may read it was asked, so whoever keeps it keeps it for the one who asked.
+    const headers = { ...changedHeaders(blob.length), "cache-control": "private, max-age=31536000, immutable" };
+    return sentOnce(blob, { status: 200, headers }, leave);
   });
 
   app.get("/healthz", async (c) => {
@@ -91,9 +94,15 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
     return c.body(metrics.text, 200, { "content-type": metrics.contentType });
   });
 
-  app.get("/refusals", async (c) => c.json({ refusals: await front.explainRefusals() }));
+  app.get("/refusals", async (c) => {
+    const [own, others] = await Promise.all([front.explainRefusals(), front.siblings.refusals()]);
+    return c.json({ refusals: joinedRefusals([...own, ...others]) });
+  });
 
-  app.get("/strangers", (c) => c.json({ strangers: front.strangers.standing() }));
+  app.get("/strangers", async (c) => {
+    const others = await front.siblings.strangers();
+    return c.json({ strangers: joinedStrangers([...front.strangers.standing(), ...others]) });
+  });
 
   app.get("/status/nodes", async (c) => {
     const limit = Math.min(Number(c.req.query("limit") ?? front.limits.statusNodes) || 0, front.limits.statusNodes);

@@ -25,6 +25,7 @@ import { type NodeWatch, noNodes } from "./nodes/node-watch.ts";
 import type { Placement } from "./nodes/place-node.ts";
 import { createPlaces } from "./nodes/places.ts";
 import { createRefusalWatch, type Refusal, type RefusalWatch } from "./nodes/refusals.ts";
+import { noSiblings, type Siblings } from "./nodes/siblings.ts";
 import { createStrangerWatch, type Stranger, type StrangerWatch } from "./nodes/strangers.ts";
 import { createWantedClasses } from "./nodes/wanted-classes.ts";
 import type { Moves } from "./operate/moves.ts";
@@ -56,6 +57,8 @@ export interface FrontOptions {
   readonly moves?: Moves | undefined;
   /** What is kept of nodes for `/status/nodes`; nothing by default. */
   readonly nodes?: NodeWatch;
+  /** Processes that serve as one front with this one; alone by default. */
+  readonly siblings?: Siblings | undefined;
   readonly onRefusal?: (refusal: Refusal) => void;
   /** Told once of each node that no class was compiled for. */
   readonly onStranger?: (stranger: Stranger) => void;
@@ -77,6 +80,7 @@ export interface Front {
   readonly refusals: RefusalWatch;
   readonly strangers: StrangerWatch;
   readonly nodes: NodeWatch;
+  readonly siblings: Siblings;
   readonly maxHoldMs: number;
   readonly authentication: Authentication;
   readonly secrets: SecretFeed | undefined;
@@ -115,7 +119,7 @@ export interface Front {
   /** Where else refusals are heard of than in polls; streams add theirs. */
   readonly heard: (() => Promise<readonly ExplainedRefusal[]>)[];
   readonly onRefusal: (refusal: Refusal) => void;
-  /** The latest refusals that stand, each with the resources that it may be about. */
+  /** The latest refusals that stand and that this process has heard of, each with the resources that it may be about. */
   explainRefusals(): Promise<readonly ExplainedRefusal[]>;
   readonly onError: (cause: unknown) => void;
   close(): void;
@@ -193,6 +197,7 @@ export function createFront(options: FrontOptions): Front {
     refusals,
     strangers,
     nodes,
+    siblings: options.siblings ?? noSiblings,
     maxHoldMs: options.maxHoldMs ?? 0,
     authentication: options.authentication ?? noAuthentication,
     secrets: options.secrets && createSecretFeed(options.secrets, { now, onError }),

@@ -26,7 +26,9 @@ export async function listening(start: Promise<RunningServer>, where: string, re
   try {
     return await start;
   } catch (cause) {
-    const reason = causeText(cause);
+    // A server among several is told no more than the code.
+    const isTaken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+    const reason = isTaken ? "address already in use" : causeText(cause);
     throw new PortolanError(`cannot listen on ${where} (${reason}); ${remedy}`, [], cause);
   }
 }

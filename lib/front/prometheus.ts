@@ -1,7 +1,15 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { FrontMetrics } from "./metrics.ts";
 
+/** Metrics of one process, and of those that serve as one front with it. */
+export interface PrometheusMetrics extends FrontMetrics {
+  /** This process's own series. */
+  series(): Promise<readonly object[]>;
+}
+
 export interface PrometheusOptions {
+  /** Series of the other processes, a list each; absent: this one is alone. */
+  readonly siblings?: (() => Promise<readonly (readonly object[])[]>) | undefined;
   /** To which others may add theirs. Absent: one of its own. */
   readonly registry?: Registry;
   /** Seconds by source since each was known to be as its origin is; asked with every scrape. Absent: nobody says. */
@@ -9,7 +17,11 @@ export interface PrometheusOptions {
 }
 
 /** Counts for Prometheus, Node's own process metrics among them. */
-export function prometheusMetrics({ registry = new Registry(), sourceAges }: PrometheusOptions = {}): FrontMetrics {
+export function prometheusMetrics({
+  registry = new Registry(),
+  sourceAges,
+  siblings,
+}: PrometheusOptions = {}): PrometheusMetrics {
   collectDefaultMetrics({ register: registry });
   const polls = new Counter({
     name: "portolan_polls_total",
@@ -39,6 +51,7 @@ export function prometheusMetrics({ registry = new Registry(), sourceAges }: Pro
     help: "Seconds since a collected source was last known to be as its origin is.",
     labelNames: ["source"],
     registers: [registry],
+    aggregator: "max",
     async collect() {
       const now = await sourceAges?.().catch(() => undefined);
       // A store that is silent says nothing of an age, and least of all the one of a while ago.
@@ -59,6 +72,13 @@ export function prometheusMetrics({ registry = new Registry(), sourceAges }: Pro
     stream: (difference) => streams.inc(difference),
     refusal: (type) => refusals.inc({ type }),
     headError: () => headErrors.inc(),
-    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    series: () => registry.getMetricsAsJSON(),
+    async render() {
+      const others = (await siblings?.()) ?? [];
+      const { contentType } = registry;
+      if (others.length === 0) return { contentType, text: await registry.metrics() };
+      const all = [await registry.getMetricsAsJSON(), ...others.map((series) => [...series])];
+      return { contentType, text: await AggregatorRegistry.aggregate(all).metrics() };
+    },
   };
 }

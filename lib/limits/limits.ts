@@ -70,6 +70,8 @@ export const limits = {
   sharedBytes: 16 * MiB,
   /** Polls that are known again by their bytes. */
   knownPollBytes: 16 * MiB,
+  /** Tokens that were verified lately, of each issuer. */
+  tokenBytes: 8 * MiB,
   /** Polls that are held, 4 KiB each and what is remembered of their nodes; others are answered at once. */
   heldBytes: 64 * MiB,
   /** What a discovery stream remembers of its reader. 10,000 names with their versions take a fifth. */

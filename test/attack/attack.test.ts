@@ -18,6 +18,6 @@ describe("a server under attack", () => {
 
   it("is attacked over every transport", () => {
     const transports = new Set(attackClasses.map(({ transport }) => transport));
-    expect([...transports].sort().join()).toBe("Connect,HTTP/1.1,HTTP/2,REST,gRPC,gRPC-Web,objects,v1,webhook");
+    expect([...transports].sort().join()).toBe("Connect,HTTP/1.1,HTTP/2,REST,gRPC,gRPC-Web,objects,stream,v1,webhook");
   });
 });

@@ -8,6 +8,7 @@ import { randomFrom } from "./random.ts";
 import { restAttacks } from "./rest-attacks.ts";
 import { rpcAttacks } from "./rpc-attacks.ts";
 import type { ServerProcess } from "./server-process.ts";
+import { streamAttacks } from "./stream-attacks.ts";
 import { startTarget, type Target } from "./target.ts";
 import { writeAttacks } from "./write-attacks.ts";
 
@@ -15,6 +16,7 @@ export const attackClasses: readonly AttackClass[] = [
   ...restAttacks,
   ...legacyAttacks,
   ...rpcAttacks,
+  ...streamAttacks,
   ...connectionAttacks,
   ...writeAttacks,
 ];

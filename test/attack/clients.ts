@@ -31,6 +31,12 @@ export interface Clients {
   grpc(path: string, body: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<Outcome>;
   /** A call that is taken back at once. */
   reset(path: string, body: Uint8Array): Promise<Outcome>;
+  /**
+   * Messages on a stream that lasts, until the first answer (`answered`), its end, or a while without either (`open`).
+   *
+   * @param taking `unread`: nobody takes an answer, and the stream is `left` so for a while; `patiently`: that while is long
+   */
+  stream(path: string, messages: readonly Uint8Array[], taking?: "unread" | "patiently"): Promise<Outcome>;
   /** Bytes over an HTTP/2 connection of their own: whether it is `closed` soon after, or still `open`. */
   frames(bytes: Uint8Array): Promise<Outcome>;
   /** Ends connections that were left alone. */
@@ -198,6 +204,32 @@ export function createClients(target: Target): Clients {
         opened.on("close", end);
         opened.resume();
         opened.end(body);
+      }),
+
+    stream: (path, messages, taking) =>
+      new Promise((resolve) => {
+        const opened = stream(path, {});
+        let outcome: Outcome | undefined;
+        const end = (status: string, text = "") => {
+          outcome ??= { status, text };
+          opened.close(constants.NGHTTP2_CANCEL);
+        };
+        const read = (received: Readonly<Record<string, unknown>>) => {
+          const { "grpc-status": status, "grpc-message": text } = received;
+          if (status !== undefined) end(`grpc ${String(status)}`, String(text ?? ""));
+        };
+        opened.on("response", read);
+        opened.on("trailers", read);
+        if (taking !== "unread") opened.on("data", () => end("answered"));
+        const timer = setTimeout(
+          () => end(taking === "unread" ? "left" : "open"),
+          taking === "patiently" ? timeoutMs : watchMs * 5,
+        );
+        opened.on("close", () => {
+          clearTimeout(timer);
+          resolve(outcome ?? { status: `reset ${opened.rstCode}`, text: "" });
+        });
+        for (const message of messages) opened.write(message);
       }),
 
     reset: (path, body) =>

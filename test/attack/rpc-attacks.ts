@@ -9,7 +9,7 @@ const fetchClusters = "/envoy.service.cluster.v3.ClusterDiscoveryService/FetchCl
 const deltaFetch = "/portolan.v1.SnapshotService/DeltaFetch";
 
 /** A message in gRPC's frame. */
-function framed(message: Uint8Array, compressed = false): Buffer {
+export function framed(message: Uint8Array, compressed = false): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt8(compressed ? 1 : 0, 0);
   head.writeUInt32BE(message.length, 1);

@@ -30,6 +30,8 @@ export async function startTarget(): Promise<Target> {
     HOST: "127.0.0.1",
     PORT: "0",
     PORTOLAN_GRPC_PORT: "0",
+    // The process that is looked at is the one that serves.
+    PORTOLAN_WORKERS: "1",
   });
   const compile = await startServerProcess(moduleAt("./compile-server.ts"), {
     PORTOLAN_STORE: join(folder, "compile"),

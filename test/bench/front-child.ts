@@ -33,7 +33,7 @@ async function frontServer(): Promise<{ readonly url: string; readonly change: (
   await change();
   // With all that the server counts and keeps.
   const nodes = recordedNodes(store, { front: undefined, now: Date.now, everyMs: 10_000, limits, onError: () => {} });
-  const front = createFront({ store, nodes, metrics: prometheusMetrics(), maxHoldMs: 60_000 });
+  const front = createFront({ store, nodes, limits, metrics: prometheusMetrics(), maxHoldMs: 60_000 });
   const { url } = await serveHttp(frontApp(front), 0, "127.0.0.1", limits, nodeCalls(front));
   return { url, change };
 }

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { R2Bucket } from "@cloudflare/workers-types";
 import { getPlatformProxy } from "wrangler";
+import { workerArguments } from "../../lib/front/workers/processes.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
 import type { Used } from "./front-child.ts";
@@ -16,6 +17,7 @@ import { answerSizes, benchWorld } from "./front-world.ts";
 
 export interface Server {
   readonly url: string;
+  readonly pid: number;
   /** CPU time it has used so far, in µs. */
   cpuUs(): Promise<number>;
   close(): Promise<void>;
@@ -29,7 +31,9 @@ export interface ChildServer extends Server {
 }
 
 export async function childServer(kind: "front" | "plain"): Promise<ChildServer> {
-  const child = fork(fileURLToPath(new URL("front-child.ts", import.meta.url)), [kind]);
+  // As the server runs those that serve.
+  const execArgv = kind === "front" ? [...process.execArgv, ...workerArguments] : process.execArgv;
+  const child = fork(fileURLToPath(new URL("front-child.ts", import.meta.url)), [kind], { execArgv });
   const { url }: { readonly url: string } = await messageOf(child);
   const ask = async (what: "used" | "change"): Promise<Used> => {
     child.send(what);
@@ -37,6 +41,7 @@ export async function childServer(kind: "front" | "plain"): Promise<ChildServer>
   };
   return {
     url,
+    pid: child.pid ?? 0,
     used: () => ask("used"),
     cpuUs: async () => (await ask("used")).cpuUs,
     change: async () => void (await ask("change")),
@@ -78,6 +83,7 @@ export async function nginxServer(): Promise<Server | undefined> {
   await isUp(`${url}/304`);
   return {
     url,
+    pid: child.pid ?? 0,
     cpuUs: async () => processCpuUs(child.pid ?? 0),
     async close() {
       const exit = once(child, "exit");
@@ -111,6 +117,7 @@ export async function workerdServer(): Promise<Server | undefined> {
   await isUp(`${url}/healthz`);
   return {
     url,
+    pid: child.pid ?? 0,
     cpuUs: async () =>
       descendantsOf(child.pid ?? 0)
         .filter((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("workerd"))

@@ -21,6 +21,8 @@ export interface BenchOptions {
   readonly services: readonly number[];
   /** Fewer rounds: figures to see that nothing is broken, not to quote. */
   readonly quick: boolean;
+  /** Polls to hold, if nothing else of the front is to be measured. */
+  readonly held?: number | undefined;
 }
 
 /** Tables and lines for people, printed at once. */

@@ -1,4 +1,4 @@
-/** `npm run bench -- [names] [--services 100,1000] [--quick] [--json]`: runs benchmarks, prints tables. */
+/** `npm run bench -- [names] [--services 100,1000] [--held 5000] [--quick] [--json]`: runs benchmarks, prints tables. */
 import { parseArgs } from "node:util";
 import { adsBench } from "./ads.bench.ts";
 import { agentBench } from "./agent.bench.ts";
@@ -38,6 +38,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     services: { type: "string", default: "100,1000,5000" },
+    held: { type: "string" },
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
@@ -50,11 +51,13 @@ function problemOf(names: readonly string[], services: readonly number[]): strin
     return `there is no benchmark "${unknown}"; there are ${Object.keys(benchmarks).join(", ")}`;
   if (services.some((size) => !Number.isInteger(size) || size < 1))
     return `--services ${values.services}: whole numbers, with commas between`;
+  if (held !== undefined && !(Number.isInteger(held) && held > 0)) return `--held ${values.held}: a whole number`;
   return undefined;
 }
 
 const names = positionals.length === 0 ? Object.keys(benchmarks) : positionals;
 const services = values.services.split(",").map(Number);
+const held = values.held === undefined ? undefined : Number(values.held);
 const problem = problemOf(names, services);
 if (problem === undefined) await runAll();
 else {
@@ -72,7 +75,7 @@ async function runAll(): Promise<void> {
     // Anew for each: the machine may have become slower in between.
     const yard = await yardstick();
     report.line(`\n${name} (yardstick ${yard.medianMs.toFixed(1)} ms)`);
-    await benchmarks[name]?.({ report, yard, services, quick: values.quick });
+    await benchmarks[name]?.({ report, yard, services, quick: values.quick, held });
   }
   if (!values.json) return;
   const { suites, tables, lines } = json;

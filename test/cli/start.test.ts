@@ -44,7 +44,7 @@ describe("the server", () => {
     const { port }: Pick<AddressInfo, "port"> = Object(other.address());
     for (const name of ["PORT", "PORTOLAN_GRPC_PORT"])
       expect(started({ [name]: String(port) })).toEqual(
-        fatally(`address already in use 127.0.0.1:${port}); set ${name} to another port`),
+        fatally(`127.0.0.1:${port} (address already in use); set ${name} to another port`),
       );
     other.close();
   }, 60_000);

@@ -16,6 +16,7 @@ describe("GET /v3/blobs/:hash", () => {
     expect(JSON.parse(await slow.text())).toHaveProperty("classifier");
     const next = await request(path);
     expect([next.status, next.headers.get("content-type")]).toEqual([200, "application/json"]);
+    expect(next.headers.get("cache-control")).toBe("private, max-age=31536000, immutable");
     await next.body?.cancel();
     expect((await request(path)).status).toBe(200);
   });

@@ -1,10 +1,9 @@
-import { fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
-import { SecretSchema } from "../../../gen/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts";
 import { hashOf } from "../../snapshot/blob.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
 import { type SecretsOfClass, secretFor } from "../secrets/secret-answer.ts";
+import { secretBinary } from "../secrets/secret-binary.ts";
 import type { StreamKind } from "./due.ts";
 import { type Asked, type SentAnswer, sent, type Watch } from "./watch.ts";
 
@@ -67,18 +66,12 @@ export async function dueSecrets(
     if (told.get(name) === version) continue;
     now.set(name, version);
     if (found.kind === "refused") missing.push(name);
-    else changed.push({ name, version, value: binaryOf(found.resource) });
+    else changed.push({ name, version, value: secretBinary(found.resource) });
   }
   // Of the state of the world, what is not in an answer says nothing.
   const isNews = changed.length > 0 || (kind === "delta" && missing.length > 0);
   if (!isOwed && !isNews) return undefined;
   return { changed, missing, version: wireVersion(hashOf([...now].join("\n"))), told: now };
-}
-
-function binaryOf(resource: object): Uint8Array {
-  // Plain data is JSON already; its type is the message's.
-  const { "@type": _type, ...json }: Record<string, JsonValue> = JSON.parse(JSON.stringify(resource));
-  return toBinary(SecretSchema, fromJson(SecretSchema, json));
 }
 
 /** What is known of a reader once it has the answer. */

@@ -1,6 +1,7 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { type Identified, identified, type Method, refused } from "./authentication.ts";
 import type { NodeCaller } from "./caller.ts";
+import { createKnownTokens } from "./known-tokens.ts";
 import { callerOf, type Subjects } from "./subjects.ts";
 import { callerOfToken, tokenIssuer } from "./token.ts";
 
@@ -58,6 +59,7 @@ function tokenMethod(
   now: () => number,
   toCaller: (subject: string, payload: JWTPayload) => Identified,
 ): Method {
+  const known = createKnownTokens(now);
   const verify = async (token: string): Promise<Identified> => {
     const { payload } = await jwtVerify(token, issuer.keys, {
       issuer: issuer.issuer,
@@ -69,11 +71,16 @@ function tokenMethod(
     });
     const subject = payload[issuer.subjectClaim];
     if (typeof subject !== "string" || subject === "") return refused(401, `the token has no ${issuer.subjectClaim}`);
-    return toCaller(subject, payload);
+    const found = toCaller(subject, payload);
+    known.keep(token, found, (payload.exp ?? 0) + clockToleranceSeconds);
+    return found;
   };
   return ({ header }) => {
     const token = tokenIn(header(issuer.header), issuer.header);
-    if (token === undefined || issuerOf(token) !== issuer.issuer) return undefined;
+    if (token === undefined) return undefined;
+    const before = known.of(token);
+    if (before !== undefined) return Promise.resolve(before);
+    if (issuerOf(token) !== issuer.issuer) return undefined;
     return verify(token).catch(toRefusal);
   };
 }

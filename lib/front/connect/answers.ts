@@ -100,7 +100,8 @@ function roomFor(values: readonly Uint8Array[], call: Call): Promise<void> {
   return call.room(copies * values.reduce((sum, { length }) => sum + length, 0));
 }
 
-function claimsIn(front: Front, node: DiscoveryQuestion["node"]): NodeClaims {
+/** Who asks. @throws ConnectError */
+export function claimsIn(front: Front, node: DiscoveryQuestion["node"]): NodeClaims {
   return orThrow(claimsOf(node, front.limits)).claims;
 }
 
@@ -109,7 +110,8 @@ function orThrow<T extends object>(read: T | { readonly problem: string }): T {
   return read;
 }
 
-async function servedRoot(front: Front, node: NodeClaims): Promise<LoadedRoot> {
+/** What a node is served from. @throws ConnectError before the first publish */
+export async function servedRoot(front: Front, node: NodeClaims): Promise<LoadedRoot> {
   const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) });
   if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
   return served.loaded;

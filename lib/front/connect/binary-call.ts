@@ -23,7 +23,11 @@ export async function callBinary(
   asked(bytes.length);
   try {
     const message = await call.answer(bytes, { caller, signal, room });
-    return sentOnce(message, { status: 200, headers: { "content-type": "application/proto" } }, leave);
+    return sentOnce(
+      message,
+      { status: 200, headers: { "content-type": "application/proto", "cache-control": "no-store" } },
+      leave,
+    );
   } catch (cause) {
     leave();
     return connectProblemOf(ConnectError.from(cause));

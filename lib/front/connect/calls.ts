@@ -25,7 +25,7 @@ export interface DiscoveryCall {
   /** `/<service>/<method>`. */
   readonly path: string;
   /** What a call in JSON asks for; undefined for `DeltaFetch`, which every front answers in JSON (`polls/discovery-call.ts`). */
-  readonly json: ResourceType | undefined;
+  readonly json: ResourceType | "secrets" | undefined;
   /** Most that a request may have, as read and as decompressed. */
   readonly maxBytes: number;
   /** Answers a message with a message. @throws ConnectError */
@@ -64,11 +64,11 @@ type Rpc<O extends DescMessage> = DescMethodUnary<DescMessage, O>;
 /** Nothing is kept of fields that are not read, and nothing recurses without end. */
 export const readOptions = { readUnknownFields: false, recursionLimit: 100 };
 
-/** @param input what is read of the request: a message with some of the fields of the method's own, under the same numbers */
-function callOf<I extends DescMessage, O extends DescMessage>(
+/** A method as it can be called. @param input what is read of the request: a message with some of the fields of the method's own, under the same numbers */
+export function callOf<I extends DescMessage, O extends DescMessage>(
   front: Front,
   rpc: Rpc<O>,
-  json: ResourceType | undefined,
+  json: DiscoveryCall["json"],
   maxBytes: number,
   input: I,
   answer: (question: MessageShape<I>, call: Call) => Promise<MessageShape<O>>,

@@ -65,6 +65,8 @@ export interface MemoryConfirmations extends Confirmations {
   /** undefined when it is not known. */
   versionOf(confirmer: Confirmer): string | undefined;
   isDoubtful(confirmer: Confirmer): boolean;
+  /** To be told that somebody else has heard a confirmer: whoever waits for him looks again. */
+  wake(key: string): void;
 }
 
 export function memoryConfirmations(now: () => number): MemoryConfirmations {
@@ -88,13 +90,16 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
   const forgetOldest = () => {
     for (const [oldest] of nodes) return nodes.delete(oldest);
   };
+  const confirm = (entry: Entry) => {
+    entry.count += 1;
+    for (const call of [...entry.watchers]) call();
+  };
   const hear = (entry: Entry, said: string) => {
     const version = said.length > maxVersionLength ? "" : said;
     entry.toldMs = now();
     if (entry.version === version) return;
     entry.version = version;
-    entry.count += 1;
-    for (const call of [...entry.watchers]) call();
+    confirm(entry);
   };
   const isDoubtful = (confirmer: Confirmer): boolean => {
     const { polls = 0, doubtfulUntilMs = 0 } = nodes.get(shortKeyOf(confirmer)) ?? {};
@@ -120,6 +125,10 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
     },
     versionOf: (confirmer) => nodes.get(shortKeyOf(confirmer))?.version,
     isDoubtful,
+    wake(key) {
+      const entry = nodes.get(shortOf(key));
+      if (entry !== undefined) confirm(entry);
+    },
     count: (confirmer) => nodes.get(shortKeyOf(confirmer))?.count ?? 0,
     watch(confirmer, call) {
       const { watchers } = entryOf(confirmer);
@@ -132,4 +141,5 @@ export function memoryConfirmations(now: () => number): MemoryConfirmations {
 /** Only an id in Istio's form is one proxy's: any other may be in the bootstraps of many. */
 export const isOneEnvoy = ({ nodeId }: Confirmer): boolean => parseNodeId(nodeId) !== undefined;
 
-const shortKeyOf = ({ key }: Confirmer): string => (key.length > maxKeyLength ? hashOf(key) : key);
+const shortOf = (key: string): string => (key.length > maxKeyLength ? hashOf(key) : key);
+const shortKeyOf = ({ key }: Confirmer): string => shortOf(key);

@@ -1,34 +1,39 @@
 import { hashOf } from "../../snapshot/blob.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { type Confirmations, type Confirmer, factMs, isOneEnvoy, memoryConfirmations } from "./confirmations.ts";
+import { type Confirmer, factMs, isOneEnvoy, type MemoryConfirmations, memoryConfirmations } from "./confirmations.ts";
 
 /** Where fronts that share no memory tell one another what nodes have confirmed. What is lost there is waited for. */
 export interface ConfirmationRecords {
-  get(name: string): Promise<string | undefined>;
-  put(name: string, version: string): Promise<void>;
+  get(confirmer: Confirmer): Promise<string | undefined>;
+  put(confirmer: Confirmer, text: string): Promise<void>;
   /** Whether anybody may write: else only those who have proven who they are, so that nobody fills it. */
   readonly isForAnyone: boolean;
 }
 
-/** How often a held poll looks whether another front has heard its node. */
+export interface SharedOptions {
+  readonly now?: () => number;
+  /** What is known without the records; this process's own memory by default. */
+  readonly memory?: MemoryConfirmations;
+  readonly onError: (cause: unknown) => void;
+}
+
+/** How often a held poll looks whether another front has heard its node, */
 const lookMs = 300;
 
 /** Confirmations of this process, and of others where its own do not do. Only what lets a node through a gate is written. */
-export function sharedConfirmations(
-  records: ConfirmationRecords,
-  { now = Date.now, onError }: { readonly now?: () => number; readonly onError: (cause: unknown) => void },
-): Confirmations {
-  const memory = memoryConfirmations(now);
+export function sharedConfirmations(records: ConfirmationRecords, options: SharedOptions): MemoryConfirmations {
+  const { now = Date.now, memory = memoryConfirmations(now), onError } = options;
   /** By name, when a record was written last. */
   const written = new Map<string, number>();
   const mayShare = (confirmer: Confirmer) =>
     isOneEnvoy(confirmer) && (records.isForAnyone || confirmer.caller.kind === "node");
 
-  async function share(name: string, version: string): Promise<void> {
+  async function share(confirmer: Confirmer, version: string): Promise<void> {
+    const name = hashOf(confirmer.key);
     if (now() - (written.get(name) ?? 0) < factMs / 2) return;
     if (written.size >= maxWritten) written.clear();
     written.set(name, now());
-    await records.put(name, `${version} ${now()}`).catch(onError);
+    await records.put(confirmer, `${version} ${now()}`).catch(onError);
   }
 
   return {
@@ -37,12 +42,13 @@ export function sharedConfirmations(
     async hasOneOf(confirmer, versions) {
       const has = await memory.hasOneOf(confirmer, versions);
       if (!mayShare(confirmer) || memory.isDoubtful(confirmer)) return has;
-      const name = hashOf(confirmer.key);
       if (has) {
-        await share(name, memory.versionOf(confirmer) ?? "");
+        const version = memory.versionOf(confirmer);
+        // What another process has heard it shares itself.
+        if (version !== undefined && versions.includes(version)) await share(confirmer, version);
         return true;
       }
-      const text = await records.get(name).catch((cause: unknown) => {
+      const text = await records.get(confirmer).catch((cause: unknown) => {
         onError(cause);
         return undefined;
       });
@@ -55,18 +61,34 @@ export function sharedConfirmations(
 /** What is written again for those who are forgotten here does no harm. */
 const maxWritten = 10_000;
 
-/** Records in the store: one small object for each node, written once for each switch that it is let through. */
+/** Records in the store: small objects, written once for each switch that a node is let through. */
 const confirmationPrefix = "confirmed/";
+
+/**
+ * Objects of one who has proven who he is: nobody fills the store with ids that he makes up. Two of his nodes may have the same, and the
+ * one that is written over waits for the time.
+ */
+const maxOfSubject = 1_024;
+
+function recordOf({ caller, key }: Confirmer): { readonly name: string; readonly mark: string } {
+  const mark = hashOf(key).slice(0, 32);
+  const subject = caller.kind === "anyone" ? "" : caller.subject;
+  const slot = Number.parseInt(mark.slice(0, 8), 16) % maxOfSubject;
+  return { name: `${confirmationPrefix}${hashOf(subject).slice(0, 32)}-${slot}`, mark };
+}
 
 export function storeRecords(store: ObjectStore): ConfirmationRecords {
   return {
     isForAnyone: false,
-    async get(name) {
-      const found = await store.get(confirmationPrefix + name);
-      return found.kind === "found" ? new TextDecoder().decode(found.bytes) : undefined;
+    async get(confirmer) {
+      const { name, mark } = recordOf(confirmer);
+      const found = await store.get(name);
+      const text = found.kind === "found" ? new TextDecoder().decode(found.bytes) : "";
+      return text.startsWith(`${mark} `) ? text.slice(mark.length + 1) : undefined;
     },
-    async put(name, version) {
-      await store.put(confirmationPrefix + name, new TextEncoder().encode(version));
+    async put(confirmer, text) {
+      const { name, mark } = recordOf(confirmer);
+      await store.put(name, new TextEncoder().encode(`${mark} ${text}`));
     },
   };
 }
@@ -79,12 +101,12 @@ export interface EdgeCache {
 
 /** Records in the cache of the place where a Worker runs, which forgets them by itself. Nodes are mostly answered in one place. */
 export function cacheRecords(cache: EdgeCache): ConfirmationRecords {
-  const urlOf = (name: string) => `https://portolan.invalid/confirmed/${name}`;
+  const urlOf = ({ key }: Confirmer) => `https://portolan.invalid/confirmed/${hashOf(key)}`;
   return {
     isForAnyone: true,
-    get: async (name) => (await cache.match(urlOf(name)))?.text(),
-    async put(name, version) {
-      await cache.put(urlOf(name), new Response(version, { headers: { "cache-control": "max-age=5" } }));
+    get: async (confirmer) => (await cache.match(urlOf(confirmer)))?.text(),
+    async put(confirmer, text) {
+      await cache.put(urlOf(confirmer), new Response(text, { headers: { "cache-control": "max-age=5" } }));
     },
   };
 }

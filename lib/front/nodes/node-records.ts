@@ -26,6 +26,8 @@ interface NodeRecord {
 /** Nodes of a front that lives long. */
 export interface RecordedNodes extends NodeWatch {
   report(question: NodeQuestion): Promise<NodeReport>;
+  /** What is known in this process alone. */
+  standing(): readonly NodeStatus[];
   /** Writes what changed since the last time. */
   write(): Promise<void>;
   /** Ends writing, with a last one. */
@@ -39,6 +41,8 @@ export interface RecordedNodesOptions {
   /** How often what changed is written. */
   readonly everyMs: number;
   readonly limits: Limits;
+  /** What nodes of processes have that serve as one front with this one; absent: it is alone. */
+  readonly siblings?: (() => Promise<readonly NodeStatus[]>) | undefined;
   /** Told of a store that takes no records: they are kept in memory then. */
   readonly onError: (cause: unknown) => void;
 }
@@ -85,6 +89,7 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
   return {
     has: versions.has,
     refused: versions.refused,
+    standing: versions.standing,
     async report({ part, limit }) {
       const found = isShared ? othersIn(store, prefix, now()) : Promise.resolve([]);
       const others = await found.catch((cause: unknown) => {
@@ -92,7 +97,8 @@ export function recordedNodes(store: ObjectStore, options: RecordedNodesOptions)
         onError(cause);
         return [];
       });
-      const asked = joined([versions.standing(), ...others]).filter(({ node }) => node.includes(part));
+      const siblings = (await options.siblings?.()) ?? [];
+      const asked = joined([versions.standing(), siblings, ...others]).filter(({ node }) => node.includes(part));
       const most = Math.max(Math.trunc(limit), 0);
       return { nodes: asked.slice(0, most), more: Math.max(asked.length - most, 0) };
     },

@@ -1,3 +1,4 @@
+import { loadInOrder } from "../../snapshot/long/read-long.ts";
 import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { SelectedPart, Selection } from "../delta/select-resources.ts";
@@ -14,7 +15,8 @@ export interface ChunkedBody {
 
 interface Piece {
   readonly bytes: number;
-  chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>>;
+  /** Reads it, or the beginning of what is long. */
+  load(): Promise<() => AsyncGenerator<Uint8Array<ArrayBuffer>>>;
 }
 
 const encoder = new TextEncoder();
@@ -35,9 +37,12 @@ export async function discoveryBody(
     bytes: prefix.length + pieces.reduce((sum, piece) => sum + piece.bytes, 0) + commas + suffix.length,
     async *chunks() {
       yield prefix;
-      for (const [i, piece] of pieces.entries()) {
-        if (i > 0) yield comma;
-        yield* piece.chunks();
+      let isFirst = true;
+      // Some of the next are read meanwhile: one after the other, each would cost the way to the store and back.
+      for await (const texts of loadInOrder(pieces, (piece) => piece.load())) {
+        if (!isFirst) yield comma;
+        isFirst = false;
+        yield* texts();
       }
       yield suffix;
     },
@@ -46,7 +51,13 @@ export async function discoveryBody(
 
 async function pieceOf(reader: SnapshotReader, { segment, name }: SelectedPart): Promise<Piece> {
   const bytes = name === undefined ? segment.bodyBytes : (await reader.entries(segment)).get(name)?.bytes;
-  return { bytes: bytes ?? 0, chunks: () => reader.texts(segment, name) };
+  return {
+    bytes: bytes ?? 0,
+    async load() {
+      if (segment.long === undefined) await reader.segment(segment);
+      return () => reader.texts(segment, name);
+    },
+  };
 }
 
 /** All of a body in one piece. */

@@ -61,6 +61,7 @@ describe("gRPC's reflection", () => {
       "envoy.service.extension.v3.ExtensionConfigDiscoveryService",
       "envoy.service.listener.v3.ListenerDiscoveryService",
       "envoy.service.route.v3.RouteDiscoveryService",
+      "envoy.service.secret.v3.SecretDiscoveryService",
       "grpc.health.v1.Health",
       "grpc.reflection.v1.ServerReflection",
       "grpc.reflection.v1alpha.ServerReflection",

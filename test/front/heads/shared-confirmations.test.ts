@@ -72,6 +72,19 @@ describe("records of what nodes have confirmed", () => {
     for await (const { key } of store.list("confirmed/")) expect.fail(key);
   });
 
+  it("are no more for one who has proven who he is than a bound, and none is taken for another's", async () => {
+    const store = memoryStore();
+    const records = storeRecords(store);
+    const ids = Array.from({ length: 3_000 }, (_, at) => confirmerOf(nodeId.replace("web-0", `web-${at}`), proven));
+    for (const id of ids) await records.put(id, id.nodeId);
+    const kept = await Promise.all(ids.map((id) => records.get(id)));
+    expect(kept.filter((text, at) => text !== undefined && text !== ids[at]?.nodeId)).toEqual([]);
+    expect(kept.filter((text) => text !== undefined).length).toBeGreaterThan(500);
+    const keys: string[] = [];
+    for await (const { key } of store.list("confirmed/")) keys.push(key);
+    expect(keys.length).toBeLessThanOrEqual(1_024);
+  });
+
   it("are done without where the store fails", async () => {
     const failing = async () => Promise.reject(new Error("down"));
     const { one, other, clock } = frontsOn(storeRecords({ ...memoryStore(), get: failing, put: failing }));

@@ -1,0 +1,161 @@
+/** One process that serves: by itself, or as one of several workers. */
+import type { Logger } from "pino";
+import { sourceAges } from "../../compile/collected/source-ages.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { frontApp } from "../../front/app.ts";
+import { type Authentication, noAuthentication } from "../../front/auth/authentication.ts";
+import { authenticationFor } from "../../front/auth/open-to.ts";
+import { serveGrpc } from "../../front/connect/grpc-server.ts";
+import { mountConnect } from "../../front/connect/mount.ts";
+import { secretCall } from "../../front/connect/secret-call.ts";
+import { createFront, type Front } from "../../front/front.ts";
+import { memoryConfirmations } from "../../front/heads/confirmations.ts";
+import { sharedConfirmations, storeRecords } from "../../front/heads/shared-confirmations.ts";
+import { nodeCalls } from "../../front/node-calls.ts";
+import { listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
+import { recordedNodes } from "../../front/nodes/node-records.ts";
+import type { Refusal } from "../../front/nodes/refusals.ts";
+import type { Stranger } from "../../front/nodes/strangers.ts";
+import type { Moves } from "../../front/operate/moves.ts";
+import { storeMoves } from "../../front/operate/store-moves.ts";
+import { prometheusMetrics } from "../../front/prometheus.ts";
+import { shareOfLimits } from "../../front/workers/share-of-limits.ts";
+import type { Worker } from "../../front/workers/worker.ts";
+import { limits as allLimits } from "../../limits/limits.ts";
+import { awsKms } from "../../secrets/aws-kms.ts";
+import { secretsFromSetting } from "../../secrets/secrets-from-setting.ts";
+import { readTrust, readTrusted } from "../../snapshot/head/signing-keys.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { openStore } from "../../storage/open-store.ts";
+import type { ServeSettings } from "./serve-settings.ts";
+
+/** How often fronts tell each other what changed at their nodes. */
+const recordsEveryMs = 10_000;
+
+/** What is said of nodes, once of each. */
+export interface NodeNews {
+  readonly onRefusal: (refusal: Refusal) => void;
+  readonly onStranger: (stranger: Stranger) => void;
+}
+
+/** A process that serves as one of several. */
+export interface Among {
+  readonly worker: Worker;
+  readonly slot: number;
+}
+
+export interface FrontProcess {
+  readonly servers: readonly RunningServer[];
+  readonly front: Front;
+  /** Gives the last answers, writes the last records. */
+  close(): Promise<void>;
+}
+
+/** @throws PortolanError for a setting that is none, and for a port that is taken */
+export async function startFront(
+  settings: ServeSettings,
+  log: Logger,
+  { onRefusal, onStranger }: NodeNews,
+  among?: Among,
+): Promise<FrontProcess> {
+  const { host } = settings;
+  const onError = (cause: unknown) => log.error(cause);
+  const authentication = authenticationFor(settings.authentication, host);
+  const opened = await openStore(settings.store, { s3Endpoint: settings.s3Endpoint });
+  const store = among?.worker.storeOver(opened) ?? opened;
+  const limits = among === undefined ? allLimits : shareOfLimits(allLimits, settings.workers);
+  const nodes = recordedNodes(store, {
+    front: frontName(settings, among),
+    now: Date.now,
+    everyMs: recordsEveryMs,
+    limits,
+    siblings: among?.worker.nodes,
+    onError: (cause) => log.warn(cause, "what nodes have could not be shared with other fronts"),
+  });
+  const metrics = prometheusMetrics({
+    sourceAges: () => sourceAges(store, Date.now()),
+    siblings: among?.worker.metrics,
+  });
+  const memory = among?.worker.confirmations ?? memoryConfirmations(Date.now);
+  const front = createFront({
+    store,
+    nodes,
+    limits,
+    ...secretsFromSetting(
+      store,
+      settings.secretsKey,
+      "PORTOLAN_SECRETS_KEY",
+      awsKms({ onWarning: (text) => log.warn(text) }),
+    ),
+    ...readTrusted(settings.trustedKeys, "PORTOLAN_TRUSTED_KEYS"),
+    maxHoldMs: settings.maxHoldMs,
+    authentication,
+    metrics,
+    siblings: among?.worker.siblings,
+    confirmations: settings.confirmsByStore ? sharedConfirmations(storeRecords(store), { memory, onError }) : memory,
+    onRefusal,
+    onStranger,
+    ...wantedFrom(settings.compileUrl),
+    ...movesIn(store, settings, authentication),
+    onError,
+  });
+  among?.worker.serve({
+    refusals: () => front.explainRefusals(),
+    strangers: () => front.strangers.standing(),
+    nodes: () => nodes.standing(),
+    metrics: () => metrics.series(),
+  });
+  const app = frontApp(front, async () => (await import("../../../gen/console.ts")).consoleFiles);
+  mountConnect(app, front, [secretCall(front)]);
+  const servers: RunningServer[] = [];
+  const listen = async (name: string, port: number, start: () => Promise<RunningServer>) =>
+    servers.push(await listening(start(), `${host}:${port}`, `set ${name} to another port`));
+  const close = async () => {
+    front.close();
+    await Promise.all(servers.map((server) => server.close()));
+    await nodes.close();
+  };
+  const { port, grpcPort } = settings;
+  try {
+    await listen("PORT", port, () => serveHttp(app, port, host, limits, nodeCalls(front)));
+    if (grpcPort !== undefined) await listen("PORTOLAN_GRPC_PORT", grpcPort, () => serveGrpc(front, grpcPort, host));
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  return { servers, front, close };
+}
+
+/** Workers of one front write records apart, and the one that takes another's place goes on with that one's. */
+const frontName = ({ frontName }: ServeSettings, among: Among | undefined): string | undefined =>
+  frontName === undefined || among === undefined ? frontName : `${frontName}/${among.slot}`;
+
+/**
+ * Moves of HEAD for operators, where that is set: this process then writes HEAD, and needs the key that signs it.
+ *
+ * @throws PortolanError where nobody would have to prove who he is
+ */
+function movesIn(
+  store: ObjectStore,
+  { moves, signingKey, trustedKeys }: ServeSettings,
+  authentication: Authentication,
+): { readonly moves?: Moves } {
+  if (!moves) return {};
+  if (authentication === noAuthentication)
+    throw new PortolanError(
+      "PORTOLAN_MOVES lets operators move HEAD, and nobody has to prove to be one: set PORTOLAN_AUTHENTICATION",
+    );
+  const names = { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" };
+  return { moves: storeMoves(store, readTrust({ signer: signingKey, trusted: trustedKeys }, names)) };
+}
+
+/** Whom to ask for classes that nodes want: a compile function, or nobody. What signs is loaded when somebody asks. */
+function wantedFrom(url: string | undefined): { readonly onWanted?: () => Promise<void> } {
+  if (url === undefined) return {};
+  return {
+    onWanted: async () => {
+      const { postSigned, webhookSecret } = await import("../post-signed.ts");
+      await postSigned(url, "/hooks/recompile", "", webhookSecret());
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { availableParallelism } from "node:os";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { settingText } from "../../front/auth/setting-file.ts";
+
+/** How a front on Node serves. Texts are as docs/run-on-one-machine.md describes the variables of the same names. */
+export interface ServeSettings {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly store: string;
+  readonly s3Endpoint?: string | undefined;
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** Absent: no gRPC. */
+  readonly grpcPort?: number | undefined;
+  readonly maxHoldMs: number;
+  /** Processes that serve; one serves by itself. */
+  readonly workers: number;
+  readonly authentication?: string | undefined;
+  readonly trustedKeys?: string | undefined;
+  readonly secretsKey?: string | undefined;
+  /** Name among several on one store. */
+  readonly frontName?: string | undefined;
+  /** Whether fronts tell one another through the store what nodes have confirmed. */
+  readonly confirmsByStore: boolean;
+  readonly compileUrl?: string | undefined;
+  /** Whether operators may move HEAD through this front: it writes HEAD then. */
+  readonly moves: boolean;
+  /** What signs such moves. */
+  readonly signingKey?: string | undefined;
+}
+
+/** @throws PortolanError for a setting that is none */
+export function settingsFromEnvironment(env: Readonly<Record<string, string | undefined>>): ServeSettings {
+  const number = (name: string, otherwise: number, least: number, most: number) =>
+    wholeNumber(name, env[name] ?? String(otherwise), least, most);
+  return {
+    store: env.PORTOLAN_STORE ?? ".portolan/store",
+    s3Endpoint: env.PORTOLAN_S3_ENDPOINT,
+    host: env.HOST ?? "127.0.0.1",
+    port: number("PORT", 8080, 0, maxPort),
+    grpcPort: env.PORTOLAN_GRPC_PORT === undefined ? undefined : number("PORTOLAN_GRPC_PORT", 0, 0, maxPort),
+    maxHoldMs: number("PORTOLAN_MAX_HOLD_MS", 25_000, 0, Number.MAX_SAFE_INTEGER),
+    workers: number("PORTOLAN_WORKERS", availableParallelism(), 1, maxWorkers),
+    authentication: settingText(env.PORTOLAN_AUTHENTICATION),
+    trustedKeys: settingText(env.PORTOLAN_TRUSTED_KEYS),
+    secretsKey: settingText(env.PORTOLAN_SECRETS_KEY),
+    frontName: env.PORTOLAN_FRONT_NAME,
+    confirmsByStore: env.PORTOLAN_CONFIRMATIONS === "store",
+    compileUrl: env.PORTOLAN_COMPILE_URL === "" ? undefined : env.PORTOLAN_COMPILE_URL,
+    moves: isOn("PORTOLAN_MOVES", env.PORTOLAN_MOVES),
+    signingKey: settingText(env.PORTOLAN_SIGNING_KEY),
+  };
+}
+
+function isOn(name: string, text = ""): boolean {
+  if (!["", "on", "off"].includes(text)) throw new PortolanError(`${name} is ${JSON.stringify(text)}; it is on or off`);
+  return text === "on";
+}
+
+const maxPort = 65_535;
+const maxWorkers = 256;
+
+function wholeNumber(name: string, text: string, least: number, most: number): number {
+  if (/^\d{1,16}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  const from = least === 0 ? "" : `from ${least} `;
+  throw new PortolanError(`${name} is ${JSON.stringify(text)}; it is a whole number ${from}up to ${most}`);
+}

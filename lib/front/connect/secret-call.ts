@@ -1,0 +1,57 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  type DiscoveryResponse,
+  DiscoveryResponseSchema,
+} from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
+import { SecretDiscoveryService } from "../../../gen/envoy/service/secret/v3/sds_pb.ts";
+import { type DiscoveryQuestion, DiscoveryQuestionSchema } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import { secretTypeUrl } from "../../secrets/tls-secret.ts";
+import { hashOf } from "../../snapshot/blob.ts";
+import { wireVersion } from "../../snapshot/parts-version.ts";
+import type { Front } from "../front.ts";
+import { refuseUnplaced } from "../polls/outcome.ts";
+import { secretFor, secretsOf } from "../secrets/secret-answer.ts";
+import { secretBinary } from "../secrets/secret-binary.ts";
+import { type Call, claimsIn, servedRoot } from "./answers.ts";
+import { callOf, type DiscoveryCall } from "./calls.ts";
+import { connectErrorOf } from "./connect-error.ts";
+
+/**
+ * Envoy's `FetchSecrets`, by the rules of polls for secrets. For servers on Node, which speak secrets' binary form on streams already: at
+ * the edge its descriptors would weigh more than the front.
+ */
+export const secretCall = (front: Front): DiscoveryCall =>
+  callOf(
+    front,
+    SecretDiscoveryService.method.fetchSecrets,
+    "secrets",
+    front.limits.pollBytes,
+    DiscoveryQuestionSchema,
+    (question, call) => fetchSecret(front, question, call),
+  );
+
+/** @throws ConnectError; `already_exists` for a version that is current */
+async function fetchSecret(front: Front, question: DiscoveryQuestion, call: Call): Promise<DiscoveryResponse> {
+  const { typeUrl, versionInfo, resourceNames } = question;
+  const [name = "", ...more] = resourceNames;
+  if (typeUrl !== "" && typeUrl !== secretTypeUrl)
+    throw new ConnectError(`type_url is not ${secretTypeUrl}`, Code.InvalidArgument);
+  if (name === "" || more.length > 0)
+    throw new ConnectError("secrets are fetched one by one, by name", Code.InvalidArgument);
+  const node = claimsIn(front, question.node);
+  const loaded = await servedRoot(front, node);
+  const placement = await front.place(loaded, node, call.caller);
+  if (placement.kind !== "placed") throw connectErrorOf(refuseUnplaced(placement));
+  const found = await secretFor(front, call.caller, secretsOf(loaded, placement.classId), name);
+  if (found.kind === "refused") throw connectErrorOf(found);
+  const version = wireVersion(hashOf(JSON.stringify([found.resource])));
+  if (version === versionInfo) throw new ConnectError("the version is current", Code.AlreadyExists);
+  const value = secretBinary(found.resource);
+  await call.room(value.length);
+  return create(DiscoveryResponseSchema, {
+    versionInfo: version,
+    typeUrl: secretTypeUrl,
+    resources: [{ typeUrl: secretTypeUrl, value }],
+  });
+}

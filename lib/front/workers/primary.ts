@@ -1,0 +1,133 @@
+import { unreachable } from "../../config/diagnostic.ts";
+import type { Refusal } from "../nodes/refusals.ts";
+import type { Stranger } from "../nodes/strangers.ts";
+import type { HeadRelay } from "./head-relay.ts";
+import type { FromWorker, Line, Parts, ToWorker } from "./messages.ts";
+import { createNews } from "./news.ts";
+
+/** What the first process of a front does for its workers. It serves nobody itself. */
+export interface Primary {
+  /** Takes a worker in. @returns to be called when it is gone */
+  join(line: Line<ToWorker, FromWorker>, told: Told): () => void;
+  /** HEAD may be another one. */
+  headChanged(): void;
+  /** Asks all workers to end. */
+  close(): void;
+}
+
+/** What a worker says of itself. */
+export interface Told {
+  serving(urls: readonly string[]): void;
+  failed(reason: string): void;
+}
+
+export interface PrimaryOptions {
+  readonly relay: HeadRelay;
+  /** What the store's clock shows, where it tells. */
+  readonly storeMs: () => Promise<number | undefined>;
+  /** Told once, however many workers hear of it. */
+  readonly onStranger: (stranger: Stranger) => void;
+  readonly onRefusal: (refusal: Refusal) => void;
+  readonly onError: (cause: unknown) => void;
+  readonly now: () => number;
+}
+
+/** A worker that is as busy as that answers for itself alone. */
+const partsMs = 2_000;
+
+interface Gathering {
+  readonly parts: Partial<Parts>[];
+  missing: number;
+  readonly done: () => void;
+}
+
+export function createPrimary(options: PrimaryOptions): Primary {
+  const { relay, storeMs, onError } = options;
+  const workers = new Set<Line<ToWorker, FromWorker>>();
+  const gatherings = new Map<number, Gathering>();
+  const isNews = createNews(options.now);
+  let lastId = 0;
+
+  async function answerHead(line: Line<ToWorker, FromWorker>, id: number, tag: string | undefined): Promise<void> {
+    const reply = await relay.read(tag);
+    line.send({ kind: "head", id, reply, storeMs: await storeMs() });
+  }
+
+  /** What all other workers know, as far as they say it in time. */
+  function gather(asking: Line<ToWorker, FromWorker>, askedId: number, name: keyof Parts): void {
+    const others = [...workers].filter((line) => line !== asking);
+    lastId += 1;
+    const id = lastId;
+    const done = () => {
+      if (!gatherings.delete(id)) return;
+      clearTimeout(timer);
+      asking.send({ kind: "parts", id: askedId, parts: gathering.parts });
+    };
+    const timer = setTimeout(done, partsMs);
+    const gathering: Gathering = { parts: [], missing: others.length, done };
+    gatherings.set(id, gathering);
+    for (const line of others) line.send({ kind: "part?", id, name });
+    if (others.length === 0) done();
+  }
+
+  function gathered(id: number, part: Partial<Parts>): void {
+    const gathering = gatherings.get(id);
+    if (gathering === undefined) return;
+    gathering.parts.push(part);
+    gathering.missing -= 1;
+    if (gathering.missing === 0) gathering.done();
+  }
+
+  function tellOthers(line: Line<ToWorker, FromWorker>, message: ToWorker): void {
+    for (const other of workers) if (other !== line) other.send(message);
+  }
+
+  function hear(line: Line<ToWorker, FromWorker>, message: FromWorker, told: Told): void {
+    switch (message.kind) {
+      case "serving":
+        told.serving(message.urls);
+        break;
+      case "failed":
+        told.failed(message.reason);
+        break;
+      case "head?":
+        answerHead(line, message.id, message.ifNoneMatch).catch(onError);
+        break;
+      case "parts?":
+        gather(line, message.id, message.name);
+        break;
+      case "part":
+        gathered(message.id, message.part);
+        break;
+      case "confirmed":
+        tellOthers(line, message);
+        break;
+      case "stranger":
+        if (isNews(strangerKey(message.stranger))) options.onStranger(message.stranger);
+        break;
+      case "refusal":
+        if (isNews(refusalKey(message.refusal))) options.onRefusal(message.refusal);
+        break;
+      default:
+        unreachable(message);
+    }
+  }
+
+  return {
+    join(line, told) {
+      workers.add(line);
+      line.listen((message) => hear(line, message, told));
+      return () => workers.delete(line);
+    },
+    headChanged() {
+      for (const line of workers) line.send({ kind: "head changed" });
+    },
+    close() {
+      relay.close();
+      for (const line of workers) line.send({ kind: "close" });
+    },
+  };
+}
+
+const strangerKey = ({ kind, nodeId }: Stranger): string => `stranger ${kind} ${nodeId}`;
+const refusalKey = ({ type, name, refused, nodeId }: Refusal): string => `refusal ${type} ${name} ${refused} ${nodeId}`;
