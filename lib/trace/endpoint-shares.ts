@@ -30,7 +30,7 @@ interface Group {
   readonly weight: number;
 }
 
-/** @see envoy source/common/upstream/load_balancer_impl.cc */
+/** @see envoy 1.40.0 source/common/upstream/load_balancer_impl.cc */
 export function endpointShares(cluster: ClusterJson, assignment: ClusterLoadAssignmentJson): EndpointShares {
   const { endpoints: localities = [], policy } = assignment;
   const factor = (policy?.overprovisioningFactor ?? 140) / 100;

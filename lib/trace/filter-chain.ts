@@ -30,7 +30,7 @@ const any = "any";
  * Which filter chain of a listener takes a connection. Envoy narrows them down by one criterion after the other, takes the most exact of
  * each, and never goes back: a chain that is more exact in an early criterion hides those that would have fitted in a later one.
  *
- * @see envoy source/common/listener_manager/filter_chain_manager_impl.cc `findFilterChain`
+ * @see envoy 1.40.0 source/common/listener_manager/filter_chain_manager_impl.cc, findFilterChain
  */
 export function chooseFilterChain(listener: ListenerJson, request: TracedRequest, seen: Inspected): ChosenChain {
   const { name = "", filterChains = [], defaultFilterChain, filterChainMatcher } = listener;

@@ -17,7 +17,7 @@ import {
  * is inverted.
  *
  * @param headers by name in lower case, `:method`, `:authority`, `:path` and `:scheme` among them
- * @see envoy source/common/http/header_utility.h `HeaderDataBaseImpl`
+ * @see envoy 1.40.0 source/common/http/header_utility.h, HeaderDataBaseImpl
  */
 export function headerMismatch(
   matcher: HeaderMatcherJson,

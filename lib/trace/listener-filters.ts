@@ -11,7 +11,7 @@ export interface Inspected {
   readonly applicationProtocols: readonly string[];
 }
 
-/** @see envoy source/extensions/filters/listener/tls_inspector and http_inspector */
+/** @see envoy 1.40.0 source/extensions/filters/listener/tls_inspector */
 export function inspect(through: readonly ListenerJson[], { destination, tls, http }: TracedRequest): Inspected {
   const active = through
     .flatMap(({ listenerFilters = [] }) => listenerFilters)

@@ -23,7 +23,7 @@ type Fit = "exact" | "wildcard" | "none";
  * Which listener takes a connection: the one that connections are led to (by iptables), or one that is bound to where it goes; and from
  * one that uses the original destination, the one of that address, or of its port on all addresses.
  *
- * @see envoy source/common/listener_manager/connection_handler_impl.cc `getBalancedHandlerByAddress`
+ * @see envoy 1.40.0 source/common/listener_manager/connection_handler_impl.cc, getBalancedHandlerByAddress
  */
 export function chooseListener(listeners: readonly ListenerJson[], request: TracedRequest): ChosenListener {
   const candidates = listeners.map((listener): Candidate => ({ listener, addresses: addressesOf(listener) }));

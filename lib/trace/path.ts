@@ -6,7 +6,7 @@ export type ReadPath =
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "redirect"; readonly path: string };
 
-/** @see envoy source/common/http/conn_manager_utility.cc `maybeNormalizePath`, source/common/http/path_utility.cc */
+/** @see envoy 1.40.0 source/common/http/conn_manager_utility.cc, maybeNormalizePath */
 export function readPath(path: string, settings: HttpConnectionManagerJson): ReadPath {
   const { pathWithEscapedSlashesAction: action = "KEEP_UNCHANGED", normalizePath, mergeSlashes } = settings;
   const [before, query] = splitQuery(path);

@@ -18,7 +18,7 @@ export interface PriorityLoad {
  * to the next; then come the degraded ones. Where that does not add up to everything, priorities below the threshold are in panic.
  *
  * @param panicThreshold from 0 to 100
- * @see envoy source/common/upstream/load_balancer_impl.cc `recalculatePerPriorityState`, `recalculatePerPriorityPanic`
+ * @see envoy 1.40.0 source/common/upstream/load_balancer_impl.cc, recalculatePerPriorityState
  */
 export function priorityLoads(
   counts: readonly PriorityCounts[],

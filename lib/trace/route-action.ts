@@ -41,7 +41,7 @@ export function clusterShares(route: RouteActionJson, { headers }: RoutedRequest
   );
 }
 
-/** @see envoy RouteAction.RequestMirrorPolicy */
+/** @see envoy 1.40.0 api/envoy/config/route/v3/route_components.proto, RequestMirrorPolicy */
 export function mirrorsOf(route: RouteActionJson, host: VirtualHostJson): readonly string[] {
   const policies = route.requestMirrorPolicies ?? host.requestMirrorPolicies ?? [];
   return policies.flatMap(({ cluster, runtimeFraction }) => {
@@ -92,7 +92,7 @@ export const statusOfRedirect = ({ responseCode = "MOVED_PERMANENTLY" }: Redirec
 /**
  * Where a redirect leads. An empty text is no text in protobuf.
  *
- * @see envoy source/common/router/config_impl.cc `RouteEntryImplBase::newUri`
+ * @see envoy 1.40.0 source/common/router/config_impl.cc, newUri
  */
 export function locationOf(redirect: RedirectActionJson, { match = {} }: RouteJson, request: RoutedRequest): string {
   const { httpsRedirect, schemeRedirect = "", hostRedirect = "", portRedirect = 0, prefixRewrite = "" } = redirect;

@@ -22,7 +22,7 @@ export interface MatchContext {
 /**
  * Why a route does not take a request; undefined where it does, but for its fraction.
  *
- * @see envoy source/common/router/config_impl.cc `RouteEntryImplBase::matchRoute`
+ * @see envoy 1.40.0 source/common/router/config_impl.cc, matchRoute
  */
 export function routeMismatch(match: RouteMatchJson, context: MatchContext): Mismatch | undefined {
   const found = [...mismatchesOf(match, context)];

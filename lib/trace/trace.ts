@@ -19,7 +19,7 @@ import { isOfMessage } from "./typed-config.ts";
  * not in it.
  *
  * @param readRegex an engine in linear time, such as RE2JS: patterns are written by many, and this may run in a server
- * @see docs/trace.md
+ * @see docs/cli.md
  */
 export function trace(resources: NodeResources, request: TracedRequest, readRegex: ReadRegex): Trace {
   const { decision, through } = chooseListener(resources.listeners, request);

@@ -23,7 +23,7 @@ const ranks = ["is the host itself", "is the longest ending", "is the longest be
  * (`example.*`), then `*`. The star stands for at least one character.
  *
  * @param authority without what the connection manager strips
- * @see envoy source/common/router/config_impl.cc `RouteMatcher::findVirtualHost`
+ * @see envoy 1.40.0 source/common/router/config_impl.cc, findVirtualHost
  */
 export function chooseVirtualHost(table: RouteConfigurationJson, authority: string): ChosenHost {
   const { name = "", virtualHosts = [], ignorePortInHostMatching } = table;
