@@ -101,8 +101,8 @@ async function costsOf(pid: number) {
 type Costs = Awaited<ReturnType<typeof costsOf>>;
 
 /** Pause of an Envoy between two polls, at least, at most twice as long, and how long to wait until it is over. */
-const pollDelayMs = 150;
-const restMs = 350;
+const pollDelayMs = 50;
+const restMs = 120;
 
 const percentile = (sorted: readonly number[], share: number): number =>
   Math.round((sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0) * 10) / 10;
@@ -113,7 +113,7 @@ export async function agentBench({ report, quick }: BenchOptions): Promise<void>
   const shop = await openBookshop();
   const { store, movedMs } = watchedStore();
   const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
-  const compile = createFileCompiler({ ...defaultWorldOptions, certificates: "none", binaryForms: true });
+  const compile = createFileCompiler({ ...defaultWorldOptions, certificates: "none", binaryForms: true, pollDelayMs });
   const worldWith = async (v1: number) => {
     await shop.edit("catalog.yaml", withWeights(v1, 100 - v1));
     return compile(await readFolder(shop.folder), []).value;

@@ -88,7 +88,7 @@ export async function untilTaken(
 ): Promise<Heard> {
   const { admin, log } = envoy;
   const untilMs = performance.now() + timeoutMs;
-  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 100)) {
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 40)) {
     await sleep(pauseMs);
     const taken = await admin.versions();
     const missing = new Set(versions.filter((version) => taken?.has(version) !== true));

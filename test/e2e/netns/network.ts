@@ -101,6 +101,7 @@ export function openNetwork(): Network {
 
 /** A program that runs in a namespace. */
 export interface PodProgram {
+  readonly pid: number;
   /** All that it has printed. */
   printed(): string;
   kill(signal: NodeJS.Signals): Promise<void>;
@@ -122,6 +123,7 @@ export function startIn(
   }
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   return {
+    pid: child.pid ?? 0,
     printed: () => printed,
     async kill(signal) {
       child.kill(signal);
