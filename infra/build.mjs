@@ -1,7 +1,7 @@
 // Bundles the Lambda functions, the collector and the agent, each into a folder of its own: what is loaded at once, and beside it what is loaded when it is
 // needed (ways to find credentials, KMS, the compiler).
 
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -28,16 +28,23 @@ export async function buildFunctions(outdir) {
 export const buildCollector = (outdir) => bundle(outdir, "collect", "collect.node.ts");
 
 /**
+ * How Node runs the agent, so that it stays small: code that is compiled for speed takes more memory than the agent has data, and what it
+ * does once a change is no faster by it.
+ */
+export const agentFlags = ["--no-opt", "--no-maglev", "--max-semi-space-size=1"];
+
+/**
  * The agent by itself, and the commands that a pod runs before it.
  *
  * @param {string} outdir
- * @returns {Promise<string>} the folder, with `agent/index.mjs` and `commands/index.mjs`, which take the arguments of `portolan`
+ * @returns {Promise<string>} the folder, with `agent/index.mjs` and `commands/index.mjs`, which take the arguments of `portolan`; `node-flags` holds `agentFlags`
  */
 export async function buildAgent(outdir) {
   const folder = join(outdir, "agent");
   await rm(folder, { recursive: true, force: true });
   await bundle(folder, "agent", "agent.node.ts");
   await bundle(folder, "commands", "agent-commands.node.ts");
+  await writeFile(join(folder, "node-flags"), `${agentFlags.join(" ")}\n`);
   return folder;
 }
 

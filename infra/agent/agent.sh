@@ -12,4 +12,5 @@ node "$here/commands/index.mjs" bootstrap --this-pod $gateway --files "$folder" 
   --certificates "${PORTOLAN_CERTIFICATES:-none}" --server "$server" \
   --readiness-port 15021 --prometheus-port 15090 --stats-tags --json > "$folder/bootstrap.json.new"
 mv "$folder/bootstrap.json.new" "$folder/bootstrap.json"
-exec node "$here/agent/index.mjs" agent --bootstrap "$folder/bootstrap.json" "$@"
+# shellcheck disable=SC2046 # Several words.
+exec node $(cat "$here/node-flags") "$here/agent/index.mjs" agent --bootstrap "$folder/bootstrap.json" --status-port 15020 "$@"

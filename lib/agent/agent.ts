@@ -4,6 +4,7 @@ import { coreTypes } from "../snapshot/resource-type.ts";
 import { drainAndEnd } from "./envoy/drain.ts";
 import { createEnvoyKeeper, type EnvoyKeeper, oneLine } from "./envoy/envoy-keeper.ts";
 import type { EnvoyOptions } from "./envoy/envoy-process.ts";
+import { createReadiness } from "./envoy/readiness.ts";
 import type { RefusedResource } from "./envoy/refused-resources.ts";
 import { createTakeIn, type TakeIn } from "./envoy/take-in.ts";
 import { type AgentFolder, openAgentFolder } from "./files/agent-folder.ts";
@@ -44,8 +45,10 @@ export interface Agent {
   /** Drains and ends Envoy, then the agent; called a second time, at once. */
   stop(): void;
   status(): AgentStatus;
-  /** Whether Envoy takes traffic: it is live, and was started with files that are complete. */
-  isReady(): Promise<boolean>;
+  /** Why Envoy takes no traffic; undefined when it does. */
+  missing(): Promise<string | undefined>;
+  /** Envoy's metrics in Prometheus' format, as they come; undefined when it does not answer. */
+  envoyMetrics(): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
 /** How often Envoy's log is looked at when nothing else happens. */
@@ -62,6 +65,7 @@ export function createAgent(options: AgentOptions): Agent {
   const { source, folder: root, say } = options;
   const wake = createWake();
   const hurry = new AbortController();
+  const readiness = createReadiness();
   let keeper: EnvoyKeeper | undefined;
   let wanted: EnvoyFiles | undefined;
   /** What Envoy was led to, and which Envoy. */
@@ -134,7 +138,7 @@ export function createAgent(options: AgentOptions): Agent {
       return Number.POSITIVE_INFINITY;
     if (performance.now() < retryAtMs) return retryAtMs;
     const admin = await envoy.admin();
-    if (admin === undefined || (await admin.state()) === undefined) return performance.now() + 20;
+    if (admin === undefined) return performance.now() + 20;
     const { pid, isAdopted, log, isRunning } = envoy;
     const { refused: now, isKnown } = await takeIn.lead(files, { pid, isAdopted, admin, log, isRunning });
     tellRefused(now);
@@ -217,10 +221,12 @@ export function createAgent(options: AgentOptions): Agent {
         starts: keeper?.starts() ?? 0,
       };
     },
-    async isReady() {
-      const admin = isStopping ? undefined : await keeper?.current()?.admin();
-      return admin !== undefined && (await admin.state()) === "LIVE";
+    async missing() {
+      if (isStopping) return "the agent is ending";
+      const envoy = keeper?.current();
+      return readiness.missing(envoy && { pid: envoy.pid, admin: await envoy.admin() });
     },
+    envoyMetrics: async () => (await keeper?.current()?.admin())?.pieces("/stats/prometheus"),
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Node's HTTP client. An import of the module by its name would load what `fetch` and `WebSocket` need besides, since it reads every
+ * Node's HTTP. An import of the module by its name would load what `fetch` and `WebSocket` need besides, since it reads every
  * member: 8 MB that an agent holds for nothing.
  */
-const { Agent, request } = process.getBuiltinModule("node:http");
+const { Agent, createServer, request } = process.getBuiltinModule("node:http");
 
-export { Agent as HttpAgent, request as httpRequest };
+export { Agent as HttpAgent, createServer as createHttpServer, request as httpRequest };

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { readTrusted } from "../snapshot/head/signing-keys.ts";
-import { createAgent } from "./agent.ts";
+import { type Agent, createAgent } from "./agent.ts";
 import { readBootstrap } from "./bootstrap-file.ts";
 import { bootstrapName } from "./envoy/envoy-keeper.ts";
 import { fetchOnce } from "./fetch-once.ts";
@@ -14,6 +14,8 @@ import type { AgentNode } from "./held/node.ts";
 import { againstSignedHead } from "./held/signed-head.ts";
 import type { Source } from "./held/source.ts";
 import { type IdentitySource, keepIdentity } from "./identity/identity-files.ts";
+import { agentMetrics } from "./status/agent-metrics.ts";
+import { type StatusAddress, type StatusSource, serveStatus } from "./status/status-server.ts";
 
 /** What `portolan agent` was told. */
 export interface AgentSettings {
@@ -34,6 +36,8 @@ export interface AgentSettings {
   readonly drainMs: number;
   readonly untilIdle: boolean;
   readonly maxRestarts: number | undefined;
+  /** Where to tell how agent and Envoy are; undefined: nowhere. */
+  readonly status: StatusAddress | undefined;
   /** One line for people. */
   readonly say: (line: string) => void;
   /** A line of Envoy's log. */
@@ -71,6 +75,8 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       isGateway: bootstrap.isGateway,
       hasCertificateFiles,
     });
+    const status = settings.status && (await serveStatus(settings.status, statusOf(agent)));
+    if (status !== undefined) say(`tells its status on port ${status.port}`);
     const stop = () => agent.stop();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
     say(`follows ${"front" in from ? from.front.url : from.snapshot} for ${bootstrap.node.id}, in ${folder}`);
@@ -78,11 +84,26 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       return await agent.run();
     } finally {
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+      status?.close();
       endIdentity?.();
     }
   } finally {
     await unlock();
   }
+}
+
+function statusOf(agent: Agent): StatusSource {
+  return {
+    missing: agent.missing,
+    metrics() {
+      const { user, system } = process.cpuUsage();
+      return agentMetrics(agent.status(), {
+        residentBytes: process.memoryUsage.rss(),
+        cpuSeconds: (user + system) / 1_000_000,
+      });
+    },
+    envoyMetrics: agent.envoyMetrics,
+  };
 }
 
 async function sourceFor(

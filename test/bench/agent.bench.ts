@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { buildAgent } from "../../infra/build.mjs";
+import { agentFlags, buildAgent } from "../../infra/build.mjs";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
@@ -98,19 +98,22 @@ async function costsOf(pid: number) {
   };
 }
 
-/** Longest pause of an Envoy between two polls, and a little more. */
-const restMs = 2_100;
+type Costs = Awaited<ReturnType<typeof costsOf>>;
+
+/** Pause of an Envoy between two polls, at least, at most twice as long, and how long to wait until it is over. */
+const pollDelayMs = 50;
+const restMs = 120;
 
 const percentile = (sorted: readonly number[], share: number): number =>
   Math.round((sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0) * 10) / 10;
 
 export async function agentBench({ report, quick }: BenchOptions): Promise<void> {
   const changes = quick ? 20 : 200;
-  const idleMs = quick ? 5_000 : 60_000;
+  const idleMs = quick ? 5_000 : 30_000;
   const shop = await openBookshop();
   const { store, movedMs } = watchedStore();
   const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
-  const compile = createFileCompiler({ ...defaultWorldOptions, certificates: "none", binaryForms: true });
+  const compile = createFileCompiler({ ...defaultWorldOptions, certificates: "none", binaryForms: true, pollDelayMs });
   const worldWith = async (v1: number) => {
     await shop.edit("catalog.yaml", withWeights(v1, 100 - v1));
     return compile(await readFolder(shop.folder), []).value;
@@ -128,12 +131,13 @@ export async function agentBench({ report, quick }: BenchOptions): Promise<void>
   if (gateway === undefined) throw new Error("the bookshop has a gateway");
   // All three have the same name, so the listener is one port that they share.
   const bootstrap = (url: string, transport: "rest" | "delta") =>
-    bootstrapFor(gateway, url, 0, { certificates: "none", transport });
+    bootstrapFor(gateway, url, 0, { certificates: "none", transport, pollDelayMs });
   const folder = await agentFolder();
   const bundle = await buildAgent(join(folder, "bundle"));
   const agent = await startAgent({
     folder,
     entry: join(bundle, "agent/index.mjs"),
+    nodeFlags: agentFlags,
     bootstrap: bootstrap(ways.agent.url, "rest"),
     args: ["--server", ways.agent.url],
   });
@@ -151,6 +155,7 @@ export async function agentBench({ report, quick }: BenchOptions): Promise<void>
       );
     }
     await sleep(2_000);
+    const fresh = await costsOf(agent.pid);
     const tookMs: Record<(typeof kinds)[number], number[]> = { agent: [], rest: [], ads: [] };
     const before = kinds.map((kind) => ({ ...ways[kind].counts }));
     for (let i = 1; i <= changes; i += 1) {
@@ -166,33 +171,47 @@ export async function agentBench({ report, quick }: BenchOptions): Promise<void>
       await publish(i);
       for (const [at, seenMs] of (await Promise.all(seen)).entries())
         tookMs[kinds[at] ?? "agent"].push(seenMs - movedMs());
-      // A poller rests for one to two seconds after an answer: what comes sooner would measure that, and not the way.
+      // A poller rests after an answer: what comes sooner would measure that, and not the way.
       await sleep(restMs);
     }
     const names = { agent: "agent, files", rest: "REST, held polls", ads: "ADS, delta" };
-    report.table(
-      `HEAD move → in force in Envoy, ${changes} changes of a weight, by three ways at once`,
-      kinds.map((kind, at) => {
-        const sorted = tookMs[kind].toSorted((a, b) => a - b);
-        const { sent, received } = ways[kind].counts;
-        return {
-          way: names[kind],
-          "p50 ms": percentile(sorted, 0.5),
-          "p99 ms": percentile(sorted, 0.99),
-          "to the front, bytes a change": Math.round((sent - (before[at]?.sent ?? 0)) / changes),
-          "from it": Math.round((received - (before[at]?.received ?? 0)) / changes),
-        };
-      }),
-    );
+    const rows = kinds.map((kind, at) => {
+      const sorted = tookMs[kind].toSorted((a, b) => a - b);
+      const { sent, received } = ways[kind].counts;
+      return {
+        way: names[kind],
+        "p50 ms": percentile(sorted, 0.5),
+        "p99 ms": percentile(sorted, 0.99),
+        "to the front, bytes a change": Math.round((sent - (before[at]?.sent ?? 0)) / changes),
+        "from it": Math.round((received - (before[at]?.received ?? 0)) / changes),
+      };
+    });
+    report.table(`HEAD move → in force in Envoy, ${changes} changes of a weight, by three ways at once`, rows);
     const start = await costsOf(agent.pid);
     await sleep(idleMs);
     const end = await costsOf(agent.pid);
+    const share = Math.round((100_000 * (end.cpuMs - start.cpuMs)) / idleMs) / 1_000;
+    const memory = ([when, { residentMb, ownMb }]: readonly [string, Costs]) => ({
+      when,
+      "resident MB": Math.round(residentMb),
+      "of it its own": Math.round(ownMb),
+    });
+    report.table("Memory of the agent", [
+      memory(["with its first configuration", fresh]),
+      memory([`after ${changes} changes`, end]),
+    ]);
+    const written = end.diskBytes - start.diskBytes;
     report.table(`An idle agent, over ${idleMs / 1_000} s`, [
+      { "% of a core": share, "bytes written to disk": written },
+    ]);
+    report.rows("agent", [
+      ...rows.map((row) => ({ name: row.way, ...row })),
       {
-        "resident MB": Math.round(end.residentMb),
-        "of it its own": Math.round(end.ownMb),
-        "% of a core": Math.round((100_000 * (end.cpuMs - start.cpuMs)) / idleMs) / 1_000,
-        "bytes written to disk": end.diskBytes - start.diskBytes,
+        name: "idle agent",
+        "resident MB, fresh": Math.round(fresh.residentMb),
+        [`resident MB, after ${changes} changes`]: Math.round(end.residentMb),
+        "% of a core": share,
+        "bytes written to disk": written,
       },
     ]);
     report.line(

@@ -32,6 +32,8 @@ export interface AgentProcessOptions {
   readonly folder?: string;
   /** What is run; the source by default. */
   readonly entry?: string;
+  /** Of Node, before what is run. */
+  readonly nodeFlags?: readonly string[];
   /** After `agent`. */
   readonly args: readonly string[];
 }
@@ -43,13 +45,14 @@ export async function startAgent({
   bootstrap,
   args,
   entry = source,
+  nodeFlags = [],
   ...more
 }: AgentProcessOptions): Promise<AgentProcess> {
   const folder = more.folder ?? (await agentFolder());
   const file = join(folder, "given.json");
   await writeFile(file, JSON.stringify(bootstrap));
   const words = [
-    ...[entry, "agent", "--bootstrap", file, "--dir", folder, "--envoy", envoyPath(), "--drain", "0"],
+    ...[...nodeFlags, entry, "agent", "--bootstrap", file, "--dir", folder, "--envoy", envoyPath(), "--drain", "0"],
     ...[...args, "--", "--concurrency", "1"],
   ];
   const child = spawn(process.execPath, words, { stdio: ["ignore", "ignore", "pipe"] });

@@ -178,6 +178,32 @@ describe("an Envoy with an agent", () => {
     expect(agent.log()).not.toContain("refuses");
   }, 120_000);
 
+  it("tells on a port of its own whether it is ready, and its metrics with Envoy's", async () => {
+    const agent = await start(["--server", "http://127.0.0.1:1", "--status-port", "0", "--status-host", "127.0.0.1"]);
+    const said = await eventually(
+      async () => agent.log(),
+      (log) => log.includes("tells its status on port"),
+    );
+    const url = `http://127.0.0.1:${/status on port (\d+)/.exec(said)?.[1]}`;
+    const unready = await fetch(`${url}/healthz/ready`);
+    expect([unready.status, await unready.text()]).toEqual([503, "no Envoy runs\n"]);
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain("portolan_agent_envoy_up 0");
+    await agent.end("SIGTERM");
+    const fed = await start(["--server", front.url, "--status-port", new URL(url).port, "--status-host", "127.0.0.1"]);
+    await isLive(fed);
+    await eventually(
+      () => fetch(`${url}/healthz/ready`),
+      ({ status }) => status === 200,
+    );
+    const metrics = await (await fetch(`${url}/stats/prometheus`)).text();
+    expect(metrics).toMatch(/^portolan_agent_envoy_up 1$/m);
+    expect(metrics).toMatch(/^envoy_cluster_manager_cds_update_success\{\} [1-9]/m);
+    process.kill(await fed.envoyPid(), "SIGSTOP");
+    const stuck = await fetch(`${url}/healthz/ready`);
+    expect([stuck.status, await stuck.text()]).toEqual([503, "Envoy does not answer\n"]);
+    process.kill(await fed.envoyPid(), "SIGCONT");
+  }, 60_000);
+
   it("comes back by itself when it is killed, from its files when there is no front", async () => {
     const first = await start();
     await isLive(first);
@@ -246,7 +272,12 @@ describe("an Envoy with an agent", () => {
         error: expect.stringContaining("positive duration"),
         suspects: [{ name: "zz-broken", from: ["EnvoyFilter/bookshop/zz-broken"] }],
       },
-      { type: "listeners", error: expect.stringContaining("address"), suspects: [{ name: "no-address" }] },
+      // As the configuration dump has it; the log says it of all listeners at once.
+      {
+        type: "listeners",
+        error: "error adding listener named 'no-address': address is necessary",
+        suspects: [{ name: "no-address" }],
+      },
     ]);
     const clusters = await agent.admin("/clusters");
     expect(clusters).toContain("zz-good");

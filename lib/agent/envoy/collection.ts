@@ -1,7 +1,7 @@
 import type { AgentFolder, Staged } from "../files/agent-folder.ts";
 import { type CollectionKind, collectionOf, type Entries } from "../files/envoy-files.ts";
 import type { RefusedResources } from "./refused-resources.ts";
-import { type Moment, momentOf, type ReadingEnvoy, startOf, untilTaken } from "./until-taken.ts";
+import { type Moment, type Moments, type ReadingEnvoy, startOf, untilTaken } from "./until-taken.ts";
 
 /** All clusters, or all listeners, in one file. */
 export interface Collection {
@@ -34,11 +34,14 @@ export function createCollection(
   kind: CollectionKind,
   folder: AgentFolder,
   refused: RefusedResources,
+  moments: Moments,
   good: Entries,
 ): Collection {
   const type = types[kind];
   const path = `${kind}.json`;
   let inForce = good;
+  /** What is known to be in force, and in which Envoy. */
+  let taken: { readonly version: string; readonly pid: number } | undefined;
   /** What was written last, and when. */
   let last: { readonly version: string; readonly since: Moment } | undefined;
 
@@ -55,11 +58,13 @@ export function createCollection(
   async function write(entries: Entries, envoy: ReadingEnvoy, staged?: Staged): Promise<Written> {
     const file = collectionOf(entries);
     const { version } = file;
+    if (taken?.version === version && taken.pid === envoy.pid) return { kind: "taken" };
+    taken = undefined;
     if (folder.versionOf(path) !== version) {
-      last = { version, since: await momentOf(envoy) };
+      last = { version, since: await moments.now(envoy) };
       await (staged ?? (await folder.stage(new Map([[path, file]])))).put(path);
     } else if (last?.version !== version || last.since.pid !== envoy.pid) {
-      last = { version, since: envoy.isAdopted ? await momentOf(envoy) : startOf(envoy) };
+      last = { version, since: envoy.isAdopted ? await moments.now(envoy) : startOf(envoy) };
       // What an agent before this one has heard of it died with that one.
       if (envoy.isAdopted && (await envoy.admin.versions())?.has(version) === false) await folder.putAgain(path);
     }
@@ -72,6 +77,7 @@ export function createCollection(
     }
     inForce = entries;
     await folder.keep(path);
+    taken = { version, pid: envoy.pid };
     return { kind: "taken" };
   }
 

@@ -19,6 +19,8 @@ export interface EnvoyAdmin {
   post(path: string): Promise<boolean>;
   /** Text of a page; undefined when nobody answers. */
   page(path: string): Promise<string | undefined>;
+  /** A page as it comes, which may be long; undefined when nobody answers. Who does not read on ends it. */
+  pieces(path: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   close(): void;
 }
 
@@ -89,6 +91,17 @@ export function envoyAdmin(address: string): EnvoyAdmin {
     },
     post: async (path) => (await ask(path, "POST"))?.status === 200,
     page,
+    pieces: (path) =>
+      new Promise((resolve) => {
+        const begun = httpRequest(new URL(path, base), { agent, timeout: timeoutMs }, (response) => {
+          if (response.statusCode === 200) return resolve(response);
+          response.resume();
+          resolve(undefined);
+        });
+        begun.once("timeout", () => begun.destroy());
+        begun.once("error", () => resolve(undefined));
+        begun.end();
+      }),
     close: () => agent.destroy(),
   };
 }

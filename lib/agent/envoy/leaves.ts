@@ -1,7 +1,7 @@
 import type { AgentFolder, Staged } from "../files/agent-folder.ts";
 import type { FileContent, Leaf } from "../files/envoy-files.ts";
 import type { RefusedResources } from "./refused-resources.ts";
-import { type Heard, type Moment, momentOf, type ReadingEnvoy, startOf, untilTaken } from "./until-taken.ts";
+import { type Heard, type Moment, type Moments, type ReadingEnvoy, startOf, untilTaken } from "./until-taken.ts";
 
 /** Files of one resource each, and what Envoy makes of them. */
 export interface Leaves {
@@ -30,7 +30,7 @@ interface Open {
   readonly before?: FileContent | undefined;
 }
 
-export function createLeaves(folder: AgentFolder, refused: RefusedResources): Leaves {
+export function createLeaves(folder: AgentFolder, refused: RefusedResources, moments: Moments): Leaves {
   const open = new Map<string, Open>();
 
   async function blame({ path, type, name, file }: Leaf, words: string): Promise<void> {
@@ -43,7 +43,7 @@ export function createLeaves(folder: AgentFolder, refused: RefusedResources): Le
   return {
     async put(leaves, staged, envoy) {
       if (leaves.length === 0) return;
-      const since = envoy && (await momentOf(envoy));
+      const since = envoy && (await moments.now(envoy));
       for (const leaf of leaves) {
         const before = folder.isKept(leaf.path) ? undefined : await folder.current(leaf.path);
         open.delete(leaf.path);
@@ -54,7 +54,7 @@ export function createLeaves(folder: AgentFolder, refused: RefusedResources): Le
     async found(leaves, envoy) {
       const unknown = leaves.filter(({ path }) => !open.has(path));
       if (unknown.length === 0) return;
-      const since = envoy.isAdopted ? await momentOf(envoy) : startOf(envoy);
+      const since = envoy.isAdopted ? await moments.now(envoy) : startOf(envoy);
       for (const leaf of unknown) {
         open.set(leaf.path, { leaf, since });
         // What an agent before this one has heard of it died with that one.

@@ -11,7 +11,7 @@ import {
 import { createCollection } from "./collection.ts";
 import { createLeaves } from "./leaves.ts";
 import { createRefusedResources, type RefusedResource } from "./refused-resources.ts";
-import { type ReadingEnvoy, untilWarm } from "./until-taken.ts";
+import { createMoments, type ReadingEnvoy, untilWarm } from "./until-taken.ts";
 
 /** Leads Envoys to files. */
 export interface TakeIn {
@@ -34,9 +34,10 @@ export interface Led {
 /** @param good what Envoy had taken when the agent began, of each collection */
 export function createTakeIn(folder: AgentFolder, good: Readonly<Record<CollectionKind, Entries>>): TakeIn {
   const refused = createRefusedResources();
-  const clusters = createCollection("cds", folder, refused, good.cds);
-  const listeners = createCollection("lds", folder, refused, good.lds);
-  const leaves = createLeaves(folder, refused);
+  const moments = createMoments();
+  const clusters = createCollection("cds", folder, refused, moments, good.cds);
+  const listeners = createCollection("lds", folder, refused, moments, good.lds);
+  const leaves = createLeaves(folder, refused, moments);
   const named = () => pathsNamed(clusters.inForce(), listeners.inForce());
 
   /** @returns whether both collections have been heard of */
@@ -104,7 +105,9 @@ export function createTakeIn(folder: AgentFolder, good: Readonly<Record<Collecti
       for (const path of folder.leaves()) {
         if (!files.leaves.has(path) && !read.has(path)) await folder.remove(path);
       }
-      return { refused: refused.all(), isKnown: areCollectionsKnown && areLeavesKnown };
+      const isKnown = areCollectionsKnown && areLeavesKnown;
+      if (isKnown) await moments.rest(envoy);
+      return { refused: refused.all(), isKnown };
     },
   };
 }

@@ -43,12 +43,35 @@ const warmMs = 5_000;
 /** The moment in which an Envoy was started. */
 export const startOf = ({ pid }: ReadingEnvoy): Moment => ({ pid, mark: 0, refused: new Map() });
 
-/** @throws PortolanError when the Envoy does not answer */
-export async function momentOf({ admin, log, pid }: ReadingEnvoy): Promise<Moment> {
+/** Moments to count from. */
+export interface Moments {
+  /** @throws PortolanError when the Envoy does not answer */
+  now(envoy: ReadingEnvoy): Promise<Moment>;
+  /** Everything has been heard of: the next moment is as good as this one, and need not be asked for then. */
+  rest(envoy: ReadingEnvoy): Promise<void>;
+}
+
+export function createMoments(): Moments {
+  let rested: Moment | undefined;
+  return {
+    async now(envoy) {
+      const known = rested?.pid === envoy.pid ? rested : undefined;
+      rested = undefined;
+      const moment = known ?? (await momentOf(envoy));
+      if (moment === undefined) throw noAnswer();
+      return moment;
+    },
+    async rest(envoy) {
+      rested = await momentOf(envoy);
+    },
+  };
+}
+
+/** @returns undefined when the Envoy does not answer */
+async function momentOf({ admin, log, pid }: ReadingEnvoy): Promise<Moment | undefined> {
   const refused = await admin.refused();
   await log.read();
-  if (refused === undefined) throw noAnswer();
-  return { pid, mark: log.mark(), refused };
+  return refused && { pid, mark: log.mark(), refused };
 }
 
 /**
@@ -65,7 +88,7 @@ export async function untilTaken(
 ): Promise<Heard> {
   const { admin, log } = envoy;
   const untilMs = performance.now() + timeoutMs;
-  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 100)) {
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 40)) {
     await sleep(pauseMs);
     const taken = await admin.versions();
     const missing = new Set(versions.filter((version) => taken?.has(version) !== true));

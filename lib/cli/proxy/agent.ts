@@ -24,6 +24,8 @@ interface Options {
   readonly drain: number;
   readonly drainUntilIdle?: boolean;
   readonly maxRestarts?: number;
+  readonly statusPort?: number;
+  readonly statusHost?: string;
   readonly once?: boolean;
   readonly json?: boolean;
 }
@@ -48,6 +50,8 @@ export const registerAgent: Register = (program, terminal) => {
     .option("--drain <seconds>", "how long connections have to end by themselves", wholeNumber(0, 3_600), 5)
     .option("--drain-until-idle", "wait at the end until no connection is left")
     .option("--max-restarts <count>", "end when Envoy has ended so often in a row (default: never)", wholeNumber(0))
+    .option("--status-port <port>", "tell readiness and metrics there; 15020 with Istio", wholeNumber(0, 65_535))
+    .option("--status-host <address>", "on that address alone (default: on all)")
     .option("--once", "write the files and end, without an Envoy")
     .option("--json", "each line of the log as JSON")
     .addHelpText(
@@ -58,12 +62,14 @@ export const registerAgent: Register = (program, terminal) => {
         "agent --server https://portolan.example --token-file token -- --concurrency 2",
         "agent --certificate own.pem --key own-key.pem --roots roots.pem",
         "agent --identity-command 'vault write -format=json pki/issue/mesh uri_sans=spiffe://cluster.local/ns/shop/sa/cart'",
+        "agent --status-port 15020",
         "agent --snapshot carried --trusted-keys roots.json",
       ]),
     )
     .action(async (envoyArgs: readonly string[], options: Options) => {
       const { dir, bootstrap, server, snapshot, trustedKeys, ca, tokenFile } = options;
       const { envoy, drain, drainUntilIdle = false, maxRestarts, once = false, json = false } = options;
+      const { statusPort, statusHost } = options;
       const write = (from: "agent" | "envoy", line: string) => {
         if (json) terminal.err(JSON.stringify({ time: new Date().toISOString(), from, line }));
         else terminal.err(from === "agent" ? `portolan agent: ${line}` : line);
@@ -86,6 +92,7 @@ export const registerAgent: Register = (program, terminal) => {
         drainMs: drain * 1_000,
         untilIdle: drainUntilIdle,
         maxRestarts,
+        status: statusPort === undefined ? undefined : { port: statusPort, host: statusHost },
         say: (line) => write("agent", line),
         onLine: (line) => write("envoy", line),
       });

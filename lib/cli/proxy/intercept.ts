@@ -1,5 +1,6 @@
-import { InvalidArgumentError } from "commander";
-import { cleanScript, defaultIntercept, type InterceptOptions, interceptScript } from "../../agent/intercept.ts";
+import { InvalidArgumentError, Option } from "commander";
+import { cleanScript, interceptScript } from "../../agent/intercept/intercept.ts";
+import { defaultIntercept, type InterceptOptions } from "../../agent/intercept/intercept-options.ts";
 import { examplesText } from "../examples.ts";
 import { wholeNumber } from "../numbers.ts";
 import type { Register } from "../terminal.ts";
@@ -30,6 +31,11 @@ export const registerIntercept: Register = (program, terminal) => {
       "Prints a shell script that leads a workload's TCP connections through its Envoy, with iptables and ip6tables; it can be run again and again.",
     )
     .option("--clean", "print the script that undoes it")
+    .addOption(
+      new Option("--mode <mode>", "how what comes in gets to Envoy: TPROXY leaves who calls it as it is (NET_ADMIN)")
+        .choices(["REDIRECT", "TPROXY"])
+        .default(defaultIntercept.mode),
+    )
     .option("--outbound-port <port>", "Envoy's listener for what goes out", port, defaultIntercept.outboundPort)
     .option("--inbound-port <port>", "Envoy's listener for what comes in", port, defaultIntercept.inboundPort)
     .option("--uid <number>", "user of Envoy, whose connections are left alone", wholeNumber(0), defaultIntercept.uid)
@@ -59,6 +65,7 @@ export const registerIntercept: Register = (program, terminal) => {
       "after",
       examplesText([
         "intercept | sh",
+        "intercept --mode TPROXY | sh",
         "intercept --exclude-outbound 10.0.0.0/8 > intercept.sh",
         "intercept --clean | sh",
       ]),

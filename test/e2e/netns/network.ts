@@ -8,6 +8,21 @@ const sidecarUser = "1337";
 /** Arguments of setpriv for what a sidecar runs. */
 export const asSidecar = ["--reuid", sidecarUser, "--regid", sidecarUser, "--clear-groups"] as const;
 
+/** Those of one that intercepts by TPROXY, besides: its listeners take connections to addresses that are not its own. */
+export const withNetAdmin = ["--inh-caps", "+net_admin", "--ambient-caps", "+net_admin"] as const;
+
+/** What of `portolan intercept` stands in a namespace; "" where nothing does. */
+export function interceptionIn(network: Network, namespace: string): string {
+  const rules = ["iptables", "ip6tables"].flatMap((program) =>
+    ["nat", "mangle"].flatMap((table) => network.run(namespace, program, ["-t", table, "-S"]).split("\n")),
+  );
+  const routes = ["-4", "-6"].flatMap((family) => network.run(namespace, "ip", [family, "rule"]).split("\n"));
+  return [
+    ...rules.filter((line) => line.includes("PORTOLAN")),
+    ...routes.filter((line) => line.includes("fwmark")),
+  ].join("\n");
+}
+
 /** Why there can be no namespaces here; undefined where there can. */
 export function withoutNamespaces(): string | undefined {
   if (process.platform !== "linux") return "not Linux";
@@ -86,6 +101,7 @@ export function openNetwork(): Network {
 
 /** A program that runs in a namespace. */
 export interface PodProgram {
+  readonly pid: number;
   /** All that it has printed. */
   printed(): string;
   kill(signal: NodeJS.Signals): Promise<void>;
@@ -107,6 +123,7 @@ export function startIn(
   }
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   return {
+    pid: child.pid ?? 0,
     printed: () => printed,
     async kill(signal) {
       child.kill(signal);

@@ -3,7 +3,8 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cleanScript, defaultIntercept, interceptScript } from "../../../lib/agent/intercept.ts";
+import { cleanScript, interceptScript } from "../../../lib/agent/intercept/intercept.ts";
+import { defaultIntercept } from "../../../lib/agent/intercept/intercept-options.ts";
 import { bootstrapFor, proxiesIn } from "../../../lib/cli/proxy/bootstrap.ts";
 import { createFileCompiler } from "../../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../../lib/compile/world-of.ts";
@@ -12,7 +13,16 @@ import { createPublisher } from "../../../lib/snapshot/publish.ts";
 import { fileStore } from "../../../lib/storage/files.ts";
 import { createAuthority, issueIdentity } from "../certificates.ts";
 import { envoyPath, eventually } from "../envoy.ts";
-import { asSidecar, type Network, openNetwork, type PodProgram, startIn, withoutNamespaces } from "./network.ts";
+import {
+  asSidecar,
+  interceptionIn,
+  type Network,
+  openNetwork,
+  type PodProgram,
+  startIn,
+  withNetAdmin,
+  withoutNamespaces,
+} from "./network.ts";
 
 const why = withoutNamespaces();
 if (why !== undefined)
@@ -24,8 +34,12 @@ type Pod = keyof typeof pods;
 const names = ["client", "reviews-v1", "reviews-v2"] as const;
 const frontPort = 8080;
 
+/** Where what comes in is led to Envoy with its sender's address. */
+const transparent: Pod = "reviews-v2";
+const interceptIn = (pod: Pod) => ({ ...defaultIntercept, mode: pod === transparent ? "TPROXY" : "REDIRECT" }) as const;
+
 const app = (name: string) =>
-  `require("node:http").createServer((q, r) => r.end(${JSON.stringify(name)})).listen(8080, "0.0.0.0")`;
+  `require("node:http").createServer((q, r) => r.end(q.url === "/from" ? q.socket.remoteAddress : ${JSON.stringify(name)})).listen(8080, "0.0.0.0")`;
 
 /** Asks all the time, on a connection of its own each, and prints what comes back. */
 const caller = `const http = require("node:http");
@@ -63,7 +77,7 @@ describe.skipIf(why !== undefined)("two services with sidecars and agents, in ne
     const own = join(folder, pod);
     const identity = join(folder, "identities", pod);
     const agent = startIn(inPod(pod), "setpriv", [
-      ...[...asSidecar, process.execPath],
+      ...[...asSidecar, ...(pod === transparent ? withNetAdmin : []), process.execPath],
       ...[join(root, "functions/agent.node.ts"), "agent", "--bootstrap", join(own, "given.json"), "--dir", own],
       ...["--server", `http://${network.hubAddress}:${frontPort}`, "--envoy", envoyPath(), "--drain", "0"],
       ...["--certificate", join(identity, "cert.pem"), "--key", join(identity, "key.pem")],
@@ -129,8 +143,7 @@ describe.skipIf(why !== undefined)("two services with sidecars and agents, in ne
     const proxies = proxiesIn(files());
     for (const pod of names) {
       namespaces.set(pod, network.addPod(pods[pod]));
-      network.run(inPod(pod), "sh", [], interceptScript(defaultIntercept));
-      network.run(inPod(pod), "sh", [], interceptScript(defaultIntercept));
+      for (let i = 0; i < 2; i += 1) network.run(inPod(pod), "sh", [], interceptScript(interceptIn(pod)));
       const found = proxies.find(({ proxy }) => proxy.id === `${pod}.shop`);
       if (found === undefined) throw new Error(`no proxy ${pod}`);
       const own = join(folder, pod);
@@ -179,6 +192,13 @@ describe.skipIf(why !== undefined)("two services with sidecars and agents, in ne
       20_000,
     );
     expect(new Set(answers().slice(from))).toEqual(new Set(["reviews-v1", "reviews-v2"]));
+  }, 60_000);
+
+  it("show a workload who calls it where its connections are intercepted by TPROXY, and Envoy where they are not", () => {
+    const ask = `require("node:http").get({ host: "10.96.0.10", port: 80, path: "/from", agent: false, headers: { host: "reviews.shop" } },
+      (r) => r.pipe(process.stdout))`;
+    const seen = Array.from({ length: 20 }, () => network.run(inPod("client"), process.execPath, ["-e", ask]));
+    expect(new Set(seen)).toEqual(new Set([pods.client, "127.0.0.6"]));
   }, 60_000);
 
   it("have a new certificate without a restart", async () => {
@@ -234,8 +254,9 @@ describe.skipIf(why !== undefined)("two services with sidecars and agents, in ne
   }, 120_000);
 
   it("are left alone when the interception is undone, also twice", () => {
-    for (let i = 0; i < 2; i += 1) network.run(inPod("client"), "sh", [], cleanScript());
-    expect(network.run(inPod("client"), "iptables", ["-t", "nat", "-S"])).not.toContain("PORTOLAN");
-    expect(network.run(inPod("client"), "ip6tables", ["-t", "nat", "-S"])).not.toContain("PORTOLAN");
+    for (const pod of ["client", transparent] as const) {
+      for (let i = 0; i < 2; i += 1) network.run(inPod(pod), "sh", [], cleanScript());
+      expect(interceptionIn(network, inPod(pod))).toBe("");
+    }
   });
 });
