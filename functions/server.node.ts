@@ -9,6 +9,7 @@ import { serveGrpc } from "../lib/front/connect/grpc-server.ts";
 import { mountConnect } from "../lib/front/connect/mount.ts";
 import { createFront } from "../lib/front/front.ts";
 import { sharedConfirmations, storeRecords } from "../lib/front/heads/shared-confirmations.ts";
+import { twoStores } from "../lib/front/heads/two-stores.ts";
 import { nodeCalls } from "../lib/front/node-calls.ts";
 import { listening, type RunningServer, serveHttp } from "../lib/front/node-server.ts";
 import { recordedNodes } from "../lib/front/nodes/node-records.ts";
@@ -24,6 +25,7 @@ const log = pino();
 const loadConsole = async () => (await import("../gen/console.ts")).consoleFiles;
 const {
   PORTOLAN_STORE = ".portolan/store",
+  PORTOLAN_STORE_COPY = "",
   HOST = "127.0.0.1",
   PORT = "8080",
   PORTOLAN_GRPC_PORT,
@@ -35,7 +37,9 @@ const recordsEveryMs = 10_000;
 
 async function serve(): Promise<void> {
   const authentication = authenticationFor(settingText(process.env.PORTOLAN_AUTHENTICATION), HOST);
-  const store = await openStore(PORTOLAN_STORE, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
+  const open = (where: string) => openStore(where, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
+  const first = await open(PORTOLAN_STORE);
+  const store = PORTOLAN_STORE_COPY === "" ? first : twoStores(first, await open(PORTOLAN_STORE_COPY));
   const nodes = recordedNodes(store, {
     front: process.env.PORTOLAN_FRONT_NAME,
     now: Date.now,
