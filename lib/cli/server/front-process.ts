@@ -26,8 +26,8 @@ import { awsKms } from "../../secrets/aws-kms.ts";
 import { secretsFromSetting } from "../../secrets/secrets-from-setting.ts";
 import { readTrust, readTrusted } from "../../snapshot/head/signing-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { openStore } from "../../storage/open-store.ts";
 import type { ServeSettings } from "./serve-settings.ts";
+import { servedStore } from "./served-store.ts";
 
 /** How often fronts tell each other what changed at their nodes. */
 const recordsEveryMs = 10_000;
@@ -61,7 +61,7 @@ export async function startFront(
   const { host } = settings;
   const onError = (cause: unknown) => log.error(cause);
   const authentication = authenticationFor(settings.authentication, host);
-  const opened = await openStore(settings.store, { s3Endpoint: settings.s3Endpoint });
+  const opened = await servedStore(settings);
   const store = among?.worker.storeOver(opened) ?? opened;
   const limits = among === undefined ? allLimits : shareOfLimits(allLimits, settings.workers);
   const nodes = recordedNodes(store, {

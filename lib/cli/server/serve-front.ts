@@ -7,9 +7,9 @@ import { createHeadRelay } from "../../front/workers/head-relay.ts";
 import { createPrimary } from "../../front/workers/primary.ts";
 import { lineToPrimary, startWorkers, workerSlot } from "../../front/workers/processes.ts";
 import { createWorker } from "../../front/workers/worker.ts";
-import { openStore } from "../../storage/open-store.ts";
 import { type NodeNews, startFront } from "./front-process.ts";
 import type { ServeSettings } from "./serve-settings.ts";
+import { servedStore } from "./served-store.ts";
 
 /** A front that serves. */
 export interface ServingFront {
@@ -54,7 +54,7 @@ async function serveAlone(settings: ServeSettings, log: Logger, news: NodeNews):
 }
 
 async function serveByWorkers(settings: ServeSettings, log: Logger, news: NodeNews): Promise<ServingFront> {
-  const store = await openStore(settings.store, { s3Endpoint: settings.s3Endpoint });
+  const store = await servedStore(settings);
   const onError = (cause: unknown) => log.error(cause);
   const relay = createHeadRelay(store, { everyMs: headMs, now: Date.now, onChange: () => primary.headChanged() });
   const storeMs = async () => store.time?.();

@@ -6,6 +6,8 @@ import { settingText } from "../../front/auth/setting-file.ts";
 export interface ServeSettings {
   /** A folder, or `s3://bucket/prefix`. */
   readonly store: string;
+  /** A copy of the store, to read from where the store cannot be reached. */
+  readonly storeCopy?: string | undefined;
   readonly s3Endpoint?: string | undefined;
   readonly host: string;
   /** 0 takes any free one. */
@@ -35,6 +37,7 @@ export function settingsFromEnvironment(env: Readonly<Record<string, string | un
     wholeNumber(name, env[name] ?? String(otherwise), least, most);
   return {
     store: env.PORTOLAN_STORE ?? ".portolan/store",
+    storeCopy: env.PORTOLAN_STORE_COPY === "" ? undefined : env.PORTOLAN_STORE_COPY,
     s3Endpoint: env.PORTOLAN_S3_ENDPOINT,
     host: env.HOST ?? "127.0.0.1",
     port: number("PORT", 8080, 0, maxPort),

@@ -5,14 +5,16 @@ import { registerExplain } from "./explain.ts";
 import { registerImpact } from "./impact.ts";
 import { registerMoves } from "./move.ts";
 import { registerPush } from "./push.ts";
+import { registerRecompile } from "./recompile.ts";
+import { registerReplicate } from "./replicate.ts";
 import { registerStatus } from "./status.ts";
 import { registerUpkeep } from "./upkeep.ts";
 
 /** Every command about published snapshots. */
 export function registerSnapshots(program: Command, terminal: Terminal): void {
   const commands = [
-    ...[registerPush, registerDiff, registerExplain, registerImpact],
-    ...[registerMoves, registerStatus, registerUpkeep],
+    ...[registerPush, registerRecompile, registerDiff, registerExplain, registerImpact],
+    ...[registerMoves, registerStatus, registerUpkeep, registerReplicate],
   ];
   for (const register of commands) register(program, terminal);
 }

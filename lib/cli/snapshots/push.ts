@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
@@ -13,10 +13,9 @@ import { postSigned, webhookSecret } from "../post-signed.ts";
 import { pollDelayOption } from "../proxy/bootstrap.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
-import { addLabel, percentOf } from "./share-options.ts";
-import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
+import { addPublishingOptions, type PublishingOptions, publishingOf, servedToNobody } from "./publishing-options.ts";
 
-interface Options extends WordOptions {
+interface Options extends PublishingOptions {
   readonly keyring: string;
   readonly store?: string;
   readonly source: string;
@@ -24,11 +23,7 @@ interface Options extends WordOptions {
   readonly binaryForms?: boolean;
   readonly pollDelay?: number;
   readonly allowEmpty?: boolean;
-  readonly canary?: number;
-  /** False for `--no-serve`. */
-  readonly serve: boolean;
   readonly json?: boolean;
-  readonly label: Readonly<Record<string, string>>;
 }
 
 export function registerPush(program: Command, terminal: Terminal): void {
@@ -40,14 +35,6 @@ export function registerPush(program: Command, terminal: Terminal): void {
     .addOption(storeOption())
     .option("--source <name>", "name of the source", "main")
     .option("--url <url>", "compile function to push to; PORTOLAN_WEBHOOK_SECRET signs the request")
-    .option("--canary <percent>", "only for this share of the nodes, until `promote` or `abort`", percentOf)
-    .option(
-      "--label <key=value...>",
-      "with --canary: nodes that have all of these labels take part as well",
-      addLabel,
-      {},
-    )
-    .option("--no-serve", "record it and move nobody, until `promote`, or `canary NEWEST` for a part of the nodes")
     .option("--json", "what came of it, with all diagnostics, as JSON")
     .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC, from now on")
     .option("--no-binary-forms", "store none from now on")
@@ -63,7 +50,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
         "push my-mesh/ --no-serve && portolan diff SERVED NEWEST && portolan promote",
       ]),
     );
-  addWordOptions(command).action(async (folder: string, options: Options) => {
+  addPublishingOptions(command).action(async (folder: string, options: Options) => {
     const files = await readFolder(folder);
     const publishing = publishingOf(options);
     const { pushed, loaded, summary } =
@@ -74,17 +61,8 @@ export function registerPush(program: Command, terminal: Terminal): void {
     if (options.json !== true) analysisReport(terminal, `analyze -f ${folder}`, "analyzed: ")(analysis);
     const told = { ...pushed, files: files.length, ...summary, analysis };
     tellFilled(terminal, options.source, pushed, options.json === true ? told : undefined);
-    if (!options.serve && options.json !== true)
-      terminal.err("it is served to nobody: `portolan promote` gives it to everybody, `portolan abort` to none");
+    if (!options.serve && options.json !== true) terminal.err(servedToNobody);
   });
-}
-
-function publishingOf({ canary, label, serve, ...word }: Options): Publishing {
-  if (canary === undefined && Object.keys(label).length > 0)
-    throw new InvalidArgumentError("--label goes with --canary");
-  if (canary !== undefined && !serve) throw new InvalidArgumentError("--canary serves, and --no-serve does not");
-  if (!serve) return { ...wordOf(word), share: { percent: 0, labels: {} } };
-  return { ...wordOf(word), ...(canary === undefined ? {} : { share: { percent: canary, labels: label } }) };
 }
 
 /** What came of it, and what all sources say together; of a compile function's others nothing is known here. */

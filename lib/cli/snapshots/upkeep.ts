@@ -1,8 +1,9 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { remakeWorlds, sourceProblems } from "../../compile/remake-worlds.ts";
 import { collectedSources } from "../../compile/shards/collect-sources.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { recoverHead } from "../../snapshot/head/recover-head.ts";
+import { takeOver } from "../../snapshot/regions/take-over.ts";
 import { collectGarbage } from "../../snapshot/upkeep/collect-garbage.ts";
 import { collectables } from "../../snapshot/upkeep/collectables.ts";
 import { fsck } from "../../snapshot/upkeep/fsck.ts";
@@ -16,13 +17,18 @@ import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
 
 const source = { copy: "the newest copy of HEAD", history: "the newest entry of the history" } as const;
 
-interface RecoverOptions {
+interface CommonOptions {
   readonly store?: string;
   readonly keyring: string;
   readonly json?: boolean;
 }
 
-interface FsckOptions extends RecoverOptions {
+interface RecoverOptions extends CommonOptions {
+  readonly takeOver?: boolean;
+  readonly above?: number;
+}
+
+interface FsckOptions extends CommonOptions {
   readonly keep?: number;
   readonly repair?: boolean;
 }
@@ -100,10 +106,26 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       .description("Rebuilds a HEAD that is gone or cannot be read, from its copies or from the history.")
       .addOption(storeOption())
       .addOption(keyringOption())
+      .option("--take-over", "make the writer's store of a copy, when the store that `replicate` copied from is lost")
+      .option("--above <generation>", "with --take-over: the newest that was seen of the lost store", wholeNumber(1))
       .option("--json", "as JSON")
-      .addHelpText("after", examplesText(["recover --why 'HEAD was lost'"])),
-  ).action(async ({ store, keyring, json = false, ...word }: RecoverOptions & WordOptions) => {
+      .addHelpText(
+        "after",
+        examplesText([
+          "recover --why 'HEAD was lost'",
+          "recover --take-over --store s3://mesh-west/prod --why 'east is down'",
+        ]),
+      ),
+  ).action(async ({ store, keyring, json = false, takeOver: takes, above, ...word }: RecoverOptions & WordOptions) => {
     const trust = await trustOf(keyring);
+    if (above !== undefined && takes !== true) throw new InvalidArgumentError("--above goes with --take-over");
+    if (takes === true) {
+      const options = { ...wordOf(word), ...trust, ...(above === undefined ? {} : { above }) };
+      const { head, root } = await takeOver(await openThere(store), options);
+      if (json) return terminal.out(JSON.stringify({ head, root }));
+      terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, as the copy did`);
+      return terminal.out("this store is published into from now on; `portolan replicate` copies from it");
+    }
     const recovered = await recoverHead(await openThere(store), { ...wordOf(word), ...trust });
     const { head, root, from, unproven } = recovered;
     if (json) return terminal.out(JSON.stringify(recovered));

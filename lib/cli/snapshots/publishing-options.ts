@@ -1,0 +1,39 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Publishing } from "../../snapshot/publish.ts";
+import { addLabel, percentOf } from "./share-options.ts";
+import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
+
+/** For whom a compile is published, and whose word it is, as the command line says it. */
+export interface PublishingOptions extends WordOptions {
+  readonly canary?: number;
+  /** False for `--no-serve`. */
+  readonly serve: boolean;
+  readonly label: Readonly<Record<string, string>>;
+}
+
+export function addPublishingOptions(command: Command): Command {
+  return addWordOptions(
+    command
+      .option("--canary <percent>", "only for this share of the nodes, until `promote` or `abort`", percentOf)
+      .option(
+        "--label <key=value...>",
+        "with --canary: nodes that have all of these labels take part as well",
+        addLabel,
+        {},
+      )
+      .option("--no-serve", "record it and move nobody, until `promote`, or `canary NEWEST` for a part of the nodes"),
+  );
+}
+
+/** @throws InvalidArgumentError for options that contradict one another */
+export function publishingOf({ canary, label, serve, ...word }: PublishingOptions): Publishing {
+  if (canary === undefined && Object.keys(label).length > 0)
+    throw new InvalidArgumentError("--label goes with --canary");
+  if (canary !== undefined && !serve) throw new InvalidArgumentError("--canary serves, and --no-serve does not");
+  if (!serve) return { ...wordOf(word), share: { percent: 0, labels: {} } };
+  return { ...wordOf(word), ...(canary === undefined ? {} : { share: { percent: canary, labels: label } }) };
+}
+
+/** Said after `--no-serve`. */
+export const servedToNobody =
+  "it is served to nobody: `portolan promote` gives it to everybody, `portolan abort` to none";

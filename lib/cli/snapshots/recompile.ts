@@ -1,0 +1,39 @@
+import type { Command } from "commander";
+import { createRecompiler } from "../../compile/recompile.ts";
+import { recompiledText } from "../dev/recompiled-text.ts";
+import { examplesText } from "../examples.ts";
+import { openThere, storeOption } from "../named-store.ts";
+import { keyringOption, trustOf } from "../secrets/keyring.ts";
+import { printDiagnostics, type Terminal } from "../terminal.ts";
+import { addPublishingOptions, type PublishingOptions, publishingOf, servedToNobody } from "./publishing-options.ts";
+
+interface Options extends PublishingOptions {
+  readonly store?: string;
+  readonly keyring: string;
+  readonly json?: boolean;
+}
+
+export function registerRecompile(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("recompile")
+    .description("Compiles what a store's sources hold with this version of Portolan, and publishes what comes of it.")
+    .addOption(storeOption())
+    .addOption(keyringOption())
+    .option("--json", "what came of it, with all diagnostics, as JSON")
+    .addHelpText(
+      "after",
+      examplesText([
+        "recompile --store s3://mesh/prod",
+        "recompile --no-serve --why 'version 0.2' && portolan diff SERVED NEWEST && portolan canary NEWEST --percent 10",
+      ]),
+    );
+  addPublishingOptions(command).action(async (options: Options) => {
+    const publishing = publishingOf(options);
+    const store = await openThere(options.store);
+    const recompiled = await createRecompiler({ store, publisher: await trustOf(options.keyring) })(publishing);
+    if (options.json === true) return terminal.out(JSON.stringify(recompiled));
+    printDiagnostics(terminal, recompiled.diagnostics);
+    terminal.out(recompiledText(recompiled));
+    if (!options.serve) terminal.err(servedToNobody);
+  });
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Command, InvalidArgumentError } from "commander";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { parseDuration } from "../../config/duration.ts";
+import { type Replicated, replicate } from "../../snapshot/regions/replicate.ts";
+import { examplesText } from "../examples.ts";
+import { openThere, openToWrite, storeOption } from "../named-store.ts";
+import { counted } from "../numbers.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface Options {
+  readonly store?: string;
+  readonly every?: number;
+  readonly prune?: boolean;
+  readonly discard?: boolean;
+  readonly json?: boolean;
+}
+
+export function registerReplicate(program: Command, terminal: Terminal): void {
+  program
+    .command("replicate <copy>")
+    .description("Brings a store of another region, from which nobody publishes, to where this one is.")
+    .addOption(storeOption())
+    .option("--every <duration>", "go on, and look so often whether there is something new", readEvery)
+    .option("--prune", "delete of the copy what the original lacks, once it is a day old")
+    .option("--discard", "give up what was published into the copy by itself")
+    .option("--json", "what was copied, as JSON")
+    .addHelpText(
+      "after",
+      examplesText([
+        "replicate s3://mesh-west/prod --store s3://mesh-east/prod",
+        "replicate copy/ --store mesh/ --every 10s",
+      ]),
+    )
+    .action(async (copy: string, { store, every, prune = false, discard = false, json = false }: Options) => {
+      const from = await openThere(store);
+      const to = await openToWrite(copy);
+      const once = () => replicate(from, to, { prunes: prune, discards: discard });
+      const tell = (done: Replicated) => terminal.out(json ? JSON.stringify(done) : lineOf(done));
+      if (every === undefined) return tell(await once());
+      terminal.err("Ctrl-C ends it");
+      const end = new AbortController();
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => end.abort());
+      let trouble = "";
+      while (!end.signal.aborted) {
+        try {
+          const done = await once();
+          if (done.objects > 0 || done.deleted > 0 || trouble !== "") tell(done);
+          trouble = "";
+        } catch (cause) {
+          if (!(cause instanceof PortolanError)) throw cause;
+          if (cause.message !== trouble) terminal.err(`not copied, and tried again: ${cause.message}`);
+          trouble = cause.message;
+        }
+        await sleep(every, undefined, { signal: end.signal }).catch(() => {});
+      }
+    });
+}
+
+function lineOf({ generation, at = "", objects, bytes, deleted }: Replicated): string {
+  const gone = deleted === 0 ? "" : `, ${deleted} deleted`;
+  return `generation ${generation} of ${at}: ${counted(objects, "object")} copied, ${Math.ceil(bytes / 1024)} KiB${gone}`;
+}
+
+/** @returns milliseconds */
+function readEvery(text: string): number {
+  const nanos = parseDuration(text);
+  const everyMs = nanos === undefined ? 0 : Number(nanos / 1_000_000n);
+  if (everyMs < 1_000) throw new InvalidArgumentError("a duration from 1s, like 10s or 5m");
+  return everyMs;
+}
