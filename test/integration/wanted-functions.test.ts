@@ -1,5 +1,5 @@
 /** A node that no class was compiled for, at the functions as they are deployed: front, record, what wakes the compiler, class. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,11 +12,11 @@ import { s3Store } from "../../lib/storage/s3.ts";
 import { eventBridgeEvent } from "../compile/triggers/events.ts";
 import { startBridge } from "../e2e/lambda-bridge.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";
+import { writeFrontConfig } from "./front-config.ts";
 import { LambdaEnvironments } from "./lambda-environments.ts";
 import { weightedShop } from "./weighted-shop.ts";
 
 const secret = "a-shared-secret";
-const root = new URL("../..", import.meta.url).pathname;
 
 /** What only proxies with the label get. */
 const own = `
@@ -139,14 +139,9 @@ describe("on Workers", () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "portolan-wanted-"));
-    // With the lines that the file has for it, as its reader puts them in.
-    const text = await readFile(join(root, "wrangler.toml"), "utf8");
-    const config = text.replace(/^# (?=\[\[queues|binding|queue =)/gm, "").replace("functions/", `${root}functions/`);
-    expect(config).toContain('\nbinding = "RECOMPILE"');
-    await writeFile(join(directory, "wrangler.toml"), config);
     harness = createTestHarness({
       workers: [
-        { configPath: join(directory, "wrangler.toml"), vars: { AUTHENTICATION: "off" } },
+        { configPath: await writeFrontConfig(directory, { hasQueue: true }), vars: { AUTHENTICATION: "off" } },
         {
           configPath: new URL("../../wrangler.compile.toml", import.meta.url),
           secrets: { PORTOLAN_WEBHOOK_SECRET: secret },

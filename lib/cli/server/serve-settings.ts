@@ -1,4 +1,4 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 
@@ -31,8 +31,30 @@ export interface ServeSettings {
   readonly signingKey?: string | undefined;
 }
 
+/** What there is to serve with. */
+export interface Machine {
+  readonly cores: number;
+  /** Of the machine, or of the container that the process runs in. */
+  readonly memoryBytes: number;
+}
+
+const thisMachine = (): Machine => ({
+  cores: availableParallelism(),
+  memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
+});
+
+/** What one process may come to take. */
+const workerBytes = 256 * 1024 * 1024;
+
+/** As many processes as there are cores, but no more than there is memory for. */
+const workersFor = ({ cores, memoryBytes }: Machine): number =>
+  Math.max(Math.min(cores, Math.floor(memoryBytes / workerBytes), maxWorkers), 1);
+
 /** @throws PortolanError for a setting that is none */
-export function settingsFromEnvironment(env: Readonly<Record<string, string | undefined>>): ServeSettings {
+export function settingsFromEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  machine: Machine = thisMachine(),
+): ServeSettings {
   const number = (name: string, otherwise: number, least: number, most: number) =>
     wholeNumber(name, env[name] ?? String(otherwise), least, most);
   return {
@@ -43,7 +65,7 @@ export function settingsFromEnvironment(env: Readonly<Record<string, string | un
     port: number("PORT", 8080, 0, maxPort),
     grpcPort: env.PORTOLAN_GRPC_PORT === undefined ? undefined : number("PORTOLAN_GRPC_PORT", 0, 0, maxPort),
     maxHoldMs: number("PORTOLAN_MAX_HOLD_MS", 25_000, 0, Number.MAX_SAFE_INTEGER),
-    workers: number("PORTOLAN_WORKERS", availableParallelism(), 1, maxWorkers),
+    workers: number("PORTOLAN_WORKERS", workersFor(machine), 1, maxWorkers),
     authentication: settingText(env.PORTOLAN_AUTHENTICATION),
     trustedKeys: settingText(env.PORTOLAN_TRUSTED_KEYS),
     secretsKey: settingText(env.PORTOLAN_SECRETS_KEY),

@@ -23,6 +23,8 @@ const gone = () => {};
 
 /** The way to the process that started this one. */
 export function lineToPrimary(): Line<FromWorker, ToWorker> {
+  // The first process is gone, and this one goes with it.
+  cluster.worker?.on("error", () => process.exit());
   return {
     send(message) {
       if (process.connected) process.send?.(JSON.stringify(message), gone);
