@@ -106,7 +106,12 @@ async function answer(
 function goneSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   if (response.closed) controller.abort();
-  else response.once("close", () => controller.abort());
+  else {
+    response.once("close", () => {
+      // An answer that was taken ends too, and an abort makes an error with its trace, for each of thousands that are answered at once.
+      if (!response.writableFinished) controller.abort();
+    });
+  }
   return controller.signal;
 }
 
