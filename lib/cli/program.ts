@@ -6,6 +6,7 @@ import { registerDescribe } from "./config/config-describe.ts";
 import { registerGet } from "./config/config-get.ts";
 import { registerValidate } from "./config/config-validate.ts";
 import { registerApply, registerCreate, registerReplace } from "./config/config-write.ts";
+import { registerCost } from "./cost/cost.ts";
 import { registerDev } from "./dev/dev.ts";
 import { registerHistory } from "./history.ts";
 import { registerTrace } from "./inspect/trace.ts";
@@ -42,6 +43,7 @@ const commands: readonly Register[] = [
   registerToken,
   registerKeys,
   registerSecret,
+  registerCost,
 ];
 
 /** Every command, with its options. */

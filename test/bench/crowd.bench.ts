@@ -2,6 +2,8 @@
  * 100,000 nodes that poll, over a clock of their own: when each of them asks follows Envoy's timers, what an answer takes follows the
  * front's rules. No server runs; what one request costs says `npm run bench -- front`.
  */
+import { lambdaMonth, listPrices, machinesMonth, workersMonth } from "../../lib/cli/cost/prices.ts";
+import { type Use, useOf, usualFleet } from "../../lib/cli/cost/use.ts";
 import type { BenchOptions, Row } from "./report.ts";
 
 const nodes = 100_000;
@@ -10,10 +12,6 @@ const loopsPerNode = 4;
 /** What a change changes: the route tables of everybody, 20 KB each. */
 const changedLoops = 2;
 const answerBytes = 20_000;
-/** A slim poll and its answer, with their headers. */
-const pollBytes = 1_000;
-const unchangedBytes = 120;
-
 /** How a fleet is served. */
 interface Way {
   readonly name: string;
@@ -24,27 +22,9 @@ interface Way {
   /** Processes or isolates that serve at a time, each of which looks at HEAD at most once in `headTtlMs`. */
   readonly fronts: number;
   readonly headTtlMs: number;
-  /** What a month costs, in dollars. */
+  /** What a month without changes costs, in dollars, by the formula of docs/cost.md. */
   readonly monthly: (use: Use) => number;
 }
-
-/** What is used, a second. */
-interface Use {
-  readonly requests: number;
-  readonly headReads: number;
-  readonly bytesOut: number;
-}
-
-const monthSeconds = 30 * 24 * 3_600;
-const million = 1_000_000;
-
-/** CPU time of a request at the edge, and time and memory of one on Lambda: assumptions, larger than what was measured. */
-const workerCpuMs = 1;
-const lambdaMs = 3;
-const lambdaGb = 0.256;
-
-/** A machine with 2 cores and 2 GiB, in dollars a month. @see https://aws.amazon.com/ec2/pricing/on-demand/ (t4g.small) */
-const machine = 12.26;
 
 const ways: readonly Way[] = [
   {
@@ -53,7 +33,7 @@ const ways: readonly Way[] = [
     holdMs: 0,
     fronts: 300,
     headTtlMs: 1_000,
-    monthly: workers,
+    monthly: (use) => workersMonth(use, listPrices),
   },
   {
     name: "Workers, not held, delay 10 s",
@@ -61,7 +41,7 @@ const ways: readonly Way[] = [
     holdMs: 0,
     fronts: 300,
     headTtlMs: 1_000,
-    monthly: workers,
+    monthly: (use) => workersMonth(use, listPrices),
   },
   {
     name: "Lambda, not held, delay 10 s",
@@ -69,7 +49,7 @@ const ways: readonly Way[] = [
     holdMs: 0,
     fronts: 100,
     headTtlMs: 1_000,
-    monthly: lambda,
+    monthly: (use) => lambdaMonth(use, listPrices),
   },
   {
     name: "Node on S3, held 25 s, delay 1 s",
@@ -77,34 +57,9 @@ const ways: readonly Way[] = [
     holdMs: 25_000,
     fronts: 50,
     headTtlMs: 1_000,
-    monthly: ({ headReads, bytesOut }) => 50 * machine + s3Reads(headReads) + egress(bytesOut),
+    monthly: (use) => machinesMonth(use, { fronts: 50 }, listPrices),
   },
 ];
-
-/** @see https://developers.cloudflare.com/workers/platform/pricing/ and https://developers.cloudflare.com/r2/pricing/ */
-function workers({ requests, headReads }: Use): number {
-  const count = requests * monthSeconds;
-  const beyond = (used: number, free: number) => Math.max(used - free, 0) / million;
-  return (
-    5 +
-    beyond(count, 10 * million) * 0.3 +
-    beyond(count * workerCpuMs, 30 * million) * 0.02 +
-    beyond(headReads * monthSeconds, 10 * million) * 0.36
-  );
-}
-
-/** @see https://aws.amazon.com/lambda/pricing/ (arm64, us-east-1) */
-function lambda({ requests, headReads, bytesOut }: Use): number {
-  const count = requests * monthSeconds;
-  const gbSeconds = (count * lambdaMs * lambdaGb) / 1_000;
-  return (count / million) * 0.2 + gbSeconds * 0.0000133334 + s3Reads(headReads) + egress(bytesOut);
-}
-
-/** @see https://aws.amazon.com/s3/pricing/ */
-const s3Reads = (perSecond: number): number => ((perSecond * monthSeconds) / 1_000) * 0.0004;
-
-/** @see https://aws.amazon.com/ec2/pricing/on-demand/ : data out to the internet */
-const egress = (bytesPerSecond: number): number => ((bytesPerSecond * monthSeconds) / 1e9) * 0.09;
 
 /** Equal numbers between 0 and 1 in every run. */
 function numbersFrom(seed: number): () => number {
@@ -172,20 +127,22 @@ export async function crowdBench({ report, quick }: BenchOptions): Promise<void>
   const count = quick ? nodes / 100 : nodes;
   const rows: Row[] = ways.map((way) => {
     const { requests, herdPer100Ms, halfMs, mostMs, allMs } = simulate(way, count);
-    const headReads = Math.min(way.fronts * (1_000 / way.headTtlMs), requests);
-    const bytesOut = requests * unchangedBytes;
+    const { delayMs, holdMs, fronts, headTtlMs } = way;
+    const fleet = { ...usualFleet, proxies: count, loops: loopsPerNode, delayMs, holdMs, fronts, headTtlMs };
+    const still = { ...fleet, changes: 0, idleCompiles: 0, storedBytes: 0 };
+    const aSecond = useOf(still, 1_000);
     return {
       "": way.name,
       "requests, 1/s": Math.round(requests),
-      "reads of the store, 1/s": Math.round(headReads),
-      "in, KB/s": Math.round((requests * pollBytes) / 1_000),
-      "out, KB/s": Math.round(bytesOut / 1_000),
+      "reads of the store, 1/s": Math.round(aSecond.storeReads),
+      "in, KB/s": Math.round(aSecond.bytesIn / 1_000),
+      "out, KB/s": Math.round(aSecond.bytesOut / 1_000),
       "after a change: most requests in 100 ms": herdPer100Ms,
       "bytes of a change, MB": Math.round((count * changedLoops * answerBytes) / 1e6),
       "has it, ms: half": halfMs,
       "99 %": mostMs,
       all: allMs,
-      "$ a month": Math.round(way.monthly({ requests, headReads, bytesOut })),
+      "$ a month": Math.round(way.monthly(useOf(still))),
     };
   });
   report.table(`${count} nodes with ${loopsPerNode} loops each, over a clock of their own`, rows);

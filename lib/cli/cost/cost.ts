@@ -1,0 +1,126 @@
+import { readFile } from "node:fs/promises";
+import { type Command, InvalidArgumentError } from "commander";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { parseDuration } from "../../config/duration.ts";
+import { examplesText } from "../examples.ts";
+import { wholeNumber } from "../numbers.ts";
+import type { Terminal } from "../terminal.ts";
+import { lambdaMonth, listPrices, machinesMonth, type Prices, workersMonth } from "./prices.ts";
+import { type Fleet, type Use, useOf, usualFleet } from "./use.ts";
+
+interface Options {
+  readonly proxies: number;
+  readonly loops: number;
+  readonly delay: number;
+  readonly hold: number;
+  readonly fronts: number;
+  readonly changes: number;
+  readonly answerBytes: number;
+  readonly pollBytes: number;
+  readonly prices?: string;
+  readonly json?: boolean;
+}
+
+/** One way to serve a fleet, and what a month of it comes to. */
+interface Way {
+  readonly way: string;
+  readonly use: Use;
+  readonly dollars: number;
+}
+
+export function registerCost(program: Command, terminal: Terminal): void {
+  program
+    .command("cost")
+    .description("What a fleet of proxies asks for in a month, and what that costs on each platform (docs/cost.md).")
+    .requiredOption("--proxies <count>", "proxies that poll", wholeNumber(1))
+    .option("--loops <count>", "polls that a proxy has open at a time", wholeNumber(1), usualFleet.loops)
+    .option("--delay <duration>", "the bootstraps' refresh_delay", milliseconds, usualFleet.delayMs)
+    .option("--hold <duration>", "how long Workers and Node hold a poll", milliseconds, 25_000)
+    .option("--fronts <count>", "processes, isolates or environments at a time", wholeNumber(1), usualFleet.fronts)
+    .option("--changes <count>", "publishes a month", wholeNumber(0), usualFleet.changes)
+    .option("--answer-bytes <bytes>", "size of an answer that brings something", wholeNumber(0), usualFleet.answerBytes)
+    .option("--poll-bytes <bytes>", "size of a poll", wholeNumber(0), usualFleet.pollBytes)
+    .option("--prices <file>", 'other prices, as JSON: {"asOf": "2027-01", "aws": {"gbOut": 0.08}}')
+    .option("--json", "as JSON, with the prices")
+    .addHelpText(
+      "after",
+      examplesText(["cost --proxies 1000", "cost --proxies 20000 --delay 10s --changes 300 --json"]),
+    )
+    .action(async ({ prices: file, json = false, ...options }: Options) => {
+      const prices = file === undefined ? listPrices : withPrices(await readText(file));
+      const ways = waysOf(options, prices);
+      if (json) return terminal.out(JSON.stringify({ prices, ways }));
+      for (const line of linesOf(ways, prices)) terminal.out(line);
+    });
+}
+
+function waysOf(
+  { delay: delayMs, hold: holdMs, ...options }: Omit<Options, "prices" | "json">,
+  prices: Prices,
+): readonly Way[] {
+  const { proxies, loops, fronts, changes, answerBytes, pollBytes } = options;
+  const atOnce: Fleet = { ...usualFleet, proxies, loops, delayMs, holdMs: 0, fronts, changes, answerBytes, pollBytes };
+  const [polled, held] = [useOf(atOnce), useOf({ ...atOnce, holdMs })];
+  const way = (name: string, use: Use, dollars: number): Way => ({ way: name, use, dollars });
+  return [
+    way("Cloudflare, answered at once", polled, workersMonth(polled, prices)),
+    way("Cloudflare, held", held, workersMonth(held, prices)),
+    way("AWS Lambda, answered at once", polled, lambdaMonth(polled, prices)),
+    way("Node on machines and S3, held", held, machinesMonth(held, { fronts }, prices)),
+  ];
+}
+
+function linesOf(ways: readonly Way[], { asOf }: Prices): readonly string[] {
+  const count = (value: number) => `${(value / 1e6).toFixed(1)} M`;
+  const rows = ways.map(({ way, use, dollars }) => [
+    way,
+    count(use.requests),
+    count(use.storeReads),
+    count(use.storeWrites),
+    `${(use.bytesIn / 1e9).toFixed(1)} GB`,
+    `${(use.bytesOut / 1e9).toFixed(1)} GB`,
+    `$${dollars.toFixed(dollars < 100 ? 2 : 0)}`,
+  ]);
+  const all = [["a month", "requests", "reads", "writes", "in", "out", "cost"], ...rows];
+  const widths = all[0]?.map((_, i) => Math.max(...all.map((row) => row[i]?.length ?? 0))) ?? [];
+  return [
+    ...all.map((row) =>
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  "),
+    ),
+    `by the price lists of ${asOf}, without taxes and free tiers of AWS; --prices takes others`,
+  ];
+}
+
+/** @throws PortolanError for anything but numbers under the names of `Prices` */
+function withPrices(text: string): Prices {
+  const given: Partial<Prices> = JSON.parse(text);
+  const known = (name: "cloudflare" | "aws") => {
+    const odd = Object.entries(given[name] ?? {}).find(
+      ([key, value]) => !(key in listPrices[name]) || typeof value !== "number",
+    );
+    if (odd !== undefined) throw new PortolanError(`${name}.${odd[0]} is no price that is counted with`);
+  };
+  known("cloudflare");
+  known("aws");
+  return {
+    asOf: given.asOf ?? listPrices.asOf,
+    cloudflare: { ...listPrices.cloudflare, ...given.cloudflare },
+    aws: { ...listPrices.aws, ...given.aws },
+  };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    const text = await readFile(path, "utf8");
+    JSON.parse(text);
+    return text;
+  } catch (cause) {
+    throw new PortolanError(`${path} holds no prices in JSON`, [], cause);
+  }
+}
+
+function milliseconds(text: string): number {
+  const nanos = parseDuration(text);
+  if (nanos === undefined || nanos < 0n) throw new InvalidArgumentError("a duration, like 500ms or 25s");
+  return Number(nanos / 1_000_000n);
+}
