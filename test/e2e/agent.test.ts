@@ -1,5 +1,7 @@
-import { readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { chmod, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -101,6 +103,7 @@ describe("an Envoy with an agent", () => {
   let agents: AgentProcess[] = [];
 
   beforeAll(async () => {
+    folder = await agentFolder();
     opened = await openShop();
     front = await opened.serve();
     return async () => {
@@ -110,7 +113,6 @@ describe("an Envoy with an agent", () => {
   });
 
   const start = async (args: readonly string[] = ["--server", front.url], bootstrap: object = opened.bootstrap) => {
-    folder ??= await agentFolder();
     const agent = await startAgent({ folder, bootstrap, args });
     agents.push(agent);
     return agent;
@@ -342,6 +344,42 @@ describe("an Envoy with an agent", () => {
     const third = await start(undefined, broken);
     expect(await third.ended).toBe(1);
     expect(third.log()).toMatch(/portolan: Envoy refuses its bootstrap, .*unknownField/);
+  }, 60_000);
+
+  it("reports an Envoy that ends again and again, waits longer each time, and ends as it did where that is asked for", async () => {
+    const program = join(folder, "ends-soon");
+    await writeFile(
+      program,
+      '#!/bin/sh\ncase "$*" in *validate*) exit 0;; esac\necho "[error] out of luck" >&2\nexit 7\n',
+    );
+    await chmod(program, 0o755);
+    const agent = await start(["--server", front.url, "--envoy", program, "--max-restarts", "3"]);
+    expect(await agent.ended).toBe(7);
+    const pauses = [...agent.log().matchAll(/Envoy ended \(exit code 7\).*started again in ([\d.]+) s/g)];
+    expect(pauses.map(([, seconds]) => seconds)).toEqual(["0.25", "0.5", "1"]);
+    expect(agent.log()).toMatch(
+      /4 times in a row soon after its start; it said last: .*out of luck; that was once too often/,
+    );
+  }, 60_000);
+
+  it("says goodbye to connections before it ends, and waits for the last one where that is asked for", async () => {
+    const agent = await start(["--server", front.url, "--drain", "1", "--drain-until-idle"]);
+    await isLive(agent);
+    await eventually(answers, (status) => status === 200);
+    const stays = connect(opened.shop.port, "127.0.0.1");
+    await once(stays, "connect");
+    const ended = agent.end("SIGTERM");
+    await sleep(500);
+    // Not one that says itself that it is its last.
+    const asks = connect(opened.shop.port, "127.0.0.1");
+    asks.write(`GET /catalog HTTP/1.1\r\nhost: ${shopHost}\r\n\r\n`);
+    const said = await text(asks);
+    expect(said).toMatch(/^HTTP\/1.1 200 /);
+    expect(said).toMatch(/^connection: close\r$/m);
+    await sleep(2_000);
+    expect(await Promise.race([ended, sleep(0, "goes on")])).toBe("goes on");
+    stays.destroy();
+    expect(await ended).toBe(0);
   }, 60_000);
 
   it("has its folder to itself", async () => {

@@ -59,7 +59,7 @@ export async function createEnvoyKeeper(options: EnvoyKeeperOptions): Promise<En
       notBeforeMs = performance.now() + pauseMs;
       const said = process.log.lastErrors().at(-1);
       const last = said === undefined ? "" : `; it said last: ${oneLine(said)}`;
-      const loop = inARow < 3 ? "" : `, for the ${inARow}th time in a row soon after its start`;
+      const loop = inARow < 3 ? "" : `, ${inARow} times in a row soon after its start`;
       if (maxRestarts !== undefined && inARow > maxRestarts) {
         exitCode = codeOf(how);
         say(`Envoy ended (${how})${loop}${last}; that was once too often`);
