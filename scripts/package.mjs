@@ -69,7 +69,8 @@ function writeTypes() {
   }
 }
 
-execFileSync(process.execPath, [join(root, "scripts/generate.mjs")], { stdio: "inherit" });
+for (const made of ["generate.mjs", "console.mjs"])
+  execFileSync(process.execPath, [join(root, "scripts", made)], { stdio: "inherit" });
 rmSync(outdir, { recursive: true, force: true });
 await writeCode();
 writeTypes();

@@ -280,6 +280,29 @@ export const settingsSchema = z.strictObject({
   agent: z.exactOptional(
     z.strictObject({
       envoy: field(text(), "The Envoy that `portolan agent` starts.", { env: ["ENVOY"], usual: "envoy" }),
+      locality: field(text(), "Where the agent's pod is: region/zone/subzone.", {
+        env: ["PORTOLAN_LOCALITY"],
+        usual: "not said",
+      }),
+    }),
+  ),
+  collectingWorker: z.exactOptional(
+    z.strictObject({
+      source: field(sourceName(), "The source that a collecting Worker fills.", {
+        worker: "SOURCE",
+        usual: "kubernetes",
+      }),
+      cluster: field(text(), "Id of its cluster, as proxies know it.", { worker: "CLUSTER", usual: "Kubernetes" }),
+      api: field(text(), "Address of the cluster's API server, `https://host:port`.", { worker: "KUBE_API" }),
+      token: field(text(), "Bearer token for it.", { worker: "PORTOLAN_KUBE_TOKEN", isSecret: true }),
+      runSeconds: field(wholeNumber(1, 900), "How long one invocation follows.", {
+        worker: "RUN_SECONDS",
+        usual: "50",
+      }),
+      takeOver: field(z.boolean(), "Fill the source although another origin has filled it.", {
+        worker: "TAKE_OVER",
+        usual: "false",
+      }),
     }),
   ),
   health: z.exactOptional(

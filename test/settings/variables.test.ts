@@ -11,6 +11,26 @@ const others: Readonly<Record<string, string>> = {
   PORTOLAN_WORKER: "a worker's number, which its first process gives it",
   KUBERNETES_SERVICE_HOST: "what a kubelet tells a pod of its cluster",
   KUBERNETES_SERVICE_PORT: "the same",
+  SNAPSHOTS: "a bucket that wrangler binds to a Worker",
+  SECRETS: "the same",
+  RECOMPILE: "a queue that wrangler binds to a Worker",
+  KUBE: "a service that wrangler binds to a Worker",
+  PORTOLAN_INBOUND: "a chain of iptables",
+  PORTOLAN_IN_REDIRECT: "the same",
+  PORTOLAN_OUTPUT: "the same",
+  PORTOLAN_REDIRECT: "the same",
+  OTEL_SEMANTIC_CONVENTIONS: "a word of Istio's settings",
+  POD_NAME: "what the downward API tells a pod's agent, as Istio's injector names it",
+  POD_NAMESPACE: "the same",
+  SERVICE_ACCOUNT: "the same",
+  DOMAIN: "the same",
+  ISTIO_META_CLUSTER_ID: "the same",
+  ISTIO_META_NETWORK: "the same",
+  ISTIO_META_NODE_NAME: "the same",
+  ISTIO_CPU_LIMIT: "the same",
+  ENVOY_STATUS_PORT: "the same",
+  ENVOY_PROMETHEUS_PORT: "the same",
+  EXIT_ON_ZERO_ACTIVE_CONNECTIONS: "the same",
 };
 
 /** Variables that a text reads: named in full, or picked from the environment. */
@@ -56,7 +76,9 @@ describe("the variables that programs read", () => {
       .filter((file) => !file.startsWith("lib/settings/"))
       .map((file) => readFileSync(join(root, file), "utf8"))
       .join("\n");
-    const unread = fields.flatMap(({ env }) => env).filter((name) => !texts.includes(name));
+    const unread = fields
+      .flatMap(({ env, worker }) => [...env, worker])
+      .filter((name) => name !== "PORTOLAN_WORKERS" && !texts.includes(name));
     expect(unread).toEqual([]);
   });
 });

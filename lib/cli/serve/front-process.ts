@@ -37,8 +37,8 @@ export function startFront(env: NodeJS.ProcessEnv, log: Log): FrontProcess {
   let child: ChildProcess | undefined;
   const stop = new AbortController();
 
-  /** @returns how it ended */
-  async function run(): Promise<string> {
+  /** @returns how it ended: an exit code, or the signal that somebody sent it */
+  async function run(): Promise<number | string> {
     // In a group of its own: Ctrl-C is for this process, which asks it to end.
     const started = spawn(process.execPath, [...process.execArgv, program ?? ""], {
       env: shown,
@@ -48,7 +48,7 @@ export function startFront(env: NodeJS.ProcessEnv, log: Log): FrontProcess {
     child = started;
     const [code, signal] = await once(started, "exit");
     child = undefined;
-    return String(signal ?? code);
+    return signal ?? code;
   }
 
   async function keepRunning(): Promise<void> {
@@ -58,7 +58,8 @@ export function startFront(env: NodeJS.ProcessEnv, log: Log): FrontProcess {
       const end = await run();
       if (stop.signal.aborted) return;
       const isBrief = performance.now() - startMs < briefMs;
-      if (isFirst && isBrief) throw new PortolanError("the front cannot serve; what it says stands above");
+      if (isFirst && isBrief && typeof end === "number")
+        throw new PortolanError("the front cannot serve; what it says stands above");
       failures = isBrief ? failures + 1 : 1;
       log.error({ end }, "the front has ended; another one is started");
       await defaultPace.pause(defaultPace.backOff(failures), stop.signal);
