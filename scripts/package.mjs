@@ -14,7 +14,7 @@ const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "ut
 /** What is started, and what is imported; its files share what they have in common. */
 const entries = {
   cli: "functions/cli.ts",
-  server: "functions/server.node.ts",
+  "served-front": "functions/served-front.node.ts",
   portolan: "functions/portolan.library.ts",
   front: "functions/front.library.ts",
 };
@@ -69,7 +69,8 @@ function writeTypes() {
   }
 }
 
-execFileSync(process.execPath, [join(root, "scripts/generate.mjs")], { stdio: "inherit" });
+for (const made of ["generate.mjs", "console.mjs"])
+  execFileSync(process.execPath, [join(root, "scripts", made)], { stdio: "inherit" });
 rmSync(outdir, { recursive: true, force: true });
 await writeCode();
 writeTypes();

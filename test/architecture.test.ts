@@ -23,6 +23,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   trace: ["snapshot"],
   front: ["snapshot", "storage", "limits", "secrets", "trace"],
   agent: ["snapshot", "storage"],
+  settings: ["config"],
   library: ["config", "compile", "front", "snapshot", "storage"],
   console: ["front"],
 };
@@ -35,7 +36,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   jose: ["front"],
   "@aws-sdk/client-kms": ["secrets"],
   "@aws-sdk/client-s3": ["storage"],
-  zod: ["config", "registry", "front"],
+  zod: ["config", "registry", "front", "settings"],
   yaml: ["config"],
   "js-yaml": ["config"],
   chokidar: ["config"],

@@ -18,12 +18,16 @@ import { programOf, runCommands } from "./run-commands.ts";
 import { registerKeys } from "./secrets/keys.ts";
 import { registerSecret } from "./secrets/secret.ts";
 import { registerToken } from "./secrets/token.ts";
+import { registerServe } from "./serve/serve.ts";
+import { registerSettings } from "./serve/settings.ts";
 import { registerSnapshots } from "./snapshots/commands.ts";
 import type { Register, Terminal } from "./terminal.ts";
 
 /** In the order of the help. */
 const commands: readonly Register[] = [
   registerDev,
+  registerServe,
+  registerSettings,
   registerCollect,
   registerBootstrap,
   registerBootstrapV1,

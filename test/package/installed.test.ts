@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -65,7 +65,7 @@ describe("the tarball", () => {
       expect.arrayContaining(["LICENSE", "README.md", "package.json", "samples/bookshop/catalog.yaml"]),
     );
     const known =
-      /^(?:LICENSE|[A-Z]+\.md|package\.json|functions\/\w+\.mjs|samples\/bookshop\/[\w.]+|dist\/package\/(?:parts\/)?[\w.-]+\.js(?:\.map)?|dist\/package\/types\/(?:lib|functions)\/.+\.d\.ts)$/;
+      /^(?:LICENSE|[A-Z]+\.md|package\.json|settings\.schema\.json|functions\/\w+\.mjs|samples\/bookshop\/[\w.]+|dist\/package\/(?:parts\/)?[\w.-]+\.js(?:\.map)?|dist\/package\/types\/(?:lib|functions)\/.+\.d\.ts)$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe("the tarball", () => {
   });
 });
 
-describe("what was installed", () => {
+describe("what was installed", { timeout: 180_000 }, () => {
   it("says its version", async () => {
     await everywhere(async (one, node) => {
       expect((await one.ran(node, "portolan", "--version")).trim()).toBe(versionInManifest());
@@ -191,11 +191,41 @@ describe("what was installed", () => {
   });
 });
 
+describe.skipIf(process.getuid?.() !== 0)("what was installed, as in a container", () => {
+  it("serves a settings file as nobody, from a folder that it may not write to", async () => {
+    const { folder } = installed("npm");
+    chmodSync(scratch, 0o755);
+    const state = join(scratch, "state");
+    mkdirSync(state);
+    chownSync(state, 65_532, 65_532);
+    const mesh = join(folder, "node_modules/portolan/samples/bookshop");
+    const settings = `front: {port: 0, workers: 1}\ncompile: {}\ncollectors: [{kind: dir, folder: ${mesh}}]\n`;
+    writeFileSync(join(folder, "portolan.yaml"), settings);
+    const program = join(folder, "node_modules/portolan/functions/portolan.mjs");
+    const args = [program, "serve", "--settings", join(folder, "portolan.yaml")];
+    const serving = spawn(process.execPath, args, {
+      cwd: state,
+      uid: 65_532,
+      gid: 65_532,
+      env: { ...process.env, HOME: "/nonexistent" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      const url = await urlOf(serving);
+      await expect.poll(async () => (await fetch(`${url}/healthz`)).status, { timeout: 60_000 }).toBe(200);
+    } finally {
+      serving.kill("SIGTERM");
+    }
+    expect(await once(serving, "exit")).toEqual([0, null]);
+  }, 120_000);
+});
+
 async function urlOf({ stdout }: ChildProcess): Promise<string> {
   if (stdout === null) throw new Error("no pipe");
   for await (const line of createInterface(stdout)) {
-    const { event, url } = JSON.parse(line);
+    const { event, url, msg, urls } = JSON.parse(line);
     if (event === "serving") return url;
+    if (msg === "serving") return urls[0];
   }
   throw new Error("it ended before it served");
 }

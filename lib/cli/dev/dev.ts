@@ -38,8 +38,8 @@ import { analysisOf } from "../config/analysis-report.ts";
 import { devStorePrefix, holdsSomething, isFolder, namedStore, openToWrite, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import { bootstrapFor, bootstrapText, certificatesOption, pollDelayOption, proxiesOf } from "../proxy/bootstrap.ts";
-import { sampleFolder } from "../sample-folder.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
+import { sampleFolder } from "../shipped.ts";
 import type { Register, Terminal } from "../terminal.ts";
 import {
   type DevOrigin,

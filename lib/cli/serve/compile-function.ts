@@ -1,0 +1,124 @@
+import { type Log, logStaleSources, troubleLog } from "../../compile/telemetry/log.ts";
+import type { CompileObserver } from "../../compile/telemetry/observer.ts";
+import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
+import { readPace } from "../../compile/triggers/pace.ts";
+import { webhookApp } from "../../compile/webhook/app.ts";
+import { coalesce } from "../../compile/webhook/coalesce.ts";
+import { readWebhookSecrets } from "../../compile/webhook/webhook-secrets.ts";
+import { worldFromSettings } from "../../compile/world-settings.ts";
+import { listening, serveHttp } from "../../front/node-server.ts";
+import { defaultPace } from "../../registry/retry.ts";
+import { sourceOf } from "../../settings/collector-rules.ts";
+import { environmentOf } from "../../settings/environment.ts";
+import type { Settings } from "../../settings/schema.ts";
+import { readTrust } from "../../snapshot/head/signing-keys.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { actorName } from "../actor.ts";
+
+/** The compile function in this process. */
+export interface CompileFunction {
+  /** Where it takes signed requests. */
+  readonly url: string;
+  /** Has what the sources hold compiled, soon; failures are told, and tried again. */
+  ask(): void;
+  /** Takes no more requests, and resolves when what is under way is done. */
+  close(): Promise<void>;
+}
+
+export interface CompileFunctionOptions {
+  readonly store: ObjectStore;
+  readonly settings: Settings;
+  /** Good for asking to compile, besides those of the settings: the front's. */
+  readonly ownSecret: string;
+  readonly log: Log;
+  readonly observer: CompileObserver;
+}
+
+const usualEverySeconds = 60;
+
+/**
+ * Starts it: it compiles at once, when somebody asks, and by a schedule. Of several on one store one compiles at a time.
+ *
+ * @throws PortolanError for a setting that says what it cannot, and for a port that is taken
+ */
+export async function startCompileFunction(options: CompileFunctionOptions): Promise<CompileFunction> {
+  const { store, settings, ownSecret, log, observer } = options;
+  const { webhook = {}, everySeconds = usualEverySeconds } = settings.compile ?? {};
+  const env = environmentOf(settings);
+  const read = readWebhookSecrets(
+    {
+      WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
+      SOURCE_SECRETS: env.PORTOLAN_SOURCE_SECRETS,
+      GITHUB_SECRETS: env.PORTOLAN_GITHUB_SECRETS,
+      GITLAB_SECRETS: env.PORTOLAN_GITLAB_SECRETS,
+    },
+    "PORTOLAN_",
+  );
+  const hasStreams = settings.front?.grpcPort !== undefined;
+  const world = worldFromSettings(
+    {
+      BINARY_FORMS: env.PORTOLAN_BINARY_FORMS ?? String(hasStreams),
+      CERTIFICATES: env.PORTOLAN_CERTIFICATES,
+      LEGACY_API: env.PORTOLAN_LEGACY_API,
+      LEGACY_RELEASE: env.PORTOLAN_LEGACY_RELEASE,
+      POLL_DELAY_MS: env.PORTOLAN_POLL_DELAY_MS,
+    },
+    "PORTOLAN_",
+  );
+  const pace = readPace(
+    {
+      DEBOUNCE_MS: env.PORTOLAN_DEBOUNCE_MS,
+      DEBOUNCE_MAX_MS: env.PORTOLAN_DEBOUNCE_MAX_MS,
+      LEASE_SECONDS: env.PORTOLAN_LEASE_SECONDS,
+      COMPILE_SECONDS: env.PORTOLAN_COMPILE_SECONDS,
+    },
+    "PORTOLAN_",
+  );
+  const publisher = readTrust(
+    { signer: env.PORTOLAN_SIGNING_KEY, trusted: env.PORTOLAN_TRUSTED_KEYS },
+    { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" },
+  );
+  const sources = sourcesOf(settings);
+  const trouble = troubleLog(log);
+  const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, observer, ...trouble });
+
+  const stop = new AbortController();
+  const compiled = coalesce(async () => {
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const { diagnostics } = await recompile({ by: actorName() });
+        return logStaleSources(log, diagnostics);
+      } catch {
+        // The observer has told of it.
+        await defaultPace.pause(defaultPace.backOff(failures), stop.signal);
+        if (stop.signal.aborted) return;
+      }
+    }
+  });
+  let last = Promise.resolve();
+  const ask = () => {
+    last = compiled();
+  };
+
+  const { host = "127.0.0.1", port = 0 } = webhook;
+  const secrets = { ...read, operators: [...read.operators, ownSecret] };
+  const app = webhookApp({ store, recompile, sources, secrets, onError: trouble.onError });
+  const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set compile.webhook.port to another");
+  const timer = setInterval(ask, everySeconds * 1000);
+  return {
+    url: server.url,
+    ask,
+    async close() {
+      stop.abort();
+      clearInterval(timer);
+      await server.close();
+      await last;
+    },
+  };
+}
+
+/** Those that are named, else those that the collectors fill. */
+function sourcesOf({ compile = {}, collectors = [] }: Settings): readonly string[] {
+  if (compile.sources !== undefined) return compile.sources;
+  return collectors.length === 0 ? ["main"] : collectors.map(sourceOf);
+}

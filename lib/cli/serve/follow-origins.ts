@@ -1,0 +1,124 @@
+import { resolve } from "node:path";
+import { type Collector, type CollectorState, createCollector } from "../../collect/collector.ts";
+import { createFolderCollector } from "../../collect/folder-collector.ts";
+import type { Log } from "../../compile/telemetry/log.ts";
+import { causeText } from "../../config/cause-text.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { connectCluster } from "../../registry/kubernetes/access/connect.ts";
+import { kubernetesOrigin } from "../../registry/kubernetes/api/kubernetes-origin.ts";
+import type { Origin } from "../../registry/origin.ts";
+import { defaultPace } from "../../registry/retry.ts";
+import { sourceOf } from "../../settings/collector-rules.ts";
+import type { CollectorSettings } from "../../settings/schema.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { consulOriginFor, defaultConsulFlags, readConsulAddress } from "../collect/collect-consul.ts";
+import { defaultMcpFlags, mcpOriginFor } from "../collect/collect-mcp.ts";
+
+/** An origin that is followed. */
+export interface Followed {
+  state(): CollectorState;
+  /** When it was told to stop. */
+  readonly ended: Promise<void>;
+}
+
+export interface FollowOptions {
+  readonly store: ObjectStore;
+  readonly log: Log;
+  /** The source holds something else than before. */
+  readonly changed: () => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Fills a source from its origin until the signal says stop. What goes wrong is told, and tried again: it costs this source alone.
+ *
+ * @throws PortolanError for an origin that cannot be meant: a context that is not there, a file that cannot be read
+ */
+export async function followOrigin(collector: CollectorSettings, options: FollowOptions): Promise<Followed> {
+  const { log, signal } = options;
+  const source = sourceOf(collector);
+  const made = await collectorFor(collector, source, options);
+  log.info({ source, kind: collector.kind }, "following");
+  let failure = "";
+  async function run(): Promise<void> {
+    for (let failures = 1; !signal.aborted; failures += 1) {
+      try {
+        if (collector.kind === "dir") await made.once();
+        failure = "";
+        return await made.run(signal);
+      } catch (cause) {
+        failure = causeText(cause);
+        log.error({ source, reason: failure }, "the source cannot be filled; what it held stays");
+        await defaultPace.pause(defaultPace.backOff(failures), signal);
+      }
+    }
+  }
+  return { state: () => ({ ...made.state(), ...(failure === "" ? {} : { failure }) }), ended: run() };
+}
+
+async function collectorFor(
+  settings: CollectorSettings,
+  source: string,
+  { store, log, changed }: FollowOptions,
+): Promise<Collector> {
+  const { allowEmpty = false, takeOver = false } = settings;
+  const { folder } = settings;
+  if (settings.kind === "dir" && folder !== undefined) {
+    return createFolderCollector({
+      store,
+      source,
+      folder,
+      origin: `folder ${resolve(folder)}`,
+      allowEmpty,
+      takeOver,
+      storeRescues: false,
+      pushed(version, files) {
+        log.info({ source, version, files }, "pushed");
+        changed();
+      },
+      failed: (cause) =>
+        log.error({ source, reason: causeText(cause) }, "the folder cannot be read; what it held stays"),
+    });
+  }
+  return createCollector({
+    store,
+    source,
+    origin: await originOf(settings, log),
+    allowEmpty,
+    takeOver,
+    pushed(push) {
+      log.info({ source, ...push }, "pushed");
+      changed();
+    },
+    troubled(reason) {
+      if (reason === "") log.info({ source }, "in sync");
+      else log.warn({ source, reason }, "the origin cannot be read; what was collected stays");
+    },
+  });
+}
+
+async function originOf(settings: CollectorSettings, log: Log): Promise<Origin> {
+  const { kind, address, context, cluster = "Kubernetes", secretNames = false } = settings;
+  switch (kind) {
+    case "kube":
+      return kubernetesOrigin((await connectCluster(context)).client, { cluster, secretNames });
+    case "consul": {
+      const { datacenters, health = "any" } = settings;
+      const flags = { ...defaultConsulFlags(), health, address: readConsulAddress(address ?? defaultConsulAddress()) };
+      return consulOriginFor({ ...flags, ...(datacenters === undefined ? {} : { datacenter: datacenters }) });
+    }
+    case "mcp": {
+      const { kinds, tls, tokenFile, ca, certificate, key, serverName } = settings;
+      const said = Object.entries({ kinds, tls, tokenFile, ca, certificate, key, serverName });
+      const flags = Object.fromEntries(said.filter(([, value]) => value !== undefined));
+      return mcpOriginFor(
+        { ...defaultMcpFlags(), ...flags, address: address ?? "" },
+        { err: (text) => log.warn({ address }, text) },
+      );
+    }
+    default:
+      throw new PortolanError("a collector of kind dir needs its folder");
+  }
+}
+
+const defaultConsulAddress = (): string => process.env.CONSUL_HTTP_ADDR ?? "http://127.0.0.1:8500";

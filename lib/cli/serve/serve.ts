@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { Option } from "commander";
+import pino from "pino";
+import { Registry } from "prom-client";
+import { logObserver } from "../../compile/telemetry/log.ts";
+import { observers } from "../../compile/telemetry/observer.ts";
+import { settingText } from "../../front/auth/setting-file.ts";
+import { listening, serveHttp } from "../../front/node-server.ts";
+import { environmentOf, overEnvironment, withFiles } from "../../settings/environment.ts";
+import type { Settings } from "../../settings/schema.ts";
+import { openStore } from "../../storage/open-store.ts";
+import { readinessApp } from "../collect/readiness.ts";
+import { stopOnSignal } from "../collect/run-collector.ts";
+import { compileTelemetry } from "../compile-telemetry.ts";
+import { examplesText } from "../examples.ts";
+import type { Register } from "../terminal.ts";
+import { startCompileFunction } from "./compile-function.ts";
+import { followOrigin } from "./follow-origins.ts";
+import { type FrontProcess, startFront } from "./front-process.ts";
+import { settingsIn } from "./settings-file.ts";
+
+const parts = ["front", "compile", "collectors"] as const;
+type Part = (typeof parts)[number];
+
+interface Options {
+  readonly settings?: string;
+  readonly only?: readonly Part[];
+}
+
+/** Where snapshots lie if nobody says it. */
+const usualStore = ".portolan/store";
+const usualStaleSeconds = 60;
+
+/** `portolan serve`: the front, the compile function and the collectors of a settings file. */
+export const registerServe: Register = (program) => {
+  program
+    .command("serve")
+    .description(
+      "Runs what a settings file names: a front, what compiles if there is `compile`, and collectors; logs JSON lines.",
+    )
+    .addOption(
+      new Option("--settings <file>", "the settings; without any those of the environment alone").env(
+        "PORTOLAN_SETTINGS",
+      ),
+    )
+    .addOption(new Option("--only <parts...>", "only these of them").choices(parts))
+    .addHelpText(
+      "after",
+      examplesText([
+        "serve --settings portolan.yaml",
+        "serve --settings portolan.yaml --only front",
+        "serve --settings portolan.yaml --only compile collectors",
+      ]),
+    )
+    .action(async ({ settings, only = parts }: Options) => {
+      const written = settings === undefined ? {} : await settingsIn(settings);
+      await serve(withFiles(overEnvironment(written, process.env), settingText), new Set(only));
+    });
+};
+
+async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<void> {
+  const log = pino();
+  const { store: where = usualStore, health = {}, collectors = [] } = settings;
+  // What reads the environment by itself (kubeconfigs, Consul's variables, OpenTelemetry's) reads the file that way.
+  Object.assign(process.env, environmentOf({ ...settings, store: where }));
+  const stop = stopOnSignal();
+  const ended = new AbortController();
+  const signal = AbortSignal.any([stop, ended.signal]);
+  const registry = new Registry();
+  const telemetry = await compileTelemetry(registry);
+  const store = await openStore(where, { s3Endpoint: settings.s3Endpoint });
+  const closing: (() => Promise<void>)[] = [telemetry.close];
+  try {
+    const ownSecret = randomUUID();
+    const compile =
+      wanted.has("compile") && settings.compile !== undefined
+        ? await startCompileFunction({
+            store,
+            settings,
+            ownSecret,
+            log,
+            observer: observers([logObserver(log), telemetry.observer]),
+          })
+        : undefined;
+    if (compile !== undefined) {
+      closing.unshift(compile.close);
+      log.info({ url: compile.url }, "compiling");
+    }
+
+    const following = wanted.has("collectors") ? collectors : [];
+    const changed = () => compile?.ask();
+    const followed = await Promise.all(following.map((one) => followOrigin(one, { store, log, changed, signal })));
+    closing.unshift(async () => {
+      await Promise.all(followed.map((one) => one.ended));
+    });
+
+    const front = wanted.has("front") ? startFront(frontEnvironment(compile?.url, ownSecret), log) : undefined;
+    if (front !== undefined) closing.unshift(front.close);
+
+    const { host = "127.0.0.1", port, staleAfterSeconds: staleAfter = usualStaleSeconds } = health;
+    if (port !== undefined) {
+      const states = () => followed.map((one) => one.state());
+      const app = readinessApp({ states, staleAfter, now: Date.now, registry });
+      const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set health.port to another");
+      closing.unshift(server.close);
+      log.info({ url: server.url }, "says how it is");
+    }
+    compile?.ask();
+    await Promise.race([untilAborted(stop), failureOf(front)]);
+    log.info("ending");
+  } finally {
+    ended.abort();
+    // All at once: polls that are held are let go while a compile that is under way is finished.
+    await Promise.all(closing.map((close) => close()));
+  }
+}
+
+/** A front beside a compile function asks that one for classes that nodes want. */
+function frontEnvironment(compileUrl: string | undefined, secret: string): NodeJS.ProcessEnv {
+  const { PORTOLAN_COMPILE_URL = "", ...env } = process.env;
+  if (PORTOLAN_COMPILE_URL !== "") return { ...env, PORTOLAN_COMPILE_URL };
+  if (compileUrl === undefined) return env;
+  return { ...env, PORTOLAN_COMPILE_URL: compileUrl, PORTOLAN_WEBHOOK_SECRET: secret };
+}
+
+/** Never resolves where nothing can fail. */
+const failureOf = (front: FrontProcess | undefined): Promise<void> => front?.ended ?? new Promise(() => {});
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve());
+  });

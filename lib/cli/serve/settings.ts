@@ -1,0 +1,47 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import { environmentOf } from "../../settings/environment.ts";
+import { settingsJsonSchema } from "../../settings/fields.ts";
+import { examplesText } from "../examples.ts";
+import { printDiagnostics, type Register } from "../terminal.ts";
+import { checkSettings, settingsIn, wrongSettings } from "./settings-file.ts";
+
+/** `portolan settings …`: the settings file, checked and told in other forms. */
+export const registerSettings: Register = (program, terminal) => {
+  const settings = program.command("settings").description("The settings file of `portolan serve`: portolan.yaml.");
+  settings
+    .command("check <file>")
+    .description("Says everything that is wrong with a settings file; exit code 1 when something is.")
+    .option("--json", "the diagnostics as JSON")
+    .addHelpText("after", examplesText(["settings check portolan.yaml", "settings check portolan.yaml --json"]))
+    .action(async (file: string, { json = false }: { readonly json?: boolean }) => {
+      const { value, diagnostics } = await checkSettings(file);
+      if (json) terminal.out(JSON.stringify({ valid: value !== undefined, diagnostics }));
+      else printDiagnostics(terminal, diagnostics, Number.POSITIVE_INFINITY);
+      if (value === undefined) throw new PortolanError(wrongSettings(file, diagnostics));
+      if (!json) terminal.out(`${file} is valid`);
+    });
+  settings
+    .command("env <file>")
+    .description("Prints the variables that say the same, secrets too, for programs that read no file.")
+    .option("--worker", "those of a Worker instead")
+    .option("--json", "one JSON object")
+    .addHelpText(
+      "after",
+      examplesText(["settings env portolan.yaml > /etc/portolan/env", "settings env portolan.yaml --worker --json"]),
+    )
+    .action(async (file: string, { json, worker }: { readonly json?: boolean; readonly worker?: boolean }) => {
+      const ofWorker = (field: { readonly worker: string }) => (field.worker === "" ? undefined : field.worker);
+      const variables = environmentOf(await settingsIn(file), ...(worker === true ? [ofWorker] : []));
+      if (json === true) terminal.out(JSON.stringify(variables));
+      else for (const [name, value] of Object.entries(variables)) terminal.out(`${name}=${quoted(value)}`);
+    });
+  settings
+    .command("schema")
+    .description("Prints the file's JSON Schema, for editors.")
+    .addHelpText("after", examplesText(["settings schema > portolan.schema.json"]))
+    .action(() => terminal.out(JSON.stringify(settingsJsonSchema(), undefined, 2)));
+};
+
+/** As shells and systemd read it. */
+const quoted = (value: string): string =>
+  /^[\w./:@%+=,-]*$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,65 @@
+import type { Diagnostic, Origin, Stage } from "../config/diagnostic.ts";
+import { locateAll } from "../config/documents/locate.ts";
+import { readDocument } from "../config/documents/parse.ts";
+import { at, error, type Finding } from "../config/finding.ts";
+import { readSpec } from "../config/read-spec.ts";
+import { isFields } from "../config/untyped.ts";
+import { collectorFindings } from "./collector-rules.ts";
+import { settingsFields } from "./fields.ts";
+import { type Settings, settingsSchema } from "./schema.ts";
+
+/** Fields that a folder's own `portolan.yaml` has: that is another file, about a mesh and not about a process. */
+const folderFields: ReadonlySet<string> = new Set(["endpoints", "proxies", "gatewayApi"]);
+
+/**
+ * Reads a settings file, YAML or JSON.
+ *
+ * @returns undefined where it has errors; its diagnostics, with their lines, never say what stands in a secret
+ */
+export function readSettings(text: string, file: string): Stage<Settings | undefined> {
+  const origin: Origin = { key: { group: "", kind: "Settings", name: file, namespace: "" }, file, line: 1 };
+  // Nothing, or comments alone: everything is as usual.
+  if (text.split("\n").every((line) => /^\s*(?:#|$)/.test(line))) return { value: {}, diagnostics: [] };
+  const reading = readDocument({ text, line: 1 });
+  if (reading.kind !== "value") {
+    const message = reading.kind === "several" ? "holds more than one document" : reading.message;
+    const line = reading.kind === "unreadable" ? reading.line : 1;
+    return { value: undefined, diagnostics: [at({ ...origin, line }, error([], message, "", "unreadable-document"))] };
+  }
+  const { value: written } = reading;
+  if (written !== undefined && written !== null && !isFields(written)) {
+    const hint = "write fields, such as store: .portolan/store";
+    return { value: undefined, diagnostics: [at(origin, error([], "holds no fields", hint))] };
+  }
+  const { spec, findings } = readSpec(settingsSchema, written ?? {}, { unknownFields: "refuse", emptyWhenNull: [] });
+  const all = [...findings.map(withoutSecrets).map(aboutFolders), ...collectorFindings(spec?.collectors ?? [])];
+  return { value: all.length > 0 ? undefined : spec, diagnostics: located(all, text, origin) };
+}
+
+function located(findings: readonly Finding[], text: string, origin: Origin): readonly Diagnostic[] {
+  if (findings.length === 0) return [];
+  const places = locateAll(
+    { text, line: 1 },
+    findings.map(({ path }) => path),
+  );
+  return findings.map((finding, index) => at({ ...origin, line: places[index]?.line ?? 1 }, finding));
+}
+
+/** A message says which value it is about, and no secret belongs into a log. */
+function withoutSecrets(finding: Finding): Finding {
+  const { path, code } = finding;
+  if (code !== "invalid-value" || !isSecret(path)) return finding;
+  return { ...finding, message: "must be a text that is not empty, or what docs/settings.md says of it" };
+}
+
+const isSecret = (path: Finding["path"]): boolean =>
+  settingsFields().some(({ path: known, isSecret }) => isSecret && known.every((step, index) => step === path[index]));
+
+function aboutFolders(finding: Finding): Finding {
+  const { path, code } = finding;
+  if (code !== "unknown-field" || path.length !== 1 || !folderFields.has(String(path[0]))) return finding;
+  return {
+    ...finding,
+    hint: "a folder's own portolan.yaml has that: it is about the mesh, and lies among its objects",
+  };
+}

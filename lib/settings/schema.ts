@@ -1,0 +1,335 @@
+import { z } from "zod";
+
+/** What the reference says of a field beside its type. */
+interface About {
+  /** Variables of the environment that say the same; the first that is set counts, and counts more than the file. */
+  readonly env?: readonly string[];
+  /** Its name among a Worker's variables. */
+  readonly worker?: string;
+  /** What counts where nobody says anything, for people. */
+  readonly usual?: string;
+  /** Never shown. */
+  readonly isSecret?: boolean;
+  /** `@FILE` takes what stands in a file; of every secret that is a text too. */
+  readonly takesFile?: boolean;
+}
+
+/** A field that may be left out. */
+function field<T extends z.ZodType>(
+  schema: T,
+  text: string,
+  { env, worker, usual, isSecret, takesFile = isSecret }: About = {},
+) {
+  return z.exactOptional(
+    schema.meta({
+      description: text,
+      ...(env === undefined ? {} : { "x-env": env }),
+      ...(worker === undefined ? {} : { "x-worker": worker }),
+      ...(usual === undefined ? {} : { "x-usual": usual }),
+      ...(isSecret === true ? { "x-secret": true } : {}),
+      ...(takesFile === true ? { "x-file": true } : {}),
+    }),
+  );
+}
+
+const wholeNumber = (least: number, most: number) => {
+  const rule = `must be a whole number from ${least} to ${most}`;
+  return z.int({ error: rule }).min(least, rule).max(most, rule);
+};
+const text = () => z.string().min(1, "must not be empty");
+const port = () => wholeNumber(0, 65_535);
+const sourceName = () =>
+  z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/, "must be a name of small letters, digits, - and .");
+
+const front = z.strictObject({
+  host: field(text(), "Where the front listens; another address than loopback wants `authentication`.", {
+    env: ["HOST"],
+    usual: "127.0.0.1",
+  }),
+  port: field(port(), "Its port for HTTP; 0 takes any.", { env: ["PORT"], usual: "8080" }),
+  grpcPort: field(port(), "Its port for streams over gRPC (ADS).", {
+    env: ["PORTOLAN_GRPC_PORT"],
+    usual: "no streams",
+  }),
+  workers: field(wholeNumber(1, 256), "Processes that serve as one front.", {
+    env: ["PORTOLAN_WORKERS"],
+    usual: "one for each core",
+  }),
+  maxHoldMs: field(wholeNumber(0, 3_600_000), "Longest time to hold a poll that has nothing new; 0 never holds.", {
+    env: ["PORTOLAN_MAX_HOLD_MS"],
+    worker: "MAX_HOLD_MS",
+    usual: "25000; 0 in a Worker",
+  }),
+  authentication: field(
+    z.union([z.record(z.string(), z.unknown()), text()]),
+    "Who may read, as docs/security.md says it: `off`, an object, or `@FILE`.",
+    {
+      env: ["PORTOLAN_AUTHENTICATION"],
+      worker: "AUTHENTICATION",
+      usual: "nobody is asked, on loopback only",
+      isSecret: true,
+    },
+  ),
+  confirmations: field(
+    z.enum(["own", "store"]),
+    "`store`: several fronts tell one another which clusters nodes have.",
+    {
+      env: ["PORTOLAN_CONFIRMATIONS"],
+      usual: "own",
+    },
+  ),
+  name: field(text(), "This front's name among several on one store, which then share what their nodes have.", {
+    env: ["PORTOLAN_FRONT_NAME"],
+    usual: "none",
+  }),
+  compileUrl: field(text(), "The compile function that is asked when a node wants a class.", {
+    env: ["PORTOLAN_COMPILE_URL"],
+    usual: "the one beside it, if there is one",
+  }),
+  wanted: field(z.boolean(), "On Lambda: the front may write down which classes nodes want.", {
+    env: ["PORTOLAN_WANTED"],
+    usual: "false",
+  }),
+});
+
+const bySource = () => z.record(z.string(), text());
+
+const webhook = z.strictObject({
+  host: field(text(), "Where signed requests to fill a source, and to compile, are answered.", { usual: "127.0.0.1" }),
+  port: field(port(), "Its port; 0 takes any.", { usual: "any, for the front beside it" }),
+  secret: field(text(), "Signs requests for every source; two with a blank between them while it is changed.", {
+    env: ["PORTOLAN_WEBHOOK_SECRET"],
+    usual: "none: no request is taken",
+    isSecret: true,
+  }),
+  sourceSecrets: field(bySource(), "Secrets that are good for one source, by its name.", {
+    env: ["PORTOLAN_SOURCE_SECRETS"],
+    usual: "none",
+    isSecret: true,
+  }),
+  githubSecrets: field(bySource(), "Secrets of GitHub's webhooks, by source.", {
+    env: ["PORTOLAN_GITHUB_SECRETS"],
+    usual: "none",
+    isSecret: true,
+  }),
+  gitlabSecrets: field(bySource(), "Secrets of GitLab's webhooks, by source.", {
+    env: ["PORTOLAN_GITLAB_SECRETS"],
+    usual: "none",
+    isSecret: true,
+  }),
+});
+
+const compile = z.strictObject({
+  sources: field(
+    z.array(sourceName()).min(1, "must name one source at least"),
+    "Sources in order, the primary first.",
+    {
+      env: ["PORTOLAN_SOURCES"],
+      worker: "SOURCES",
+      usual: "main",
+    },
+  ),
+  everySeconds: field(wholeNumber(5, 86_400), "How often it compiles though nobody asks.", { usual: "60" }),
+  certificates: field(z.enum(["sds", "files"]), "Where proxies get their certificates.", {
+    env: ["PORTOLAN_CERTIFICATES"],
+    worker: "CERTIFICATES",
+    usual: "sds",
+  }),
+  pollDelayMs: field(wholeNumber(1, 99_999), "How long Envoys wait between polls.", {
+    env: ["PORTOLAN_POLL_DELAY_MS"],
+    worker: "POLL_DELAY_MS",
+    usual: "1000",
+  }),
+  binaryForms: field(z.boolean(), "Store protobuf's binary forms too, for streams, Connect and gRPC.", {
+    env: ["PORTOLAN_BINARY_FORMS"],
+    worker: "BINARY_FORMS",
+    usual: "false; true beside a front with `grpcPort`",
+  }),
+  legacyApi: field(z.boolean(), "Compile the answers of the REST v1 API too.", {
+    env: ["PORTOLAN_LEGACY_API"],
+    worker: "LEGACY_API",
+    usual: "false",
+  }),
+  legacyRelease: field(z.enum(["0.7", "0.8"]), "The same, as this release gave them.", {
+    env: ["PORTOLAN_LEGACY_RELEASE"],
+    worker: "LEGACY_RELEASE",
+    usual: "0.8",
+  }),
+  debounceMs: field(wholeNumber(0, 60_000), "A compile begins when nobody has asked for so long,", {
+    env: ["PORTOLAN_DEBOUNCE_MS"],
+    worker: "DEBOUNCE_MS",
+    usual: "100",
+  }),
+  debounceMaxMs: field(wholeNumber(0, 300_000), "or when it has waited so long for that.", {
+    env: ["PORTOLAN_DEBOUNCE_MAX_MS"],
+    worker: "DEBOUNCE_MAX_MS",
+    usual: "10000",
+  }),
+  leaseSeconds: field(
+    wholeNumber(5, 900),
+    "A process that compiles and gives no sign of life for so long counts as dead.",
+    {
+      env: ["PORTOLAN_LEASE_SECONDS"],
+      worker: "LEASE_SECONDS",
+      usual: "60",
+    },
+  ),
+  compileSeconds: field(wholeNumber(10, 900), "A compile that is not done by then is given up.", {
+    env: ["PORTOLAN_COMPILE_SECONDS"],
+    worker: "COMPILE_SECONDS",
+    usual: "240",
+  }),
+  webhook: z.exactOptional(webhook),
+});
+
+const collector = z.strictObject({
+  kind: z
+    .enum(["dir", "kube", "consul", "mcp"])
+    .meta({ description: "What is followed, as `portolan collect` has it." }),
+  source: field(sourceName(), "The source that it fills.", { usual: "main, kubernetes, consul or mcp" }),
+  folder: field(text(), "Of `dir`: the folder."),
+  context: field(text(), "Of `kube`: a context of the kubeconfig.", { usual: "the current one; in a pod its cluster" }),
+  cluster: field(text(), "Of `kube`: id of the cluster, as its proxies know it.", { usual: "Kubernetes" }),
+  secretNames: field(z.boolean(), "Of `kube`: collect the names of TLS secrets, never their values.", {
+    usual: "false",
+  }),
+  address: field(text(), "Of `consul` and `mcp`: where it answers.", { usual: "of Consul that of `consul.address`" }),
+  datacenters: field(z.array(text()), "Of `consul`: datacentres to read through it.", { usual: "its own" }),
+  health: field(z.enum(["any", "passing"]), "Of `consul`: leave out what does not pass, or nothing.", { usual: "any" }),
+  kinds: field(z.array(text()), "Of `mcp`: kinds to ask for.", { usual: "all that the protocol has" }),
+  tls: field(z.boolean(), "Of `mcp`: speak TLS; `ca` and `certificate` imply it.", { usual: "false" }),
+  tokenFile: field(text(), "Of `mcp`: a bearer token, read anew for each stream.", { usual: "none" }),
+  ca: field(text(), "Of `mcp`: a file with the authorities to trust, PEM.", { usual: "those that Node knows" }),
+  certificate: field(text(), "Of `mcp`: a file with the certificate to show, PEM.", { usual: "none" }),
+  key: field(text(), "Of `mcp`: a file with its private key, PEM.", { usual: "none" }),
+  serverName: field(text(), "Of `mcp`: the name that the server's certificate must have.", { usual: "the address's" }),
+  allowEmpty: field(z.boolean(), "Go on although the origin holds nothing.", { usual: "false" }),
+  takeOver: field(z.boolean(), "Fill the source although another origin has filled it.", { usual: "false" }),
+});
+
+/** A settings file: one for every way of running Portolan. */
+export const settingsSchema = z.strictObject({
+  store: field(text(), "Where snapshots and sources lie: a folder, or `s3://bucket/prefix`.", {
+    env: ["PORTOLAN_STORE"],
+    usual: ".portolan/store",
+  }),
+  s3Endpoint: field(text(), "An S3 server other than AWS's.", { env: ["PORTOLAN_S3_ENDPOINT"], usual: "AWS" }),
+  bucket: field(text(), "On Lambda: the bucket, in place of `store`.", { env: ["PORTOLAN_BUCKET"] }),
+  prefix: field(z.string(), "On Lambda and in a Worker: the part of the bucket that this mesh lives in.", {
+    env: ["PORTOLAN_PREFIX"],
+    worker: "PREFIX",
+    usual: "all of it",
+  }),
+  author: field(text(), "Who is named in the history.", {
+    env: ["PORTOLAN_AUTHOR", "GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILDKITE_BUILD_CREATOR", "CIRCLE_USERNAME"],
+    usual: "user@host",
+  }),
+  secretsKey: field(text(), "Key to the secrets in the store, or `aws-kms:<ARN or alias>`.", {
+    env: ["PORTOLAN_SECRETS_KEY"],
+    worker: "PORTOLAN_SECRETS_KEY",
+    usual: "none are served",
+    isSecret: true,
+  }),
+  trust: z.exactOptional(
+    z.strictObject({
+      signingKey: field(text(), "Private key that signs HEAD, as `portolan keys` prints it.", {
+        env: ["PORTOLAN_SIGNING_KEY"],
+        worker: "PORTOLAN_SIGNING_KEY",
+        usual: "HEAD is not signed",
+        isSecret: true,
+      }),
+      trustedKeys: field(text(), "Public keys of which one must have signed HEAD.", {
+        env: ["PORTOLAN_TRUSTED_KEYS"],
+        worker: "TRUSTED_KEYS",
+        usual: "any HEAD is followed",
+        takesFile: true,
+      }),
+      keyring: field(text(), "The file with the private keys that commands sign with.", {
+        env: ["PORTOLAN_KEYRING"],
+        usual: ".portolan/keys.json",
+      }),
+    }),
+  ),
+  front: z.exactOptional(front),
+  compile: z.exactOptional(compile),
+  collectors: z.exactOptional(z.array(collector)),
+  consul: z.exactOptional(
+    z.strictObject({
+      address: field(text(), "An agent or server of Consul.", {
+        env: ["CONSUL_HTTP_ADDR"],
+        usual: "http://127.0.0.1:8500",
+      }),
+      token: field(text(), "ACL token.", { env: ["CONSUL_HTTP_TOKEN"], usual: "none", isSecret: true }),
+      tokenFile: field(text(), "A file with it, read anew for each query.", {
+        env: ["CONSUL_HTTP_TOKEN_FILE"],
+        usual: "none",
+      }),
+      ca: field(text(), "A file with the authorities to trust, PEM.", { env: ["CONSUL_CACERT"] }),
+      certificate: field(text(), "A file with the certificate to show, PEM.", { env: ["CONSUL_CLIENT_CERT"] }),
+      key: field(text(), "A file with its private key, PEM.", { env: ["CONSUL_CLIENT_KEY"] }),
+    }),
+  ),
+  kubernetes: z.exactOptional(
+    z.strictObject({
+      kubeconfig: field(text(), "Files of kubectl's contexts, separated as a PATH is.", {
+        env: ["KUBECONFIG"],
+        usual: "~/.kube/config; in a pod its account",
+      }),
+    }),
+  ),
+  agent: z.exactOptional(
+    z.strictObject({
+      envoy: field(text(), "The Envoy that `portolan agent` starts.", { env: ["ENVOY"], usual: "envoy" }),
+      locality: field(text(), "Where the agent's pod is: region/zone/subzone.", {
+        env: ["PORTOLAN_LOCALITY"],
+        usual: "not said",
+      }),
+    }),
+  ),
+  collectingWorker: z.exactOptional(
+    z.strictObject({
+      source: field(sourceName(), "The source that a collecting Worker fills.", {
+        worker: "SOURCE",
+        usual: "kubernetes",
+      }),
+      cluster: field(text(), "Id of its cluster, as proxies know it.", { worker: "CLUSTER", usual: "Kubernetes" }),
+      api: field(text(), "Address of the cluster's API server, `https://host:port`.", { worker: "KUBE_API" }),
+      token: field(text(), "Bearer token for it.", { worker: "PORTOLAN_KUBE_TOKEN", isSecret: true }),
+      runSeconds: field(wholeNumber(1, 900), "How long one invocation follows.", {
+        worker: "RUN_SECONDS",
+        usual: "50",
+      }),
+      takeOver: field(z.boolean(), "Fill the source although another origin has filled it.", {
+        worker: "TAKE_OVER",
+        usual: "false",
+      }),
+    }),
+  ),
+  health: z.exactOptional(
+    z.strictObject({
+      host: field(text(), "Where `serve` answers /livez, /readyz and /metrics of what compiles and collects.", {
+        usual: "127.0.0.1",
+      }),
+      port: field(port(), "Its port; 0 takes any.", { usual: "not at all" }),
+      staleAfterSeconds: field(wholeNumber(1, 86_400), "A source that is older is not ready.", { usual: "60" }),
+    }),
+  ),
+  telemetry: z.exactOptional(
+    z.strictObject({
+      endpoint: field(text(), "OpenTelemetry's collector, which gets a span for each compile.", {
+        env: ["OTEL_EXPORTER_OTLP_ENDPOINT"],
+        usual: "no spans",
+      }),
+      tracesEndpoint: field(text(), "The same, for spans alone.", { env: ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] }),
+      exporter: field(z.enum(["otlp", "none"]), "`none` sends no spans.", {
+        env: ["OTEL_TRACES_EXPORTER"],
+        usual: "otlp",
+      }),
+      disabled: field(z.boolean(), "`true` sends no spans either.", { env: ["OTEL_SDK_DISABLED"], usual: "false" }),
+      serviceName: field(text(), "How spans call this.", { env: ["OTEL_SERVICE_NAME"], usual: "portolan-compile" }),
+    }),
+  ),
+});
+
+export type Settings = z.output<typeof settingsSchema>;
+export type CollectorSettings = NonNullable<Settings["collectors"]>[number];

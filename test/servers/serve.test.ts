@@ -1,0 +1,75 @@
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { load, loadAll } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Fields, fieldsOf, listOf, textOf } from "../../lib/config/untyped.ts";
+import { readSettings } from "../../lib/settings/read-settings.ts";
+import { type ApiServer, openApiServer } from "./api-server.ts";
+import { hasApiServer } from "./server-binaries.ts";
+
+const folder = resolve(import.meta.dirname, "../../infra/kubernetes");
+const textIn = (file: string): Promise<string> => readFile(join(folder, file), "utf8");
+
+/** What `kubectl apply -k` would apply, in its order. */
+async function base(): Promise<readonly Fields[]> {
+  const { resources } = fieldsOf(load(await textIn("serve/kustomization.yaml")));
+  const texts = await Promise.all(listOf(resources).map((file) => textIn(`serve/${textOf(file)}`)));
+  return texts.flatMap((text) => loadAll(text)).map(fieldsOf);
+}
+
+const ofKind = (manifests: readonly Fields[], kind: string): readonly Fields[] =>
+  manifests.filter((manifest) => manifest.kind === kind);
+
+const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`;
+
+describe("the base of infra/kubernetes/serve", () => {
+  it("holds settings that are right", async () => {
+    const [settings] = ofKind(await base(), "ConfigMap");
+    const { value, diagnostics } = readSettings(textOf(fieldsOf(settings?.data)["portolan.yaml"]), "portolan.yaml");
+    expect(diagnostics).toEqual([]);
+    expect(value?.collectors).toEqual([{ kind: "kube" }]);
+  });
+
+  it("may read what the collector of its own may, and no more", async () => {
+    const collector = loadAll(await textIn("collector.yaml")).map(fieldsOf);
+    for (const kind of ["ClusterRole", "Role"]) {
+      const [own] = ofKind(await base(), kind);
+      expect(own?.rules).toEqual(ofKind(collector, kind)[0]?.rules);
+      expect(own?.rules).toBeDefined();
+    }
+  });
+});
+
+describe.skipIf(!hasApiServer())("a real API server", { timeout: 180_000 }, () => {
+  let server: ApiServer;
+  beforeAll(async () => {
+    server = await openApiServer();
+  });
+  afterAll(() => server.close());
+
+  const create = ({ apiVersion, kind, metadata, ...rest }: Fields): Promise<unknown> => {
+    const { namespace } = fieldsOf(metadata);
+    const at = apiVersion === "v1" ? "/api/v1" : `/apis/${textOf(apiVersion)}`;
+    const space = namespace === undefined ? "" : `/namespaces/${textOf(namespace)}`;
+    const manifest = { apiVersion, kind, metadata, ...rest };
+    return server.ask("POST", `${at}${space}/${pluralOf(textOf(kind))}?fieldValidation=Strict`, manifest);
+  };
+
+  it("takes all of it, and its pods into a namespace that takes restricted ones only", async () => {
+    const manifests = await base();
+    for (const manifest of manifests) await create(manifest);
+    const deployments = ofKind(manifests, "Deployment");
+    expect(deployments).toHaveLength(2);
+    for (const { metadata, spec } of deployments) {
+      const template = fieldsOf(fieldsOf(spec).template);
+      const { name, namespace } = fieldsOf(metadata);
+      const pod = { apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, spec: template.spec };
+      await create(pod);
+    }
+    const root = { name: "root", namespace: "portolan" };
+    const careless = { containers: [{ name: "root", image: "portolan" }], serviceAccountName: "portolan" };
+    await expect(create({ apiVersion: "v1", kind: "Pod", metadata: root, spec: careless })).rejects.toThrow(
+      /PodSecurity/,
+    );
+  });
+});
