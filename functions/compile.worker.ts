@@ -11,6 +11,7 @@ import { type WorldSettings, worldFromSettings } from "../lib/compile/world-sett
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { readTrust } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
+import { type RateLimit, turnedAway } from "./rate-limit.ts";
 
 export interface Env extends WorldSettings, PaceSettings {
   readonly SNAPSHOTS: R2Bucket;
@@ -25,6 +26,8 @@ export interface Env extends WorldSettings, PaceSettings {
   /** Private key that signs HEAD, and public keys of which one must have signed it before. */
   readonly PORTOLAN_SIGNING_KEY?: string;
   readonly PORTOLAN_TRUSTED_KEYS?: string;
+  /** How many requests an address may make; without it nothing is counted. The queue and the clock are no requests. */
+  readonly RATE_LIMIT?: RateLimit;
 }
 
 /** What is written to the console is a Worker's log. */
@@ -82,7 +85,7 @@ async function compile(env: Env, sentMs?: number): Promise<void> {
 }
 
 export default {
-  fetch: answer,
+  fetch: async (request: Request, env: Env) => (await turnedAway(request, env.RATE_LIMIT)) ?? answer(request, env),
   scheduled: (_event: unknown, env: Env) => compile(env),
   // A batch is asked for again as a whole when this fails, and is one compile.
   queue: async ({ messages }: { readonly messages: readonly QueuedMessage[] }, env: Env) => {

@@ -1,8 +1,10 @@
 /** The front at the edge: serves the snapshots in an R2 bucket over REST, without the compiler. */
+import { turnedAway } from "./rate-limit.ts";
 import { type FrontEnv, workerFront } from "./worker-front.ts";
 
 const appFor = workerFront();
 
 export default {
-  fetch: (request: Request, env: FrontEnv) => appFor(env).fetch(request, env),
+  fetch: async (request: Request, env: FrontEnv) =>
+    (await turnedAway(request, env.RATE_LIMIT)) ?? appFor(env).fetch(request, env),
 };

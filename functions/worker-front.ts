@@ -10,6 +10,7 @@ import { problem } from "../lib/front/polls/responses.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
+import type { RateLimit } from "./rate-limit.ts";
 
 /** What wrangler.toml binds. */
 export interface FrontEnv {
@@ -28,6 +29,8 @@ export interface FrontEnv {
   readonly PORTOLAN_SECRETS_KEY?: string;
   /** Queue of the compile function; without it nodes that have no class of their own are not waited for. */
   readonly RECOMPILE?: Queue;
+  /** How many requests an address may make; without it nothing is counted. */
+  readonly RATE_LIMIT?: RateLimit;
 }
 
 type App = ReturnType<typeof frontApp>;

@@ -24,8 +24,8 @@ async function dryRun(config: string): Promise<string> {
 }
 
 describe.each([
-  { config: "wrangler.toml", maxKiB: 157, bindings: ["env.SNAPSHOTS"] },
-  { config: "wrangler.compile.toml", maxKiB: 3_000, bindings: ["env.SNAPSHOTS", "env.SOURCES"] },
+  { config: "wrangler.toml", maxKiB: 157, bindings: ["env.SNAPSHOTS", "env.RATE_LIMIT"] },
+  { config: "wrangler.compile.toml", maxKiB: 3_000, bindings: ["env.SNAPSHOTS", "env.SOURCES", "env.RATE_LIMIT"] },
   { config: "wrangler.collect.toml", maxKiB: 1_050, bindings: ["env.SNAPSHOTS", "env.RECOMPILE", "env.KUBE_API"] },
 ])("$config", ({ config, maxKiB, bindings }) => {
   it(`would upload at most ${maxKiB} KiB, with its bindings`, async () => {
