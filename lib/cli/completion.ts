@@ -30,7 +30,7 @@ export function registerCompletion(program: Command, terminal: Terminal): void {
 }
 
 /** By the words of a command (`token create`, "" for the program) what may follow; by them and an option its values. */
-export function completionsOf(command: Command, path = ""): ReadonlyMap<string, readonly string[]> {
+function completionsOf(command: Command, path = ""): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   const under = (name: string) => `${path} ${name}`.trim();
   const options = command.options.filter(({ hidden }) => !hidden);

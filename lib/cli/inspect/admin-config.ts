@@ -41,7 +41,7 @@ export async function runningConfig(admin: string): Promise<RunningConfig> {
 }
 
 /** @throws PortolanError for a text that is no dump */
-export function readConfigDump(text: string, from: string): RunningConfig {
+function readConfigDump(text: string, from: string): RunningConfig {
   const configs = listIn(parsed(text, from), "configs");
   if (configs.length === 0) throw new PortolanError(`${from} has no configs: is this the admin port of an Envoy?`);
   const of = (name: string) => configs.filter((one) => String(memberOf(one, "@type")).endsWith(`.${name}`));
