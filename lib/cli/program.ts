@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { registerCollect } from "./collect/commands.ts";
+import { registerCompletion } from "./completion.ts";
 import { registerAnalyze } from "./config/config-analyze.ts";
 import { registerDelete } from "./config/config-delete.ts";
 import { registerDescribe } from "./config/config-describe.ts";
@@ -9,6 +10,8 @@ import { registerApply, registerCreate, registerReplace } from "./config/config-
 import { registerCost } from "./cost/cost.ts";
 import { registerDev } from "./dev/dev.ts";
 import { registerHistory } from "./history.ts";
+import { registerProxyConfig } from "./inspect/proxy-config.ts";
+import { registerProxyStatus } from "./inspect/proxy-status.ts";
 import { registerTrace } from "./inspect/trace.ts";
 import { registerAgent } from "./proxy/agent.ts";
 import { registerBootstrap } from "./proxy/bootstrap.ts";
@@ -44,10 +47,13 @@ const commands: readonly Register[] = [
   registerHistory,
   registerSnapshots,
   registerTrace,
+  registerProxyStatus,
+  registerProxyConfig,
   registerToken,
   registerKeys,
   registerSecret,
   registerCost,
+  registerCompletion,
 ];
 
 /** Every command, with its options. */

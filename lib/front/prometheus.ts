@@ -1,4 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { HeadFacts } from "../snapshot/head/head-facts.ts";
+import { resourceTypes } from "../snapshot/resource-type.ts";
 import type { FrontMetrics } from "./metrics.ts";
 
 /** Metrics of one process, and of those that serve as one front with it. */
@@ -14,12 +16,15 @@ export interface PrometheusOptions {
   readonly registry?: Registry;
   /** Seconds by source since each was known to be as its origin is; asked with every scrape. Absent: nobody says. */
   readonly sourceAges?: () => Promise<ReadonlyMap<string, number>>;
+  /** What lies between what is served and what is newest; asked with every scrape. Absent: nobody says. */
+  readonly headFacts?: () => Promise<HeadFacts | undefined>;
 }
 
 /** Counts for Prometheus, Node's own process metrics among them. */
 export function prometheusMetrics({
   registry = new Registry(),
   sourceAges,
+  headFacts,
   siblings,
 }: PrometheusOptions = {}): PrometheusMetrics {
   collectDefaultMetrics({ register: registry });
@@ -59,6 +64,9 @@ export function prometheusMetrics({
       for (const [source, age] of now ?? []) ages.set({ source }, age);
     },
   });
+  if (headFacts !== undefined) mountHeadFacts(registry, headFacts);
+  // A rate needs a beginning: the first refusal is one, too.
+  for (const type of [...resourceTypes, "secrets"]) refusals.inc({ type }, 0);
   /** By type and outcome: to look a series up by its labels costs more than all else that a poll is asked. */
   const series = new Map<string, { inc(): void }>();
   return {
@@ -81,4 +89,37 @@ export function prometheusMetrics({
       return { contentType, text: await AggregatorRegistry.aggregate(all).metrics() };
     },
   };
+}
+
+function mountHeadFacts(registry: Registry, headFacts: NonNullable<PrometheusOptions["headFacts"]>): void {
+  let asked: Promise<HeadFacts | undefined> | undefined;
+  // All that one scrape asks is read once.
+  const facts = (): Promise<HeadFacts | undefined> => {
+    asked ??= headFacts()
+      .catch(() => undefined)
+      .finally(() => {
+        asked = undefined;
+      });
+    return asked;
+  };
+  const gauge = (name: string, help: string, valueOf: (now: HeadFacts) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      // Processes that serve as one front read one HEAD.
+      aggregator: "max",
+      async collect() {
+        const now = await facts();
+        // As for ages: a store that is silent says nothing.
+        if (now === undefined) this.remove();
+        else this.set(valueOf(now));
+      },
+    });
+  const steps = "Steps of HEAD that are still to come until its newest root serves everybody.";
+  gauge("portolan_head_steps", steps, ({ stepsToCome }) => stepsToCome);
+  gauge("portolan_head_canary", "1 while a part of the nodes tries a root, else 0.", ({ hasCanary }) =>
+    Number(hasCanary),
+  );
+  gauge("portolan_head_pinned", "1 while a pin holds what is served, else 0.", ({ isPinned }) => Number(isPinned));
 }

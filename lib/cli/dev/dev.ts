@@ -28,6 +28,7 @@ import { storeMoves } from "../../front/operate/store-moves.ts";
 import { prometheusMetrics } from "../../front/prometheus.ts";
 import { limits } from "../../limits/limits.ts";
 import type { CertificateSource, LegacyRelease } from "../../mesh/world.ts";
+import { headFacts } from "../../snapshot/head/head-facts.ts";
 import type { Trust } from "../../snapshot/head/signatures.ts";
 import { heldPace } from "../../snapshot/head/steps.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -226,7 +227,11 @@ async function openRound(
     ...(isLoopback(options.host) || authentication !== noAuthentication
       ? { moves: storeMoves(store, { ...options.trust, pace: heldPace }) }
       : {}),
-    metrics: prometheusMetrics({ registry, sourceAges: () => sourceAges(store, Date.now()) }),
+    metrics: prometheusMetrics({
+      registry,
+      sourceAges: () => sourceAges(store, Date.now()),
+      headFacts: () => headFacts(store, Date.now),
+    }),
     nodes: recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: report.failed }),
     onRefusal: (refusal) => {
       tellRefusal(refusal).catch(report.failed);

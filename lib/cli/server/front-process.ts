@@ -1,4 +1,5 @@
 /** One process that serves: by itself, or as one of several workers. */
+
 import type { Logger } from "pino";
 import { sourceAges } from "../../compile/collected/source-ages.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
@@ -24,6 +25,7 @@ import type { Worker } from "../../front/workers/worker.ts";
 import { limits as allLimits } from "../../limits/limits.ts";
 import { awsKms } from "../../secrets/aws-kms.ts";
 import { secretsFromSetting } from "../../secrets/secrets-from-setting.ts";
+import { headFacts } from "../../snapshot/head/head-facts.ts";
 import { readTrust, readTrusted } from "../../snapshot/head/signing-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { ServeSettings } from "./serve-settings.ts";
@@ -74,6 +76,7 @@ export async function startFront(
   });
   const metrics = prometheusMetrics({
     sourceAges: () => sourceAges(store, Date.now()),
+    headFacts: () => headFacts(store, Date.now),
     siblings: among?.worker.metrics,
   });
   const memory = among?.worker.confirmations ?? memoryConfirmations(Date.now);

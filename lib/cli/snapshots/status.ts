@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import type { ShardState } from "../../compile/collected/shard-state.ts";
 import { collectedStates } from "../../compile/collected/source-ages.ts";
@@ -17,6 +16,7 @@ import { openThere, storeOption } from "../named-store.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
 import { serverUrl } from "../server-url.ts";
 import type { Terminal } from "../terminal.ts";
+import { askFront } from "./ask-front.ts";
 import { shareText } from "./share-options.ts";
 
 interface Options {
@@ -137,18 +137,7 @@ interface Trouble {
 }
 
 async function troubleAt(server: string, tokenFile: string | undefined): Promise<Trouble> {
-  const token = tokenFile === undefined ? undefined : (await readFile(tokenFile, "utf8")).trim();
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const ask = async (path: string, absent?: string): Promise<string> => {
-    const url = server.replace(/\/$/, "") + path;
-    const response = await fetch(url, { headers }).catch((cause: unknown) => {
-      throw new PortolanError(`${url} cannot be reached: is the front up, and is this its address?`, [], cause);
-    });
-    if (response.status === 404 && absent !== undefined) return absent;
-    if (!response.ok)
-      throw new PortolanError(`${url} answers ${response.status}: ${(await response.text()).slice(0, 500)}`);
-    return response.text();
-  };
+  const ask = askFront(server, tokenFile);
   const { strangers }: Pick<Trouble, "strangers"> = JSON.parse(await ask("/strangers"));
   const { refusals }: Pick<Trouble, "refusals"> = JSON.parse(await ask("/refusals"));
   const nodes: NodeReport | null = JSON.parse(await ask("/status/nodes", "null"));

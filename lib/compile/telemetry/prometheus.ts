@@ -47,9 +47,25 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
   });
   const classes = new Gauge({ name: "portolan_classes", help: "Classes of proxies in the newest root.", registers });
   const generation = new Gauge({ name: "portolan_generation", help: "Generation of HEAD.", registers });
+  let beganMs: number | undefined;
+  const clock = now ?? Date.now;
+  new Gauge({
+    name: "portolan_compile_running_seconds",
+    help: "Seconds since the compile that runs now began; 0 while none runs.",
+    registers,
+    collect() {
+      this.set(beganMs === undefined ? 0 : (clock() - beganMs) / 1000);
+    },
+  });
+  // A rate needs a beginning: the first compile, and the first that fails, are one, too.
+  for (const result of ["published", "unchanged", "failed"]) compiles.inc({ result }, 0);
   return stopwatch(
     {
+      began() {
+        beganMs = clock();
+      },
       done(report, { durationMs, queueMs, stageMs }) {
+        beganMs = undefined;
         compiles.inc({ result: report.kind });
         duration.observe(durationMs / 1000);
         queue.observe(queueMs / 1000);
@@ -62,6 +78,7 @@ export function prometheusObserver(registry: Registry, now?: () => number): Comp
         generation.set(report.generation);
       },
       failed(_cause, { durationMs, queueMs }) {
+        beganMs = undefined;
         compiles.inc({ result: "failed" });
         duration.observe(durationMs / 1000);
         queue.observe(queueMs / 1000);

@@ -9,6 +9,8 @@ export interface CompileTimes {
 }
 
 export interface TimedListener {
+  /** A compile has begun; `done` or `failed` ends it. */
+  began?(): void;
   done(report: CompileReport, times: CompileTimes): void;
   failed(cause: unknown, times: CompileTimes): void;
 }
@@ -26,6 +28,7 @@ export function stopwatch(listener: TimedListener, now: () => number = Date.now)
     },
     begin() {
       const beganMs = now();
+      listener.began?.();
       const queueMs = Math.max(0, beganMs - (oldestAskMs ?? beganMs));
       oldestAskMs = undefined;
       const stageMs = new Map<StageName, number>();

@@ -1,0 +1,117 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { ResourceType } from "../../snapshot/resource-type.ts";
+import { canonicalMessage, messageOfType } from "../../xds/descriptors.ts";
+import type { StoredResource } from "../../xds/explain/explain-resource.ts";
+import { redacted } from "./redact.ts";
+
+/** A secret that an Envoy has, without what is secret. */
+export interface RunningSecret {
+  readonly name: string;
+  readonly version: string;
+  readonly kind: "certificate" | "authorities" | "other";
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+/** What an Envoy was told at run time, without what its bootstrap says. */
+export interface RunningConfig {
+  /** In the words that snapshots have; versions are those of the answers that brought them. */
+  readonly resources: readonly StoredResource[];
+  readonly secrets: readonly RunningSecret[];
+}
+
+/** A dump may be large; more than this is none. */
+const maxDumpBytes = 512 * 1024 * 1024;
+
+/**
+ * Reads what runs in an Envoy from its admin port.
+ *
+ * @param admin `http://127.0.0.1:15000`
+ * @throws PortolanError where nobody answers there, or no Envoy
+ */
+export async function runningConfig(admin: string): Promise<RunningConfig> {
+  const url = `${admin.replace(/\/$/, "")}/config_dump?include_eds`;
+  const response = await fetch(url, { signal: AbortSignal.timeout(30_000) }).catch((cause: unknown) => {
+    throw new PortolanError(`${url} cannot be reached: is this the admin port of an Envoy?`, [], cause);
+  });
+  const length = Number(response.headers.get("content-length") ?? 0);
+  if (!response.ok || length > maxDumpBytes)
+    throw new PortolanError(`${url} answers ${response.status}: is this the admin port of an Envoy?`);
+  return readConfigDump(await response.text(), url);
+}
+
+/** @throws PortolanError for a text that is no dump */
+function readConfigDump(text: string, from: string): RunningConfig {
+  const configs = listIn(parsed(text, from), "configs");
+  if (configs.length === 0) throw new PortolanError(`${from} has no configs: is this the admin port of an Envoy?`);
+  const of = (name: string) => configs.filter((one) => String(memberOf(one, "@type")).endsWith(`.${name}`));
+  const collected = (
+    [...of("ClustersConfigDump")].flatMap((dump) => [
+      ...resourcesIn(listIn(dump, "dynamic_active_clusters"), ["cluster"], "clusters"),
+      ...resourcesIn(listIn(dump, "dynamic_warming_clusters"), ["cluster"], "clusters"),
+    ]) satisfies readonly StoredResource[]
+  ).concat(
+    of("ListenersConfigDump").flatMap((dump) => [
+      ...resourcesIn(listIn(dump, "dynamic_listeners"), ["active_state", "listener"], "listeners"),
+    ]),
+    of("RoutesConfigDump").flatMap((dump) =>
+      resourcesIn(listIn(dump, "dynamic_route_configs"), ["route_config"], "routes"),
+    ),
+    of("EndpointsConfigDump").flatMap((dump) =>
+      resourcesIn(listIn(dump, "dynamic_endpoint_configs"), ["endpoint_config"], "endpoints"),
+    ),
+  );
+  const secrets = of("SecretsConfigDump").flatMap((dump) =>
+    [...listIn(dump, "static_secrets"), ...listIn(dump, "dynamic_active_secrets")].map(secretOf),
+  );
+  return { resources: collected, secrets };
+}
+
+function parsed(text: string, from: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new PortolanError(`${from} is no JSON: is this the admin port of an Envoy?`, [], cause);
+  }
+}
+
+function resourcesIn(list: readonly unknown[], path: readonly string[], type: ResourceType): readonly StoredResource[] {
+  return list.flatMap((entry): readonly StoredResource[] => {
+    const value = path.reduce(memberOf, entry);
+    const typeUrl = memberOf(value, "@type");
+    const schema = typeof typeUrl === "string" ? messageOfType(typeUrl) : undefined;
+    if (schema === undefined) return [];
+    const read = canonicalMessage(schema, withoutType(value));
+    if ("error" in read) return [];
+    const json: object = Object(redacted(read.json));
+    const name = String(memberOf(json, type === "endpoints" ? "clusterName" : "name") ?? "");
+    const version = String(
+      memberOf(entry, "version_info") ?? memberOf(memberOf(entry, path[0] ?? ""), "version_info") ?? "",
+    );
+    return [{ type, name, version, from: [], text: JSON.stringify(json) }];
+  });
+}
+
+function secretOf(entry: unknown): RunningSecret {
+  const secret = memberOf(entry, "secret");
+  const has = (name: string) => memberOf(secret, name) !== undefined;
+  return {
+    name: String(memberOf(entry, "name") ?? ""),
+    version: String(memberOf(entry, "version_info") ?? ""),
+    kind: has("tls_certificate") ? "certificate" : has("validation_context") ? "authorities" : "other",
+    since: String(memberOf(entry, "last_updated") ?? ""),
+  };
+}
+
+function withoutType(value: unknown): unknown {
+  const { "@type": _, ...rest } = Object(value);
+  return rest;
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+
+function listIn(value: unknown, name: string): readonly unknown[] {
+  const found = memberOf(value, name);
+  return Array.isArray(found) ? found : [];
+}

@@ -1,0 +1,123 @@
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import picocolors from "picocolors";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { redacted } from "../../../lib/cli/inspect/redact.ts";
+import { runCli } from "../../../lib/cli/program.ts";
+import { bootstrapFor, proxiesIn } from "../../../lib/cli/proxy/bootstrap.ts";
+import { readFolder } from "../../../lib/config/folder/folder.ts";
+import { startDev } from "../../e2e/dev-process.ts";
+import { eventually, type RunningEnvoy, startEnvoy } from "../../e2e/envoy.ts";
+
+const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
+const gateway = "istio-ingressgateway-1.bookshop";
+
+async function run(...args: readonly string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const terminal = {
+    out: (line: string) => void out.push(line),
+    err: (line: string) => void err.push(line),
+    colours: picocolors.createColors(false),
+  };
+  const code = await runCli(["node", "portolan", ...args], terminal);
+  return { code, out: out.join("\n"), err: err.join("\n") };
+}
+
+describe("portolan proxy-config", () => {
+  it("shows what is compiled for a proxy, narrowed by what is asked for", async () => {
+    const { out } = await run("proxy-config", "clusters", gateway, "--dir", samples, "--subset", "v2");
+    expect(out.split("\n")).toHaveLength(2);
+    expect(out).toMatch(/^catalog\.bookshop\.svc\.cluster\.local +9080 +v2 +outbound +EDS +bookshop\/catalog$/m);
+    const endpoints = await run("pc", "endpoint", gateway, "--dir", samples, "--address", "127.0.0.12", "--json");
+    const told: { readonly resources: readonly { readonly name: string }[] } = JSON.parse(endpoints.out);
+    expect(told.resources.map(({ name }) => name).sort()).toEqual([
+      "outbound|9080|v2|catalog.bookshop.svc.cluster.local",
+      "outbound|9080||catalog.bookshop.svc.cluster.local",
+    ]);
+  });
+
+  it("asks for what it needs", async () => {
+    expect(await run("proxy-config", "nothing", gateway)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("is none of clusters"),
+    });
+    expect(await run("proxy-config", "clusters")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("name a node"),
+    });
+    expect(await run("proxy-config", "clusters", gateway, "--diff")).toMatchObject({ code: 2 });
+    const nobody = await run("proxy-config", "clusters", "--admin", "http://127.0.0.1:9");
+    expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining("admin port of an Envoy") });
+  });
+
+  it("prints no private key and no password, wherever they stand", () => {
+    const inline = { inlineString: "-----BEGIN PRIVATE KEY-----" };
+    const resource = {
+      commonTlsContext: {
+        tlsCertificates: [
+          { certificateChain: { filename: "a.pem" }, privateKey: inline, password: { inlineBytes: "AA==" } },
+        ],
+      },
+      sessionTicketKeys: { keys: [inline] },
+    };
+    const text = JSON.stringify(redacted(resource));
+    expect(text).not.toMatch(/PRIVATE KEY|AA==/);
+    expect(text).toContain("a.pem");
+  });
+});
+
+describe("portolan proxy-config of a running Envoy", () => {
+  let dev: Awaited<ReturnType<typeof startDev>>;
+  let envoy: RunningEnvoy;
+  let admin: Server;
+  let url = "";
+  let folder = "";
+
+  beforeAll(async () => {
+    // dev keeps its store in the folder.
+    folder = await mkdtemp(join(tmpdir(), "portolan-pc-"));
+    await cp(samples, folder, { recursive: true });
+    dev = await startDev(folder);
+    const proxy = proxiesIn(await readFolder(samples)).find((one) => one.proxy.type === "router");
+    if (proxy === undefined) throw new Error("the bookshop has a gateway");
+    envoy = await startEnvoy(bootstrapFor(proxy, dev.url, 0));
+    // The helper of these tests knows the admin port; the command has it from a user.
+    admin = createServer(async (request, response) => response.end(await envoy.admin(request.url ?? "/")));
+    await new Promise<void>((resolve) => admin.listen(0, "127.0.0.1", resolve));
+    const address = admin.address();
+    if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
+    url = `http://127.0.0.1:${address.port}`;
+    await eventually(
+      () => envoy.admin("/config_dump"),
+      (text) => text.includes("http.10080") && text.includes("shop.example.com"),
+      30_000,
+    );
+  }, 240_000);
+  afterAll(async () => {
+    admin.close();
+    await envoy.stop();
+    await dev.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("shows what runs, and that it is what is compiled", async () => {
+    const running = await run("proxy-config", "routes", "--admin", url);
+    expect(running.out).toContain("outbound|9080|v1|catalog.bookshop.svc.cluster.local 90");
+    const same = await run(
+      "proxy-config",
+      "all",
+      gateway,
+      "--admin",
+      url,
+      "--dir",
+      samples,
+      "--shape",
+      "poll",
+      "--diff",
+    );
+    expect(same.out).toContain("what runs is what is compiled");
+  }, 120_000);
+});

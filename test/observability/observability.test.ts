@@ -1,0 +1,139 @@
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { load } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDev } from "../e2e/dev-process.ts";
+import { type Exposed, readExposition } from "./exposition.ts";
+import { readPromql } from "./promql.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const read = (file: string) => readFile(join(root, "infra/observability", file), "utf8");
+
+/** What a real process exposes: `dev`, which is a front, and compiles. */
+let exposed: readonly Exposed[] = [];
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "portolan-metrics-"));
+  await cp(join(root, "samples/bookshop"), join(folder, "mesh"), { recursive: true });
+  const dev = await startDev(join(folder, "mesh"));
+  try {
+    exposed = readExposition(await (await fetch(`${dev.url}/metrics`)).text());
+  } finally {
+    await dev.stop();
+  }
+}, 240_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const own = () => exposed.filter(({ name }) => name.startsWith("portolan_"));
+
+describe("the metrics of a real process", () => {
+  it("have names by Prometheus' conventions, a type, and a sentence of help", () => {
+    expect(own().length).toBeGreaterThan(15);
+    const wrong = own().flatMap(({ name, type, help }) => [
+      ...(/^[a-z][a-z0-9_]*$/.test(name) ? [] : [`${name}: other letters`]),
+      ...((type === "counter") === name.endsWith("_total") ? [] : [`${name}: a ${type}`]),
+      ...(/_(ms|milliseconds|minutes|kib|mib|kb|percent|count|sum|bucket)(_|$)/.test(name)
+        ? [`${name}: no base unit, or a suffix of histograms`]
+        : []),
+      ...(/seconds|bytes/.test(name) && !/_(seconds|bytes)(_total)?$/.test(name)
+        ? [`${name}: the unit is not last`]
+        : []),
+      ...(type === "histogram" && !/_(seconds|bytes)$/.test(name) ? [`${name}: a histogram without a unit`] : []),
+      ...(/^[A-Z0-9].*\.$/.test(help) ? [] : [`${name}: help is no sentence`]),
+      ...(["counter", "gauge", "histogram", "summary"].includes(type) ? [] : [`${name}: no type`]),
+    ]);
+    expect(wrong).toEqual([]);
+  });
+
+  it("are there as 0 before they are counted first, where an alert waits for the first", () => {
+    const zero = (name: string) => exposed.find((one) => one.name === name)?.samples.size;
+    expect([
+      zero("portolan_refusals_total"),
+      zero("portolan_compiles_total"),
+      zero("portolan_head_errors_total"),
+    ]).toEqual([1, 1, 1]);
+  });
+
+  it("say where HEAD stands", () => {
+    const names = own().flatMap(({ samples }) => [...samples]);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        "portolan_head_steps",
+        "portolan_head_pinned",
+        "portolan_head_canary",
+        "portolan_compile_running_seconds",
+      ]),
+    );
+  });
+
+  it("are all in the documents", async () => {
+    const pages = await Promise.all(
+      ["operations.md", "sources.md", "gateway-api.md"].map((page) => readFile(join(root, "docs", page), "utf8")),
+    );
+    const missing = own()
+      .map(({ name }) => name)
+      .filter((name) => !pages.some((text) => text.includes(name)));
+    expect([...new Set(missing)]).toEqual([]);
+  });
+});
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: object;
+  readonly annotations: { readonly summary: string; readonly description: string };
+}
+interface Panel {
+  readonly id: number;
+  readonly title: string;
+  readonly targets: readonly { readonly expr: string }[];
+}
+
+async function expressions(): Promise<readonly (readonly [string, string])[]> {
+  const rules = load(await read("alerts.yaml")) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] }; // checked below
+  const { panels }: { readonly panels: readonly Panel[] } = JSON.parse(await read("grafana-dashboard.json"));
+  return [
+    ...rules.groups.flatMap((group) => group.rules.map(({ alert, expr }) => [alert, expr] as const)),
+    ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+  ];
+}
+
+describe("the dashboard and the alerts", () => {
+  it("hold nothing that is no PromQL", async () => {
+    const all = await expressions();
+    expect(all.length).toBeGreaterThan(20);
+    expect(all.filter(([, expr]) => readPromql(expr).errors.length > 0)).toEqual([]);
+    expect(readPromql("sum(rate(portolan_polls_total[5m])").errors).not.toEqual([]);
+  });
+
+  it("name no metric that nobody exposes", async () => {
+    const known = new Set(
+      exposed.flatMap(({ name, type, samples }) => [
+        ...samples,
+        ...(type === "histogram" ? ["_bucket", "_sum", "_count"].map((end) => name + end) : [name]),
+      ]),
+    );
+    const named = (await expressions()).flatMap(([where, expr]) =>
+      readPromql(expr).metrics.map((metric) => [where, metric] as const),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter(([, metric]) => !known.has(metric))).toEqual([]);
+  });
+
+  it("are in the documents, each alert with what to do", async () => {
+    const page = await readFile(join(root, "docs/observability.md"), "utf8");
+    const rules = load(await read("alerts.yaml")) as {
+      readonly groups: readonly { readonly rules: readonly Rule[] }[];
+    }; // checked here
+    for (const { alert, labels, annotations } of rules.groups.flatMap((group) => group.rules)) {
+      expect(page).toContain(`| \`${alert}\` |`);
+      expect([labels, annotations]).toEqual([
+        { severity: expect.stringMatching(/^(critical|warning)$/) },
+        { summary: expect.any(String), description: expect.any(String) },
+      ]);
+    }
+  });
+});
