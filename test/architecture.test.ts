@@ -40,7 +40,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   yaml: ["config"],
   "js-yaml": ["config"],
   chokidar: ["config"],
-  re2js: ["config"],
+  re2js: ["config", "front"],
   "ipaddr.js": ["config", "registry", "xds", "trace"],
   "@bufbuild/protobuf": ["xds", "snapshot", "front", "mcp"],
   "@connectrpc/connect": ["front", "mcp"],

@@ -5,11 +5,13 @@ import { ClassesPage } from "./pages/classes.tsx";
 import { DiagnosticsPage } from "./pages/diagnostics.tsx";
 import { DiffPage } from "./pages/diff.tsx";
 import { HistoryPage } from "./pages/history.tsx";
+import { MeshPage } from "./pages/mesh.tsx";
 import { NodesPage } from "./pages/nodes.tsx";
 import { OverviewPage } from "./pages/overview.tsx";
 import { ResourcePage } from "./pages/resource.tsx";
 import { ResourcesPage } from "./pages/resources.tsx";
 import { RolloutPage } from "./pages/rollout.tsx";
+import { TracePage } from "./pages/trace.tsx";
 import type { Place } from "./place.ts";
 
 export interface Page {
@@ -30,6 +32,8 @@ export const pages: readonly Page[] = [
   { name: "class", title: "Class", show: ClassPage },
   { name: "resources", title: "Resources", key: "r", show: ResourcesPage },
   { name: "diff", title: "Compare", key: "v", show: DiffPage },
+  { name: "mesh", title: "Mesh", key: "m", show: MeshPage },
+  { name: "trace", title: "Trace", key: "t", show: TracePage },
   { name: "nodes", title: "Nodes", key: "n", show: NodesPage },
   { name: "rollout", title: "Rollout", key: "l", show: RolloutPage },
   { name: "resource", title: "Resource", show: ResourcePage },

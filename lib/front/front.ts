@@ -34,6 +34,7 @@ import { createKnownPolls, type KnownPolls } from "./polls/known-polls.ts";
 import { createQuestions, type Questions } from "./polls/questions.ts";
 import { createSharedAnswers, type SharedAnswers } from "./polls/shared-answers.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets/secrets.ts";
+import type { LoadTracer } from "./tracing/tracer.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -53,6 +54,8 @@ export interface FrontOptions {
   readonly authentication?: Authentication;
   /** Secrets for nodes that prove who they are; absent: none are served. */
   readonly secrets?: SecretStore | undefined;
+  /** Follows requests through proxies for the console; absent: the command line does. */
+  readonly loadTracer?: LoadTracer | undefined;
   /** Moves HEAD for operators; absent: this front only reads. */
   readonly moves?: Moves | undefined;
   /** What is kept of nodes for `/status/nodes`; nothing by default. */
@@ -85,6 +88,7 @@ export interface Front {
   readonly authentication: Authentication;
   readonly secrets: SecretFeed | undefined;
   readonly moves: Moves | undefined;
+  readonly loadTracer: LoadTracer | undefined;
   readonly limits: Limits;
   /** Of Envoys that polled. */
   readonly extensionLists: ExtensionLists;
@@ -202,6 +206,7 @@ export function createFront(options: FrontOptions): Front {
     authentication: options.authentication ?? noAuthentication,
     secrets: options.secrets && createSecretFeed(options.secrets, { now, onError }),
     moves: options.moves,
+    loadTracer: options.loadTracer,
     limits,
     extensionLists,
     knownPolls: createKnownPolls(limits, extensionLists),

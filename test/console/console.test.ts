@@ -92,6 +92,9 @@ const pages = [
   ["classes", "#/classes"],
   ["resources", "#/resources?q=catalog"],
   ["diff", "#/diff?before=1&after=2"],
+  ["mesh", "#/mesh"],
+  ["mesh-services", "#/mesh?caller=router/bookshop&namespace=bookshop"],
+  ["trace", "#/trace?node=istio-ingressgateway-1.bookshop&url=http://shop.example.com:10080/catalog"],
   ["nodes", "#/nodes"],
   ["rollout", "#/rollout"],
 ] as const;
@@ -149,6 +152,17 @@ describe.skipIf(browserPath === undefined)("the console in a browser", { timeout
     await page.getByText("does not take listeners").waitFor();
     await page.getByText("lost.nowhere").first().waitFor();
     await page.getByText("an-older-one").first().waitFor();
+    await close();
+  });
+
+  it("follows a request to the endpoints of both versions, and names the objects that decided it", async () => {
+    const { page, close } = await open("#/trace");
+    await page.getByLabel(/^Node/).fill("istio-ingressgateway-1.bookshop");
+    await page.getByLabel("URL").fill("http://shop.example.com:10080/catalog");
+    await page.getByRole("button", { name: "Follow" }).click();
+    await page.getByText("70 %").first().waitFor();
+    await page.getByText("30 %").first().waitFor();
+    await page.getByText("VirtualService/bookshop/catalog").first().waitFor();
     await close();
   });
 

@@ -7,6 +7,7 @@ import { createFront, type Front, type FrontOptions } from "../../lib/front/fron
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { recordedNodes } from "../../lib/front/nodes/node-records.ts";
 import { storeMoves } from "../../lib/front/operate/store-moves.ts";
+import { tracer } from "../../lib/front/tracing/tracer.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { createPublisher, type Publisher } from "../../lib/snapshot/publish.ts";
@@ -29,7 +30,14 @@ export async function startShop(options: Partial<FrontOptions> = {}): Promise<Sh
   const store = options.store ?? memoryStore();
   const pace = { settleMs: 0, retentionMs: 0 };
   const nodes = recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: () => {} });
-  const front = createFront({ headTtlMs: 0, nodes, moves: storeMoves(store, { pace }), ...options, store });
+  const front = createFront({
+    headTtlMs: 0,
+    nodes,
+    loadTracer: async () => tracer,
+    moves: storeMoves(store, { pace }),
+    ...options,
+    store,
+  });
   const server: RunningServer = await serveHttp(
     frontApp(front, async () => consoleFiles),
     0,

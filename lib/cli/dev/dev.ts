@@ -219,6 +219,7 @@ async function openRound(
   const registry = new Registry();
   const telemetry = await compileTelemetry(registry);
   const serving = createFront({
+    loadTracer: async () => (await import("../../front/tracing/tracer.ts")).tracer,
     authentication,
     store,
     ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),

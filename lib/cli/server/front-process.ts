@@ -81,6 +81,7 @@ export async function startFront(
   });
   const memory = among?.worker.confirmations ?? memoryConfirmations(Date.now);
   const front = createFront({
+    loadTracer: async () => (await import("../../front/tracing/tracer.ts")).tracer,
     store,
     nodes,
     limits,

@@ -1,9 +1,9 @@
 import type { PageProps } from "../page-props.ts";
+import { bytesText, counted, number } from "../parts/numbers.ts";
 import { Pager } from "../parts/pager.tsx";
 import { Search } from "../parts/search.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
-import { bytesText, counted, number } from "../parts/texts.tsx";
 import { placeText } from "../place.ts";
 import { useAnswer } from "../use-answer.ts";
 import { changeQuery } from "../use-place.ts";

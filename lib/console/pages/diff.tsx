@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 import type { Diff } from "../../front/api/schema/changes.ts";
 import type { PageProps } from "../page-props.ts";
+import { counted } from "../parts/numbers.ts";
 import { Pager } from "../parts/pager.tsx";
 import { Choice, Search } from "../parts/search.tsx";
 import { Shown } from "../parts/shown.tsx";
-import { Badge, counted, Version } from "../parts/texts.tsx";
+import { Badge, Version } from "../parts/texts.tsx";
 import { placeText } from "../place.ts";
 import { useAnswer } from "../use-answer.ts";
 import { changeQuery } from "../use-place.ts";

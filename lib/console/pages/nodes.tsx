@@ -1,10 +1,11 @@
 import type { Nodes, Trouble } from "../../front/api/schema/nodes.ts";
 import type { PageProps } from "../page-props.ts";
+import { counted } from "../parts/numbers.ts";
 import { Pager } from "../parts/pager.tsx";
 import { Search } from "../parts/search.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
-import { Badge, counted, Time } from "../parts/texts.tsx";
+import { Badge, Time } from "../parts/texts.tsx";
 import { placeText } from "../place.ts";
 import { useAnswer } from "../use-answer.ts";
 import { changeQuery } from "../use-place.ts";

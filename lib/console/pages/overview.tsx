@@ -1,7 +1,8 @@
 import type { Overview } from "../../front/api/schema/answers.ts";
+import { counted, number } from "../parts/numbers.ts";
 import { PublicationTable } from "../parts/publications.tsx";
 import { Shown } from "../parts/shown.tsx";
-import { Badge, counted, number, Time, Version } from "../parts/texts.tsx";
+import { Badge, Time, Version } from "../parts/texts.tsx";
 import { useAnswer } from "../use-answer.ts";
 
 const everyMs = 5_000;

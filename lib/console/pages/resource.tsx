@@ -3,8 +3,8 @@ import type { Resource } from "../../front/api/schema/answers.ts";
 import { ask } from "../ask.ts";
 import type { PageProps } from "../page-props.ts";
 import { Json } from "../parts/json.tsx";
+import { bytesText, number } from "../parts/numbers.ts";
 import { Shown } from "../parts/shown.tsx";
-import { bytesText, number } from "../parts/texts.tsx";
 import { placeText } from "../place.ts";
 import { useAnswer } from "../use-answer.ts";
 

@@ -1,9 +1,9 @@
 import type { Resources } from "../../front/api/schema/answers.ts";
 import type { PageProps } from "../page-props.ts";
+import { bytesText, number } from "../parts/numbers.ts";
 import { Choice, Search } from "../parts/search.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
-import { bytesText, number } from "../parts/texts.tsx";
 import { placeText } from "../place.ts";
 import { useAnswer } from "../use-answer.ts";
 import { changeQuery } from "../use-place.ts";

@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
 import type { Overview, PublicationEntry } from "../../front/api/schema/answers.ts";
 import { type Asked, MoveDialog } from "../parts/move-dialog.tsx";
+import { number } from "../parts/numbers.ts";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
-import { Badge, number, Time, Version } from "../parts/texts.tsx";
+import { Badge, Time, Version } from "../parts/texts.tsx";
 import { placeText } from "../place.ts";
 import { useAnswer } from "../use-answer.ts";
 

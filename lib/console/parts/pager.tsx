@@ -1,4 +1,4 @@
-import { number } from "./texts.tsx";
+import { number } from "./numbers.ts";
 
 const pageLength = 50;
 

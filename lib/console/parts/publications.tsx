@@ -1,6 +1,7 @@
 import type { PublicationEntry } from "../../front/api/schema/answers.ts";
+import { number } from "./numbers.ts";
 import { Table } from "./table.tsx";
-import { Badge, number, Time, type Tone, Version } from "./texts.tsx";
+import { Badge, Time, type Tone, Version } from "./texts.tsx";
 
 const tones: Readonly<Record<string, Tone>> = { rollback: "warn", abort: "bad", canary: "note", promote: "good" };
 

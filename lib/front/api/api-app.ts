@@ -11,6 +11,8 @@ import { answerClass, answerClasses } from "./classes.ts";
 import { answerDiagnostics, createDiagnosticLists } from "./diagnostics.ts";
 import { answerDiff, createDiffs } from "./diff.ts";
 import { answerHistory } from "./history.ts";
+import { answerMesh, createMeshOfRoots } from "./mesh/calls.ts";
+import { answerMeshServices } from "./mesh/services.ts";
 import { answerMove, movesHere } from "./moves.ts";
 import { answerNodes, answerTrouble } from "./nodes.ts";
 import { answerOverview } from "./overview.ts";
@@ -18,6 +20,7 @@ import { type ApiName, apiPaths } from "./paths.ts";
 import { answerResourceDiff } from "./resource-diff.ts";
 import { answerResource, answerResources } from "./resources.ts";
 import type { ApiAnswers } from "./schema/described.ts";
+import { answerTrace } from "./trace-request.ts";
 
 type Handlers = { readonly [Name in ApiName]: (asked: Asked) => Promise<Answered<ApiAnswers[Name]>> };
 
@@ -28,7 +31,8 @@ const rememberedBytes = 16 * 1024 * 1024;
 export function apiApp(front: Front): Hono {
   const browser = { heads: front.heads, reader: front.browsing };
   const lists = createDiagnosticLists(browser.reader, rememberedBytes / 4);
-  const members = createMembersOfRoots(browser.reader, rememberedBytes / 2);
+  const members = createMembersOfRoots(browser.reader, (rememberedBytes * 3) / 8);
+  const meshes = createMeshOfRoots(browser, members, rememberedBytes / 8);
   const diffs = createDiffs(browser, members, rememberedBytes / 4);
   const handlers: Handlers = {
     overview: () => answerOverview(browser, lists, movesHere(front)),
@@ -42,6 +46,9 @@ export function apiApp(front: Front): Hono {
     resourceDiff: (asked) => answerResourceDiff(browser, asked),
     nodes: (asked) => answerNodes(front, browser, asked),
     trouble: (asked) => answerTrouble(front, asked),
+    mesh: (asked) => answerMesh(browser, meshes, asked),
+    meshServices: (asked) => answerMeshServices(browser, asked),
+    trace: (asked) => answerTrace(browser, front.loadTracer, asked),
     move: (asked) => answerMove(front, asked),
   };
   const app = new Hono();

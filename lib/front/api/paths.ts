@@ -11,6 +11,9 @@ export const apiPaths = {
   resourceDiff: { method: "get", path: "/api/diff/resource" },
   nodes: { method: "get", path: "/api/nodes" },
   trouble: { method: "get", path: "/api/trouble" },
+  mesh: { method: "get", path: "/api/mesh" },
+  meshServices: { method: "get", path: "/api/mesh/services" },
+  trace: { method: "get", path: "/api/trace" },
   move: { method: "post", path: "/api/moves" },
 } as const;
 

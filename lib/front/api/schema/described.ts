@@ -2,7 +2,9 @@ import { z } from "zod";
 import type { ApiName } from "../paths.ts";
 import { classes, diagnostics, history, oneClass, overview, resource, resources } from "./answers.ts";
 import { diff, moveBody, moved, resourceDiff } from "./changes.ts";
+import { mesh, meshServices } from "./mesh.ts";
 import { nodes, trouble } from "./nodes.ts";
+import { traced } from "./trace.ts";
 import { limitParameter, offsetParameter, resourceType, rootParameter, searchParameter, shape } from "./words.ts";
 
 interface Described {
@@ -111,6 +113,30 @@ export const described = {
     summary: "Nodes that refuse what they were served, and nodes without a class of their own",
     query: page,
     answer: trouble,
+  },
+  mesh: {
+    summary: "Who may call whom, by namespace: what each sort of proxies sees",
+    query: { root: rootParameter },
+    answer: mesh,
+  },
+  meshServices: {
+    summary: "Services of a namespace as a class of callers has them, and where its routes lead",
+    query: { root: rootParameter, class: z.string(), namespace: z.string(), q: searchParameter, ...page },
+    answer: meshServices,
+  },
+  trace: {
+    summary: "The way of a request through a proxy, and what decided it",
+    query: {
+      root: rootParameter,
+      node: z.string().meta({ description: "`pod.namespace`, an address, a node id, or the id of a class" }),
+      url: z.string().meta({ description: "`http://reviews:9080/reviews/7`, `https://…`, `tcp://mysql:3306`" }),
+      method: z.string().optional(),
+      headers: z.string().optional().meta({ description: "`name: value`, line by line" }),
+      direction: z.enum(["inbound", "outbound"]).optional().meta({ description: "what the proxy is for by default" }),
+      mutual: z.enum(["true", "false"]).optional().meta({ description: "within the mutual TLS of another proxy" }),
+      shape: inShape,
+    },
+    answer: traced,
   },
   move: {
     summary: "Moves HEAD: an operator's rollback, unpin, promote or abort",

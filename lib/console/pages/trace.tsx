@@ -1,0 +1,154 @@
+import type { Traced } from "../../front/api/schema/trace.ts";
+import type { PageProps } from "../page-props.ts";
+import { Shown } from "../parts/shown.tsx";
+import { Badge } from "../parts/texts.tsx";
+import { placeText } from "../place.ts";
+import { useAnswer } from "../use-answer.ts";
+
+/** The way of a request through a proxy, decision by decision. */
+export function TracePage({ place }: PageProps) {
+  const { node = "", url = "", method = "GET", headers = "", direction = "", root } = place.query;
+  return (
+    <>
+      <h1>The way of a request</h1>
+      <form
+        class="asked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const said = new FormData(event.currentTarget);
+          const text = (name: string) => String(said.get(name) ?? "").trim();
+          location.hash = placeText(["trace"], {
+            node: text("node"),
+            url: text("url"),
+            method: text("method"),
+            headers: text("headers"),
+            direction: text("direction"),
+            root,
+          });
+        }}
+      >
+        <label>
+          <span>Node, pod.namespace, or a class</span>
+          <input type="text" name="node" required data-search defaultValue={node} />
+        </label>
+        <label class="wide">
+          <span>URL</span>
+          <input type="text" name="url" required placeholder="http://reviews:9080/reviews/7" defaultValue={url} />
+        </label>
+        <label>
+          <span>Method</span>
+          <input type="text" name="method" size={7} defaultValue={method} />
+        </label>
+        <label>
+          <span>Headers, name: value</span>
+          <textarea name="headers" rows={1} defaultValue={headers} />
+        </label>
+        <label>
+          <span>Who asks</span>
+          <select name="direction" defaultValue={direction}>
+            <option value="">as the proxy is for</option>
+            <option value="outbound">the workload</option>
+            <option value="inbound">somebody asks it</option>
+          </select>
+        </label>
+        <button type="submit" class="main">
+          Follow
+        </button>
+      </form>
+      {node === "" || url === "" ? (
+        <p class="quiet">
+          Which listener, filter chain, route, cluster and endpoints a request takes, and which objects decided it.
+        </p>
+      ) : (
+        <Way place={place} />
+      )}
+    </>
+  );
+}
+
+function Way({ place }: PageProps) {
+  const { node, url, method, headers, direction, root } = place.query;
+  const answer = useAnswer("trace", { node, url, method, headers, direction, root });
+  return (
+    <Shown of={answer}>
+      {(traced) => (
+        <>
+          <p class="quiet">
+            {traced.direction} through{" "}
+            <a href={placeText(["class", traced.class], { root: traced.root })}>{traced.class}</a>
+          </p>
+          <ol class="way">
+            <Decisions traced={traced} of={traced.decisions} />
+          </ol>
+          {traced.httpFilters.length === 0 ? null : (
+            <p class="quiet">
+              through {traced.httpFilters.map((name) => name.replace(/^envoy\.filters\.http\./, "")).join(", ")}
+            </p>
+          )}
+          <div class="ways">
+            {traced.ways.map((way, i) => (
+              <section class="card" key={`${i} ${way.end}`}>
+                <p>
+                  <Badge tone="note">{way.sharePercent} %</Badge> {way.end}
+                </p>
+                <ol class="way">
+                  <Decisions traced={traced} of={way.decisions} />
+                </ol>
+                <ul class="plain columns">
+                  {way.endpoints.map(({ address, sharePercent }) => (
+                    <li key={address}>
+                      <code>{address}</code> {sharePercent === undefined ? "" : `${sharePercent} %`}
+                    </li>
+                  ))}
+                </ul>
+                {way.moreEndpoints > 0 ? <p class="quiet">and {way.moreEndpoints} more</p> : null}
+              </section>
+            ))}
+          </div>
+        </>
+      )}
+    </Shown>
+  );
+}
+
+function Decisions({ traced, of }: { readonly traced: Traced; readonly of: Traced["decisions"] }) {
+  return (
+    <>
+      {of.map(({ step, chosen, why, place, from, passedOver, morePassedOver }) => (
+        <li key={`${step} ${chosen ?? ""}`}>
+          {step}{" "}
+          {place === undefined ? (
+            <code>{chosen ?? "none"}</code>
+          ) : (
+            <a
+              class="mono"
+              href={placeText(["resource"], {
+                root: traced.root,
+                class: traced.class,
+                shape: "stream",
+                type: place.type,
+                name: place.name,
+              })}
+            >
+              {chosen}
+            </a>
+          )}
+          : {why}
+          {from.length === 0 ? null : <div class="quiet">from {from.join(", ")}</div>}
+          {passedOver.length === 0 ? null : (
+            <details>
+              <summary class="quiet">passed over: {passedOver.length + morePassedOver}</summary>
+              <ul class="plain">
+                {passedOver.map(({ name, why: reason }) => (
+                  <li key={`${name} ${reason}`}>
+                    <code>{name}</code> {reason}
+                  </li>
+                ))}
+              </ul>
+            </details>
+          )}
+        </li>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { at, list, objectKey } from "./words.ts";
+
+const decision = z.object({
+  step: z
+    .string()
+    .meta({ description: "listener, filter chain, route table, virtual host, route, cluster, endpoints" }),
+  chosen: z.string().optional(),
+  why: z.string(),
+  place: z.object({ type: z.string(), name: z.string() }).optional(),
+  from: list(objectKey).meta({ description: "objects that the resource was made from; the first 20" }),
+  passedOver: list(z.object({ name: z.string(), why: z.string() })),
+  morePassedOver: z.number(),
+});
+
+export const traced = at.extend({
+  class: z.string(),
+  direction: z.enum(["inbound", "outbound"]),
+  decisions: list(decision),
+  httpFilters: list(z.string()),
+  ways: list(
+    z.object({
+      sharePercent: z.number(),
+      decisions: list(decision),
+      end: z.string().meta({ description: "where it ends, in words" }),
+      endpoints: list(z.object({ address: z.string(), sharePercent: z.number().optional() })),
+      moreEndpoints: z.number(),
+    }),
+  ),
+});
+
+export type Traced = z.infer<typeof traced>;

@@ -1,0 +1,177 @@
+import { type ResourceType, type ShapeName, shapes } from "../../snapshot/resource-type.ts";
+import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { findResource } from "../delta/select-resources.ts";
+import { shown } from "../excess.ts";
+import { placeNode } from "../nodes/place-node.ts";
+import type { LoadTracer, TracerAnswer } from "../tracing/tracer.ts";
+import { type Answered, type Asked, found, refused } from "./asked.ts";
+import { type Browser, browsed } from "./browsed.ts";
+import type { Traced } from "./schema/trace.ts";
+
+/** Text of a class's resources that is read for one trace. */
+const maxTextBytes = 32 * 1024 * 1024;
+const maxFrom = 20;
+const maxEndpoints = 50;
+
+/** The way of a request through a node, decision by decision, with the objects behind each. */
+export async function answerTrace(
+  browser: Browser,
+  load: LoadTracer | undefined,
+  asked: Asked,
+): Promise<Answered<Traced>> {
+  if (load === undefined) return refused(404, "this front follows no requests; `portolan trace NODE URL` does");
+  const version = await browsed(browser, asked);
+  if (version.kind === "refused") return version;
+  const loaded = version.value;
+  const shape = shapes.find((known) => known === (asked.value("shape") || "stream"));
+  if (shape === undefined) return refused(400, `shape is one of ${shapes.join(", ")}`);
+  const node = asked.value("node") ?? "";
+  const classId = await classOf(browser.reader, loaded, node, asked);
+  if (classId === undefined) return refused(404, `there is no node or class "${shown(node)}" in this version`);
+  const texts = await textsOf(browser.reader, loaded, classId, shape);
+  if (texts === undefined)
+    return refused(400, "the class has more than this front follows requests in; `portolan trace` does");
+  const { trace } = await load();
+  const answer = trace(texts, {
+    url: asked.value("url") ?? "",
+    method: asked.value("method") || "GET",
+    headers: headersOf(asked.value("headers") ?? ""),
+    direction: asked.value("direction"),
+    isMutual: asked.value("mutual") === "true",
+  });
+  if (answer.kind === "refused") return refused(400, answer.reason);
+  return found({
+    root: loaded.hash,
+    class: classId,
+    ...(await told(browser.reader, loaded, { classId, shape, answer })),
+  });
+}
+
+/** `name: value` line by line. */
+function headersOf(text: string): readonly (readonly [string, string])[] {
+  return text.split("\n").flatMap((line) => {
+    const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line.trim()) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+async function classOf(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  node: string,
+  { caller }: Asked,
+): Promise<string | undefined> {
+  if (loaded.classes.has(node)) return node;
+  const claims = { id: node, cluster: "", metadata: {}, locality: "" };
+  const placement = await placeNode(reader, loaded, claims, caller);
+  return placement.kind === "placed" ? placement.classId : undefined;
+}
+
+const types = ["listeners", "routes", "clusters", "endpoints"] as const;
+
+type Texts = Readonly<Record<(typeof types)[number], readonly string[]>>;
+
+/** @returns undefined where it is too much */
+async function textsOf(
+  reader: SnapshotReader,
+  { root, classes }: LoadedRoot,
+  classId: string,
+  shape: ShapeName,
+): Promise<Texts | undefined> {
+  let left = maxTextBytes;
+  const texts = new Map<ResourceType, readonly string[]>();
+  for (const type of types) {
+    const tree = await reader.tree(root, type, classes.get(classId)?.[shape][type]);
+    left -= tree.segments.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0);
+    if (left < 0) return undefined;
+    const found: string[] = [];
+    for (const segment of tree.segments) {
+      for (const name of (await reader.entries(segment)).keys()) {
+        const decoder = new TextDecoder();
+        let text = "";
+        for await (const piece of reader.texts(segment, name)) text += decoder.decode(piece, { stream: true });
+        found.push(text);
+      }
+    }
+    texts.set(type, found);
+  }
+  const of = (type: ResourceType) => texts.get(type) ?? [];
+  return { listeners: of("listeners"), routes: of("routes"), clusters: of("clusters"), endpoints: of("endpoints") };
+}
+
+interface Answering {
+  readonly classId: string;
+  readonly shape: ShapeName;
+  readonly answer: Extract<TracerAnswer, { readonly kind: "traced" }>;
+}
+
+async function told(reader: SnapshotReader, loaded: LoadedRoot, { classId, shape, answer }: Answering) {
+  const { trace, direction } = answer;
+  type Decided = (typeof trace.decisions)[number];
+  const decisionTold = async ({ step, chosen, why, place, passedOver, morePassedOver }: Decided) => ({
+    step,
+    ...(chosen === undefined ? {} : { chosen }),
+    why,
+    ...(place === undefined ? {} : { place: { type: place.type, name: place.name } }),
+    from: place === undefined ? [] : await originsOf(reader, loaded, { classId, shape, ...place }),
+    passedOver,
+    morePassedOver,
+  });
+  return {
+    direction,
+    decisions: await Promise.all(trace.decisions.map(decisionTold)),
+    httpFilters: trace.httpFilters,
+    ways: await Promise.all(
+      trace.ways.map(async ({ sharePercent, decisions, end }) => {
+        const endpoints = end.kind === "endpoints" ? end.endpoints : [];
+        return {
+          sharePercent,
+          decisions: await Promise.all(decisions.map(decisionTold)),
+          end: endText(end),
+          endpoints: endpoints.slice(0, maxEndpoints).map(({ address, port, sharePercent: share }) => ({
+            address: port === 0 ? address : `${address.includes(":") ? `[${address}]` : address}:${port}`,
+            ...(share === undefined ? {} : { sharePercent: share }),
+          })),
+          moreEndpoints: Math.max(endpoints.length - maxEndpoints, 0),
+        };
+      }),
+    ),
+  };
+}
+
+type End = Answering["answer"]["trace"]["ways"][number]["end"];
+
+function endText(end: End): string {
+  switch (end.kind) {
+    case "endpoints":
+      return `to the endpoints of ${end.cluster}`;
+    case "original destination":
+      return `to where it was going, ${end.address ?? "an address that is not known"}:${end.port}`;
+    case "redirect":
+      return `redirected with ${end.status} to ${end.location}`;
+    case "response":
+      return `answered with ${end.status}: ${end.why}`;
+    case "closed":
+      return `the connection is closed: ${end.why}`;
+    case "not known":
+      return `not known: ${end.why}`;
+  }
+}
+
+interface Wanted {
+  readonly classId: string;
+  readonly shape: ShapeName;
+  readonly type: ResourceType;
+  readonly name: string;
+}
+
+async function originsOf(
+  reader: SnapshotReader,
+  { root, classes }: LoadedRoot,
+  { classId, shape, type, name }: Wanted,
+): Promise<readonly string[]> {
+  const tree = await reader.tree(root, type, classes.get(classId)?.[shape][type]);
+  const [one] = await findResource(reader, tree, name);
+  const entry = one && (await reader.entries(one.segment)).get(name);
+  return (entry?.from ?? []).slice(0, maxFrom);
+}
