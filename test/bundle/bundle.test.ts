@@ -9,7 +9,7 @@ const ceilings = [
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_050 },
   { entry: "front.library.ts", runtime: "workerd", maxKiB: 148 },
-  { entry: "front.lambda.ts", runtime: "node", maxKiB: 735 },
+  { entry: "front.lambda.ts", runtime: "node", maxKiB: 745 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
   { entry: "server.node.ts", runtime: "node", maxKiB: 1_360 },
 ] as const;
