@@ -53,7 +53,7 @@ const front = z.strictObject({
   }),
   workers: field(wholeNumber(1, 256), "Processes that serve as one front.", {
     env: ["PORTOLAN_WORKERS"],
-    usual: "one for each core",
+    usual: "one for each core that there is memory for",
   }),
   maxHoldMs: field(wholeNumber(0, 3_600_000), "Longest time to hold a poll that has nothing new; 0 never holds.", {
     env: ["PORTOLAN_MAX_HOLD_MS"],
@@ -85,6 +85,10 @@ const front = z.strictObject({
   compileUrl: field(text(), "The compile function that is asked when a node wants a class.", {
     env: ["PORTOLAN_COMPILE_URL"],
     usual: "the one beside it, if there is one",
+  }),
+  moves: field(z.enum(["on", "off"]), "`on`: operators may move HEAD in the console; wants `authentication`.", {
+    env: ["PORTOLAN_MOVES"],
+    usual: "off",
   }),
   wanted: field(z.boolean(), "On Lambda: the front may write down which classes nodes want.", {
     env: ["PORTOLAN_WANTED"],
@@ -213,6 +217,14 @@ export const settingsSchema = z.strictObject({
     env: ["PORTOLAN_STORE"],
     usual: ".portolan/store",
   }),
+  storeCopy: field(
+    text(),
+    "A copy of it in another region, which fronts read where the first does not answer, or is older.",
+    {
+      env: ["PORTOLAN_STORE_COPY"],
+      usual: "none",
+    },
+  ),
   s3Endpoint: field(text(), "An S3 server other than AWS's.", { env: ["PORTOLAN_S3_ENDPOINT"], usual: "AWS" }),
   bucket: field(text(), "On Lambda: the bucket, in place of `store`.", { env: ["PORTOLAN_BUCKET"] }),
   prefix: field(z.string(), "On Lambda and in a Worker: the part of the bucket that this mesh lives in.", {

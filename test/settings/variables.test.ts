@@ -15,10 +15,14 @@ const others: Readonly<Record<string, string>> = {
   SECRETS: "the same",
   RECOMPILE: "a queue that wrangler binds to a Worker",
   KUBE: "a service that wrangler binds to a Worker",
+  RATE_LIMIT: "a rate limit that wrangler binds to a Worker",
   PORTOLAN_INBOUND: "a chain of iptables",
   PORTOLAN_IN_REDIRECT: "the same",
   PORTOLAN_OUTPUT: "the same",
   PORTOLAN_REDIRECT: "the same",
+  PORTOLAN_DIVERT: "the same",
+  PORTOLAN_TPROXY: "the same",
+  PORTOLAN_MARKS: "the same",
   OTEL_SEMANTIC_CONVENTIONS: "a word of Istio's settings",
   POD_NAME: "what the downward API tells a pod's agent, as Istio's injector names it",
   POD_NAMESPACE: "the same",
@@ -76,9 +80,7 @@ describe("the variables that programs read", () => {
       .filter((file) => !file.startsWith("lib/settings/"))
       .map((file) => readFileSync(join(root, file), "utf8"))
       .join("\n");
-    const unread = fields
-      .flatMap(({ env, worker }) => [...env, worker])
-      .filter((name) => name !== "PORTOLAN_WORKERS" && !texts.includes(name));
+    const unread = fields.flatMap(({ env, worker }) => [...env, worker]).filter((name) => !texts.includes(name));
     expect(unread).toEqual([]);
   });
 });

@@ -19,7 +19,6 @@ const briefMs = 5_000;
 
 /** What only compiles need, and a front is not shown. */
 const notForFronts: readonly string[] = [
-  "PORTOLAN_SIGNING_KEY",
   "PORTOLAN_SOURCE_SECRETS",
   "PORTOLAN_GITHUB_SECRETS",
   "PORTOLAN_GITLAB_SECRETS",
@@ -33,7 +32,9 @@ const notForFronts: readonly string[] = [
 export function startFront(env: NodeJS.ProcessEnv, log: Log): FrontProcess {
   const program = shipped("functions/served-front.node.ts") ?? shipped("dist/package/served-front.js");
   if (program === undefined) throw new PortolanError("the front's program is not where this one was installed");
-  const shown = Object.fromEntries(Object.entries(env).filter(([name]) => !notForFronts.includes(name)));
+  // Who moves HEAD signs it.
+  const hidden = env.PORTOLAN_MOVES === "on" ? notForFronts : [...notForFronts, "PORTOLAN_SIGNING_KEY"];
+  const shown = Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.includes(name)));
   let child: ChildProcess | undefined;
   const stop = new AbortController();
 

@@ -1,6 +1,6 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { environmentOf } from "../../settings/environment.ts";
-import { settingsJsonSchema } from "../../settings/fields.ts";
+import { schemaText } from "../../settings/reference.ts";
 import { examplesText } from "../examples.ts";
 import { printDiagnostics, type Register } from "../terminal.ts";
 import { checkSettings, settingsIn, wrongSettings } from "./settings-file.ts";
@@ -39,7 +39,7 @@ export const registerSettings: Register = (program, terminal) => {
     .command("schema")
     .description("Prints the file's JSON Schema, for editors.")
     .addHelpText("after", examplesText(["settings schema > portolan.schema.json"]))
-    .action(() => terminal.out(JSON.stringify(settingsJsonSchema(), undefined, 2)));
+    .action(() => terminal.out(schemaText().trimEnd()));
 };
 
 /** As shells and systemd read it. */
