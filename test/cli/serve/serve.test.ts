@@ -124,7 +124,7 @@ describe("portolan serve", { timeout: 240_000 }, () => {
     expect(changed.version_info).not.toBe(before.version_info);
 
     const held = poll(changed.version_info);
-    await new Promise((wait) => setTimeout(wait, 500));
+    await new Promise((wait) => setTimeout(wait, 1_500));
     serving.child.kill("SIGTERM");
     expect((await held).status).toBe(304);
     expect(await once(serving.child, "exit")).toEqual([0, null]);
