@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { anchorOf, citationsOfCode, complaint, linksOfPages, pagesNamedInPassing, pagesUnder } from "./citations.ts";
+import { anchorOf } from "../../site/heading-anchor.ts";
+import { citationsOfCode, complaint, linksOfPages, pagesNamedInPassing, pagesUnder } from "./citations.ts";
 
 const facts = "docs/how-istio-does-it";
 const at = (target: string) => ({ file: "lib/a.ts", line: 1, target });

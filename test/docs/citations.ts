@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { anchorOf } from "../../site/heading-anchor.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -102,12 +103,4 @@ function headingsOf(page: string): ReadonlySet<string> {
   const found = new Set([...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading)));
   headings.set(page, found);
   return found;
-}
-
-export function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-    .trim()
-    .replaceAll(/\s/g, "-");
 }

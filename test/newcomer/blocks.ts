@@ -35,7 +35,8 @@ export function blocksOf(root: string, page: string): readonly CommandBlock[] {
   const blocks: CommandBlock[] = [];
   for (let i = 0; i < lines.length; i += 1) {
     if (lines[i]?.trim() !== "```console") continue;
-    const end = lines.indexOf("```", i + 1);
+    const end = lines.findIndex((line, at) => at > i && line.trim() === "```");
+    if (end === -1) throw new Error(`${page}:${i + 1}: a block of commands without an end`);
     blocks.push({ page, line: i + 1, text: lines.slice(i + 1, end).join("\n"), mark: markOf(lines[i - 1] ?? "") });
     i = end;
   }

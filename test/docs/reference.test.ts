@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { referencePages } from "../../site/reference-pages.ts";
+
+const folder = resolve(import.meta.dirname, "../../docs/reference");
+
+describe("the pages that are made from code", () => {
+  it.each(referencePages())("are what npm run reference would write: $file", ({ file, text }) => {
+    expect(readFileSync(join(folder, file), "utf8")).toBe(text);
+  });
+
+  it("have every command with an example, and every request", () => {
+    const [commands = "", api = ""] = referencePages().map(({ text }) => text);
+    const sections = commands.split(/^## /m).slice(1);
+    expect(sections.length).toBeGreaterThan(40);
+    expect(sections.filter((section) => !/^- `(?:[A-Z_]+=\S+ )?portolan /m.test(section))).toEqual([]);
+    expect(sections.find((section) => section.startsWith("portolan trace"))).toContain("| `--header ");
+    expect(api).toContain("## POST /api/moves\n");
+    expect(api).toMatch(/## GET \/api\/classes\/\{id\}\n[\s\S]*?\| `id` \| path, has to be there \|/);
+  });
+});
