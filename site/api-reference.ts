@@ -5,6 +5,7 @@ const parameter = z.object({
   in: z.string(),
   required: z.boolean(),
   description: z.string().optional(),
+  schema: z.object({ enum: z.array(z.string()).optional() }),
 });
 
 const operation = z.object({
@@ -47,13 +48,20 @@ function sectionOf(
   { summary, parameters, requestBody, responses }: z.infer<typeof operation>,
 ): string {
   const rows = parameters.map(
-    ({ name, in: place, required, description = "" }) =>
-      `| \`${name}\` | ${place}${required ? ", has to be there" : ""} | ${description.replaceAll("|", "\\|")} |\n`,
+    ({ name, in: place, required, description = "", schema }) =>
+      `| \`${name}\` | ${place}${required ? ", has to be there" : ""} | ${meaning(description, schema.enum)} |\n`,
   );
   const table = rows.length === 0 ? "" : `\n| parameter | where | |\n| --- | --- | --- |\n${rows.join("")}`;
   const takes = requestBody === undefined ? "" : `\nTakes JSON: ${fieldsOf(requestBody)}.\n`;
   return `## ${heading}\n\n${summary}.\n${table}${takes}\nGives JSON: ${fieldsOf(responses["200"])}.\n`;
 }
+
+/** What a parameter is, in a cell of a table. */
+const meaning = (description: string, choices: readonly string[] = []): string =>
+  [description, choices.map((one) => `\`${one}\``).join(", ")]
+    .filter((part) => part !== "")
+    .join("; ")
+    .replaceAll("|", "\\|");
 
 /** `a`, `b`, and `c` with a question mark where it may be absent; of one of several forms, each form's. */
 function fieldsOf(taken: unknown): string {

@@ -17,6 +17,7 @@ describe("the pages that are made from code", () => {
     expect(sections.filter((section) => !/^- `(?:[A-Z_]+=\S+ )?portolan /m.test(section))).toEqual([]);
     expect(sections.find((section) => section.startsWith("portolan trace"))).toContain("| `--header ");
     expect(api).toContain("## POST /api/moves\n");
+    expect(api).toContain("| `severity` | query | `error`, `warning`, `info` |");
     expect(api).toMatch(/## GET \/api\/classes\/\{id\}\n[\s\S]*?\| `id` \| path, has to be there \|/);
   });
 });
