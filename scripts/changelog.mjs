@@ -73,7 +73,7 @@ function sectionOf(version, date, notes) {
  * @param {string} section takes the place of the one that the version has, or comes first
  */
 function withSection(changelog, version, section) {
-  const [head, ...sections] = changelog.split(/^(?=## )/m).map((part) => part.trimEnd());
+  const [head, ...sections] = changelog.split(/^(?=## \S+ \(\d{4}-\d\d-\d\d\)$)/m).map((part) => part.trimEnd());
   const isOurs = (text) => text.startsWith(`## ${version} (`);
   const all = sections.some(isOurs)
     ? sections.map((text) => (isOurs(text) ? section.trimEnd() : text))

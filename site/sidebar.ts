@@ -78,6 +78,7 @@ export function sidebar(): readonly Group[] {
     }),
     open("Trust it", {
       security: "Security model",
+      "/SECURITY": "Threats, and how to report",
       benchmarks: "Measured",
     }),
     open("Look it up", {
@@ -100,6 +101,7 @@ export function sidebar(): readonly Group[] {
       mesh: "The mesh",
       policies: "Policies",
       "/CONTRIBUTING": "Contributing",
+      releasing: "Releasing",
     }),
     folder("Samples", "samples"),
     folder("Decisions", "docs/decisions"),

@@ -43,7 +43,7 @@ export function citationsOfCode(): readonly Citation[] {
 
 /** Every link of a page that stays in the repository. */
 export function linksOfPages(): readonly Citation[] {
-  const pages = ["README.md", "CONTRIBUTING.md", ...pagesUnder("docs")];
+  const pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...pagesUnder("docs")];
   return pages.flatMap((file) =>
     textOf(file)
       .split("\n")

@@ -130,6 +130,15 @@ describe("the changelog of a release", () => {
     expect(earlier).toContain("#### One");
   });
 
+  it("is not cut at what a note shows in a fence", () => {
+    const tree = treeOf({ "1-a.md": "# One\n\n```md\n## 9\n\n\n## 8 text\n```\n" });
+    release(tree);
+    const first = changelogOf(tree);
+    expect(first).toContain("```md\n## 9\n\n\n## 8 text\n```\n");
+    release(tree);
+    expect(changelogOf(tree)).toBe(first);
+  });
+
   it("is only printed with --dry-run", () => {
     const tree = treeOf({ "1-a.md": "# One\n" });
     expect(release(tree, "0.2.0", "2026-12-01", "--dry-run")).toBe(
@@ -172,7 +181,10 @@ describe("our own notes", () => {
 
   it("make a changelog, each with its heading, and links that lead somewhere", () => {
     const tree = treeOf({});
-    for (const note of notes) cpSync(join(root, note), join(tree, "changes/unreleased", basename(note)));
+    // Two releases may have a note of one name.
+    for (const [at, note] of notes.entries()) {
+      cpSync(join(root, note), join(tree, "changes/unreleased", `${basename(note, ".md")}-${at}.md`));
+    }
     expect(release(tree)).toContain(`with ${notes.length} notes`);
     const changelog = changelogOf(tree);
     expect(notesOf(tree, "0.2.0")).toHaveLength(notes.length);
