@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { load } from "js-yaml";
 import { describe, expect, it } from "vitest";
+import { readFolderSettings, servingFields } from "../../lib/config/folder/read-folder-settings.ts";
 import { isFields } from "../../lib/config/untyped.ts";
 import { environmentOf, overEnvironment, withFiles } from "../../lib/settings/environment.ts";
 import { settingsFields, settingsJsonSchema } from "../../lib/settings/fields.ts";
@@ -146,5 +147,13 @@ describe("the reference", () => {
     expect(undescribed(settingsJsonSchema(), "")).toEqual([]);
     expect(undescribed({ properties: { a: { type: "string" } } }, "")).toEqual([".a"]);
     expect(settingsFields().length).toBeGreaterThan(60);
+  });
+});
+
+describe("a settings file that lies among a mesh's objects", () => {
+  it("is told where it belongs, for each of its fields", () => {
+    expect([...servingFields]).toEqual([...new Set(settingsFields().map(({ path: [first] }) => first))]);
+    const { diagnostics } = readFolderSettings("front: {}\nfrnt: {}\n", "portolan.yaml");
+    expect(diagnostics.map(({ hint }) => hint.includes("`portolan serve`"))).toEqual([true, false]);
   });
 });

@@ -44,6 +44,10 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
       const report: NodeReport | null = JSON.parse(await askFront(server, tokenFile)(`/status/nodes${part}`, "null"));
       if (report === null) throw new PortolanError(`${server} keeps no status of nodes: fronts at the edge do not`);
       if (json === true) return terminal.out(JSON.stringify(report, undefined, 2));
+      if (report.nodes.length === 0 && node !== undefined)
+        throw new PortolanError(
+          `no proxy whose name holds ${JSON.stringify(node)} has asked this front; without a name all are shown`,
+        );
       if (report.nodes.length === 0) return terminal.out("no proxy has asked this front");
       printTable(terminal, [["NAME", ...heads.map(([, head]) => head), "TOLD"], ...report.nodes.map(rowOf)]);
       if (report.more > 0) terminal.out(`and ${report.more} more; name one, or a part of its name`);

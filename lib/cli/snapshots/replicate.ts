@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
@@ -33,6 +34,8 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
       ]),
     )
     .action(async (copy: string, { store, every, prune = false, discard = false, json = false }: Options) => {
+      if (store !== undefined && placeOf(copy) === placeOf(store))
+        throw new PortolanError(`the copy is the store itself: ${copy}`);
       const from = await openThere(store);
       const to = await openToWrite(copy);
       const once = () => replicate(from, to, { prunes: prune, discards: discard });
@@ -56,6 +59,9 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
       }
     });
 }
+
+/** One text for each place: a folder as it lies, or what names a bucket. */
+const placeOf = (store: string): string => (store.startsWith("s3://") ? store.replace(/\/+$/, "") : resolve(store));
 
 function lineOf({ generation, at = "", objects, bytes, deleted }: Replicated): string {
   const gone = deleted === 0 ? "" : `, ${deleted} deleted`;

@@ -9,8 +9,8 @@ import type { SourceFile } from "./directory.ts";
 const settleMs = 10;
 
 /**
- * The YAML and JSON files of a folder, in the order of their paths; hidden ones are left out, and links to folders are not
- * followed. A file that vanishes or changes while it is read is read again; one that cannot be read says why, and so does a
+ * The YAML and JSON files of a folder, in the order of their paths; hidden ones are left out, as what lies in a `node_modules` below it
+ * is, and links to folders are not followed. A file that vanishes or changes while it is read is read again; one that cannot be read says why, and so does a
  * folder below: it costs itself only.
  *
  * @throws PortolanError when there is no such folder
@@ -25,6 +25,9 @@ export async function readFolder(root: string): Promise<readonly SourceFile[]> {
   return read.filter((file) => file !== undefined).sort((a, b) => byCodePoint(a.file, b.file));
 }
 
+/** Whether what lies below is nobody's configuration: what tools keep, and packages, which bring samples of theirs. */
+const isPassedOver = (name: string): boolean => name.startsWith(".") || name === "node_modules";
+
 const isConfigFile = (name: string): boolean => /\.(?:ya?ml|json)$/.test(name);
 
 /** Paths of the files below a folder, and the folders that cannot be read. @throws when this folder itself cannot be */
@@ -32,7 +35,7 @@ async function entriesBelow(root: string, folder: string): Promise<readonly (str
   const entries = await readdir(join(root, folder), { withFileTypes: true });
   const below = await Promise.all(
     entries
-      .filter(({ name }) => !name.startsWith("."))
+      .filter(({ name }) => !isPassedOver(name))
       .map(async (entry: Dirent): Promise<readonly (string | SourceFile)[]> => {
         const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
         if (!entry.isDirectory()) return isConfigFile(entry.name) ? [path] : [];
@@ -100,7 +103,7 @@ const lookMs = 500;
 export async function watchFolder(root: string, onChange: () => void): Promise<() => Promise<void>> {
   const ignored = (path: string, stats?: Stats) => {
     const below = relative(root, path);
-    if (below.split(sep).some((part) => part.startsWith(".") && part !== "." && part !== "..")) return true;
+    if (below.split(sep).some((part) => isPassedOver(part) && part !== "." && part !== "..")) return true;
     return stats?.isFile() === true && !isConfigFile(path);
   };
   function follow(usePolling: boolean): Promise<FSWatcher> {

@@ -74,10 +74,11 @@ export function readFolderSettings(text: string, file: string): Stage<FolderSett
     const finding = error([], message, "", "unreadable-document");
     return { value: noFolderSettings, diagnostics: [at({ ...origin, line }, finding)] };
   }
-  const { spec, findings: fieldFindings } = readSpec(settings, reading.value ?? {}, {
+  const { spec, findings: fields } = readSpec(settings, reading.value ?? {}, {
     unknownFields: "refuse",
     emptyWhenNull: [],
   });
+  const fieldFindings = fields.map(aboutServing);
   const written = spec?.endpoints ?? [];
   const lines = linesOf(
     text,
@@ -105,6 +106,23 @@ export function readFolderSettings(text: string, file: string): Stage<FolderSett
       ...(spec?.gatewayApi === undefined || findings.length > 0 ? {} : { gatewayApi: spec.gatewayApi }),
     },
     diagnostics: findings.map((finding, index) => at({ ...origin, line: places[index] ?? 1 }, finding)),
+  };
+}
+
+/** Fields of the other file of this name: what `portolan serve` is told. A test holds them to its schema. */
+export const servingFields: ReadonlySet<string> = new Set(
+  (
+    "store storeCopy s3Endpoint bucket prefix author secretsKey trust front compile collectors consul kubernetes agent " +
+    "collectingWorker health telemetry"
+  ).split(" "),
+);
+
+function aboutServing(finding: Finding): Finding {
+  const { path, code } = finding;
+  if (code !== "unknown-field" || path.length !== 1 || !servingFields.has(String(path[0]))) return finding;
+  return {
+    ...finding,
+    hint: "that is a setting of `portolan serve`: keep its file outside of the folder (docs/settings.md)",
   };
 }
 

@@ -38,6 +38,15 @@ describe("readFolder", () => {
     expect(files).toEqual(["a.yaml", "b.yml", "sub/c.yaml", "sub/d.json"].map((file) => ({ file, text: file })));
   });
 
+  it("takes nothing of packages that lie below, and all of a folder that lies in one", async () => {
+    const sample = join(root, "node_modules", "portolan", "samples");
+    await mkdir(sample, { recursive: true });
+    for (const file of ["a.yaml", "node_modules/portolan/package.json", "node_modules/portolan/samples/b.yaml"])
+      await writeFile(join(root, file), file);
+    expect((await readFolder(root)).map(({ file }) => file)).toEqual(["a.yaml"]);
+    expect((await readFolder(sample)).map(({ file }) => file)).toEqual(["b.yaml"]);
+  });
+
   it("waits for a file that is being written", async () => {
     const saved = saveInSteps("a.yaml", rule("a"));
     await vi.waitFor(async () => expect(await readFolder(root)).not.toEqual([]), { interval: 1 });
