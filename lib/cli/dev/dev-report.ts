@@ -139,7 +139,7 @@ export function devReport(terminal: Terminal, { what, folder, contexts, store, j
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
       if (needsAgent)
         terminal.err(
-          "Without an agent beside it that has certificates it waits 5 s: --certificates none is plain text, at once",
+          "Without an agent beside it that has certificates it waits 5 s; dev started with --certificates none has plain text, at once",
         );
     },
     refused(refusal, places) {

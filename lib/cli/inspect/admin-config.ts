@@ -1,5 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { ResourceType } from "../../snapshot/resource-type.ts";
+import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import { canonicalMessage, messageOfType } from "../../xds/descriptors.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
 import { redacted } from "./redact.ts";
@@ -18,6 +18,8 @@ export interface RunningConfig {
   /** In the words that snapshots have; versions are those of the answers that brought them. */
   readonly resources: readonly StoredResource[];
   readonly secrets: readonly RunningSecret[];
+  /** Whether it polls, and so has its endpoints in its clusters. */
+  readonly shape: ShapeName;
 }
 
 /** A dump may be large; more than this is none. */
@@ -64,8 +66,14 @@ function readConfigDump(text: string, from: string): RunningConfig {
   const secrets = of("SecretsConfigDump").flatMap((dump) =>
     [...listIn(dump, "static_secrets"), ...listIn(dump, "dynamic_active_secrets")].map(secretOf),
   );
-  return { resources: collected, secrets };
+  const polls = of("BootstrapConfigDump").some((dump) => memberAt(dump, clusterSource) === "REST");
+  return { resources: collected, secrets, shape: polls ? "poll" : "stream" };
 }
+
+/** Where a bootstrap says how clusters are asked for. */
+const clusterSource = ["bootstrap", "dynamic_resources", "cds_config", "api_config_source", "api_type"];
+
+const memberAt = (value: unknown, path: readonly string[]): unknown => path.reduce(memberOf, value);
 
 function parsed(text: string, from: string): unknown {
   try {
@@ -77,7 +85,7 @@ function parsed(text: string, from: string): unknown {
 
 function resourcesIn(list: readonly unknown[], path: readonly string[], type: ResourceType): readonly StoredResource[] {
   return list.flatMap((entry): readonly StoredResource[] => {
-    const value = path.reduce(memberOf, entry);
+    const value = memberAt(entry, path);
     const typeUrl = memberOf(value, "@type");
     const schema = typeof typeUrl === "string" ? messageOfType(typeUrl) : undefined;
     if (schema === undefined) return [];

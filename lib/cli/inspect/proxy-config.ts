@@ -19,7 +19,7 @@ interface Options extends RowFilter {
   readonly store?: string;
   readonly dir?: string;
   readonly root: string;
-  readonly shape: ShapeName;
+  readonly shape?: ShapeName;
   readonly admin?: string;
   readonly diff?: boolean;
   readonly output: "table" | "json" | "yaml";
@@ -40,7 +40,12 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
     .addOption(storeOption())
     .option("--dir <folder>", "compile this folder instead of reading a store")
     .option("--root <name>", "which root", "SERVED")
-    .addOption(new Option("--shape <name>", "which of a class's answers").choices([...shapes]).default("stream"))
+    .addOption(
+      new Option(
+        "--shape <name>",
+        "which of a class's answers (what the Envoy of --admin asks for, else stream)",
+      ).choices([...shapes]),
+    )
     .option("--admin <url>", "ask this running Envoy's admin port instead", serverUrl)
     .option("--diff", "with --admin: what differs between what is compiled for the node and what runs")
     .option("--fqdn <host>", "of this service only")
@@ -71,7 +76,7 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
       const compiled =
         node === undefined || (running !== undefined && options.diff !== true)
           ? undefined
-          : await nodeSource(options, node, terminal);
+          : await nodeSource({ ...options, shape: options.shape ?? running?.shape ?? "stream" }, node, terminal);
       const asked = (list: readonly StoredResource[]) =>
         list.filter((one) => (type === "all" || one.type === type) && isAskedFor(one, options));
       const form = options.json === true ? "json" : options.output;
