@@ -71,7 +71,11 @@ export async function answerClass(
   });
 }
 
-export const noSuchClass = (id: string): Answered<never> => refused(404, `this version has no class "${shown(id)}"`);
+/** @param id "" where the query names none */
+export const noSuchClass = (id: string): Answered<never> =>
+  id === ""
+    ? refused(400, "class is missing: /api/classes lists them")
+    : refused(404, `this version has no class "${shown(id)}"`);
 
 function membersTold({ nodes, defaultOf }: Members = { nodes: [], defaultOf: [] }) {
   return { nodes: nodes.length, first: nodes.slice(0, maxFirst), defaultOf: defaultOf.slice(0, maxDefaults) };

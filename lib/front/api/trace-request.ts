@@ -27,6 +27,7 @@ export async function answerTrace(
   if (shape === undefined) return refused(400, `shape is one of ${shapes.join(", ")}`);
   const node = asked.value("node") ?? "";
   const classId = await classOf(browser.reader, loaded, node, asked);
+  if (node === "") return refused(400, "node is missing: a proxy's name, or a class");
   if (classId === undefined) return refused(404, `there is no node or class "${shown(node)}" in this version`);
   const texts = await textsOf(browser.reader, loaded, classId, shape);
   if (texts === undefined)

@@ -127,6 +127,7 @@ describe("the API", () => {
   });
 
   it.each([
+    ["/api/resources", 400, "class is missing"],
     ["/api/classes/none", 404, "no class"],
     ["/api/resources?class=web&type=secrets", 400, "type is one of"],
     ["/api/resource?class=web&name=none", 404, "no resource"],
