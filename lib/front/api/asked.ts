@@ -1,4 +1,5 @@
 import type { BodyReader } from "../../limits/read-body.ts";
+import { type ShapeName, shapes } from "../../snapshot/resource-type.ts";
 import type { Caller } from "../auth/caller.ts";
 
 /** A request to the API, read. */
@@ -22,6 +23,17 @@ export const refused = (status: 400 | 403 | 404 | 409 | 503, reason: string): An
   status,
   reason,
 });
+
+/**
+ * The shape that a query names.
+ *
+ * @param usual where it names none
+ * @returns undefined for what is no shape
+ */
+export const shapeOf = ({ value }: Asked, usual: ShapeName = "stream"): ShapeName | undefined =>
+  shapes.find((known) => known === (value("shape") || usual));
+
+export const noSuchShape = (): Answered<never> => refused(400, `shape is one of ${shapes.join(", ")}`);
 
 export interface Page {
   readonly offset: number;

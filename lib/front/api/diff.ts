@@ -1,8 +1,8 @@
-import { type ShapeName, shapes } from "../../snapshot/resource-type.ts";
+import type { ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache, type LoadCache } from "../../snapshot/worlds/load-cache.ts";
 import { type ClassMove, movedClasses } from "../../snapshot/worlds/moved-classes.ts";
-import { type Answered, type Asked, found, matcher, pageOf, refused } from "./asked.ts";
+import { type Answered, type Asked, found, matcher, noSuchShape, pageOf, shapeOf } from "./asked.ts";
 import { type Browser, browsed } from "./browsed.ts";
 import type { MembersOfRoots } from "./class-members.ts";
 import { type ClassPair, type Compared, compareVersions } from "./compared.ts";
@@ -47,8 +47,8 @@ export async function answerDiff(browser: Browser, diffs: Diffs, asked: Asked): 
   if (before.kind === "refused") return before;
   const after = await browsed(browser, asked, "after");
   if (after.kind === "refused") return after;
-  const shape = shapes.find((known) => known === (asked.value("shape") || "stream"));
-  if (shape === undefined) return refused(400, `shape is one of ${shapes.join(", ")}`);
+  const shape = shapeOf(asked);
+  if (shape === undefined) return noSuchShape();
   const diff = await diffs.get({ before: before.value, after: after.value, shape });
   const isMeant = matcher(asked.value("q"));
   const all = diff.resources.filter(({ name, from }) => isMeant(name) || from.some(isMeant));

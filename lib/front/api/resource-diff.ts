@@ -3,9 +3,10 @@ import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.
 import { diffJson } from "../../snapshot/worlds/diff-json.ts";
 import { findResource } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
-import { type Answered, type Asked, found, refused } from "./asked.ts";
+import { type Answered, type Asked, found, refused, shapeOf } from "./asked.ts";
 import { type Browser, browsed } from "./browsed.ts";
 import type { ResourceDiff } from "./schema/changes.ts";
+import { wholeText } from "./whole-text.ts";
 
 /** Texts that are longer are not compared place by place. */
 const maxTextBytes = 4 * 1024 * 1024;
@@ -19,7 +20,7 @@ export async function answerResourceDiff(browser: Browser, asked: Asked): Promis
   const after = await browsed(browser, asked, "after");
   if (after.kind === "refused") return after;
   const type = resourceTypes.find((known) => known === asked.value("type"));
-  const shape = shapes.find((known) => known === (asked.value("shape") || "stream"));
+  const shape = shapeOf(asked);
   const [classId = "", name = ""] = [asked.value("class"), asked.value("name")];
   if (type === undefined || shape === undefined)
     return refused(400, `type is one of ${resourceTypes.join(", ")}; shape one of ${shapes.join(", ")}`);
@@ -71,8 +72,5 @@ async function textOf(
   if (one === undefined) return undefined;
   const entry = (await reader.entries(one.segment)).get(name);
   if ((entry?.bytes ?? 0) > maxTextBytes) return "too long";
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const piece of reader.texts(one.segment, name)) text += decoder.decode(piece, { stream: true });
-  return text;
+  return wholeText(reader.texts(one.segment, name));
 }

@@ -1,10 +1,20 @@
 import { wireVersion } from "../../snapshot/parts-version.ts";
-import { type ResourceType, resourceTypes, type ShapeName, shapes } from "../../snapshot/resource-type.ts";
+import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { ResourceEntry } from "../../snapshot/root.ts";
 import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import { findResource } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
-import { type Answered, type Asked, found, matcher, pageOf, refused, wholeNumber } from "./asked.ts";
+import {
+  type Answered,
+  type Asked,
+  found,
+  matcher,
+  noSuchShape,
+  pageOf,
+  refused,
+  shapeOf,
+  wholeNumber,
+} from "./asked.ts";
 import { type Browser, browsed } from "./browsed.ts";
 import { noSuchClass } from "./classes.ts";
 import type { Resource, Resources } from "./schema/answers.ts";
@@ -88,9 +98,9 @@ async function treeOf(browser: Browser, asked: Asked): Promise<Answered<Tree>> {
   const proxyClass = loaded.classes.get(id);
   if (proxyClass === undefined) return noSuchClass(id);
   const type = resourceTypes.find((known) => known === (asked.value("type") || "clusters"));
-  const shape = shapes.find((known) => known === (asked.value("shape") || "poll"));
+  const shape = shapeOf(asked, "poll");
   if (type === undefined) return refused(400, `type is one of ${resourceTypes.join(", ")}`);
-  if (shape === undefined) return refused(400, `shape is one of ${shapes.join(", ")}`);
+  if (shape === undefined) return noSuchShape();
   const tree = await browser.reader.tree(loaded.root, type, proxyClass[shape][type]);
   return found({ loaded, tree, about: { root: loaded.hash, class: id, shape, type } });
 }

@@ -1,12 +1,13 @@
-import { type ResourceType, type ShapeName, shapes } from "../../snapshot/resource-type.ts";
+import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { findResource } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import { placeNode } from "../nodes/place-node.ts";
 import type { LoadTracer, TracerAnswer } from "../tracing/tracer.ts";
-import { type Answered, type Asked, found, refused } from "./asked.ts";
+import { type Answered, type Asked, found, noSuchShape, refused, shapeOf } from "./asked.ts";
 import { type Browser, browsed } from "./browsed.ts";
 import type { Traced } from "./schema/trace.ts";
+import { wholeText } from "./whole-text.ts";
 
 /** Text of a class's resources that is read for one trace. */
 const maxTextBytes = 32 * 1024 * 1024;
@@ -23,11 +24,11 @@ export async function answerTrace(
   const version = await browsed(browser, asked);
   if (version.kind === "refused") return version;
   const loaded = version.value;
-  const shape = shapes.find((known) => known === (asked.value("shape") || "stream"));
-  if (shape === undefined) return refused(400, `shape is one of ${shapes.join(", ")}`);
+  const shape = shapeOf(asked);
+  if (shape === undefined) return noSuchShape();
   const node = asked.value("node") ?? "";
-  const classId = await classOf(browser.reader, loaded, node, asked);
   if (node === "") return refused(400, "node is missing: a proxy's name, or a class");
+  const classId = await classOf(browser.reader, loaded, node, asked);
   if (classId === undefined) return refused(404, `there is no node or class "${shown(node)}" in this version`);
   const texts = await textsOf(browser.reader, loaded, classId, shape);
   if (texts === undefined)
@@ -87,12 +88,8 @@ async function textsOf(
     if (left < 0) return undefined;
     const found: string[] = [];
     for (const segment of tree.segments) {
-      for (const name of (await reader.entries(segment)).keys()) {
-        const decoder = new TextDecoder();
-        let text = "";
-        for await (const piece of reader.texts(segment, name)) text += decoder.decode(piece, { stream: true });
-        found.push(text);
-      }
+      for (const name of (await reader.entries(segment)).keys())
+        found.push(await wholeText(reader.texts(segment, name)));
     }
     texts.set(type, found);
   }

@@ -1,4 +1,5 @@
 import cluster, { type Worker as ClusterWorker } from "node:cluster";
+import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { lastAnswersMs } from "../node-server.ts";
 import type { FromWorker, Line, ToWorker } from "./messages.ts";
@@ -101,7 +102,7 @@ export async function startWorkers({ count, primary, onDeath }: WorkersOptions):
     const next = () => {
       if (isClosing) return;
       start(slot).catch((cause: unknown) => {
-        onDeath(cause instanceof Error ? cause.message : String(cause));
+        onDeath(causeText(cause));
         replace(slot, 0);
       });
     };

@@ -1,6 +1,7 @@
 import type { ProxyClass } from "../../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../../snapshot/snapshot-reader.ts";
 import { isRecord } from "../../polls/json-request.ts";
+import { wholeText } from "../whole-text.ts";
 import { outboundOf } from "./clusters-of-class.ts";
 
 /** A route that decides something: it leads elsewhere than to the whole service that was asked for. */
@@ -37,10 +38,7 @@ export const createRouteReader = (reader: SnapshotReader) => ({
     for (const segment of tree.segments) {
       left -= segment.bodyBytes;
       if (left < 0 || found.size >= maxRoutes) return { routes: [...found.values()], isPartial: true };
-      const decoder = new TextDecoder();
-      let text = "";
-      for await (const piece of reader.texts(segment)) text += decoder.decode(piece, { stream: true });
-      const tables: unknown = JSON.parse(`[${text}]`);
+      const tables: unknown = JSON.parse(`[${await wholeText(reader.texts(segment))}]`);
       for (const route of listOf(tables).flatMap(leadingIn)) found.set(JSON.stringify(route), route);
     }
     return { routes: [...found.values()].slice(0, maxRoutes), isPartial: found.size > maxRoutes };
