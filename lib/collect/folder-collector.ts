@@ -2,6 +2,7 @@ import { createShardWriter } from "../compile/shards/write-shard.ts";
 import { coalesce } from "../compile/webhook/coalesce.ts";
 import { causeText } from "../config/cause-text.ts";
 import { readFolder, watchFolder } from "../config/folder/folder.ts";
+import { stopped } from "../config-store/stopped.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { Collector, CollectorState } from "./collector.ts";
 
@@ -66,10 +67,7 @@ export function createFolderCollector(options: FolderCollectorOptions): Collecto
       const unwatch = await watchFolder(folder, () => void again());
       // What was saved while the watch was set up.
       void again();
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        signal.addEventListener("abort", () => resolve());
-      });
+      await stopped(signal);
       await unwatch();
       await again();
     },

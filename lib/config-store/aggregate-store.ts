@@ -3,7 +3,7 @@ import { type Config, keyOf } from "../config/config.ts";
 import { keyText, kindText, PortolanError } from "../config/diagnostic.ts";
 import type { KindSchema } from "../config/kind-schema.ts";
 import { type ConfigStore, type ConfigStoreCache, readOnly } from "./config-store.ts";
-import { stopped } from "./memory-store.ts";
+import { stopped } from "./stopped.ts";
 
 /**
  * Several stores as one. A kind is asked of the stores that have it, in their order; of objects with equal keys the first

@@ -7,6 +7,7 @@ import type { KindSchema } from "../config/kind-schema.ts";
 import { listKind } from "./config-map.ts";
 import { type ConfigEvent, type ConfigStoreCache, entryKey, type WriteResult } from "./config-store.ts";
 import { createEventHandlers } from "./event-handlers.ts";
+import { stopped } from "./stopped.ts";
 import { validateConfig } from "./validate-config.ts";
 
 export interface MemoryStoreOptions {
@@ -115,12 +116,4 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): ConfigStore
     },
     hasSynced: () => synced,
   };
-}
-
-/** Resolves when the signal is given. */
-export function stopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

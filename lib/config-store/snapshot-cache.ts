@@ -7,7 +7,7 @@ import { storedText } from "../config/object-json.ts";
 import { type ConfigMap, configMap, diffConfigs, listKind } from "./config-map.ts";
 import { type ConfigStoreCache, entryKey, readOnly } from "./config-store.ts";
 import { createEventHandlers } from "./event-handlers.ts";
-import { stopped } from "./memory-store.ts";
+import { stopped } from "./stopped.ts";
 
 /** Where a cache gets its content from, whole, and hears that it may have changed. */
 export interface SnapshotOrigin {

@@ -7,7 +7,7 @@ import { defaultPace } from "../../registry/retry.ts";
 import { shipped } from "../shipped.ts";
 
 /** The front beside what compiles: a process of its own, which no compile holds up. */
-export interface FrontProcess {
+export interface KeptFront {
   /** Rejects with a PortolanError when the front cannot serve; resolves when it was closed. */
   readonly ended: Promise<void>;
   /** Lets it answer what it holds, and resolves when it is gone. */
@@ -29,7 +29,7 @@ const notForFronts: readonly string[] = [
  *
  * @param env what it is told: the server's variables
  */
-export function startFront(env: NodeJS.ProcessEnv, log: Log): FrontProcess {
+export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
   const program = shipped("functions/served-front.node.ts") ?? shipped("dist/package/served-front.js");
   if (program === undefined) throw new PortolanError("the front's program is not where this one was installed");
   // Who moves HEAD signs it.

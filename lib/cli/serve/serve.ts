@@ -4,6 +4,7 @@ import pino from "pino";
 import { Registry } from "prom-client";
 import { logObserver } from "../../compile/telemetry/log.ts";
 import { observers } from "../../compile/telemetry/observer.ts";
+import { stopped } from "../../config-store/stopped.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 import { listening, serveHttp } from "../../front/node-server.ts";
 import { environmentOf, overEnvironment, withFiles } from "../../settings/environment.ts";
@@ -16,7 +17,7 @@ import { examplesText } from "../examples.ts";
 import type { Register } from "../terminal.ts";
 import { startCompileFunction } from "./compile-function.ts";
 import { followOrigin } from "./follow-origins.ts";
-import { type FrontProcess, startFront } from "./front-process.ts";
+import { type KeptFront, keepFront } from "./kept-front.ts";
 import { settingsIn } from "./settings-file.ts";
 
 const parts = ["front", "compile", "collectors"] as const;
@@ -94,7 +95,7 @@ async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<voi
       await Promise.all(followed.map((one) => one.ended));
     });
 
-    const front = wanted.has("front") ? startFront(frontEnvironment(compile?.url, ownSecret), log) : undefined;
+    const front = wanted.has("front") ? keepFront(frontEnvironment(compile?.url, ownSecret), log) : undefined;
     if (front !== undefined) closing.unshift(front.close);
 
     const { host = "127.0.0.1", port, staleAfterSeconds: staleAfter = usualStaleSeconds } = health;
@@ -106,7 +107,7 @@ async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<voi
       log.info({ url: server.url }, "says how it is");
     }
     compile?.ask();
-    await Promise.race([untilAborted(stop), failureOf(front)]);
+    await Promise.race([stopped(stop), failureOf(front)]);
     log.info("ending");
   } finally {
     ended.abort();
@@ -124,10 +125,4 @@ function frontEnvironment(compileUrl: string | undefined, secret: string): NodeJ
 }
 
 /** Never resolves where nothing can fail. */
-const failureOf = (front: FrontProcess | undefined): Promise<void> => front?.ended ?? new Promise(() => {});
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve());
-  });
+const failureOf = (front: KeptFront | undefined): Promise<void> => front?.ended ?? new Promise(() => {});

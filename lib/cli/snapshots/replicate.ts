@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { parseDuration } from "../../config/duration.ts";
 import { type Replicated, replicate } from "../../snapshot/regions/replicate.ts";
+import { stopOnSignal } from "../collect/run-collector.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, openToWrite, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
@@ -42,10 +43,9 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
       const tell = (done: Replicated) => terminal.out(json ? JSON.stringify(done) : lineOf(done));
       if (every === undefined) return tell(await once());
       terminal.err("Ctrl-C ends it");
-      const end = new AbortController();
-      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => end.abort());
+      const stop = stopOnSignal();
       let trouble = "";
-      while (!end.signal.aborted) {
+      while (!stop.aborted) {
         try {
           const done = await once();
           if (done.objects > 0 || done.deleted > 0 || trouble !== "") tell(done);
@@ -55,7 +55,7 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
           if (cause.message !== trouble) terminal.err(`not copied, and tried again: ${cause.message}`);
           trouble = cause.message;
         }
-        await sleep(every, undefined, { signal: end.signal }).catch(() => {});
+        await sleep(every, undefined, { signal: stop }).catch(() => {});
       }
     });
 }
