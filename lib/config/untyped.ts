@@ -21,6 +21,13 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** A member of an object; undefined for anything else. */
+export const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+
+/** The elements of a member that is an array; none for anything else. */
+export const listIn = (value: unknown, name: string): readonly unknown[] => listOf(memberOf(value, name));
+
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

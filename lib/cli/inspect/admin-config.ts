@@ -1,4 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import { listIn, memberOf } from "../../config/untyped.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import { canonicalMessage, messageOfType } from "../../xds/descriptors.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
@@ -114,12 +115,4 @@ function secretOf(entry: unknown): RunningSecret {
 function withoutType(value: unknown): unknown {
   const { "@type": _, ...rest } = Object(value);
   return rest;
-}
-
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-
-function listIn(value: unknown, name: string): readonly unknown[] {
-  const found = memberOf(value, name);
-  return Array.isArray(found) ? found : [];
 }

@@ -66,12 +66,12 @@ export function registerDiff(program: Command, terminal: Terminal): void {
     if (base !== undefined) {
       if (dir === undefined || before !== undefined)
         throw new InvalidArgumentError("--base goes with --dir, and with no publication");
-      const earlier = await compiledFiles(await filesAtBase(dir, base));
+      const earlier = await compiledSide(memoryStore(), "main", await filesAtBase(dir, base));
       if (earlier.refused.length > 0)
         terminal.err(
           `${base} has ${counted(earlier.refused.length, "error")} itself: what is refused there is missing on its side`,
         );
-      const later = await compiledFiles(await readFolder(dir));
+      const later = await compiledSide(memoryStore(), "main", await readFolder(dir));
       printDiagnostics(terminal, later.refused);
       return { earlier: earlier.world, extraPlaces: earlier.places, later };
     }
@@ -95,20 +95,23 @@ export function registerDiff(program: Command, terminal: Terminal): void {
 
   /** What a push of the folder would compile to, with everything that the other sources hold. */
   async function dryRun(below: ObjectStore, folder: string, source: string): Promise<Side> {
-    const store = overlayStore(below);
-    await writeShard(store, source, await readFolder(folder), { allowEmpty: true });
-    const { value, diagnostics } = (await createSourcesCompiler({ store })()).compiled;
-    printDiagnostics(terminal, diagnostics);
-    return { world: value, places: await placesOf(store, value.sources), refused: errorsOf(diagnostics) };
+    const side = await compiledSide(overlayStore(below), source, await readFolder(folder));
+    printDiagnostics(terminal, side.diagnostics);
+    return side;
   }
 }
 
-/** What files compile to by themselves. */
-async function compiledFiles(files: readonly SourceFile[]): Promise<Side> {
-  const store = memoryStore();
-  await writeShard(store, "main", files, { allowEmpty: true });
+/** A side that was compiled for this comparison. */
+interface CompiledSide extends Side {
+  /** All that there is to say of it. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What files compile to as a source of a store, with everything that its other sources hold. */
+async function compiledSide(store: ObjectStore, source: string, files: readonly SourceFile[]): Promise<CompiledSide> {
+  await writeShard(store, source, files, { allowEmpty: true });
   const { value, diagnostics } = (await createSourcesCompiler({ store })()).compiled;
-  return { world: value, places: await placesOf(store, value.sources), refused: errorsOf(diagnostics) };
+  return { world: value, places: await placesOf(store, value.sources), refused: errorsOf(diagnostics), diagnostics };
 }
 
 const errorsOf = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>

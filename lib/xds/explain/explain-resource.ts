@@ -1,6 +1,7 @@
 import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import { fullHostName, hostsOverlap } from "../../config/host-name.ts";
+import { listIn, memberOf } from "../../config/untyped.ts";
 import { isOfKind } from "../../mesh/index/configs-by-kind.ts";
 import { allowAnyHost, blackHoleHost, blockAllHost, parseClusterName } from "../names.ts";
 import type { ResourceType } from "../resource.ts";
@@ -219,15 +220,7 @@ function destinationsOf({ route, redirect, directResponse }: RouteJson): readonl
   return to === undefined ? [] : [to];
 }
 
-function listIn(value: unknown, member: string): readonly unknown[] {
-  const found = memberOf(value, member);
-  return Array.isArray(found) ? found : [];
-}
-
 function numberIn(value: unknown, member: string): number | undefined {
   const found = memberOf(value, member);
   return typeof found === "number" ? found : undefined;
 }
-
-const memberOf = (value: unknown, member: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, member) : undefined;
