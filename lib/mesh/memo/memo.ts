@@ -57,8 +57,6 @@ const createNode = (): KnownNode => ({
 
 function createRoot(): KnownNode {
   const root = createNode();
-  // What comes first is many, and goes: never held.
-  root.next = new WeakMap();
   return root;
 }
 
@@ -90,8 +88,9 @@ export function follow(node: KnownNode, object: object): KnownNode {
     node.only = object;
     node.afterOnly = made;
   } else {
-    node.next = new WeakMap([[object, made]]);
+    node.next = new WeakMap();
     if (node.afterOnly !== undefined) node.next.set(node.only, node.afterOnly);
+    node.next.set(object, made);
     node.only = undefined;
     node.afterOnly = undefined;
   }
