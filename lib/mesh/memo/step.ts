@@ -47,7 +47,7 @@ export function step<I extends object, T>(
 const absent: object = Object.freeze({});
 
 /** Where the inputs of one step lead to among what is remembered. */
-export interface Found {
+interface Found {
   /** The node behind the inputs that count by identity, their own or that of their elements. */
   readonly node: KnownNode;
   /** The inputs that count by value, and which of the others are not there. */

@@ -1,5 +1,5 @@
 import { type Memo, valueAt } from "./memo.ts";
-import { type Found, type InputKinds, inputReader } from "./step.ts";
+import { type InputKinds, inputReader } from "./step.ts";
 
 /**
  * As `step`, for work that reads a little of something large: beside its inputs it is handed a source, and whatever it reads
@@ -18,17 +18,23 @@ export function tracedStep<I extends object, S extends object, T>(
   make: (inputs: I, source: S, memo: Memo) => T,
 ): TracedStep<I, S, T> {
   const inputsOf = inputReader(name, kinds);
-  return (memo, inputs, source) => {
-    const trace = memo.known === undefined ? createTrace<T>() : traceAt<T>(inputsOf.find(memo.known, inputs));
-    const found = findResult(trace, source);
-    if (memo.known !== undefined) memo.known[found === undefined ? "misses" : "hits"] += 1;
-    if (found !== undefined) return found;
+  const recorded = (trace: Trace<T>, inputs: I, source: S, memo: Memo): Traced<T> => {
     const recorder = new Recorder(name, trace, source);
-    return recorder.end(make(inputsOf.only(inputs), recorder.watched(), memo));
+    return recorder.end(make(inputs, recorder.watched(), memo));
+  };
+  return (memo, inputs, source) => {
+    if (memo.known === undefined) return recorded(createTrace<T>(), inputsOf.only(inputs), source, memo);
+    const { node, key, isWhole } = inputsOf.find(memo.known, inputs);
+    const trace = valueAt(node, key, createTrace<T>);
+    const found = findResult(trace, source);
+    if (found !== undefined) {
+      memo.known.hits += 1;
+      return found;
+    }
+    memo.known.misses += 1;
+    return recorded(trace, isWhole ? inputs : inputsOf.only(inputs), source, memo);
   };
 }
-
-const traceAt = <T>({ node, key }: Found): Trace<T> => valueAt(node, key, createTrace<T>);
 
 export type TracedStep<I extends object, S extends object, T> = (memo: Memo, inputs: I, source: S) => Traced<T>;
 

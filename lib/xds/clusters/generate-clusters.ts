@@ -131,8 +131,12 @@ const clustersOfService = tracedStep(
     mtlsModes: "value",
     mode: "value",
   },
-  ({ proxies, ...source }: ServiceInputs, seen: SeenEndpoints): readonly ClusterResource[] => {
-    const from = provenanceOf(source.service, source.rule);
-    return outboundClusters({ ...source, seen }, proxies).map((json) => ({ name: json.name ?? "", json, from }));
+  (
+    { proxies, service, rule, accounts, mtlsModes, mode }: ServiceInputs,
+    seen: SeenEndpoints,
+  ): readonly ClusterResource[] => {
+    const from = provenanceOf(service, rule);
+    const clusters = outboundClusters({ service, rule, accounts, mtlsModes, mode, seen }, proxies);
+    return clusters.map((json) => ({ name: json.name ?? "", json, from }));
   },
 );

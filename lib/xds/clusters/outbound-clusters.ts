@@ -35,7 +35,7 @@ export function outboundClusters(source: OutboundService, proxies: ClusterClass)
   return source.service.ports.flatMap((port, at) => {
     if (port.protocol === "UDP") return [];
     if (discovery === "dynamic" && !carriesHostName(port.protocol)) return [];
-    return clustersOfPort({ ...source, port, mtlsMode: source.mtlsModes[at] }, discovery, proxies);
+    return clustersOfPort(source, { port, mtlsMode: source.mtlsModes[at] }, discovery, proxies);
   });
 }
 
@@ -46,29 +46,37 @@ function passedOn(service: Service): Discovery | undefined {
 }
 
 function clustersOfPort(
-  source: OutboundService & Pick<ClusterDraft, "port" | "mtlsMode">,
+  { service, rule, accounts, mtlsModes, mode, seen }: OutboundService,
+  { port, mtlsMode }: Pick<ClusterDraft, "port" | "mtlsMode">,
   discovery: Discovery,
   proxies: ClusterClass,
 ): readonly ClusterJson[] {
-  const { port } = source;
-  const nameOf = source.mode === "sniDnat" ? sniDnatClusterName : outboundClusterName;
-  const host = source.service.hostname;
+  const nameOf = mode === "sniDnat" ? sniDnatClusterName : outboundClusterName;
+  const host = service.hostname;
+  // Field by field: there is one for each cluster of a mesh, and copying objects of many forms is slow.
   const draft = (subset: Subset | undefined, found: Discovery): ClusterDraft => ({
-    ...source,
+    service,
+    rule,
+    accounts,
+    mtlsModes,
+    mode,
+    seen,
+    port,
+    mtlsMode,
     name: nameOf(port.port, subset?.name ?? "", host),
     discovery: found,
     subset,
-    policy: effectivePolicy(source.rule, subset?.name ?? "", port.port),
+    policy: effectivePolicy(rule, subset?.name ?? "", port.port),
   });
   // Who answers for the host of a request is as little known as its addresses.
   const own = discovery === "dynamic" ? { ...draft(undefined, discovery), accounts: [] } : draft(undefined, discovery);
   const cluster = buildCluster(own, proxies);
   // A service whose name resolves to nothing known has no cluster, and then its subsets have none either.
   if (cluster === undefined) return [];
-  if (source.service.resolution === "DynamicDNS" && host.startsWith("*")) return [cluster];
+  if (service.resolution === "DynamicDNS" && host.startsWith("*")) return [cluster];
   // Subsets start from what the policy of the service made of its discovery.
   const inherited = keepsOriginalDestination(own) ? "ORIGINAL_DST" : discovery;
-  const subsets = (source.rule?.config.spec.subsets ?? []).map((subset) =>
+  const subsets = (rule?.config.spec.subsets ?? []).map((subset) =>
     buildCluster(draft(subset, asksForPassthrough(subset) ? "ORIGINAL_DST" : inherited), proxies),
   );
   return [cluster, ...subsets.filter((subset) => subset !== undefined)];
