@@ -61,8 +61,9 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
     });
 }
 
-/** One text for each place: a folder as it lies, or what names a bucket. */
-const placeOf = (store: string): string => (store.startsWith("s3://") ? store.replace(/\/+$/, "") : resolve(store));
+/** One text for each place: a folder as it lies, or what names a bucket, without slashes that say nothing. */
+const placeOf = (store: string): string =>
+  store.startsWith("s3://") ? store.replace(/\/+(?=$|\?)/, "") : resolve(store);
 
 function lineOf({ generation, at = "", objects, bytes, deleted }: Replicated): string {
   const gone = deleted === 0 ? "" : `, ${deleted} deleted`;
