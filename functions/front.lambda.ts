@@ -4,15 +4,17 @@ import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront } from "../lib/front/front.ts";
 import { sharedConfirmations, storeRecords } from "../lib/front/heads/shared-confirmations.ts";
+import { twoStores } from "../lib/front/heads/two-stores.ts";
 import { awsKms } from "../lib/secrets/aws-kms.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
 import { streamedHandler } from "./function-url.ts";
-import { s3FromEnvironment } from "./s3-from-environment.ts";
+import { copyFromEnvironment, s3FromEnvironment } from "./s3-from-environment.ts";
 
 const { PORTOLAN_AUTHENTICATION = "", PORTOLAN_TRUSTED_KEYS: trusted } = process.env;
 
-const store = s3FromEnvironment();
+const [original, copy] = [s3FromEnvironment(), copyFromEnvironment()];
+const store = copy === undefined ? original : twoStores(original, copy);
 
 // Time spent waiting is billed here, so no poll is held.
 const front = createFront({

@@ -6,6 +6,7 @@ import { undecidedAuthentication } from "../lib/front/auth/authentication.ts";
 import { readAuthentication } from "../lib/front/auth/settings.ts";
 import { createFront, type Front } from "../lib/front/front.ts";
 import { cacheRecords, type EdgeCache, sharedConfirmations } from "../lib/front/heads/shared-confirmations.ts";
+import { twoStores } from "../lib/front/heads/two-stores.ts";
 import { problem } from "../lib/front/polls/responses.ts";
 import { secretsFromSetting } from "../lib/secrets/secrets-from-setting.ts";
 import { readTrusted } from "../lib/snapshot/head/signing-keys.ts";
@@ -15,6 +16,8 @@ import type { RateLimit } from "./rate-limit.ts";
 /** What wrangler.toml binds. */
 export interface FrontEnv {
   readonly SNAPSHOTS: R2Bucket;
+  /** A copy of that bucket, as `portolan replicate` keeps it: read where the first does not answer, or is older. */
+  readonly SNAPSHOTS_COPY?: R2Bucket;
   /** Where secrets lie, if not in the same bucket: one that the compile function does not reach. */
   readonly SECRETS?: R2Bucket;
   /** Part of the bucket that this mesh lives in, with a slash at its end; empty for the whole bucket. */
@@ -66,7 +69,9 @@ function appOf(env: FrontEnv, extend: (app: App, front: Front) => void): App {
   const { AUTHENTICATION: setting = "", RECOMPILE: queue } = env;
   // The runtime's own, which the types of browsers do not know.
   const { default: edgeCache }: { readonly default?: EdgeCache } = Reflect.get(globalThis, "caches") ?? {};
-  const store = r2Store(env.SNAPSHOTS, env.PREFIX);
+  const original = r2Store(env.SNAPSHOTS, env.PREFIX);
+  const store =
+    env.SNAPSHOTS_COPY === undefined ? original : twoStores(original, r2Store(env.SNAPSHOTS_COPY, env.PREFIX));
   const secretStore = env.SECRETS === undefined ? store : r2Store(env.SECRETS, env.PREFIX);
   const front = createFront({
     store,

@@ -1,5 +1,6 @@
 // What each function may do with the bucket, by the keys that it needs and no others; and who may use the key to secrets.
 
+import { Aws } from "aws-cdk-lib";
 import {
   AccountRootPrincipal,
   AnyPrincipal,
@@ -40,6 +41,25 @@ export function frontAccess(bucket, { secrets, wanted, confirmations }) {
     ...(confirmations ? [onKeys(bucket, ["GetObject", "PutObject"], ["confirmed/*"])] : []),
     ...(secrets || wanted || confirmations ? [listing(bucket)] : []),
   ];
+}
+
+/**
+ * Of a copy in another region the front reads what it reads of the bucket, and writes nothing.
+ *
+ * @param {string} place `s3://bucket/prefix?region=REGION`, as PORTOLAN_STORE_COPY has it
+ * @param {{ secrets: boolean }} options
+ */
+export function copyAccess(place, { secrets }) {
+  const [, name, prefix = ""] = /^s3:\/\/([^/?]+)\/?([^?]*)/.exec(place) ?? [];
+  if (name === undefined) throw new Error(`PORTOLAN_STORE_COPY names no bucket: ${place}`);
+  const folder = prefix === "" ? "" : `${prefix.replace(/\/+$/, "")}/`;
+  return new PolicyStatement({
+    effect: Effect.ALLOW,
+    actions: ["s3:GetObject"],
+    resources: ["HEAD", "blobs/*", ...(secrets ? ["secrets/*"] : [])].map(
+      (key) => `arn:${Aws.PARTITION}:s3:::${name}/${folder}${key}`,
+    ),
+  });
 }
 
 /**

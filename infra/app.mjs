@@ -26,7 +26,7 @@ new PortolanStack(app, "Portolan", {
     // Where spans go, by OpenTelemetry's own names.
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("OTEL_"))),
   },
-  frontSettings: settings(["AUTHENTICATION", "CONFIRMATIONS", "TRUSTED_KEYS", "WANTED"]),
+  frontSettings: settings(["AUTHENTICATION", "CONFIRMATIONS", "STORE_COPY", "TRUSTED_KEYS", "WANTED"]),
   secretsWriters: (process.env.PORTOLAN_SECRETS_WRITERS ?? "").split(/[\s,]+/).filter((arn) => arn !== ""),
   // What must not stand in a template is named by the ARN of its secret.
   secretArns: settings(

@@ -19,7 +19,7 @@ import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket } from "aws-cdk-lib/aws-s3";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
-import { compileAccess, frontAccess, onlyComparedAndSwapped, secretsKeyPolicy } from "./access.mjs";
+import { compileAccess, copyAccess, frontAccess, onlyComparedAndSwapped, secretsKeyPolicy } from "./access.mjs";
 import { addAlarms } from "./alarms.mjs";
 
 /** Requests from outside that are answered at a time. */
@@ -108,6 +108,8 @@ export class PortolanStack extends Stack {
     if (servesSecrets) front.addEnvironment("PORTOLAN_SECRETS_KEY", secretsKeys.join(" "));
     for (const statement of frontAccess(bucket, { secrets: servesSecrets, wanted, confirmations }))
       front.addToRolePolicy(statement);
+    const { PORTOLAN_STORE_COPY: copy } = props.frontSettings ?? {};
+    if (copy !== undefined) front.addToRolePolicy(copyAccess(copy, { secrets: servesSecrets }));
 
     /**
      * @param {string} name

@@ -157,6 +157,20 @@ describe("the stack", () => {
     it("is none that nobody may write with", () => template.resourceCountIs("AWS::KMS::Key", 0));
   });
 
+  it("lets the front read a copy in another region, its part of that bucket and nothing else, and write nothing there", () => {
+    const place = "s3://mesh-west/prod?region=eu-west-1";
+    const copied = synthesise({ frontSettings: { PORTOLAN_STORE_COPY: place } });
+    assert.equal(environmentOf(copied, "Front").PORTOLAN_STORE_COPY, place);
+    const more = s3Of(copied, "FrontServiceRole").filter((line) => !s3Of(template, "FrontServiceRole").includes(line));
+    assert.deepEqual(more, ["s3:GetObject :s3:::mesh-west/prod/HEAD", "s3:GetObject :s3:::mesh-west/prod/blobs/*"]);
+    const secretArns = { PORTOLAN_SECRETS_KEY: "arn:aws:secretsmanager:us-east-1:1:secret:k" };
+    const keyed = synthesise({ frontSettings: { PORTOLAN_STORE_COPY: place }, secretArns });
+    assert.ok(s3Of(keyed, "FrontServiceRole").includes("s3:GetObject :s3:::mesh-west/prod/secrets/*"));
+    for (const role of ["CompileServiceRole", "HooksServiceRole"])
+      assert.deepEqual(s3Of(copied, role), s3Of(template, role));
+    assert.throws(() => synthesise({ frontSettings: { PORTOLAN_STORE_COPY: "west" } }), /names no bucket: west/);
+  });
+
   it("lets whoever compiles publish, never delete what was published, and never see a secret", () => {
     for (const role of ["CompileServiceRole", "HooksServiceRole"]) {
       const keys = ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "sources/*"];

@@ -65,7 +65,7 @@ export async function openThere(option: string | undefined): Promise<ObjectStore
 }
 
 /** The same, as a name. */
-async function placeThere(option: string | undefined): Promise<string> {
+export async function placeThere(option: string | undefined): Promise<string> {
   const named = await namedStore(option);
   const where = named ?? defaultStore;
   checkPlace(where);
@@ -81,7 +81,8 @@ async function placeThere(option: string | undefined): Promise<string> {
   throw new PortolanError(`there is no store at ${where}; ${hint}`);
 }
 
-async function openPlace(where: string): Promise<ObjectStore> {
+/** The store at a place, whether there is one or not. @throws PortolanError for a place that can hold none */
+export async function openPlace(where: string): Promise<ObjectStore> {
   checkPlace(where);
   return openStore(where, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
 }

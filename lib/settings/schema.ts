@@ -213,13 +213,17 @@ const collector = z.strictObject({
 
 /** A settings file: one for every way of running Portolan. */
 export const settingsSchema = z.strictObject({
-  store: field(text(), "Where snapshots and sources lie: a folder, or `s3://bucket/prefix`.", {
-    env: ["PORTOLAN_STORE"],
-    usual: ".portolan/store",
-  }),
+  store: field(
+    text(),
+    "Where snapshots and sources lie: a folder, or `s3://bucket/prefix`, with `?region=REGION` where that is not the environment's.",
+    {
+      env: ["PORTOLAN_STORE"],
+      usual: ".portolan/store",
+    },
+  ),
   storeCopy: field(
     text(),
-    "A copy of it in another region, which fronts read where the first does not answer, or is older.",
+    "A copy of it in another region, which fronts read where the first does not answer, or is older; on Lambda too.",
     {
       env: ["PORTOLAN_STORE_COPY"],
       usual: "none",

@@ -6,6 +6,8 @@ import type { Classifier } from "./classifier.ts";
 import type { OfTypes, ShapeName } from "./resource-type.ts";
 
 export interface Root {
+  /** Of the root and of all that it names; absent in roots from before formats were numbered, which are 1 or 2. */
+  readonly format?: number;
   readonly compiler: string;
   readonly sources: readonly { readonly name: string; readonly version: string }[];
   /** Blobs of the type tables. */
@@ -151,6 +153,8 @@ export interface Head {
   /** RFC 3339 like a step's; absent in a HEAD of an earlier version. */
   readonly at?: string;
   readonly cohorts?: readonly Cohort[];
+  /** Of HEAD itself; absent: 1. */
+  readonly format?: number;
   /** Over all of the above. */
   readonly signatures?: readonly HeadSignature[];
 }

@@ -2,6 +2,7 @@ import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey, concatBytes, hashOf } from "./blob.ts";
 import { type Classifier, own } from "./classifier.ts";
+import { readRoot } from "./format.ts";
 import { readGate } from "./head/gates.ts";
 import type { LegacyIndex } from "./legacy/compiled-legacy.ts";
 import { createLongReader, type LongReader, loadInOrder } from "./long/read-long.ts";
@@ -282,22 +283,4 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
       return typeof found === "string" ? undefined : new TextDecoder().decode(found);
     },
   };
-}
-
-/** @throws PortolanError for a root that another version of Portolan wrote in another format */
-function readRoot(hash: string, text: string): Root {
-  const root: Partial<Root> = JSON.parse(text);
-  const { compiler = "an unknown compiler", sources = [], tables, classes, classifier, nodes, diagnostics } = root;
-  if (
-    tables === undefined ||
-    classes === undefined ||
-    classifier === undefined ||
-    nodes === undefined ||
-    diagnostics === undefined
-  ) {
-    throw new PortolanError(
-      `root ${hash.slice(0, 12)} was written by ${compiler} in a format that this version does not read; publish into a new store`,
-    );
-  }
-  return { ...root, compiler, sources, tables, classes, classifier, nodes, diagnostics };
 }

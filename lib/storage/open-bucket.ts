@@ -1,17 +1,10 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { PortolanError } from "../config/diagnostic.ts";
+import type { Bucket } from "./bucket-place.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { s3Store } from "./s3.ts";
 
-export interface Bucket {
-  readonly bucket: string;
-  /** The folder that the objects lie in, with or without a slash at its end; empty for the whole bucket. */
-  readonly prefix: string;
-  /** A server other than AWS's, which is then asked in path style. */
-  readonly endpoint?: string | undefined;
-}
-
-/** A store in a bucket; region and credentials come as the SDK finds them. */
+/** A store in a bucket; credentials, and a region that is not said, come as the SDK finds them. */
 export function openBucket(bucket: Bucket): ObjectStore {
   return storeIn(new S3Client(optionsFor(bucket)), bucket);
 }
@@ -24,7 +17,7 @@ export function openBucket(bucket: Bucket): ObjectStore {
 export async function openBucketChecked(bucket: Bucket): Promise<ObjectStore> {
   const found = new S3Client(optionsFor(bucket));
   const region = await found.config.region().catch((cause: unknown) => {
-    if (isElsewhere(bucket.endpoint)) return "us-east-1";
+    if (isSaid(bucket.endpoint)) return "us-east-1";
     throw missing(bucket, "region", "AWS_REGION, or a profile that has one with AWS_PROFILE", cause);
   });
   const client = new S3Client({ ...optionsFor(bucket), region });
@@ -39,10 +32,13 @@ export async function openBucketChecked(bucket: Bucket): Promise<ObjectStore> {
   return storeIn(client, bucket);
 }
 
-const optionsFor = ({ endpoint }: Bucket) => (isElsewhere(endpoint) ? { endpoint, forcePathStyle: true } : {});
+const optionsFor = ({ endpoint, region }: Bucket) => ({
+  ...(isSaid(region) ? { region } : {}),
+  ...(isSaid(endpoint) ? { endpoint, forcePathStyle: true } : {}),
+});
 
 /** An empty setting is none. */
-const isElsewhere = (endpoint: string | undefined): endpoint is string => endpoint !== undefined && endpoint !== "";
+const isSaid = (setting: string | undefined): setting is string => setting !== undefined && setting !== "";
 
 const storeIn = (client: S3Client, { bucket, prefix }: Bucket): ObjectStore =>
   s3Store({ client, bucket, prefix: prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/` });

@@ -1,25 +1,25 @@
 import { PortolanError } from "../config/diagnostic.ts";
+import { readBucketPlace } from "./bucket-place.ts";
 import { fileStore } from "./files.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 export interface PlaceOptions {
-  /** An S3 server other than AWS's, which is then asked in path style. */
+  /** An S3 server other than AWS's, for buckets that name none themselves; it is asked in path style. */
   readonly s3Endpoint?: string | undefined;
 }
 
 /**
- * The store that a text names: `s3://bucket/prefix`, or a folder.
+ * The store that a text names: `s3://bucket/prefix`, as `readBucketPlace` has it, or a folder.
  *
  * @throws PortolanError for any other scheme, and for a bucket without region or credentials
  */
 export async function openStore(where: string, options: PlaceOptions = {}): Promise<ObjectStore> {
-  const bucket = /^s3:\/\/([^/]+)\/?(.*)$/.exec(where);
-  if (bucket === null) {
+  const bucket = readBucketPlace(where);
+  if (bucket === undefined) {
     if (/^[a-z0-9]+:\/\//.test(where)) throw new PortolanError(`a store of the kind ${where} is not known`);
     return fileStore(where);
   }
   // The SDK is large, and only needed for buckets.
   const { openBucketChecked } = await import("./open-bucket.ts");
-  const [, name = "", prefix = ""] = bucket;
-  return openBucketChecked({ bucket: name, prefix, endpoint: options.s3Endpoint });
+  return openBucketChecked({ ...bucket, endpoint: bucket.endpoint ?? options.s3Endpoint });
 }

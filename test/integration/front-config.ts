@@ -7,17 +7,25 @@ export interface FrontConfig {
   readonly name?: string;
   /** With the lines about a queue, which stand there for whoever wants them. */
   readonly hasQueue?: boolean;
+  /** With those about a copy of the bucket. */
+  readonly hasCopy?: boolean;
 }
 
 /** Writes the front Worker's configuration with a change into a folder. @returns its path */
-export async function writeFrontConfig(folder: string, { name = "portolan-front", hasQueue }: FrontConfig) {
+export async function writeFrontConfig(folder: string, { name = "portolan-front", hasQueue, hasCopy }: FrontConfig) {
   const text = (await readFile(join(root, "wrangler.toml"), "utf8"))
     .replace(/^name = .*/m, `name = "${name}"`)
     .replace(/"(?:\.\/)?(functions|gen)\//g, `"${root}$1/`);
-  const config = hasQueue === true ? text.replace(/^# (?=\[\[queues|binding|queue =)/gm, "") : text;
-  if (hasQueue === true && !config.includes('\nbinding = "RECOMPILE"'))
-    throw new Error("wrangler.toml says nothing of a queue");
+  const wanted = [...(hasQueue === true ? ["RECOMPILE"] : []), ...(hasCopy === true ? ["SNAPSHOTS_COPY"] : [])];
+  const config = wanted.reduce(uncommented, text);
   const path = join(folder, `${name}.toml`);
   await writeFile(path, config);
   return path;
+}
+
+/** With the lines that bind something, which stand there for whoever wants them. */
+function uncommented(text: string, binding: string): string {
+  const block = text.split("\n\n").find((lines) => lines.includes(`\n# binding = "${binding}"`));
+  if (block === undefined) throw new Error(`wrangler.toml says nothing of ${binding}`);
+  return text.replace(block, block.replace(/^# (?=\[\[|\w+ = ")/gm, ""));
 }

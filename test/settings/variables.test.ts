@@ -12,6 +12,7 @@ const others: Readonly<Record<string, string>> = {
   KUBERNETES_SERVICE_HOST: "what a kubelet tells a pod of its cluster",
   KUBERNETES_SERVICE_PORT: "the same",
   SNAPSHOTS: "a bucket that wrangler binds to a Worker",
+  SNAPSHOTS_COPY: "the same",
   SECRETS: "the same",
   RECOMPILE: "a queue that wrangler binds to a Worker",
   KUBE: "a service that wrangler binds to a Worker",

@@ -55,8 +55,9 @@ describe("a copy of a store", () => {
     for (const [key, text] of Object.entries({ ...shared, ...own })) await from.put(key, utf8(text));
     const done = await replicate(from, to);
     expect(done).toMatchObject({ generation: 2, deleted: 0 });
-    expect(await keysOf(to)).toEqual((await keysOf(from)).filter((key) => !(key in own)));
-    expect(done.objects).toBe((await keysOf(to)).length);
+    const copied = (await keysOf(to)).filter((key) => key !== "copy-of");
+    expect(copied).toEqual((await keysOf(from)).filter((key) => !(key in own)));
+    expect(done.objects).toBe(copied.length);
     expect((await fsck(to)).problems).toEqual([]);
     expect(await replicate(from, to)).toMatchObject({ objects: 0, bytes: 0 });
     await from.put("sources/main/list", utf8("l2"));
@@ -139,7 +140,48 @@ describe("a copy that takes over", () => {
     await publish(west, "6");
     expect(await generationOf(west)).toBe(2001);
     expect((await fsck(west)).problems).toEqual([]);
-    expect((await takeOver(west, { pace, above: 7_123 })).head.generation).toBe(9000);
+    expect((await takeOver(west, { pace, above: 7_123, forced: true })).head.generation).toBe(9000);
+  });
+
+  it("is none where nobody has copied, or while the original answers, unless that is forced", async () => {
+    const [east, west] = [memoryStore(), memoryStore()];
+    await publish(east, "1", "2");
+    const places = { original: "s3://east", copy: "s3://west" };
+    await replicate(east, west, { places });
+    const asked: string[] = [];
+    const open = async (place: string) => {
+      asked.push(place);
+      return east;
+    };
+    await expect(takeOver(east, { pace, open })).rejects.toThrow("this store is no copy");
+    await expect(takeOver(west, { pace, open })).rejects.toThrow("s3://east, answers and is at generation 2");
+    expect([await generationOf(east), await generationOf(west), asked]).toEqual([2, 2, ["s3://east"]]);
+    await expect(replicate(west, east, { places: { original: "s3://west", copy: "s3://east" } })).rejects.toThrow(
+      "s3://west is itself a copy of s3://east",
+    );
+    const lost = async () => {
+      throw new Error("no such bucket");
+    };
+    expect((await takeOver(west, { pace, open: lost })).head.generation).toBe(2000);
+    // It has the word now, and nobody takes that over once more by mistake.
+    await expect(takeOver(west, { pace, open: lost })).rejects.toThrow("this store is no copy");
+    await replicate(west, east, { places: { original: "s3://west", copy: "s3://east" } });
+    await expect(takeOver(east, { pace, open: async () => west })).rejects.toThrow("s3://west, answers");
+    expect((await takeOver(east, { pace, open: async () => west, forced: true })).head.generation).toBe(4000);
+  });
+
+  it("is told of by an object of its own, which no copy of it has and nobody prunes", async () => {
+    const [east, west, north] = [memoryStore(), memoryStore(), memoryStore()];
+    await publish(east, "1");
+    await replicate(east, west, { places: { original: "s3://east", copy: "s3://west" } });
+    const later = () => Date.now() + 2 * dayMs;
+    await replicate(east, west, { places: { original: "s3://east", copy: "s3://west" }, prunes: true, now: later });
+    await replicate(west, north);
+    expect(await Promise.all([east, west, north].map((store) => textOf(store, "copy-of")))).toEqual([
+      undefined,
+      "s3://east\n",
+      "\n",
+    ]);
   });
 
   it("is copied back over the store that was lost only when what that had by itself is given up", async () => {

@@ -28,15 +28,16 @@ export const sendsEvents = existsSync(versitygw);
  * Starts the S3 server that `npm run setup:e2e` fetched, with one empty bucket.
  *
  * @param eventsTo address that its events are sent to, as S3 sends them to a queue
+ * @param region that requests have to be signed for
  */
-export async function startS3(eventsTo?: string): Promise<S3Server> {
+export async function startS3(eventsTo?: string, region = "us-east-1"): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), "portolan-s3-"));
   const port = await freePort();
-  const child = await startProcess(directory, port, eventsTo);
+  const child = await startProcess(directory, port, region, eventsTo);
   const endpoint = `http://127.0.0.1:${port}`;
   const client = new S3Client({
     endpoint,
-    region: "us-east-1",
+    region,
     forcePathStyle: true,
     credentials: { accessKeyId, secretAccessKey },
   });
@@ -59,13 +60,13 @@ export async function startS3(eventsTo?: string): Promise<S3Server> {
   };
 }
 
-async function startProcess(directory: string, port: number, eventsTo?: string): Promise<ChildProcess> {
+async function startProcess(directory: string, port: number, region: string, eventsTo?: string): Promise<ChildProcess> {
   if (existsSync(versitygw)) {
     const data = join(directory, "data");
     await mkdir(data);
     const keys = ["--access", accessKeyId, "--secret", secretAccessKey];
     const events = eventsTo === undefined ? [] : ["--event-webhook-url", eventsTo];
-    const args = [...keys, "--port", `127.0.0.1:${port}`, "--quiet", ...events, "posix", data];
+    const args = [...keys, "--port", `127.0.0.1:${port}`, "--region", region, "--quiet", ...events, "posix", data];
     return spawn(versitygw, args, { stdio: "ignore" });
   }
   if (existsSync(moto)) return spawn(moto, ["-H", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });

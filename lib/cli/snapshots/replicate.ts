@@ -6,7 +6,7 @@ import { parseDuration } from "../../config/duration.ts";
 import { type Replicated, replicate } from "../../snapshot/regions/replicate.ts";
 import { stopOnSignal } from "../collect/run-collector.ts";
 import { examplesText } from "../examples.ts";
-import { openThere, openToWrite, storeOption } from "../named-store.ts";
+import { openPlace, openToWrite, placeThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -35,11 +35,12 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
       ]),
     )
     .action(async (copy: string, { store, every, prune = false, discard = false, json = false }: Options) => {
-      if (store !== undefined && placeOf(copy) === placeOf(store))
-        throw new PortolanError(`the copy is the store itself: ${copy}`);
-      const from = await openThere(store);
+      const where = await placeThere(store);
+      const places = { original: placeOf(where), copy: placeOf(copy) };
+      if (places.copy === places.original) throw new PortolanError(`the copy is the store itself: ${copy}`);
+      const from = await openPlace(where);
       const to = await openToWrite(copy);
-      const once = () => replicate(from, to, { prunes: prune, discards: discard });
+      const once = () => replicate(from, to, { places, prunes: prune, discards: discard });
       const tell = (done: Replicated) => terminal.out(json ? JSON.stringify(done) : lineOf(done));
       if (every === undefined) return tell(await once());
       terminal.err("Ctrl-C ends it");
@@ -60,8 +61,9 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
     });
 }
 
-/** One text for each place: a folder as it lies, or what names a bucket. */
-const placeOf = (store: string): string => (store.startsWith("s3://") ? store.replace(/\/+$/, "") : resolve(store));
+/** One text for each place: a folder as it lies, or what names a bucket, without slashes that say nothing. */
+const placeOf = (store: string): string =>
+  store.startsWith("s3://") ? store.replace(/\/+(?=$|\?)/, "") : resolve(store);
 
 function lineOf({ generation, at = "", objects, bytes, deleted }: Replicated): string {
   const gone = deleted === 0 ? "" : `, ${deleted} deleted`;

@@ -9,7 +9,7 @@ import { collectables } from "../../snapshot/upkeep/collectables.ts";
 import { fsck } from "../../snapshot/upkeep/fsck.ts";
 import { repair } from "../../snapshot/upkeep/repair.ts";
 import { examplesText } from "../examples.ts";
-import { openThere, storeOption } from "../named-store.ts";
+import { openPlace, openThere, storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
@@ -26,6 +26,7 @@ interface CommonOptions {
 interface RecoverOptions extends CommonOptions {
   readonly takeOver?: boolean;
   readonly above?: number;
+  readonly force?: boolean;
 }
 
 interface FsckOptions extends CommonOptions {
@@ -108,6 +109,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
       .addOption(keyringOption())
       .option("--take-over", "make the writer's store of a copy, when the store that `replicate` copied from is lost")
       .option("--above <generation>", "with --take-over: the newest that was seen of the lost store", wholeNumber(1))
+      .option("--force", "with --take-over: although the store is no copy, or its original still answers")
       .option("--json", "as JSON")
       .addHelpText(
         "after",
@@ -116,28 +118,37 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
           "recover --take-over --store s3://mesh-west/prod --why 'east is down'",
         ]),
       ),
-  ).action(async ({ store, keyring, json = false, takeOver: takes, above, ...word }: RecoverOptions & WordOptions) => {
-    const trust = await trustOf(keyring);
-    if (above !== undefined && takes !== true) throw new InvalidArgumentError("--above goes with --take-over");
-    if (takes === true) {
-      const options = { ...wordOf(word), ...trust, ...(above === undefined ? {} : { above }) };
-      const { head, root } = await takeOver(await openThere(store), options);
-      if (json) return terminal.out(JSON.stringify({ head, root }));
-      terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, as the copy did`);
-      return terminal.out("this store is published into from now on; `portolan replicate` copies from it");
-    }
-    const recovered = await recoverHead(await openThere(store), { ...wordOf(word), ...trust });
-    const { head, root, from, unproven } = recovered;
-    if (json) return terminal.out(JSON.stringify(recovered));
-    terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);
-    if (head.pin !== undefined) terminal.out(`pinned: ${head.pin.why}; \`portolan unpin\` lets go`);
-    for (const { generation, at, reason, root: other } of unproven) {
-      terminal.out(
-        `left out, since nobody can tell whether it was served: ${at}  generation ${generation}, ${reason} of ${other}`,
-      );
-    }
-    const isUnsigned = trust.trusted !== undefined && head.signatures === undefined;
-    if (isUnsigned) terminal.out("not signed, since no copy was: look at it, then `portolan sign` vouches for it");
-    terminal.out("`portolan fsck` looks at the rest");
-  });
+  ).action(
+    async ({ store, keyring, json = false, takeOver: takes, above, force, ...word }: RecoverOptions & WordOptions) => {
+      const trust = await trustOf(keyring);
+      if (above !== undefined && takes !== true) throw new InvalidArgumentError("--above goes with --take-over");
+      if (force === true && takes !== true) throw new InvalidArgumentError("--force goes with --take-over");
+      if (takes === true) {
+        const options = {
+          ...wordOf(word),
+          ...trust,
+          open: openPlace,
+          forced: force === true,
+          ...(above === undefined ? {} : { above }),
+        };
+        const { head, root } = await takeOver(await openThere(store), options);
+        if (json) return terminal.out(JSON.stringify({ head, root }));
+        terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, as the copy did`);
+        return terminal.out("this store is published into from now on; `portolan replicate` copies from it");
+      }
+      const recovered = await recoverHead(await openThere(store), { ...wordOf(word), ...trust });
+      const { head, root, from, unproven } = recovered;
+      if (json) return terminal.out(JSON.stringify(recovered));
+      terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);
+      if (head.pin !== undefined) terminal.out(`pinned: ${head.pin.why}; \`portolan unpin\` lets go`);
+      for (const { generation, at, reason, root: other } of unproven) {
+        terminal.out(
+          `left out, since nobody can tell whether it was served: ${at}  generation ${generation}, ${reason} of ${other}`,
+        );
+      }
+      const isUnsigned = trust.trusted !== undefined && head.signatures === undefined;
+      if (isUnsigned) terminal.out("not signed, since no copy was: look at it, then `portolan sign` vouches for it");
+      terminal.out("`portolan fsck` looks at the rest");
+    },
+  );
 }

@@ -2,6 +2,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { headKey } from "../blob.ts";
+import { headFormat, NewerFormat, refuseNewer } from "../format.ts";
 import type { Cohort, Head, Pin, Step } from "../root.ts";
 import { needSigned, type Trust } from "./signatures.ts";
 
@@ -25,13 +26,22 @@ export async function readHead(store: ObjectStore, { signer, trusted }: Trust = 
   return { head: await needSigned(trusted ?? (signer && [signer]), parseHead(bytes)), etag, modifiedMs };
 }
 
-/** @throws PortolanError when the bytes are no HEAD: it is the one object that a hand could have edited */
+/**
+ * @throws PortolanError when the bytes are no HEAD: it is the one object that a hand could have edited;
+ * NewerFormat for one that this version does not read
+ */
 export function parseHead(bytes: Uint8Array): Head {
   try {
     const head: Head = JSON.parse(new TextDecoder().decode(bytes));
+    refuseNewer("HEAD", {
+      format: head.format ?? headFormat,
+      known: headFormat,
+      author: "a newer version of Portolan",
+    });
     const steps = [head.steps, ...(head.cohorts ?? []).map((cohort) => cohort.steps)];
     if (steps.every((list) => list.length > 0 && list.every(isStep))) return head;
   } catch (cause) {
+    if (cause instanceof NewerFormat) throw cause;
     throw new PortolanError(`HEAD cannot be read; ${wayOut}`, [], cause);
   }
   throw new PortolanError(`HEAD cannot be read: a step has no root or no time; ${wayOut}`);

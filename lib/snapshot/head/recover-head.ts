@@ -1,6 +1,7 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { headKey } from "../blob.ts";
+import { NewerFormat } from "../format.ts";
 import type { Head, Pin } from "../root.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
 import { onClock, storeClock } from "./clock.ts";
@@ -27,7 +28,7 @@ export interface Recovered {
  * Rebuilds a HEAD that is gone or garbage, from its newest copy with all that it held: steps, pin, canary. Without a copy, from the
  * newest entry of the history. Its generation is above every one that was ever written, so that no reader takes it for an older one.
  *
- * @throws PortolanError when HEAD can be read, nothing is left to rebuild it from, or somebody else wrote one meanwhile
+ * @throws PortolanError when HEAD can be read, by this version or by a newer one, nothing is left to rebuild it from, or somebody else wrote one meanwhile
  */
 export async function recoverHead(store: ObjectStore, options: OperatorOptions = {}): Promise<Recovered> {
   const { by = "", why = "", now = Date.now, pace = defaultPace, signer } = options;
@@ -58,7 +59,9 @@ function isHead(bytes: Uint8Array): boolean {
   try {
     parseHead(bytes);
     return true;
-  } catch {
+  } catch (cause) {
+    // Nothing is lost that a newer version can read.
+    if (cause instanceof NewerFormat) throw cause;
     return false;
   }
 }

@@ -8,8 +8,11 @@ import { refuseLostHead } from "../head/lost-head.ts";
 import type { Head } from "../root.ts";
 import { createSnapshotReader } from "../snapshot-reader.ts";
 import { reachableFrom } from "../upkeep/reachable.ts";
+import { markCopy, readCopyOf } from "./copy-of.ts";
 
 export interface ReplicateOptions {
+  /** Where both lie, in words by which others find them: the copy says of what it is one. */
+  readonly places?: { readonly original: string; readonly copy: string };
   /** Whether what the copy has and the original lacks is deleted, once it is a day old; false when absent. Secrets that are gone go at once all the same. */
   readonly prunes?: boolean;
   /** Whether a copy that was published into by itself gives that up; false when absent. */
@@ -30,7 +33,7 @@ export interface Replicated {
 }
 
 /** Of use to whoever compiles or serves beside this store, and to nobody else. */
-const ownTo = /^(?:compile\/lease$|confirmed\/|hooks\/|status\/|wanted\/)/;
+const ownTo = /^(?:copy-of$|compile\/lease$|confirmed\/|hooks\/|status\/|wanted\/)/;
 
 /** Objects whose names say what they hold: written once, and never otherwise. */
 const isNamedByContent = (key: string): boolean => /^(?:blobs|sources)\/.*\/[0-9a-f]{64}$/.test(key);
@@ -48,7 +51,7 @@ const pruneAfterMs = 24 * 3_600_000;
 export async function replicate(
   from: ObjectStore,
   to: ObjectStore,
-  { prunes = false, discards = false, now = Date.now }: ReplicateOptions = {},
+  { places, prunes = false, discards = false, now = Date.now }: ReplicateOptions = {},
 ): Promise<Replicated> {
   // What points to others is read before them: they are there then, and stay for an hour at least.
   const head = await from.get(headKey);
@@ -58,7 +61,13 @@ export async function replicate(
   }
   const source = parseHead(head.bytes);
   const target = await to.get(headKey);
+  if (places !== undefined && (await readCopyOf(from)) === places.copy)
+    throw new PortolanError(
+      `${places.original} is itself a copy of ${places.copy}; when it is to have the word, \`portolan recover --take-over\` comes first`,
+    );
   if (!discards) await refuseDiverged(from, source, target);
+  // Before all else: what is cut off half-way is a copy too.
+  await markCopy(to, places?.original ?? "");
   const names = (await keysOf(from)).filter(({ key }) => !isNamedByContent(key) && key !== headKey);
   const pointers = await inParallel(names, async ({ key }) => ({
     key,

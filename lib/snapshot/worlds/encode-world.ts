@@ -1,6 +1,7 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, jsonBlob, type LazyBlob } from "../blob.ts";
 import { type CompiledClass, type CompiledList, type CompiledWorld, listIn } from "../compiled.ts";
+import { rootFormat } from "../format.ts";
 import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
 import { type OfTypes, type ShapeName, shapes } from "../resource-type.ts";
 import type { ClassTable, Root, Shape } from "../root.ts";
@@ -88,6 +89,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
     ...(extensions === undefined ? {} : { extension_configs: extensions.finish() }),
   };
   const root: Root = {
+    format: rootFormat,
     compiler: world.compiler,
     sources: world.sources.map(({ name, version }) => ({ name, version })),
     tables: {

@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createRecompiler } from "../../../lib/compile/recompile.ts";
-import { hashOf } from "../../../lib/snapshot/blob.ts";
+import { blobKey, hashOf } from "../../../lib/snapshot/blob.ts";
+import { rootFormat } from "../../../lib/snapshot/format.ts";
 import { lastRoot, readHead } from "../../../lib/snapshot/head/head.ts";
 import { rollback } from "../../../lib/snapshot/head/head-operations.ts";
-import type { WholeTypeTable } from "../../../lib/snapshot/root.ts";
+import { recoverHead } from "../../../lib/snapshot/head/recover-head.ts";
+import { takeOver } from "../../../lib/snapshot/regions/take-over.ts";
+import type { TypeTable, WholeTypeTable } from "../../../lib/snapshot/root.ts";
 import { createSnapshotReader } from "../../../lib/snapshot/snapshot-reader.ts";
 import { collectGarbage } from "../../../lib/snapshot/upkeep/collect-garbage.ts";
 import { fsck } from "../../../lib/snapshot/upkeep/fsck.ts";
@@ -12,10 +15,7 @@ import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { testFront } from "../../front/fixtures.ts";
 
-/**
- * A store as an earlier version wrote it (the commit before 84ff7f7b, of `samples/canary`), and what its own front answered then. One for
- * each format that is still read: the one before today's.
- */
+/** A store as an earlier version wrote it, of `samples/canary`, and what its own front answered then. */
 interface Stored {
   readonly objects: Readonly<Record<string, string>>;
   readonly answers: readonly {
@@ -26,22 +26,46 @@ interface Stored {
   }[];
 }
 
-const stored: Stored = JSON.parse(readFileSync(new URL("whole-tables.json", import.meta.url), "utf8"));
+const readStored = (file: string): Stored => JSON.parse(readFileSync(new URL(file, import.meta.url), "utf8"));
 const pace = { settleMs: 0, retentionMs: 0 };
+const utf8 = (text: string) => new TextEncoder().encode(text);
 
-async function storeOfThen(): Promise<ObjectStore> {
+async function storeOf(objects: Stored["objects"]): Promise<ObjectStore> {
   const store = memoryStore();
-  for (const [key, text] of Object.entries(stored.objects)) await store.put(key, new TextEncoder().encode(text));
+  for (const [key, text] of Object.entries(objects)) await store.put(key, utf8(text));
   return store;
 }
 
-describe("a store in the format before today's", () => {
-  it("is in that format", async () => {
-    const reader = createSnapshotReader(await storeOfThen());
-    const head = JSON.parse(stored.objects.HEAD ?? "");
-    const { root } = await reader.root(lastRoot(head.steps));
-    const table: Partial<WholeTypeTable> = JSON.parse(await reader.text(root.tables.clusters));
-    expect(table.trees?.every(({ version }) => version.length > 0)).toBe(true);
+/** What its root says of its format, and a type table of it. */
+async function readTable(store: ObjectStore) {
+  const reader = createSnapshotReader(store);
+  const head = (await readHead(store))?.head;
+  const { root } = await reader.root(lastRoot(head?.steps ?? []));
+  const table: Partial<WholeTypeTable & TypeTable> = JSON.parse(await reader.text(root.tables.clusters));
+  return { format: root.format, table };
+}
+
+// One for each format that is still read, and one for today's from before its roots said so.
+describe.each([
+  // The commit before 84ff7f7b.
+  {
+    what: "in the format before today's",
+    file: "whole-tables.json",
+    isIt: (table: Partial<WholeTypeTable & TypeTable>) => table.trees?.every(({ version }) => version.length > 0),
+  },
+  // 648cdb92.
+  {
+    what: "from before roots said their format",
+    file: "unnumbered.json",
+    isIt: (table: Partial<WholeTypeTable & TypeTable>) => table.trees === undefined && table.treeLists !== undefined,
+  },
+])("a store $what", ({ file, isIt }) => {
+  const stored = readStored(file);
+  const storeOfThen = () => storeOf(stored.objects);
+
+  it("is what it says", async () => {
+    const { format, table } = await readTable(await storeOfThen());
+    expect([format, isIt(table)]).toEqual([undefined, true]);
     expect(stored.answers.length).toBeGreaterThan(2);
   });
 
@@ -59,6 +83,7 @@ describe("a store in the format before today's", () => {
     const before = (await readHead(store))?.head;
     const published = await createRecompiler({ store, publisher: { pace } })();
     expect(published).toMatchObject({ kind: "published", generation: 2 });
+    expect((await readTable(store)).format).toBe(rootFormat);
     await collectGarbage(store, { keepPublications: 5, graceMs: 0, now: Date.now });
     const { root, head } = await rollback(store, 1, { pace });
     expect([root, head.generation]).toEqual([lastRoot(before?.steps ?? []), 3]);
@@ -66,27 +91,60 @@ describe("a store in the format before today's", () => {
   });
 });
 
-describe("a root of a format to come", () => {
-  it("is refused with who wrote it, and what was served before goes on being served", async () => {
-    const store = memoryStore();
-    for (const [key, text] of Object.entries(stored.objects)) await store.put(key, new TextEncoder().encode(text));
-    const { poll, request } = testFront({ store });
-    const [asked] = stored.answers;
-    const body = { node: { id: asked?.node, cluster: "x" } };
-    expect((await poll("clusters", body)).status).toBe(200);
-    const text = JSON.stringify({ compiler: "portolan 9.0.0", sources: [], everything: "elsewhere" });
+describe("a format to come", () => {
+  const { objects, answers } = readStored("unnumbered.json");
+  const [asked] = answers;
+  const body = { node: { id: asked?.node, cluster: "x" } };
+  const [oldRoot = ""] = Object.keys(objects).filter((key) => objects[key]?.startsWith('{"compiler":'));
+  const old = objects[oldRoot] ?? "";
+
+  /** Leads HEAD to a root of the text. */
+  async function lead(store: ObjectStore, text: string): Promise<void> {
     const root = hashOf(text);
-    await store.put(`blobs/${root.slice(0, 2)}/${root}`, new TextEncoder().encode(text));
-    const head = {
-      ...JSON.parse(stored.objects.HEAD ?? ""),
-      generation: 2,
-      steps: [{ root, at: new Date(0).toISOString() }],
-    };
-    await store.put("HEAD", new TextEncoder().encode(JSON.stringify(head)));
+    await store.put(blobKey(root), utf8(text));
+    const steps = [{ root, at: new Date(0).toISOString() }];
+    await store.put("HEAD", utf8(JSON.stringify({ ...JSON.parse(objects.HEAD ?? ""), generation: 2, steps })));
+  }
+
+  it.each([
+    {
+      // It has every field of today's, which mean something else.
+      text: JSON.stringify({ ...JSON.parse(old), format: rootFormat + 1, compiler: "portolan 9.0.0" }),
+      reason: `was written by portolan 9.0.0 in format ${rootFormat + 1}, and this version reads formats up to ${rootFormat}: update it`,
+    },
+    {
+      text: JSON.stringify({ compiler: "portolan 9.0.0", sources: [], everything: "elsewhere" }),
+      reason: "was written by portolan 9.0.0 in a format that this version does not read",
+    },
+  ])("of a root is refused with its author: $text", async ({ text, reason }) => {
+    const store = await storeOf(objects);
+    const { poll, request } = testFront({ store });
+    expect((await poll("clusters", body)).status).toBe(200);
+    await lead(store, text);
     expect((await request("/healthz")).status).toBe(200);
     expect((await poll("clusters", body)).status).toBe(200);
-    expect((await fsck(store)).problems.join()).toContain(
-      "was written by portolan 9.0.0 in a format that this version does not read",
-    );
+    expect((await fsck(store)).problems.join()).toContain(reason);
+    // An older version publishes nothing over it and collects nothing of it, and one that starts now answers with no misreading.
+    await expect(createRecompiler({ store, publisher: { pace } })()).rejects.toThrow(reason);
+    const others = { keepPublications: 5, graceMs: 0, now: Date.now };
+    await expect(collectGarbage(store, others)).rejects.toThrow(reason);
+    expect((await testFront({ store }).poll("clusters", body)).status).toBe(503);
+    expect((await readHead(store))?.head.generation).toBe(2);
+  });
+
+  it("of HEAD is neither followed nor rebuilt, replaced or taken over", async () => {
+    const store = await storeOf(objects);
+    const { poll, request } = testFront({ store });
+    expect((await poll("clusters", body)).status).toBe(200);
+    const newer = JSON.stringify({ format: 2, generation: 7, ways: ["otherwise"] });
+    await store.put("HEAD", utf8(newer));
+    expect((await poll("clusters", body)).status).toBe(200);
+    const reason =
+      "HEAD was written by a newer version of Portolan in format 2, and this version reads formats up to 1";
+    expect(await (await request("/healthz")).text()).toContain(reason);
+    for (const act of [recoverHead, takeOver, createRecompiler({ store, publisher: { pace } })])
+      await expect(act(store)).rejects.toThrow(reason);
+    const found = await store.get("HEAD");
+    expect(found.kind === "found" && new TextDecoder().decode(found.bytes)).toBe(newer);
   });
 });

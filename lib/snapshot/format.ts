@@ -1,0 +1,48 @@
+import { PortolanError } from "../config/diagnostic.ts";
+import type { Root } from "./root.ts";
+
+/**
+ * The format of the roots that are written: 2, type tables in lists. A version reads its own and the one before (1: type tables whole), so
+ * a change that a reader of the one before would get wrong is a new number here, and a store of the old one in test/snapshot/formats.
+ * What a reader may pass over (a field more) is no new format.
+ */
+export const rootFormat = 2;
+
+/** The same of HEAD, which says it from its second format on. */
+export const headFormat = 1;
+
+/** What a newer version of Portolan has written: whole, and nothing that this one may judge, rebuild or replace. */
+export class NewerFormat extends PortolanError {}
+
+/** @throws PortolanError for a root in a format of another version */
+export function readRoot(hash: string, text: string): Root {
+  const root: Partial<Root> = JSON.parse(text);
+  const { format = rootFormat, compiler = "an unknown compiler", sources = [] } = root;
+  const name = `root ${hash.slice(0, 12)}`;
+  refuseNewer(name, { format, known: rootFormat, author: compiler });
+  const { tables, classes, classifier, nodes, diagnostics } = root;
+  if (
+    tables === undefined ||
+    classes === undefined ||
+    classifier === undefined ||
+    nodes === undefined ||
+    diagnostics === undefined
+  ) {
+    throw new PortolanError(
+      `${name} was written by ${compiler} in a format that this version does not read; publish into a new store`,
+    );
+  }
+  return { ...root, compiler, sources, tables, classes, classifier, nodes, diagnostics };
+}
+
+/** @throws NewerFormat */
+export function refuseNewer(
+  what: string,
+  { format, known, author }: { readonly format: number; readonly known: number; readonly author: string },
+): void {
+  if (format <= known) return;
+  throw new NewerFormat(
+    `${what} was written by ${author} in format ${format}, and this version reads formats up to ${known}: ` +
+      "update it, or have the newer one roll back to what was there before (docs/operations.md)",
+  );
+}
