@@ -9,10 +9,12 @@ export const wholeResources = ({
   listeners,
   routes,
   extension_configs = allShared([]),
+  name_tables = allShared([]),
 }: ClassResources): WholeResources => ({
   clusters: wholeList(clusters),
   endpoints: wholeList(endpoints),
   listeners: wholeList(listeners),
   routes: wholeList(routes),
   extension_configs: wholeList(extension_configs),
+  name_tables: wholeList(name_tables),
 });

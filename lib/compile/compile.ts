@@ -140,6 +140,7 @@ function encodeShape(resources: ClassResources, reader: Reader, withBinary: bool
     listeners: encode("listeners"),
     routes: encode("routes"),
     ...(resources.extension_configs === undefined ? {} : { extension_configs: encode("extension_configs") }),
+    ...(resources.name_tables === undefined ? {} : { name_tables: encode("name_tables") }),
   };
   return { value, diagnostics };
 }

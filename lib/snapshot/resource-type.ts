@@ -3,7 +3,7 @@ export const coreTypes = ["clusters", "endpoints", "listeners", "routes"] as con
 export type CoreType = (typeof coreTypes)[number];
 
 /** Those that few classes have; where none has any, a snapshot says nothing of them. */
-const extraTypes = ["extension_configs"] as const;
+export const extraTypes = ["extension_configs", "name_tables"] as const;
 export type ExtraType = (typeof extraTypes)[number];
 
 /** The types that a snapshot holds, by the last part of their REST path, in the order in which Envoy must learn them. */
@@ -13,6 +13,7 @@ export const resourceTypes = [
   "extension_configs",
   "listeners",
   "routes",
+  "name_tables",
 ] as const satisfies readonly (CoreType | ExtraType)[];
 export type ResourceType = CoreType | ExtraType;
 
@@ -29,6 +30,7 @@ const typeUrls: Readonly<Record<ResourceType, string>> = {
   listeners: "type.googleapis.com/envoy.config.listener.v3.Listener",
   routes: "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
   extension_configs: "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig",
+  name_tables: "type.googleapis.com/istio.networking.nds.v1.NameTable",
 };
 
 export const typeUrlOf = (type: ResourceType): string => typeUrls[type];
@@ -37,5 +39,7 @@ export function typeOfUrl(url: string): ResourceType | undefined {
   return resourceTypes.find((type) => typeUrls[type] === url);
 }
 
-/** Whether Envoy asks for the whole type at once (clusters, listeners) or for resources by name (endpoints, routes). */
-export const isWildcard = (type: ResourceType): boolean => type === "clusters" || type === "listeners";
+const wildcards: ReadonlySet<ResourceType> = new Set(["clusters", "listeners", "name_tables"]);
+
+/** Whether a reader asks for the whole type at once (clusters, listeners, names) or for resources by name (endpoints, routes). */
+export const isWildcard = (type: ResourceType): boolean => wildcards.has(type);

@@ -20,6 +20,7 @@ import { TypedExtensionConfigSchema } from "../../gen/envoy/config/core/v3/exten
 import { ClusterLoadAssignmentSchema } from "../../gen/envoy/config/endpoint/v3/endpoint_pb.ts";
 import { ListenerSchema } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
+import { NameTableSchema } from "../../gen/istio/networking/nds/v1/nds_pb.ts";
 import { causeText } from "../config/cause-text.ts";
 import type { ConfigKey, Diagnostic } from "../config/diagnostic.ts";
 import { descriptorFiles } from "./descriptor-files.ts";
@@ -40,6 +41,7 @@ export const schemas = {
   listeners: ListenerSchema,
   routes: RouteConfigurationSchema,
   extension_configs: TypedExtensionConfigSchema,
+  name_tables: NameTableSchema,
 } as const;
 
 /** Key under which a message of an unknown type travels through the descriptors, in a Struct that they know. */

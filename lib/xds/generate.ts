@@ -15,6 +15,7 @@ import { applyRoutePatches } from "./envoy-filter/apply-route-patches.ts";
 import { extensionConfigs } from "./envoy-filter/extension-configs.ts";
 import { grpcResources } from "./grpc/generate-grpc.ts";
 import { generateListeners } from "./listeners/generate-listeners.ts";
+import { nameTables } from "./name-table/name-table.ts";
 import { rdsNames } from "./rds-names.ts";
 import { allShared, type ClassResources, type Parted, type Resource } from "./resource.ts";
 import { generateRoutes } from "./routes/generate-routes.ts";
@@ -39,6 +40,7 @@ const classResources = step(
     endpoints: "identity",
     listeners: "identity",
     routes: "identity",
+    names: "identity",
     diagnostics: "elements",
   },
   (views: Omit<EnvoyViews, "kind">, memo: Memo): Stage<ClassResources> => {
@@ -55,6 +57,7 @@ const classResources = step(
         listeners: listeners.value,
         routes: allShared(routes.value),
         ...(extensions.length === 0 ? {} : { extension_configs: allShared(extensions) }),
+        ...(views.names === undefined ? {} : { name_tables: allShared(nameTables(memo, views.names)) }),
       },
       diagnostics: [...views.diagnostics, ...clusters.diagnostics, ...listeners.diagnostics, ...routes.diagnostics],
     };

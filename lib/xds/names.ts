@@ -202,6 +202,9 @@ export function bracketed(domain: string): string {
   return domain.includes(":") ? `[${domain}]` : domain;
 }
 
+/** The one resource with the names that a DNS proxy answers for. Istio's has no name, and its agents read none. */
+export const nameTableName = "names";
+
 /** `inbound|http|<service port>`: the one virtual host of an inline inbound table. */
 export function inboundVirtualHostName(port: number): string {
   return `inbound|http|${port}`;

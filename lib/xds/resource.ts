@@ -13,7 +13,7 @@ export interface Resource<Json extends object = object> {
 /** The types served, by the last part of their REST path. */
 export const resourceTypes = ["clusters", "endpoints", "listeners", "routes"] as const;
 /** Those that few classes have. */
-export type ExtraType = "extension_configs";
+export type ExtraType = "extension_configs" | "name_tables";
 export type ResourceType = (typeof resourceTypes)[number] | ExtraType;
 
 /**

@@ -51,7 +51,7 @@ export interface PollOptions {
  */
 export function pollShape(resources: ClassResources, memo: Memo, options: PollOptions = {}): ClassResources {
   const separate = [...(options.separateEndpoints ?? [])].sort(byCodePoint);
-  const { clusters, endpoints, listeners, routes, extension_configs: extensions } = resources;
+  const { clusters, endpoints, listeners, routes, extension_configs: extensions, name_tables: names } = resources;
   const { shared } = endpoints;
   const { pollDelayMs = usualPollDelayMs } = options;
   const inlining = { endpoints: shared, separate, pollDelayMs };
@@ -70,6 +70,7 @@ export function pollShape(resources: ClassResources, memo: Memo, options: PollOp
       : {
           extension_configs: mapParted(extensions, (list) => polledResources(memo, { resources: list, pollDelayMs })),
         }),
+    ...(names === undefined ? {} : { name_tables: names }),
   };
 }
 

@@ -41,6 +41,7 @@ export function grpcAnswer({ type, names }: GrpcRequest, asked: Asked, memo: Mem
       return generateEndpoints(views.endpoints, allShared(clusters), memo).shared;
     }
     case "extension_configs":
+    case "name_tables":
       // Programs have none.
       return [];
   }

@@ -41,6 +41,7 @@ function answers(of: World, memo = noMemo): Answers {
           listeners: byName("listeners"),
           routes: byName("routes"),
           extension_configs: byName("extension_configs"),
+          name_tables: byName("name_tables"),
         },
       ];
     }),

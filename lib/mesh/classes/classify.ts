@@ -8,6 +8,7 @@ import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
+import type { NameView } from "../views/name-view.ts";
 import { type ProxyViews, viewsOf } from "../views/views-of.ts";
 import { type AlikeProxies, groupByAnswers } from "./alike-proxies.ts";
 import { claimsOf } from "./claims.ts";
@@ -101,11 +102,20 @@ function createEntries(mesh: Mesh, memo: Memo): Entries {
 }
 
 const areSame = (a: ProxyViews, b: ProxyViews): boolean =>
-  a.clusters === b.clusters && a.endpoints === b.endpoints && a.listeners === b.listeners && a.routes === b.routes;
+  a.clusters === b.clusters &&
+  a.endpoints === b.endpoints &&
+  a.listeners === b.listeners &&
+  a.routes === b.routes &&
+  namesIn(a) === namesIn(b);
 
-function classId(proxy: Proxy, { clusters, endpoints, listeners, routes }: ProxyViews): string {
-  return `${proxy.type}-${fingerprint(plainText([clusters.key, endpoints.key, listeners.key, routes.key]))}`;
+function classId(proxy: Proxy, views: ProxyViews): string {
+  const { clusters, endpoints, listeners, routes } = views;
+  const names = namesIn(views);
+  const keys = [clusters.key, endpoints.key, listeners.key, routes.key, ...(names === undefined ? [] : [names.key])];
+  return `${proxy.type}-${fingerprint(plainText(keys))}`;
 }
+
+const namesIn = (views: ProxyViews): NameView | undefined => (views.kind === "envoy" ? views.names : undefined);
 
 interface Placed {
   readonly census: readonly Proxy[];

@@ -23,6 +23,7 @@ import { selectInbound } from "./inbound-view.ts";
 import { listenerLookupsOf } from "./listener-lookups.ts";
 import { listenerOptionsOf, ownAddressesFor, tlsFilesOf } from "./listener-options.ts";
 import { listenerView } from "./listener-views.ts";
+import { type NameView, nameViewOf } from "./name-view.ts";
 import { selectPatches } from "./patch-selection.ts";
 import { perspectiveOf } from "./perspective.ts";
 import { answersOf, labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
@@ -42,6 +43,8 @@ export interface EnvoyViews {
   readonly endpoints: EndpointView;
   readonly listeners: ListenerView;
   readonly routes: RouteView;
+  /** Of a proxy that captures DNS. */
+  readonly names: NameView | undefined;
   /** What selecting found wrong: servers of merged Gateways that clash. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -119,6 +122,7 @@ function select({ mesh }: { readonly mesh: Mesh }, node: ProxyAnswers, memo: Mem
       gateway: gateway?.view,
       httpProxyPort: numberOf(node.metadata("HTTP_PROXY_PORT")),
     }),
+    names: proxy.autoAllocatedAddresses ? nameViewOf(mesh, node, { scope, proxy }, memo) : undefined,
     diagnostics: gateway?.diagnostics ?? [],
   };
 }

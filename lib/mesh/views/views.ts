@@ -31,7 +31,7 @@ export interface ClassProxy {
   /** Family of the first address: decides between VIPs and binds where both are there. */
   readonly firstFamily: "IPv4" | "IPv6";
   readonly interceptionMode: "REDIRECT" | "TPROXY" | "NONE";
-  /** Takes automatically allocated addresses (DNS capture and allocation both on). */
+  /** Captures DNS, and so takes automatically allocated addresses. */
   readonly autoAllocatedAddresses: boolean;
   /** `sni-dnat` for the older east-west gateways, else "". */
   readonly routerMode: string;

@@ -23,6 +23,7 @@ const listFields: Readonly<Record<ResourceType, string | undefined>> = {
   endpoints: undefined,
   extension_configs: undefined,
   listeners: "filterChains",
+  name_tables: undefined,
   routes: "virtualHosts",
 };
 

@@ -3,7 +3,7 @@ import { type Blob, jsonBlob, type LazyBlob } from "../blob.ts";
 import { type CompiledClass, type CompiledList, type CompiledWorld, listIn } from "../compiled.ts";
 import { rootFormat } from "../format.ts";
 import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
-import { type OfTypes, type ShapeName, shapes } from "../resource-type.ts";
+import { type ExtraType, extraTypes, type OfTypes, type ShapeName, shapes } from "../resource-type.ts";
 import type { ClassTable, Root, Shape } from "../root.ts";
 import { blobsOfSegment } from "../segment.ts";
 import { buildTable, type EncodedTable } from "./encode-table.ts";
@@ -48,10 +48,11 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
     routes: buildTable(encodeTree),
   };
   // Where nobody has any, snapshots are what they were before there was such a type.
-  const isExtended = world.classes.some((one) =>
-    shapes.some((shape) => listIn(one[shape], "extension_configs").length > 0),
-  );
-  const extensions = isExtended ? buildTable(encodeTree) : undefined;
+  const extras = extraTypes
+    .filter((type) => world.classes.some((one) => shapes.some((shape) => listIn(one[shape], type).length > 0)))
+    .map((type) => ({ type, builder: buildTable(encodeTree) }));
+  const ofExtras = <T>(make: (extra: (typeof extras)[number]) => T): Partial<Record<ExtraType, T>> =>
+    Object.fromEntries(extras.map((extra) => [extra.type, make(extra)]));
   const shapeOf = (compiled: CompiledWorld["classes"][number], shape: ShapeName): Shape => {
     const lists = compiled[shape];
     return {
@@ -59,9 +60,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
       endpoints: builders.endpoints.indexOf(lists.endpoints),
       listeners: builders.listeners.indexOf(lists.listeners),
       routes: builders.routes.indexOf(lists.routes),
-      ...(extensions === undefined
-        ? {}
-        : { extension_configs: extensions.indexOf(listIn(lists, "extension_configs")) }),
+      ...ofExtras(({ type, builder }) => builder.indexOf(listIn(lists, type))),
     };
   };
 
@@ -86,7 +85,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
     endpoints: builders.endpoints.finish(),
     listeners: builders.listeners.finish(),
     routes: builders.routes.finish(),
-    ...(extensions === undefined ? {} : { extension_configs: extensions.finish() }),
+    ...ofExtras(({ builder }) => builder.finish()),
   };
   const root: Root = {
     format: rootFormat,
@@ -97,7 +96,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
       endpoints: tables.endpoints.blob.hash,
       listeners: tables.listeners.blob.hash,
       routes: tables.routes.blob.hash,
-      ...(tables.extension_configs === undefined ? {} : { extension_configs: tables.extension_configs.blob.hash }),
+      ...ofExtras(({ type }) => tables[type]?.blob.hash ?? ""),
     },
     classes: classes.hash,
     classifier: classifier.hash,

@@ -1,6 +1,6 @@
 import type { CompiledList, CompiledPart, CompiledShape, CompiledWorld } from "../compiled.ts";
 import { type CompiledLegacy, textsOf } from "../legacy/compiled-legacy.ts";
-import type { ResourceType } from "../resource-type.ts";
+import { type ExtraType, extraTypes, type ResourceType } from "../resource-type.ts";
 import type { SegmentRef, Shape } from "../root.ts";
 import { decodeSegment } from "../segment.ts";
 import type { LoadedPart, LoadedRoot, SnapshotReader } from "../snapshot-reader.ts";
@@ -48,19 +48,20 @@ export async function restoreWorld(
   if (root.legacy !== undefined) blobs.add(root.legacy);
   if (root.statuses !== undefined) blobs.add(root.statuses);
   for (const hash of Object.keys(legacy?.texts ?? {})) blobs.add(hash);
-  const [clusters, endpoints, listeners, routes, extensions] = [
+  const [clusters, endpoints, listeners, routes] = [
     await listsOf("clusters"),
     await listsOf("endpoints"),
     await listsOf("listeners"),
     await listsOf("routes"),
-    root.tables.extension_configs === undefined ? undefined : await listsOf("extension_configs"),
   ];
+  const extras = new Map<ExtraType, ListOf>();
+  for (const type of extraTypes) if (root.tables[type] !== undefined) extras.set(type, await listsOf(type));
   const shapeOf = (shape: Shape): CompiledShape => ({
     clusters: clusters(shape),
     endpoints: endpoints(shape),
     listeners: listeners(shape),
     routes: routes(shape),
-    ...(extensions === undefined ? {} : { extension_configs: extensions(shape) }),
+    ...Object.fromEntries([...extras].map(([type, lists]) => [type, lists(shape)])),
   });
   const world: CompiledWorld = {
     classes: [...loaded.classes.values()].map(({ id, stream, poll }) => ({

@@ -32,6 +32,7 @@ const reasons: Readonly<Record<ResourceType, (name: string) => string>> = {
     const [, address, port] = /^(.*)_(\d+)$/.exec(name) ?? [];
     return port === undefined ? "a listener of the mesh's settings" : `what goes to port ${port} of ${address}`;
   },
+  name_tables: () => "the names in reach, for the DNS proxy of the agent",
   routes(name) {
     if (/^\d+$/.test(name)) return `HTTP to port ${name}, by host`;
     const [, host, port] = /^(.+):(\d+)$/.exec(name) ?? [];

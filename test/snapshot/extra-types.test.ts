@@ -8,11 +8,11 @@ import { memoryStore } from "../../lib/storage/memory.ts";
 import { worldOf } from "./worlds.ts";
 
 const world = worldOf({
-  web: { clusters: { a: "1" }, extension_configs: { lua: "1" } },
+  web: { clusters: { a: "1" }, extension_configs: { lua: "1" }, name_tables: { names: "1" } },
   plain: { clusters: { a: "1" } },
 });
 
-describe("a world in which one class has extension configurations", () => {
+describe("a world in which one class has extension configurations and names", () => {
   it("comes back from the store as it was, and is stored alike again", async () => {
     const store = memoryStore();
     const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
@@ -23,10 +23,11 @@ describe("a world in which one class has extension configurations", () => {
     const lists = restored.world.classes.map(({ id, stream }) => [
       id,
       stream.extension_configs?.flat().map(({ name }) => name),
+      stream.name_tables?.flat().map(({ name }) => name),
     ]);
     expect(lists).toEqual([
-      ["plain", []],
-      ["web", ["lua"]],
+      ["plain", [], []],
+      ["web", ["lua"], ["names"]],
     ]);
     const again = createWorldEncoder().encode(restored.world);
     expect(again.rootBlob.hash).toBe(root);
@@ -36,7 +37,9 @@ describe("a world in which one class has extension configurations", () => {
 
   it("is the only one whose root says anything of them", () => {
     const { encode } = createWorldEncoder();
-    expect(encode(world).root.tables).toHaveProperty("extension_configs");
-    expect(encode(worldOf({ plain: { clusters: { a: "1" } } })).root.tables).not.toHaveProperty("extension_configs");
+    const extra = { extension_configs: expect.any(String), name_tables: expect.any(String) };
+    expect(encode(world).root.tables).toMatchObject(extra);
+    const { tables } = encode(worldOf({ plain: { clusters: { a: "1" } } })).root;
+    expect(Object.keys(tables)).toEqual(["clusters", "endpoints", "listeners", "routes"]);
   });
 });
