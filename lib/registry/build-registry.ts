@@ -2,8 +2,9 @@ import type { Stage } from "../config/diagnostic.ts";
 import { assemble } from "./assemble.ts";
 import type { Assembly } from "./assembly.ts";
 import type { RegistryInput } from "./registry-input.ts";
-import type { RegistryState } from "./registry-state.ts";
+import type { RegistryState, SelectedTargets } from "./registry-state.ts";
 import { createState, type PodLists } from "./state.ts";
+import { createSelectedTargets, listParts, targetParts } from "./targets.ts";
 
 export type RegistryBuilder = (input: RegistryInput) => Stage<RegistryState>;
 
@@ -14,6 +15,9 @@ interface Built {
   /** All that the state was made from. */
   readonly parts: readonly unknown[];
   readonly state: RegistryState;
+  /** All that selects workloads. */
+  readonly selecting: readonly unknown[];
+  readonly selectedTargets: SelectedTargets;
 }
 
 /**
@@ -32,9 +36,17 @@ export function createRegistryBuilder(): RegistryBuilder {
     const assembly = assemble(input, former?.assembly);
     const podLists: PodLists = former?.podLists ?? new WeakMap();
     const parts = partsOf(assembly);
+    const ofTargets = targetParts(assembly);
+    const selecting = listParts(ofTargets);
+    const selectedTargets =
+      former !== undefined && sameParts(former.selecting, selecting)
+        ? former.selectedTargets
+        : createSelectedTargets(ofTargets);
     const state =
-      former !== undefined && sameParts(former.parts, parts) ? former.state : createState(assembly, podLists);
-    former = { assembly, podLists, parts, state };
+      former !== undefined && sameParts(former.parts, parts)
+        ? former.state
+        : createState(assembly, selectedTargets, podLists);
+    former = { assembly, podLists, parts, state, selecting, selectedTargets };
     return { value: state, diagnostics: assembly.diagnostics };
   };
 }

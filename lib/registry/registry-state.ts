@@ -26,6 +26,8 @@ export interface RegistryState {
   workload(proxy: ProxyQuery): Workload | undefined;
   /** Services that the proxy's workload backs, sorted by creation time, then host name, then port order in the service. */
   serviceTargets(proxy: ProxyQuery): readonly ServiceTarget[];
+  /** Those of them that follow from what selects workloads: the same object as long as nothing but endpoint slices changes. */
+  readonly selectedTargets: SelectedTargets;
   /** All workloads, by cluster, namespace, name: the proxies that a class census starts from. */
   readonly workloads: readonly Workload[];
   /**
@@ -35,6 +37,12 @@ export interface RegistryState {
   readonly networkGateways: readonly NetworkGateway[];
   /** The namespaces of the primary cluster that have an object, and its labels. */
   readonly namespaces: ReadonlyMap<string, Labels>;
+}
+
+/** What workloads back because it selects them: nothing that endpoint slices say is read. */
+export interface SelectedTargets {
+  /** As `RegistryState.serviceTargets`; undefined for a pod that no service selects, where slices have the word. */
+  of(proxy: ProxyQuery): readonly ServiceTarget[] | undefined;
 }
 
 /** An address at which another network can be reached (east-west gateway). */

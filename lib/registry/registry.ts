@@ -37,6 +37,7 @@ const nothing: RegistryState = {
   endpoints: new Map(),
   workload: () => undefined,
   serviceTargets: () => [],
+  selectedTargets: { of: () => [] },
   workloads: [],
   networkGateways: [],
   namespaces: new Map(),

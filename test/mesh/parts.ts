@@ -98,11 +98,13 @@ export interface WorldParts {
 }
 
 export function world(parts: WorldParts): World {
+  const targetsOf = (proxy: { readonly id: string }) => parts.targets?.[proxy.id] ?? [];
   const registry: RegistryState = {
     services: parts.services ?? [],
     endpoints: parts.endpoints ?? new Map(),
     workload: () => undefined,
-    serviceTargets: (proxy) => parts.targets?.[proxy.id] ?? [],
+    serviceTargets: targetsOf,
+    selectedTargets: { of: targetsOf },
     workloads: [],
     networkGateways: [],
     namespaces: new Map(),

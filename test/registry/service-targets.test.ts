@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { buildRegistry } from "../../lib/registry/build-registry.ts";
+import { buildRegistry, createRegistryBuilder } from "../../lib/registry/build-registry.ts";
 import type { ProxyQuery } from "../../lib/registry/proxy-query.ts";
 import { pod, service, serviceEntry, slice, workloadEntry, world } from "./objects.ts";
 
@@ -156,5 +156,36 @@ describe("the workload of a proxy", () => {
       labels: { a: "meta", b: "spec" },
     });
     expect(buildRegistry(world([])).value.workload(proxy)).toBeUndefined();
+  });
+});
+
+describe("what selects workloads", () => {
+  const selecting = service("shop/cart", { selector: { app: "cart" } });
+  const listed = service("shop/listed", { selector: {} });
+  const cart = pod("shop/cart-1", "10.1.0.1", { app: "cart" });
+  const loose = pod("shop/loose-1", "10.1.0.9", { app: "loose" });
+  const ofLoose: ProxyQuery = { ...proxy, id: "loose-1.shop", addresses: ["10.1.0.9"] };
+  const sliceOf = (address: string) => slice("shop/listed", [address]);
+
+  it("stays the same while only slices change, also for whom a slice decides", () => {
+    const build = createRegistryBuilder();
+    const before = build(world([selecting, listed, cart, loose, sliceOf("10.1.0.9")])).value;
+    const after = build(world([selecting, listed, cart, loose, sliceOf("10.1.0.8")])).value;
+    expect(after).not.toBe(before);
+    expect(after.selectedTargets).toBe(before.selectedTargets);
+    expect(after.selectedTargets.of(proxy)).toHaveLength(1);
+    expect(after.selectedTargets.of(ofLoose)).toBeUndefined();
+    expect([before.serviceTargets(ofLoose).length, after.serviceTargets(ofLoose).length]).toEqual([1, 0]);
+  });
+
+  it("is another once a pod, a service or an entry changes", () => {
+    const build = createRegistryBuilder();
+    const objects = [selecting, listed, cart];
+    const first = build(world(objects)).value.selectedTargets;
+    const withPod = build(world([...objects, loose])).value.selectedTargets;
+    const withService = build(world([...objects, loose, service("shop/new", { selector: { app: "cart" } })])).value;
+    expect(withPod).not.toBe(first);
+    expect(withService.selectedTargets).not.toBe(withPod);
+    expect(withService.selectedTargets.of(proxy)).toHaveLength(2);
   });
 });

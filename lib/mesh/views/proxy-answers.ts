@@ -1,5 +1,5 @@
 import type { Labels } from "../../config/labels.ts";
-import type { RegistryState } from "../../registry/registry-state.ts";
+import type { RegistryState, SelectedTargets } from "../../registry/registry-state.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList, oneValue } from "../memo/same.ts";
@@ -100,16 +100,36 @@ interface Served {
   readonly proxy: MeshProxy;
 }
 
-/** Asked several times in one compile, and by every compile in which nothing changed that runs. */
-export const targetsOf = step(
+interface Selected {
+  readonly selected: SelectedTargets;
+  readonly proxy: MeshProxy;
+}
+
+/** Asked several times in one compile, and by every compile after it: most changes are of endpoints, and select nothing. */
+export const targetsOf = (memo: Memo, { registry, proxy }: Served): readonly ServiceTarget[] =>
+  selectedTargets(memo, { selected: registry.selectedTargets, proxy }) ?? allTargets(memo, { registry, proxy });
+
+const selectedTargets = step(
+  "selected targets of a proxy",
+  { selected: "identity", proxy: "identity" },
+  ({ selected, proxy }: Selected, memo: Memo): readonly ServiceTarget[] | undefined => {
+    const targets = selected.of(proxy);
+    return targets && oneTargets(targets, memo);
+  },
+);
+
+const allTargets = step(
   "targets of a proxy",
   { registry: "identity", proxy: "identity" },
-  ({ registry, proxy }: Served, memo: Memo): readonly ServiceTarget[] =>
-    oneList(
-      memo,
-      registry.serviceTargets(proxy).map((target) => oneTarget(memo, target)),
-    ),
+  ({ registry, proxy }: Served, memo: Memo) => oneTargets(registry.serviceTargets(proxy), memo),
 );
+
+/** The same list for the same targets. */
+const oneTargets = (targets: readonly ServiceTarget[], memo: Memo): readonly ServiceTarget[] =>
+  oneList(
+    memo,
+    targets.map((target) => oneTarget(memo, target)),
+  );
 
 const oneTarget = step(
   "service target",

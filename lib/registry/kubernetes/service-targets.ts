@@ -9,6 +9,12 @@ import { type Pod, podPort } from "./pod.ts";
 import { takesWorkload, workloadPort } from "./selected-workloads.ts";
 import type { KubernetesService, KubernetesServicePort } from "./service.ts";
 
+/** What of a cluster selects workloads. */
+export type TargetIndex = Pick<
+  ClusterIndex,
+  "settings" | "pods" | "podsByAddress" | "standIns" | "servicesByNamespace"
+>;
+
 /** A port of a Kubernetes service on which a workload serves. */
 export interface KubernetesTarget {
   readonly service: KubernetesService;
@@ -20,7 +26,7 @@ export interface KubernetesTarget {
  * The pod of a proxy: the one its id names (`name.namespace`), which may be one that stands for a template's, else the live one
  * with its first address.
  */
-export function podOfProxy(index: ClusterIndex, proxy: ProxyQuery): Pod | undefined {
+export function podOfProxy(index: TargetIndex, proxy: ProxyQuery): Pod | undefined {
   const parts = proxy.id.split(".");
   const [name, namespace] = parts;
   if (parts.length === 2 && namespace === proxy.namespace) {
@@ -52,14 +58,14 @@ function targetsOf(
   return targets;
 }
 
-function selecting(index: ClusterIndex, namespace: string, labels: Readonly<Record<string, string>>) {
+function selecting(index: TargetIndex, namespace: string, labels: Readonly<Record<string, string>>) {
   return (index.servicesByNamespace.get(namespace) ?? []).filter((service) =>
     isNonEmptySubset(service.service.attributes.selector, labels),
   );
 }
 
-/** Services without selector whose slices hold an address of the proxy. */
-function sliceTargets(index: ClusterIndex, proxy: ProxyQuery): readonly KubernetesTarget[] {
+/** Services whose slices hold an address of the proxy: what counts for a pod that none of them selects. */
+export function sliceTargets(index: ClusterIndex, proxy: ProxyQuery): readonly KubernetesTarget[] {
   const targets: KubernetesTarget[] = [];
   for (const service of index.servicesByNamespace.get(proxy.namespace) ?? []) {
     for (const slice of index.slices.get(`${proxy.namespace}/${service.object.metadata.name}`) ?? []) {
@@ -78,18 +84,19 @@ function sliceTargets(index: ClusterIndex, proxy: ProxyQuery): readonly Kubernet
 }
 
 /**
- * The services of this cluster that a proxy's workload backs: of a WorkloadEntry with its address those that select
- * it; of its pod those that select the pod, or else the ones whose slices hold its address; of a proxy that nobody
- * knows those that select the labels it brings, as far as their target ports are numbers.
+ * The services of this cluster that select a proxy's workload: of a WorkloadEntry with its address those that select
+ * it; of its pod those that select the pod; of a proxy that nobody knows those that select the labels it brings, as far as
+ * their target ports are numbers.
  *
+ * @returns undefined for a pod that none selects: it backs the services whose slices hold its address (`sliceTargets`)
  * @param entry the WorkloadEntry with the proxy's first address, where this cluster's services take WorkloadEntries
  * @see docs/how-istio-does-it/kubernetes.md#endpoints-and-pods
  */
 export function kubernetesTargets(
-  index: ClusterIndex,
+  index: TargetIndex,
   proxy: ProxyQuery,
   entry: SelectableWorkload | undefined,
-): readonly KubernetesTarget[] {
+): readonly KubernetesTarget[] | undefined {
   if (entry !== undefined && !entry.dnsOnly) {
     return (index.servicesByNamespace.get(entry.namespace) ?? [])
       .filter((service) => takesWorkload(service, entry))
@@ -98,7 +105,7 @@ export function kubernetesTargets(
   const pod = podOfProxy(index, proxy);
   if (pod !== undefined) {
     const services = selecting(index, pod.workload.namespace, pod.workload.labels);
-    if (services.length === 0) return sliceTargets(index, proxy);
+    if (services.length === 0) return undefined;
     return services.flatMap((service) => targetsOf(service, (port) => podPort(pod, port.target, port.transport)));
   }
   return selecting(index, proxy.namespace, proxy.labels).flatMap((service) =>
