@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
+import { isFields } from "../../lib/config/untyped.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { freePort, startUpstream } from "./upstream.ts";
 
@@ -63,14 +64,22 @@ export const withWeights = (v1: number, v2: number) => (text: string) => {
   return text.replaceAll(/weight: \d+/g, () => `weight: ${weights.next().value}`);
 };
 
-/** An Envoy as the bookshop's ingress gateway, with the bootstrap that is printed for its pod. */
+/**
+ * An Envoy as the bookshop's ingress gateway, with the bootstrap that is printed for its pod.
+ *
+ * @param labels that its pod has besides
+ */
 export async function startGateway(
   frontUrl: string,
   options: Parameters<typeof bootstrapFor>[3] = {},
+  labels: Readonly<Record<string, string>> = {},
 ): Promise<RunningEnvoy> {
   const gateway = proxiesIn(await readFolder(sample)).find(({ proxy }) => proxy.type === "router");
   if (gateway === undefined) throw new Error("the bookshop has a gateway");
-  return startEnvoy(bootstrapFor(gateway, frontUrl, 0, options));
+  const { node } = gateway;
+  const { LABELS: own } = node.metadata;
+  const metadata = { ...node.metadata, LABELS: { ...(isFields(own) ? own : {}), ...labels } };
+  return startEnvoy(bootstrapFor({ ...gateway, node: { ...node, metadata } }, frontUrl, 0, options));
 }
 
 /** Counters that must be 0 in an Envoy that was never told anything wrong, with what they are. */

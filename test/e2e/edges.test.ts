@@ -14,7 +14,7 @@ import { eventually, type RunningEnvoy } from "./envoy.ts";
 import { failures, startTraffic } from "./traffic.ts";
 
 describe.each([
-  { name: "workerd and R2", open: workerdEdge },
+  { name: "workerd and R2", open: () => workerdEdge() },
   { name: "Lambda handlers and S3", open: lambdaEdge },
   { name: "Node and files, with held polls", open: nodeEdge },
 ])("over $name", ({ name, open }) => {

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { R2Bucket } from "@cloudflare/workers-types";
 import { createTestHarness } from "wrangler";
 import { buildFunctions } from "../../infra/build.mjs";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
@@ -11,6 +12,8 @@ import { noSecrets } from "../../lib/compile/webhook/webhook-secrets.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
 import { fileStore } from "../../lib/storage/files.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
+import { r2Store } from "../../lib/storage/r2.ts";
 import { LambdaEnvironments } from "../integration/lambda-environments.ts";
 import { startS3 } from "../storage/s3-server.ts";
 import { startBridge } from "./lambda-bridge.ts";
@@ -42,8 +45,10 @@ function signing(send: Send): Edge["post"] {
   };
 }
 
-/** Both Workers in workerd, on one R2 bucket. */
-export async function workerdEdge(): Promise<Edge> {
+/** Both Workers in workerd, on one R2 bucket, which operators reach too. @param compileVars more than usual */
+export async function workerdEdge(
+  compileVars: Readonly<Record<string, string>> = {},
+): Promise<Edge & { readonly store: ObjectStore }> {
   const config = (file: string) => new URL(`../../${file}`, import.meta.url);
   const harness = createTestHarness({
     workers: [
@@ -51,13 +56,15 @@ export async function workerdEdge(): Promise<Edge> {
       {
         configPath: config("wrangler.compile.toml"),
         secrets: { PORTOLAN_WEBHOOK_SECRET: secret },
-        vars: { LEGACY_API: "true" },
+        vars: { LEGACY_API: "true", ...compileVars },
       },
     ],
   });
   const { url } = await harness.listen();
-  const compile = harness.getWorker("portolan-compile");
+  const compile = harness.getWorker<{ readonly SNAPSHOTS: R2Bucket }>("portolan-compile");
+  const { SNAPSHOTS } = await compile.getEnv();
   return {
+    store: r2Store(SNAPSHOTS),
     frontUrl: url.origin,
     post: signing(async (path, init) => {
       const response = await compile.fetch(`http://compile${path}`, init);
