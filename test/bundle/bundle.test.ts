@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 
 /** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
 const ceilings = [
-  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 154 },
-  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 320 },
+  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 156 },
+  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 322 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_050 },
   { entry: "front.library.ts", runtime: "workerd", maxKiB: 148 },
