@@ -81,16 +81,15 @@ export function createAgent(options: AgentOptions): Agent {
   /** The Envoy that was seen live. */
   let livePid: number | undefined;
 
-  /** Says what Envoy refuses, to people and to the source, when it is other than before. */
-  function tellRefused(now: readonly RefusedResource[]): void {
+  /** Says what Envoy refuses of some files, to people when it is other than before, and to the source. */
+  function tellRefused({ versions }: EnvoyFiles, now: readonly RefusedResource[]): void {
     for (const { type, name, words } of now.filter((one) => !refused.includes(one)))
       say(`Envoy refuses ${type} "${name}", and keeps what it has of it: ${oneLine(words)}`);
     for (const type of coreTypes) {
-      const before = refused.filter((one) => one.type === type);
-      const after = now.filter((one) => one.type === type);
-      if (before.length === after.length && after.every((one) => before.includes(one))) continue;
-      const words = after.map((one) => one.words).join("\n");
-      source.complain(type, after.length === 0 ? undefined : { names: after.map(({ name }) => name), words });
+      const of = now.filter((one) => one.type === type);
+      const words = of.map((one) => one.words).join("\n");
+      const complaint = { version: versions[type], names: of.map(({ name }) => name), words };
+      source.complain(type, of.length === 0 ? undefined : complaint);
     }
     refused = now;
   }
@@ -141,7 +140,7 @@ export function createAgent(options: AgentOptions): Agent {
     if (admin === undefined) return performance.now() + 20;
     const { pid, isAdopted, log, isRunning } = envoy;
     const { refused: now, isKnown } = await takeIn.lead(files, { pid, isAdopted, admin, log, isRunning });
-    tellRefused(now);
+    tellRefused(files, now);
     if (!isKnown) {
       if (unheard !== files) say("Envoy has not said yet what it makes of what is new: it is asked again");
       unheard = files;

@@ -71,7 +71,7 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
   });
 
   app.get("/v3/blobs/:hash", async (c) => {
-    const blob = await proof.blob(c.req.param("hash"));
+    const blob = await proof.blob(c.req.param("hash"), callerOf(c));
     if (blob === undefined) return problem(404, "there is no such blob here");
     const leave = front.answers.tryEnter(blob.length);
     if (leave === undefined) return problem(503, noRoomForAnswer);

@@ -14,6 +14,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { createSaidRefusals, type SaidRefusals } from "./ads/said-refusals.ts";
 import { type Authentication, noAuthentication } from "./auth/authentication.ts";
 import { type Caller, completed } from "./auth/caller.ts";
+import { createDifferences, type Differences } from "./delta/differences.ts";
 import { shown } from "./excess.ts";
 import { type Confirmations, memoryConfirmations } from "./heads/confirmations.ts";
 import { createHeads, createStates, type Heads } from "./heads/heads.ts";
@@ -78,6 +79,10 @@ export interface Front {
   readonly reader: SnapshotReader;
   /** For people who look around: apart from `reader`, so that they push nothing out that nodes are about to be served. */
   readonly browsing: SnapshotReader;
+  /** What tells trees apart, for streams and for delta requests. */
+  readonly differences: Differences;
+  /** Hashes of the roots that were served last, the latest last. */
+  recentRoots(): readonly string[];
   readonly heads: Heads;
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
@@ -196,6 +201,8 @@ export function createFront(options: FrontOptions): Front {
   return {
     reader,
     browsing: createSnapshotReader(options.store, browsingBytes),
+    differences: createDifferences(reader),
+    recentRoots: () => recentRoots,
     heads,
     metrics,
     refusals,

@@ -8,6 +8,7 @@ export type Outcome =
   | "unknown-node"
   | "forbidden"
   | "unknown-name"
+  | "unknown-version"
   | "bad-request"
   | "busy"
   | "unavailable";

@@ -34,6 +34,12 @@ function endsShard(key: string): boolean {
   return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 24 === 0;
 }
 
+/** The shards in which keys are that begin so. @param beginning ends with `/` */
+export function shardsWith(refs: readonly NodeShardRef[], beginning: string): readonly NodeShardRef[] {
+  const beyond = `${beginning.slice(0, -1)}0`;
+  return refs.filter(({ first }, i) => first < beyond && (refs[i + 1]?.first ?? beyond) > beginning);
+}
+
 /** The shard in which a key is, if it is anywhere. */
 export function shardFor(refs: readonly NodeShardRef[], key: string): NodeShardRef | undefined {
   return refs.findLast((ref) => ref.first <= key);

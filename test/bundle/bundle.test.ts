@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 
 /** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
 const ceilings = [
-  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 154 },
-  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 320 },
+  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 158 },
+  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 325 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_050 },
-  { entry: "front.library.ts", runtime: "workerd", maxKiB: 148 },
-  { entry: "front.lambda.ts", runtime: "node", maxKiB: 745 },
+  { entry: "front.library.ts", runtime: "workerd", maxKiB: 150 },
+  { entry: "front.lambda.ts", runtime: "node", maxKiB: 748 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
   { entry: "server.node.ts", runtime: "node", maxKiB: 1_360 },
 ] as const;

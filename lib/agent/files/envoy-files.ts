@@ -33,6 +33,8 @@ export type Entries = ReadonlyMap<string, FileText>;
 
 /** Everything that Envoy is to read. */
 export interface EnvoyFiles {
+  /** Of the holdings that they were made from. */
+  readonly versions: Readonly<Record<CoreType, string>>;
   readonly leaves: ReadonlyMap<string, Leaf>;
   readonly cds: Entries;
   readonly lds: Entries;
@@ -94,7 +96,13 @@ export function createFileMaker(
       const empty = emptyLeaf(reference);
       if (empty !== undefined && !written.has(empty.path)) written.set(empty.path, empty);
     }
-    return { leaves: written, cds, lds };
+    const versions = {
+      clusters: clusters.version,
+      endpoints: endpoints.version,
+      listeners: listeners.version,
+      routes: routes.version,
+    };
+    return { versions, leaves: written, cds, lds };
   };
 }
 

@@ -22,6 +22,8 @@ export interface DeltaFetch {
 
 /** What an Envoy said when it did not take something. */
 export interface Complaint {
+  /** Of the whole type, as it was when Envoy said so. */
+  readonly version: string;
   readonly names: readonly string[];
   readonly words: string;
 }
@@ -39,29 +41,38 @@ const path = "/portolan.v1.SnapshotService/DeltaFetch";
  */
 export async function fetchDelta(client: FrontClient, fetch: DeltaFetch): Promise<Holding | undefined> {
   const { type, before, holdMs, signal, encodeTree } = fetch;
-  const reply = await client.ask({
-    path,
-    body: JSON.stringify(questionOf(fetch)),
-    holdMs,
-    ...(signal && { signal }),
-  });
+  const ask = async (held: object) => {
+    const body = JSON.stringify({ ...questionOf(fetch), ...held });
+    return client.ask({ path, body, holdMs, ...(signal && { signal }) });
+  };
+  let reply = await ask(heldOf(before));
+  if (before?.nonce !== undefined && isOfLongAgo(reply)) reply = await ask(listOf(before));
   if (reply.status === 200) return applyDelta(type, before, readDelta(type, reply.body), encodeTree);
   const { code, message } = readError(reply.body);
   if (code === "already_exists") return undefined;
   throw new PortolanError(`the front answers ${reply.status}: ${message}`);
 }
 
+/** @param complaint said of another version than there is now, it is nothing to say: Envoy has not seen this one yet */
 function questionOf({ type, node, before, complaint }: DeltaFetch): object {
-  const known = [...(before?.resources.values() ?? [])].map(({ name, version }) => [name, wireVersion(version)]);
-  return {
-    node,
-    type_url: typeUrlOf(type),
-    ...(before === undefined
-      ? {}
-      : { response_nonce: before.version, initial_resource_versions: Object.fromEntries(known) }),
-    ...(complaint === undefined ? {} : { error_detail: statusOf(complaint) }),
-  };
+  const isOfThis = complaint !== undefined && complaint.version === before?.version;
+  return { node, type_url: typeUrlOf(type), ...(isOfThis ? { error_detail: statusOf(complaint) } : {}) };
 }
+
+/** What there is already: by its front's own word for it, or resource by resource. */
+function heldOf(before: Holding | undefined): object {
+  if (before === undefined) return {};
+  return before.nonce === undefined ? listOf(before) : { response_nonce: before.nonce };
+}
+
+function listOf({ version: whole, resources }: Holding): object {
+  const known = [...resources.values()].map(({ name, version }) => [name, wireVersion(version)]);
+  return { response_nonce: whole, initial_resource_versions: Object.fromEntries(known) };
+}
+
+/** Whether a front does not know any more what its nonce stood for. */
+const isOfLongAgo = ({ status, body }: { readonly status: number; readonly body: string }): boolean =>
+  status !== 200 && readError(body).code === "failed_precondition";
 
 /** A google.rpc.Status: INTERNAL, as Envoy's own is. */
 const statusOf = ({ words, names }: Complaint) => ({
@@ -80,7 +91,7 @@ const maxNames = 50;
 /** @throws PortolanError for anything but a DeltaDiscoveryResponse in proto JSON */
 function readDelta(type: CoreType, body: string): Delta {
   const answer = parse(body);
-  const { system_version_info: version, resources = [], removed_resources: removed = [] } = answer;
+  const { system_version_info: version, nonce, resources = [], removed_resources: removed = [] } = answer;
   const changed = Array.isArray(resources) ? resources.map(readResource) : [undefined];
   if (
     typeof version !== "string" ||
@@ -90,7 +101,7 @@ function readDelta(type: CoreType, body: string): Delta {
   ) {
     throw new PortolanError(`an answer about ${type} is no delta: is this a front of Portolan?`);
   }
-  return { version, changed, removed };
+  return { version, nonce: typeof nonce === "string" ? nonce : undefined, changed, removed };
 }
 
 function readResource(value: unknown): Delta["changed"][number] | undefined {

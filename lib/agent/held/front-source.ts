@@ -141,8 +141,10 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
       run(sink).catch((cause: unknown) => sink.trouble(String(cause)));
     },
     complain(type, complaint) {
-      if (complaint === undefined && !complaints.delete(type)) return;
-      if (complaint !== undefined) complaints.set(type, complaint);
+      const before = complaints.get(type);
+      if (JSON.stringify(before) === JSON.stringify(complaint)) return;
+      if (complaint === undefined) complaints.delete(type);
+      else complaints.set(type, complaint);
       // The request that is held says something else: the next one says it, and no two say different things at a time.
       held.get(type)?.abort(overtaken);
     },

@@ -13,6 +13,8 @@ export type HeldResource = CompiledResource;
 export interface Holding {
   /** Covers names and texts of all, as it goes over the wire. */
   readonly version: string;
+  /** By which the front that sent it knows it again; absent for what came from elsewhere. */
+  readonly nonce?: string;
   readonly resources: ReadonlyMap<string, HeldResource>;
 }
 
@@ -22,6 +24,7 @@ export type Holdings = Partial<Readonly<Record<CoreType, Holding>>>;
 /** A DeltaDiscoveryResponse, as far as it is read. */
 export interface Delta {
   readonly version: string;
+  readonly nonce: string | undefined;
   readonly changed: readonly { readonly name: string; readonly text: string }[];
   readonly removed: readonly string[];
 }
@@ -42,7 +45,8 @@ export function applyDelta(
   for (const name of delta.removed) resources.delete(name);
   for (const { name, text } of delta.changed) resources.set(name, heldResource(type, name, text));
   const holding = holdingOf([...resources.values()], encodeTree);
-  if (holding.version === delta.version) return holding;
+  const { nonce } = delta;
+  if (holding.version === delta.version) return nonce === undefined ? holding : { ...holding, nonce };
   throw new PortolanError(
     `an answer about ${type} does not come to the version that it names, ${delta.version}: it is left out`,
   );

@@ -1,3 +1,4 @@
+import { PortolanError } from "../../config/diagnostic.ts";
 import {
   accountKey,
   accountMember,
@@ -8,11 +9,13 @@ import {
   project,
   textOf,
 } from "../../snapshot/classifier.ts";
+import type { Root } from "../../snapshot/root.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 
 /**
  * Classes that a front may find for a node, the likeliest first: by its projection, by its names in the node index, the default of its
- * type and namespace. Which of the ways a front goes depends on what the node has proven to it.
+ * type and namespace. Which of the ways a front goes depends on what the node has
+ * proven to it, and of the node index it shows what it looks at itself: a name that cannot be looked up leads nowhere.
  */
 export async function classesFor(
   reader: SnapshotReader,
@@ -34,8 +37,17 @@ export async function classesFor(
   const fallback = hasOwn ? undefined : defaultKey(claims);
   const found = [
     projected,
-    ...(await Promise.all(keys.map((key) => reader.nodeClass(root, key)))),
+    ...(await Promise.all(keys.map((key) => classByName(reader, root, key)))),
     fallback === undefined ? undefined : own(classifier.defaults, fallback),
   ];
   return [...new Set(found)].filter((id) => id !== undefined && classes.has(id)).map(String);
+}
+
+async function classByName(reader: SnapshotReader, root: Root, key: string): Promise<string | undefined> {
+  try {
+    return await reader.nodeClass(root, key);
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    return undefined;
+  }
 }

@@ -6,7 +6,7 @@ import type { Holdings } from "./holding.ts";
 export interface Source {
   /** Begins to follow. Everything is told to the sink, nothing is thrown. */
   start(sink: SourceSink): void;
-  /** Says that the node's Envoy refuses some of a type, or with undefined that it takes all of it again. */
+  /** Says that the node's Envoy refuses some of a type, or with undefined that it takes all of it again. What was said already may be said again. */
   complain(type: CoreType, complaint: Complaint | undefined): void;
   close(): void;
 }

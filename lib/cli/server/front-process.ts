@@ -8,7 +8,7 @@ import { type Authentication, noAuthentication } from "../../front/auth/authenti
 import { authenticationFor } from "../../front/auth/open-to.ts";
 import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { mountConnect } from "../../front/connect/mount.ts";
-import { secretCall } from "../../front/connect/secret-call.ts";
+import { binarySecrets } from "../../front/connect/secret-call.ts";
 import { createFront, type Front } from "../../front/front.ts";
 import { memoryConfirmations } from "../../front/heads/confirmations.ts";
 import { sharedConfirmations, storeRecords } from "../../front/heads/shared-confirmations.ts";
@@ -110,7 +110,7 @@ export async function startFront(
     metrics: () => metrics.series(),
   });
   const app = frontApp(front, async () => (await import("../../../gen/console.ts")).consoleFiles);
-  mountConnect(app, front, [secretCall(front)]);
+  mountConnect(app, front, binarySecrets);
   const servers: RunningServer[] = [];
   const listen = async (name: string, port: number, start: () => Promise<RunningServer>) =>
     servers.push(await listening(start(), `${host}:${port}`, `set ${name} to another port`));

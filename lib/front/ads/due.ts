@@ -2,11 +2,10 @@ import { placeOfName } from "../../snapshot/name-search.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
 import { isWildcard, type ResourceType } from "../../snapshot/resource-type.ts";
 import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import type { ChangedResource, DeltaAnswer } from "../delta/delta.ts";
-import type { Subscription } from "../delta/delta-request.ts";
+import { deltaByNames } from "../delta/delta.ts";
+import type { ChangedResource, Differences, GoneResource } from "../delta/differences.ts";
 import { findResource } from "../delta/select-resources.ts";
-import type { Differences } from "./differences.ts";
-import type { GoneResource, Watch } from "./watch.ts";
+import type { Watch } from "./watch.ts";
 
 /** How a stream answers: with all that there is, or with what changed. */
 export type StreamKind = "whole" | "delta";
@@ -28,22 +27,14 @@ export interface Sources {
   readonly differences: Differences;
 }
 
-/** Compares what a reader has with what is in force, the whole of it. */
-export type Compare = (subscription: Subscription) => Promise<DeltaAnswer>;
-
 const nothingDue: Due = { isAnswer: false, changed: [], gone: [], missing: [] };
 
 /** What a watch lacks of a tree. @throws PortolanError when the store has what it was sent before no more */
-export async function dueOf(
-  { reader, differences }: Sources,
-  watch: Watch,
-  tree: LoadedTree,
-  compare: Compare,
-): Promise<Due> {
+export async function dueOf({ reader, differences }: Sources, watch: Watch, tree: LoadedTree): Promise<Due> {
   const { owed, names, has } = watch;
   if (owed.kind === "all") {
     if (owed.version === wireVersion(tree.version)) return nothingDue;
-    const { changed, removed } = await compare({
+    const { changed, removed } = await deltaByNames(reader, tree, {
       names: names === "all" ? undefined : names,
       known: owed.known,
     });

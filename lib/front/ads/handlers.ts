@@ -9,7 +9,6 @@ import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { typeUrlOf } from "../../snapshot/resource-type.ts";
 import { readOptions } from "../connect/calls.ts";
 import type { Front } from "../front.ts";
-import { createDifferences } from "./differences.ts";
 import type { StreamKind } from "./due.ts";
 import { answerStream, type Written } from "./grpc-stream.ts";
 import { beginningOf, createResourceRuns, runOf } from "./messages.ts";
@@ -21,10 +20,10 @@ type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => 
 
 /** Envoy's aggregated discovery over gRPC by its paths: state of the world and delta, from the `stream` shape of snapshots. */
 export function adsListeners(front: Front): ReadonlyMap<string, Listener> {
-  const { reader, limits } = front;
+  const { reader, differences, limits } = front;
   const refusals = createSaidRefusals(reader, Date.now, front.onRefusal, limits);
   front.heard.push(refusals.explained);
-  const sources = { reader, differences: createDifferences(reader) };
+  const sources = { reader, differences };
   const runs = createResourceRuns(reader);
   const shared = { sources, refusals, budget: createBudget(limits.watchedBytes) };
 

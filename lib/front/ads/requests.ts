@@ -1,12 +1,12 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Complaint, DeltaQuestion, DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { secretTypeUrl } from "../../secrets/tls-secret.ts";
-import { isWildcard, typeOfUrl } from "../../snapshot/resource-type.ts";
+import { isWildcard } from "../../snapshot/resource-type.ts";
 import { claimsOf } from "../connect/node-claims.ts";
 import { readSubscription } from "../delta/delta-request.ts";
 import { distinctNames, isName } from "../excess.ts";
-import type { StreamRequest, StreamType } from "./stream.ts";
+import { type ServedType, servedTypeOf } from "../served-type.ts";
+import type { StreamRequest } from "./stream.ts";
 import { askedDelta, askedWhole } from "./watch.ts";
 
 /** A DiscoveryRequest of a stream. @throws ConnectError for what asks for too much */
@@ -14,7 +14,7 @@ export function wholeRequest(question: DiscoveryQuestion, limits: Limits): Strea
   const { versionInfo: version, resourceNames, responseNonce: nonce, typeUrl } = question;
   checkTexts({ version_info: version, response_nonce: nonce, type_url: typeUrl }, limits);
   const { names } = orThrow(distinctNames("resource_names", resourceNames, limits));
-  const type = streamTypeOf(typeUrl);
+  const type = servedTypeOf(typeUrl);
   const request = { version, names, nonce, error: errorOf(question.errorDetail) };
   return {
     claims: () => orThrow(claimsOf(question.node, limits)).claims,
@@ -30,7 +30,7 @@ export function deltaRequest(question: DeltaQuestion, limits: Limits): StreamReq
   const { names: subscribe } = orThrow(distinctNames("resource_names_subscribe", resourceNamesSubscribe, limits));
   const { names: unsubscribe } = orThrow(distinctNames("resource_names_unsubscribe", resourceNamesUnsubscribe, limits));
   const { known } = orThrow(readSubscription([], [], question.initialResourceVersions, limits));
-  const type = streamTypeOf(typeUrl);
+  const type = servedTypeOf(typeUrl);
   const request = { subscribe, unsubscribe, known, nonce, error: errorOf(question.errorDetail) };
   return {
     claims: () => orThrow(claimsOf(question.node, limits)).claims,
@@ -40,9 +40,7 @@ export function deltaRequest(question: DeltaQuestion, limits: Limits): StreamReq
 }
 
 /** Whether a type can be asked for as a whole. */
-const isWhole = (type: StreamType | undefined): boolean => type !== undefined && type !== "secrets" && isWildcard(type);
-
-const streamTypeOf = (url: string): StreamType | undefined => (url === secretTypeUrl ? "secrets" : typeOfUrl(url));
+const isWhole = (type: ServedType | undefined): boolean => type !== undefined && type !== "secrets" && isWildcard(type);
 
 function checkTexts(texts: Readonly<Record<string, string>>, limits: Limits): void {
   for (const [field, text] of Object.entries(texts)) {

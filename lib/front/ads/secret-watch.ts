@@ -1,22 +1,17 @@
-import { hashOf } from "../../snapshot/blob.ts";
-import { wireVersion } from "../../snapshot/parts-version.ts";
-import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
-import { type SecretsOfClass, secretFor } from "../secrets/secret-answer.ts";
 import { secretBinary } from "../secrets/secret-binary.ts";
+import { type SecretReader, secretChanges, secretsVersion } from "../secrets/secret-changes.ts";
 import type { StreamKind } from "./due.ts";
 import { type Asked, type SentAnswer, sent, type Watch } from "./watch.ts";
 
 /** The secrets of a stream. They lie in no tree, so what was told of each is remembered by its name. */
 export interface SecretWatch {
   readonly watch: Watch;
-  /** Versions by name; `isMissing` for what there is not, or not for this reader. */
+  /** Versions by name; "" for what there is not, or not for this reader. */
   readonly told: ReadonlyMap<string, string>;
   /** Whether its reader waits for an answer, whatever there is. */
   readonly isOwed: boolean;
 }
-
-const isMissing = "";
 
 /** What a request comes to, by what it comes to for any other type. */
 export function askedSecrets(before: SecretWatch | undefined, { watch }: Pick<Asked, "watch">): SecretWatch {
@@ -53,25 +48,19 @@ export interface SecretDue {
  */
 export async function dueSecrets(
   front: Pick<Front, "secrets">,
-  { kind, caller, secrets }: { readonly kind: StreamKind; readonly caller: Caller; readonly secrets: SecretsOfClass },
-  { watch, told, isOwed }: SecretWatch,
+  { kind, ...reader }: SecretReader & { readonly kind: StreamKind },
+  { watch, told: before, isOwed }: SecretWatch,
 ): Promise<SecretDue | undefined> {
-  const now = new Map(told);
-  const changed: SecretDue["changed"][number][] = [];
-  const missing: string[] = [];
-  for (const name of namesOf(watch)) {
-    const found = await secretFor(front, caller, secrets, name);
-    if (found.kind === "refused" && found.status === 503) continue;
-    const version = found.kind === "refused" ? isMissing : wireVersion(hashOf(JSON.stringify(found.resource)));
-    if (told.get(name) === version) continue;
-    now.set(name, version);
-    if (found.kind === "refused") missing.push(name);
-    else changed.push({ name, version, value: secretBinary(found.resource) });
-  }
+  const { changed, missing, told } = await secretChanges(front, reader, namesOf(watch), before);
   // Of the state of the world, what is not in an answer says nothing.
   const isNews = changed.length > 0 || (kind === "delta" && missing.length > 0);
   if (!isOwed && !isNews) return undefined;
-  return { changed, missing, version: wireVersion(hashOf([...now].join("\n"))), told: now };
+  return {
+    changed: changed.map(({ name, version, resource }) => ({ name, version, value: secretBinary(resource) })),
+    missing: missing.map(({ name }) => name),
+    version: secretsVersion(told),
+    told,
+  };
 }
 
 /** What is known of a reader once it has the answer. */

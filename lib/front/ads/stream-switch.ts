@@ -2,7 +2,6 @@ import type { NodeClaims } from "../../snapshot/classifier.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
-import { deltaFor } from "../delta/delta.ts";
 import type { Switching } from "../heads/switches.ts";
 import { placeNode } from "../nodes/place-node.ts";
 import { dueOf, type Sources } from "./due.ts";
@@ -42,9 +41,6 @@ async function hasAll(
   const shape = loaded.classes.get(classId)?.stream;
   if (shape === undefined || watch.open.length > 0 || watch.refused.length > 0) return false;
   const tree = await reader.tree(loaded.root, type, shape[type]);
-  const due = await dueOf({ reader, differences }, watch, tree, async (subscription) => {
-    const delta = await deltaFor(reader, loaded, { classId, shape: "stream", type, ...subscription });
-    return delta ?? { version: "", changed: [], removed: [] };
-  });
+  const due = await dueOf({ reader, differences }, watch, tree);
   return !due.isAnswer && due.changed.length === 0 && due.missing.length === 0;
 }

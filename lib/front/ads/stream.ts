@@ -6,36 +6,23 @@ import { type ResourceType, resourceTypes } from "../../snapshot/resource-type.t
 import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { connectErrorOf } from "../connect/connect-error.ts";
-import { type DeltaAnswer, deltaFor } from "../delta/delta.ts";
 import type { Front, Served } from "../front.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { secretsOf } from "../secrets/secret-answer.ts";
 import { secretTtlMs } from "../secrets/secrets.ts";
-import {
-  type Answer,
-  type Compare,
-  type Due,
-  type Dues,
-  dueOf,
-  nextAnswer,
-  type Sources,
-  type StreamKind,
-  sharing,
-} from "./due.ts";
+import type { ServedType } from "../served-type.ts";
+import { type Answer, type Due, type Dues, dueOf, nextAnswer, type Sources, type StreamKind, sharing } from "./due.ts";
 import type { SaidRefusals } from "./said-refusals.ts";
 import { askedSecrets, dueSecrets, type SecretDue, type SecretWatch, toldSecrets } from "./secret-watch.ts";
 import { streamSwitching } from "./stream-switch.ts";
 import { type Asked, owing, type SentAnswer, sent, upToDate, type Watch } from "./watch.ts";
-
-/** What a stream may ask for. */
-export type StreamType = ResourceType | "secrets";
 
 /** A request, once it is read. */
 export interface StreamRequest {
   /** What it says of its node: asked of the first request of a stream only. @throws ConnectError when it says nothing, or too much */
   claims(): NodeClaims;
   /** undefined for a type that is not served: nothing is ever said of it. */
-  readonly type: StreamType | undefined;
+  readonly type: ServedType | undefined;
   asked(before: Watch | undefined): Asked;
 }
 
@@ -223,7 +210,7 @@ export async function* discoveryStream<M>(
   }
 }
 
-const watchesOf = ({ watches, secrets }: Reader): readonly (readonly [StreamType, Watch])[] => [
+const watchesOf = ({ watches, secrets }: Reader): readonly (readonly [ServedType, Watch])[] => [
   ...watches,
   ...(secrets === undefined ? [] : [["secrets", secrets.watch] as const]),
 ];
@@ -259,19 +246,12 @@ async function inForce(
   return { root: loaded.hash, loaded, classId: placement.classId, trees };
 }
 
-/** Of a class that there is not: it was looked up before. */
-const nothingToTell: DeltaAnswer = { version: "", changed: [], removed: [] };
-
-async function duesOf(sources: Sources, { watches }: Reader, { trees, loaded, classId }: InForce): Promise<Dues> {
+async function duesOf(sources: Sources, { watches }: Reader, { trees }: InForce): Promise<Dues> {
   const dues: [ResourceType, Due][] = [];
   for (const type of resourceTypes) {
     const [watch, tree] = [watches.get(type), trees.get(type)];
     if (watch === undefined || tree === undefined) continue;
-    const compare: Compare = async (subscription) => {
-      const question = { classId, shape: "stream", type, ...subscription } as const;
-      return (await deltaFor(sources.reader, loaded, question)) ?? nothingToTell;
-    };
-    dues.push([type, await dueOf(sources, watch, tree, compare)]);
+    dues.push([type, await dueOf(sources, watch, tree)]);
   }
   return dues;
 }

@@ -1,6 +1,6 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import type { SegmentRef } from "../../snapshot/root.ts";
 import type { LoadedTree } from "../../snapshot/snapshot-reader.ts";
+import type { GoneResource } from "../delta/differences.ts";
 
 /** One type of a stream: what its reader wants, has, and is owed. A value: what happens makes another of it. */
 export interface Watch {
@@ -26,12 +26,6 @@ export type Owed =
   | { readonly kind: "names"; readonly names: readonly string[] }
   /** An answer, whatever there is, but for what it says it has. */
   | { readonly kind: "all"; readonly known: ReadonlyMap<string, string>; readonly version: string };
-
-export interface GoneResource {
-  readonly name: string;
-  /** The segment that held it; undefined for what is known by its name alone. */
-  readonly segment: SegmentRef | undefined;
-}
 
 /** An answer as refusals need it. */
 export interface SentAnswer {

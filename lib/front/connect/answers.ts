@@ -1,19 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import {
-  type DeltaDiscoveryResponse,
-  DeltaDiscoveryResponseSchema,
   type DiscoveryResponse,
   DiscoveryResponseSchema,
 } from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
-import type { DeltaQuestion, DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import type { DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
-import { wireVersion } from "../../snapshot/parts-version.ts";
-import { type ResourceType, typeOfUrl, typeUrlOf } from "../../snapshot/resource-type.ts";
+import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
-import { deltaNow } from "../delta/delta-answer.ts";
-import { readSubscription } from "../delta/delta-request.ts";
 import { selectResources } from "../delta/select-resources.ts";
 import { distinctNames, shown } from "../excess.ts";
 import type { Front } from "../front.ts";
@@ -61,42 +56,10 @@ export async function fetchType(
   return create(DiscoveryResponseSchema, { versionInfo: selection.version, typeUrl, resources });
 }
 
-/** What changed since the versions that the request names, in the `stream` shape. @throws ConnectError */
-export async function deltaFetch(front: Front, question: DeltaQuestion, call: Call): Promise<DeltaDiscoveryResponse> {
-  const { resourceNamesSubscribe, resourceNamesUnsubscribe, initialResourceVersions, typeUrl } = question;
-  const type = typeOfUrl(typeUrl);
-  if (type === undefined) throw new ConnectError(`no such type: ${shown(typeUrl)}`, Code.InvalidArgument);
-  const node = claimsIn(front, question.node);
-  const wanted = orThrow(
-    readSubscription(resourceNamesSubscribe, resourceNamesUnsubscribe, initialResourceVersions, front.limits),
-  );
-  const loaded = await servedRoot(front, node);
-  const delta = await deltaNow(
-    front,
-    loaded,
-    { type, shape: "stream", caller: call.caller },
-    { node, typeUrl, ...wanted },
-  );
-  if ("kind" in delta) throw connectErrorOf(delta);
-  const values = await binaryResources(front.reader, delta.changed);
-  await roomFor(values, call);
-  return create(DeltaDiscoveryResponseSchema, {
-    systemVersionInfo: delta.version,
-    nonce: delta.version,
-    typeUrl,
-    resources: delta.changed.map(({ name, version }, i) => ({
-      name,
-      version: wireVersion(version),
-      resource: { typeUrl, value: values[i] ?? new Uint8Array() },
-    })),
-    removedResources: [...delta.removed],
-  });
-}
-
 /** A message, its encoded form and the frame around that are copies. */
 const copies = 3;
 
-function roomFor(values: readonly Uint8Array[], call: Call): Promise<void> {
+export function roomFor(values: readonly Uint8Array[], call: Call): Promise<void> {
   return call.room(copies * values.reduce((sum, { length }) => sum + length, 0));
 }
 
@@ -105,7 +68,8 @@ export function claimsIn(front: Front, node: DiscoveryQuestion["node"]): NodeCla
   return orThrow(claimsOf(node, front.limits)).claims;
 }
 
-function orThrow<T extends object>(read: T | { readonly problem: string }): T {
+/** @throws ConnectError for a request that is not right */
+export function orThrow<T extends object>(read: T | { readonly problem: string }): T {
   if ("problem" in read) throw new ConnectError(String(read.problem), Code.InvalidArgument);
   return read;
 }

@@ -18,7 +18,8 @@ import { PortolanError } from "../../config/diagnostic.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Front } from "../front.ts";
-import { type Call, deltaFetch, fetchType } from "./answers.ts";
+import { type Call, fetchType } from "./answers.ts";
+import { deltaFetch, type SecretBinary } from "./delta-fetch.ts";
 
 /** A method that can be called, whichever protocol the call comes by. */
 export interface DiscoveryCall {
@@ -40,8 +41,15 @@ export const roomKey = createContextKey<Call["room"]>(() => Promise.resolve());
 /** `Call.caller` of a call that comes by a router; nobody before somebody has asked. */
 export const callerKey = createContextKey<Caller | undefined>(undefined);
 
-/** Envoy's unary Fetch methods, and `DeltaFetch`. */
-export function discoveryCalls(front: Front): readonly DiscoveryCall[] {
+/** Secrets in binary, where the descriptors for that can be carried. */
+export interface BinarySecrets {
+  readonly write: SecretBinary;
+  /** Envoy's `FetchSecrets`. */
+  call(front: Front): DiscoveryCall;
+}
+
+/** Envoy's unary Fetch methods, and `DeltaFetch`. @param secrets absent: these are told in JSON only */
+export function discoveryCalls(front: Front, secrets?: BinarySecrets): readonly DiscoveryCall[] {
   const { pollBytes, deltaBytes } = front.limits;
   const fetch = (type: ResourceType, rpc: Rpc<typeof ClusterDiscoveryService.method.fetchClusters.output>) =>
     callOf(front, rpc, type, pollBytes, DiscoveryQuestionSchema, (question, call) =>
@@ -54,8 +62,9 @@ export function discoveryCalls(front: Front): readonly DiscoveryCall[] {
     fetch("routes", RouteDiscoveryService.method.fetchRoutes),
     fetch("extension_configs", ExtensionConfigDiscoveryService.method.fetchExtensionConfigs),
     callOf(front, SnapshotService.method.deltaFetch, undefined, deltaBytes, DeltaQuestionSchema, (question, call) =>
-      deltaFetch(front, question, call),
+      deltaFetch(front, question, call, secrets?.write),
     ),
+    ...(secrets === undefined ? [] : [secrets.call(front)]),
   ];
 }
 

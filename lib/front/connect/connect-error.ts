@@ -7,6 +7,7 @@ const codes: Readonly<Record<Status, Code>> = {
   403: Code.PermissionDenied,
   404: Code.NotFound,
   409: Code.AlreadyExists,
+  410: Code.FailedPrecondition,
   413: Code.ResourceExhausted,
   415: Code.Unimplemented,
   500: Code.Internal,
@@ -24,4 +25,4 @@ export function connectProblemOf({ code, rawMessage }: ConnectError): Response {
   return connectProblem(status, rawMessage);
 }
 
-const statuses = [400, 401, 403, 404, 409, 413, 415, 500, 503] as const;
+const statuses = [400, 401, 403, 404, 409, 410, 413, 415, 500, 503] as const;

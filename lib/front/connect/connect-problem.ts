@@ -11,6 +11,8 @@ const errors: Readonly<Record<Status, { readonly name: string; readonly http: nu
   403: { name: "permission_denied", http: 403 },
   404: { name: "not_found", http: 404 },
   409: { name: "already_exists", http: 409 },
+  // What a call builds on is not there.
+  410: { name: "failed_precondition", http: 400 },
   413: { name: "resource_exhausted", http: 429 },
   // Connect says so of a compression that a server does not know.
   415: { name: "unimplemented", http: 501 },

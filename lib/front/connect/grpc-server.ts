@@ -27,7 +27,7 @@ import { healthHandlers } from "./health.ts";
 import { mountConnect } from "./mount.ts";
 import { reflectionHandlers } from "./reflection.ts";
 import { rpcHandlers } from "./rpc-handlers.ts";
-import { secretCall } from "./secret-call.ts";
+import { binarySecrets } from "./secret-call.ts";
 
 /** Serves gRPC, gRPC-Web and Connect over HTTP/2 without TLS, on a port of its own. */
 export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): Promise<RunningServer> {
@@ -77,7 +77,7 @@ type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => 
  */
 function callListener(front: Front, withStreams: Set<Http2Session>): Listener {
   const options = { acceptCompression: [gzip] };
-  const unary = rpcHandlers(front, [...discoveryCalls(front), secretCall(front)], options);
+  const unary = rpcHandlers(front, discoveryCalls(front, binarySecrets), options);
   const services = [AggregatedDiscoveryService, ...unary.map(({ service }) => service)];
   const reflection = reflectionHandlers([...services, Health], front.limits, options).map((one) => guarded(front, one));
   const names = [...services, Health, ...reflection.map(({ service }) => service)].map(({ typeName }) => typeName);
@@ -91,7 +91,7 @@ function callListener(front: Front, withStreams: Set<Http2Session>): Listener {
   const handlers = byPath([...unary, health.check]);
   const connect = new Hono();
   connect.use(guard(front.authentication));
-  mountConnect(connect, front, [secretCall(front)]);
+  mountConnect(connect, front, binarySecrets);
   connect.notFound((c) => problem(404, `there is no ${c.req.method} of this kind here`));
   const answerConnect = getRequestListener(connect.fetch, { overrideGlobalObjects: false });
   const calls = withinLimits(front.limits, (request, response) => {

@@ -5,15 +5,15 @@ import type { Front } from "../front.ts";
 import { isJson } from "../polls/discovery-call.ts";
 import { problem } from "../polls/responses.ts";
 import { callBinary } from "./binary-call.ts";
-import { type DiscoveryCall, discoveryCalls } from "./calls.ts";
+import { type BinarySecrets, discoveryCalls } from "./calls.ts";
 import { callJson } from "./json-call.ts";
 import { rpcHandlers } from "./rpc-handlers.ts";
 
 /**
- * Adds Connect and gRPC-Web to an app, with calls of one's own besides. gRPC proper needs HTTP/2 with trailers, which only a Node server has (`grpc-server.ts`).
+ * Adds Connect and gRPC-Web to an app. gRPC proper needs HTTP/2 with trailers, which only a Node server has (`grpc-server.ts`).
  */
-export function mountConnect(app: Hono, front: Front, more: readonly DiscoveryCall[] = []): void {
-  for (const call of [...discoveryCalls(front), ...more]) {
+export function mountConnect(app: Hono, front: Front, secrets?: BinarySecrets): void {
+  for (const call of discoveryCalls(front, secrets)) {
     // Nothing decompresses here: that takes an own bound for each runtime.
     const [grpcWeb] = rpcHandlers(front, [call], { grpc: false, acceptCompression: [] });
     app.post(call.path, (c) => {

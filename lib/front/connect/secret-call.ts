@@ -14,14 +14,10 @@ import { refuseUnplaced } from "../polls/outcome.ts";
 import { secretFor, secretsOf } from "../secrets/secret-answer.ts";
 import { secretBinary } from "../secrets/secret-binary.ts";
 import { type Call, claimsIn, servedRoot } from "./answers.ts";
-import { callOf, type DiscoveryCall } from "./calls.ts";
+import { type BinarySecrets, callOf, type DiscoveryCall } from "./calls.ts";
 import { connectErrorOf } from "./connect-error.ts";
 
-/**
- * Envoy's `FetchSecrets`, by the rules of polls for secrets. For servers on Node, which speak secrets' binary form on streams already: at
- * the edge its descriptors would weigh more than the front.
- */
-export const secretCall = (front: Front): DiscoveryCall =>
+const secretCall = (front: Front): DiscoveryCall =>
   callOf(
     front,
     SecretDiscoveryService.method.fetchSecrets,
@@ -55,3 +51,9 @@ async function fetchSecret(front: Front, question: DiscoveryQuestion, call: Call
     resources: [{ typeUrl: secretTypeUrl, value }],
   });
 }
+
+/**
+ * Secrets in binary, by the rules of polls for secrets. For servers on Node, which speak that form on streams already: at the edge its
+ * descriptors would weigh more than the front.
+ */
+export const binarySecrets: BinarySecrets = { write: secretBinary, call: secretCall };

@@ -1,31 +1,37 @@
 import { bytesOf } from "../../limits/read-body.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
-import { type ResourceType, type ShapeName, typeOfUrl, typeUrlOf } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import type { Caller } from "../auth/caller.ts";
+import { type ResourceType, type ShapeName, typeUrlOf } from "../../snapshot/resource-type.ts";
+import type { SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
 import { confirmerOf } from "../heads/confirmations.ts";
+import type { Outcome } from "../metrics.ts";
 import { placeNode } from "../nodes/place-node.ts";
 import type { Asking } from "../polls/asking.ts";
 import type { ChunkedBody } from "../polls/discovery-body.ts";
 import { holdUntilMs, stillHolding } from "../polls/hold.ts";
-import { noRoomForAnswer, type Refused, refuse, refuseMisfit, refuseUnplaced } from "../polls/outcome.ts";
+import { noRoomForAnswer, type Refused, refuse, refuseMisfit } from "../polls/outcome.ts";
 import { switchingOf } from "../polls/polled-switch.ts";
 import { readRequest } from "../polls/read-request.ts";
-import { type DeltaAnswer, deltaFor } from "./delta.ts";
+import { answerSecretDelta, type SecretsNow } from "../secrets/secret-delta.ts";
+import { type ServedType, servedTypeOf, urlOfServed } from "../served-type.ts";
+import type { DeltaAnswer } from "./delta.ts";
 import { type DeltaRequest, readDelta } from "./delta-request.ts";
+import type { TreeQuestion } from "./held-tree.ts";
+import { nonceOf } from "./nonce.ts";
+import { deltaNow, hear, type TreeInForce, treeInForce } from "./tree-in-force.ts";
 
 /** A delta request in JSON, but for its body. */
 export interface DeltaPoll extends Asking {
   /** undefined: the request's own `type_url` says it. */
-  readonly type: ResourceType | undefined;
+  readonly type: ServedType | undefined;
   readonly shape: ShapeName;
 }
 
 export type DeltaPollAnswer =
   | { readonly kind: "changed"; readonly body: ChunkedBody }
+  | SecretsNow
   | { readonly kind: "unchanged" }
   | Refused;
 
@@ -36,40 +42,64 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
   );
   if (!("request" in read)) return read;
   const { request } = read;
-  const type = poll.type ?? typeOfUrl(request.typeUrl ?? "");
+  const { typeUrl = "" } = request;
+  const type = poll.type ?? servedTypeOf(typeUrl);
   if (type === undefined) return refuse(400, "bad-request", "type_url names no type that is served here");
-  const { node } = request;
-  const refused = refuseMisfit(poll.caller, node);
+  const answer = await answerOfType(front, { ...poll, type }, request);
+  front.metrics.poll(type, outcomeOf(answer));
+  return answer;
+}
+
+function outcomeOf(answer: DeltaPollAnswer): Outcome {
+  if (answer.kind === "refused") return answer.outcome;
+  return answer.kind === "secrets" ? "changed" : answer.kind;
+}
+
+async function answerOfType(
+  front: Front,
+  poll: DeltaPoll & { readonly type: ServedType },
+  request: DeltaRequest,
+): Promise<DeltaPollAnswer> {
+  const { type, caller, signal, patienceMs } = poll;
+  const { typeUrl } = request;
+  if (typeUrl !== undefined && typeUrl !== urlOfServed(type)) {
+    const reason = `type_url ${shown(typeUrl)} does not belong to this path; ${urlOfServed(type)} does`;
+    return refuse(400, "bad-request", reason);
+  }
+  const refused = refuseMisfit(caller, request.node);
   if (refused !== undefined) return refused;
-  const untilMs = holdUntilMs(front, poll.patienceMs);
-  const by = confirmerOf(node.id, poll.caller);
-  if (type === "clusters") front.confirmations.told(by, request.version ?? "");
-  const who = { nodeId: node.id, type };
-  for (let isHeard = false; ; isHeard = true) {
+  const untilMs = holdUntilMs(front, patienceMs);
+  if (type === "secrets") return answerSecretDelta(front, { caller, signal, untilMs }, request);
+  return answerResources(front, { ...poll, type }, untilMs, request);
+}
+
+async function answerResources(
+  front: Front,
+  { type, shape, caller, signal }: DeltaPoll & { readonly type: ResourceType },
+  untilMs: number,
+  request: DeltaRequest,
+): Promise<DeltaPollAnswer> {
+  const { node, held, bytes } = request;
+  const question = { node, caller, type, shape };
+  const by = confirmerOf(node.id, caller);
+  if (type === "clusters") front.confirmations.told(by, held?.version ?? "");
+  for (let isNew = true; ; isNew = false) {
     const count = front.confirmations.count(by);
-    const switching = switchingOf(front, { node, caller: poll.caller, shape: poll.shape });
-    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching);
+    const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switchingOf(front, question));
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
-    const delta = await deltaNow(front, served.loaded, { type, shape: poll.shape, caller: poll.caller }, request);
-    if ("kind" in delta) return delta;
+    const force = await treeInForce(front, served.loaded, question);
+    if ("kind" in force) return force;
     // Once: while it is held its node may say something else in another request.
-    if (request.complaint === undefined && !isHeard) front.said.mended(who);
-    if (request.complaint !== undefined && delta.version === request.version) {
-      const { words: error, names } = request.complaint;
-      const { version, classId } = delta;
-      front.said.refused(who, {
-        answer: { version, kept: undefined, classId, root: served.loaded.hash },
-        names,
-        error,
-      });
-    }
-    if (delta.version !== request.version && !(await isOfLater(front, served, { ...poll, type }, request))) {
+    hear(front, question, request, force, isNew);
+    if (held?.version !== force.version && !(await isOfLater(front, served, question, request))) {
+      const delta = await deltaNow(front, force, question, request);
+      if ("kind" in delta) return delta;
       const leave = front.answers.tryEnter(ownBytes(delta));
       if (leave === undefined) return refuse(503, "busy", noRoomForAnswer);
-      return { kind: "changed", body: { ...(await deltaBody(front.reader, type, delta)), sent: leave } };
+      return { kind: "changed", body: { ...(await deltaBody(front.reader, type, force, delta)), sent: leave } };
     }
     const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
-    const waiting = { untilMs, bytes: request.bytes, signal: poll.signal, confirmed };
+    const waiting = { untilMs, bytes, signal, confirmed };
     if (!(await stillHolding(front, served.state, waiting))) return { kind: "unchanged" };
   }
 }
@@ -78,38 +108,17 @@ export async function answerDelta(front: Front, poll: DeltaPoll): Promise<DeltaP
 async function isOfLater(
   front: Front,
   { ahead }: Served,
-  { type, shape, caller }: Pick<DeltaPoll, "shape" | "caller"> & { readonly type: ResourceType },
-  { node, version, names }: DeltaRequest,
+  { node, caller, type, shape }: TreeQuestion,
+  { held, names }: DeltaRequest,
 ): Promise<boolean> {
-  if (version === undefined || names !== undefined) return false;
+  if (held === undefined || names !== undefined) return false;
   for (const loaded of ahead) {
     const placement = await placeNode(front.reader, loaded, node, caller);
     const proxyClass = placement.kind === "placed" ? loaded.classes.get(placement.classId) : undefined;
     const tree = proxyClass && (await front.reader.tree(loaded.root, type, proxyClass[shape][type]));
-    if (tree !== undefined && wireVersion(tree.version) === version) return true;
+    if (tree !== undefined && wireVersion(tree.version) === held.version) return true;
   }
   return false;
-}
-
-/** What a request comes to in the root in force, or why it comes to nothing. */
-export async function deltaNow(
-  front: Front,
-  loaded: LoadedRoot,
-  { type, shape, caller }: { readonly type: ResourceType; readonly shape: ShapeName; readonly caller: Caller },
-  { node, typeUrl, names, known }: Omit<DeltaRequest, "version" | "bytes" | "complaint">,
-): Promise<(DeltaAnswer & { readonly classId: string }) | Refused> {
-  if (typeUrl !== undefined && typeUrl !== typeUrlOf(type)) {
-    return refuse(
-      400,
-      "bad-request",
-      `type_url ${shown(typeUrl)} does not belong to this path; ${typeUrlOf(type)} does`,
-    );
-  }
-  const placement = await front.place(loaded, node, caller);
-  if (placement.kind !== "placed") return refuseUnplaced(placement);
-  const { classId } = placement;
-  const delta = await deltaFor(front.reader, loaded, { classId, shape, type, names, known });
-  return delta === undefined ? refuse(404, "unknown-node", `there is no class "${classId}"`) : { ...delta, classId };
 }
 
 /** About what an answer takes besides the stored texts, in bytes: its list, and the names that its reader came with, twice. */
@@ -118,11 +127,16 @@ function ownBytes({ changed, removed }: DeltaAnswer): number {
 }
 
 /** A DeltaDiscoveryResponse in proto JSON, around the stored texts. What stands around them is made anew when it is asked for. */
-async function deltaBody(reader: SnapshotReader, type: ResourceType, delta: DeltaAnswer): Promise<ChunkedBody> {
+async function deltaBody(
+  reader: SnapshotReader,
+  type: ResourceType,
+  { version: whole, root }: TreeInForce,
+  delta: DeltaAnswer,
+): Promise<ChunkedBody> {
   const encoder = new TextEncoder();
-  const prefix = encoder.encode(`{"system_version_info":"${delta.version}","resources":[`);
+  const prefix = encoder.encode(`{"system_version_info":"${whole}","resources":[`);
   const removed = delta.removed.length === 0 ? "" : `"removed_resources":${JSON.stringify(delta.removed)},`;
-  const suffix = encoder.encode(`],"type_url":"${typeUrlOf(type)}",${removed}"nonce":"${delta.version}"}\n`);
+  const suffix = encoder.encode(`],"type_url":"${typeUrlOf(type)}",${removed}"nonce":"${nonceOf(whole, root)}"}\n`);
 
   async function* resources() {
     for (const [i, { name, version, segment }] of delta.changed.entries()) {

@@ -1,18 +1,24 @@
+import type { DeltaQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import type { Limits } from "../../limits/limits.ts";
 import type { NodeClaims } from "../../snapshot/classifier.ts";
 import { distinctNames, isName } from "../excess.ts";
 import type { ExtensionLists } from "../polls/extension-lists.ts";
 import { isRecord, parseRequest } from "../polls/json-request.ts";
 import { readNode } from "../polls/poll-request.ts";
+import { type HeldVersion, readNonce } from "./nonce.ts";
 
 /** A DeltaDiscoveryRequest, as far as one answer needs it. */
-export interface DeltaRequest extends Subscription {
+export interface DeltaAsked extends Subscription {
   readonly node: NodeClaims;
   readonly typeUrl: string | undefined;
-  /** Version of the whole type at its last answer, sent as `response_nonce`; undefined at first. */
-  readonly version: string | undefined;
+  /** What its last answer came to, by `response_nonce`; undefined at first. */
+  readonly held: HeldVersion | undefined;
   /** What its Envoy refuses of that version; undefined when it takes all of it. */
   readonly complaint: Complaint | undefined;
+}
+
+/** One that may be held. */
+export interface DeltaRequest extends DeltaAsked {
   /** About what it takes to remember the request. */
   readonly bytes: number;
 }
@@ -27,7 +33,7 @@ export interface Complaint {
 export interface Subscription {
   /** Names wanted, each once; undefined for all there are. */
   readonly names: readonly string[] | undefined;
-  /** Versions of what it has, by name. */
+  /** Versions of what it has, by name. Empty with a version that it holds: all of that, as far as it is wanted. */
   readonly known: ReadonlyMap<string, string>;
 }
 
@@ -60,10 +66,28 @@ export function readDelta(body: string, limits: Limits, lists?: ExtensionLists):
       node: node.claims,
       typeUrl: typeUrl || undefined,
       ...subscription,
-      version: nonce || undefined,
+      held: nonce === "" ? undefined : readNonce(nonce),
       complaint: readComplaint(json.error_detail ?? json.errorDetail, limits),
       bytes,
     },
+  };
+}
+
+/** A DeltaDiscoveryRequest in binary, but for its node. */
+export function readDeltaQuestion(
+  question: Omit<DeltaQuestion, "node">,
+  limits: Limits,
+): Omit<DeltaAsked, "node"> | { readonly problem: string } {
+  const { responseNonce: nonce, typeUrl, errorDetail } = question;
+  if (!isName(nonce, limits)) return { problem: `response_nonce is not a text of at most ${limits.nameBytes} bytes` };
+  const { resourceNamesSubscribe, resourceNamesUnsubscribe, initialResourceVersions } = question;
+  const wanted = readSubscription(resourceNamesSubscribe, resourceNamesUnsubscribe, initialResourceVersions, limits);
+  if ("problem" in wanted) return wanted;
+  return {
+    typeUrl,
+    ...wanted,
+    held: nonce === "" ? undefined : readNonce(nonce),
+    complaint: errorDetail && { words: errorDetail.message, names: [] },
   };
 }
 

@@ -1,53 +1,65 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
-import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
-import type { SegmentRef } from "../../snapshot/root.ts";
-import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import type { Subscription } from "./delta-request.ts";
+import type { ChangedResource, Differences } from "./differences.ts";
+import { findResource } from "./select-resources.ts";
 
-/** What a reader has, and wants to have besides. */
-export interface DeltaQuestion extends Subscription {
-  readonly classId: string;
-  readonly shape: ShapeName;
-  readonly type: ResourceType;
-}
-
+/** What a reader is to be told of a type. */
 export interface DeltaAnswer {
-  /** Of the whole type, for the class. */
-  readonly version: string;
   /** What it lacks or has in another version, in order of names. */
   readonly changed: readonly ChangedResource[];
   /** Names that it has or wants and that do not exist, sorted. */
   readonly removed: readonly string[];
 }
 
-export interface ChangedResource {
-  readonly name: string;
-  readonly version: string;
-  /** The segment that holds it. */
-  readonly segment: SegmentRef;
+/** Compares what a reader says it has, resource by resource, with what it should have. Who wants some names has only theirs looked up. */
+export async function deltaByNames(
+  reader: SnapshotReader,
+  tree: LoadedTree,
+  { names, known }: Subscription,
+): Promise<DeltaAnswer> {
+  const wanted = names && [...new Set([...names, ...known.keys()])].sort(byCodePoint);
+  const there = wanted === undefined ? await resourcesOf(reader, tree) : await resourcesNamed(reader, tree, wanted);
+  const exists = new Set(there.map(({ name }) => name));
+  return {
+    changed: there.filter(({ name, version }) => known.get(name) !== version),
+    removed: [...(wanted ?? known.keys())].filter((name) => !exists.has(name)).sort(byCodePoint),
+  };
 }
 
-/** Compares what a reader has with what its class should have. @returns undefined when the root has no such class */
-export async function deltaFor(
-  reader: SnapshotReader,
-  loaded: LoadedRoot,
-  { classId, shape, type, names, known }: DeltaQuestion,
-): Promise<DeltaAnswer | undefined> {
-  const proxyClass = loaded.classes.get(classId);
-  if (proxyClass === undefined) return undefined;
-  const tree = await reader.tree(loaded.root, type, proxyClass[shape][type]);
-  const wanted = names === undefined ? undefined : new Set([...names, ...known.keys()]);
-  const changed: ChangedResource[] = [];
-  const there = new Set<string>();
-  for (const segment of tree.segments) {
-    for (const { name, version: hash } of (await reader.entries(segment)).values()) {
-      if (wanted !== undefined && !wanted.has(name)) continue;
-      there.add(name);
-      const version = wireVersion(hash);
-      if (known.get(name) !== version) changed.push({ name, version, segment });
-    }
+async function resourcesOf(reader: SnapshotReader, { segments }: LoadedTree): Promise<readonly ChangedResource[]> {
+  const resources: ChangedResource[] = [];
+  for (const segment of segments) {
+    for (const { name, version } of (await reader.entries(segment)).values())
+      resources.push({ name, version: wireVersion(version), segment });
   }
-  const removed = [...(wanted ?? known.keys())].filter((name) => !there.has(name)).sort(byCodePoint);
-  return { version: wireVersion(tree.version), changed, removed };
+  return resources;
+}
+
+async function resourcesNamed(
+  reader: SnapshotReader,
+  tree: LoadedTree,
+  names: readonly string[],
+): Promise<readonly ChangedResource[]> {
+  const found = await Promise.all(names.map((name) => findResource(reader, tree, name)));
+  return found.flat().map(({ version, ...part }) => ({ ...part, version: wireVersion(version) }));
+}
+
+/**
+ * Compares the tree that a reader has with the one that it should have: segments that are in both are not read.
+ *
+ * @param names it has, and wants, no others; undefined for all there are
+ * @throws PortolanError when the store has the older tree no more
+ */
+export async function deltaBetween(
+  differences: Differences,
+  older: LoadedTree,
+  newer: LoadedTree,
+  names: readonly string[] | undefined,
+): Promise<DeltaAnswer> {
+  const { changed, gone } = await differences.between(older, newer);
+  const wanted = names && new Set(names);
+  const isWanted = ({ name }: { readonly name: string }) => wanted?.has(name) ?? true;
+  return { changed: changed.filter(isWanted), removed: gone.filter(isWanted).map(({ name }) => name) };
 }

@@ -5,6 +5,8 @@ import { answerDelta } from "../delta/delta-answer.ts";
 import { shown } from "../excess.ts";
 import type { Front } from "../front.ts";
 import { answerSecret, secretResponse } from "../secrets/secret-answer.ts";
+import { type SecretsNow, secretDeltaBody } from "../secrets/secret-delta.ts";
+import type { ServedType } from "../served-type.ts";
 import type { Asking } from "./asking.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import type { Refused } from "./outcome.ts";
@@ -15,7 +17,7 @@ import { problem } from "./responses.ts";
 export type DiscoveryCall =
   | { readonly kind: "secrets" }
   | { readonly kind: "poll"; readonly type: ResourceType }
-  | { readonly kind: "delta"; readonly type: ResourceType; readonly shape: ShapeName }
+  | { readonly kind: "delta"; readonly type: ServedType; readonly shape: ShapeName }
   /** The same as a call of Connect's, unary and in JSON: the request's own `type_url` says of what. */
   | { readonly kind: "delta-fetch" };
 
@@ -48,10 +50,12 @@ export const patienceMs = ({ kind }: DiscoveryCall, header: (name: string) => st
 export function readCall(call: string, shape: string | undefined | null): DiscoveryCall | undefined {
   if (call === "discovery:secrets") return { kind: "secrets" };
   const [verb, name] = call.split(":");
+  const deltaShape = shape === "poll" ? "poll" : "stream";
+  if (call === "delta:secrets") return { kind: "delta", type: "secrets", shape: deltaShape };
   const type = resourceTypes.find((known) => known === name);
   if (type === undefined) return undefined;
   if (verb === "discovery") return { kind: "poll", type };
-  return verb === "delta" ? { kind: "delta", type, shape: shape === "poll" ? "poll" : "stream" } : undefined;
+  return verb === "delta" ? { kind: "delta", type, shape: deltaShape } : undefined;
 }
 
 export const noSuchCall = (call: string): Response => problem(404, `there is no ${shown(call)} here`);
@@ -62,6 +66,7 @@ export async function answerCall(front: Front, call: DiscoveryCall, asking: Aski
   if (call.kind === "delta-fetch") {
     const answer = await answerDelta(front, { ...asking, type: undefined, shape: "stream" });
     if (answer.kind === "changed") return answer;
+    if (answer.kind === "secrets") return secretsAnswer(answer);
     const response =
       answer.kind === "unchanged"
         ? connectProblem(409, "the version is current")
@@ -76,12 +81,19 @@ export async function answerCall(front: Front, call: DiscoveryCall, asking: Aski
     case "unchanged":
     case "changed":
       return answer;
+    case "secrets":
+      return secretsAnswer(answer);
     case "refused":
       return { kind: "other", response: problem(answer.status, answer.reason, closing(answer)) };
     default:
       return unreachable(answer);
   }
 }
+
+const secretsAnswer = (answer: SecretsNow): CallAnswer => ({
+  kind: "other",
+  response: secretResponse({ kind: "changed", body: secretDeltaBody(answer) }),
+});
 
 /** What is left of a body that was not read would otherwise be read, and thrown away, before the next request. */
 const closing = ({ status, outcome }: Refused): Readonly<Record<string, string>> =>

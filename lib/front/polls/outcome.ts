@@ -7,7 +7,7 @@ import type { Placement } from "../nodes/place-node.ts";
 export interface Refused {
   readonly kind: "refused";
   readonly outcome: Outcome;
-  readonly status: 400 | 403 | 404 | 413 | 415 | 503;
+  readonly status: 400 | 403 | 404 | 410 | 413 | 415 | 503;
   readonly reason: string;
 }
 

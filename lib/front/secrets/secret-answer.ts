@@ -10,16 +10,14 @@ import type { Caller } from "../auth/caller.ts";
 import { shown } from "../excess.ts";
 import type { Front } from "../front.ts";
 import type { Asking } from "../polls/asking.ts";
-import { holdUntilMs, stillHolding } from "../polls/hold.ts";
+import { holdUntilMs } from "../polls/hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "../polls/outcome.ts";
 import type { PollRequest } from "../polls/poll-request.ts";
 import { switchingOf } from "../polls/polled-switch.ts";
 import { readRequest } from "../polls/read-request.ts";
 import { problem } from "../polls/responses.ts";
-import { type SecretFeed, secretTtlMs } from "./secrets.ts";
-
-/** Timers may be early by so much. */
-const slackMs = 20;
+import { stillHoldingSecret } from "./hold-secret.ts";
+import type { SecretFeed } from "./secrets.ts";
 
 export type SecretAnswer =
   | { readonly kind: "changed"; readonly body: string }
@@ -57,15 +55,9 @@ async function answerRequest(front: Front, poll: Asking, request: PollRequest): 
       name,
       request.version,
     );
-    const sliceEndMs = Math.min(untilMs, performance.now() + secretTtlMs);
     if (answer.kind !== "unchanged") return answer;
-    // HEAD says nothing of secrets, so the store is asked again meanwhile.
-    const changed = await stillHolding(front, served.state, {
-      untilMs: sliceEndMs,
-      bytes: request.bytes,
-      signal: poll.signal,
-    });
-    if (!changed && (performance.now() < sliceEndMs - slackMs || sliceEndMs === untilMs)) return answer;
+    const waiting = { untilMs, bytes: request.bytes, signal: poll.signal };
+    if (!(await stillHoldingSecret(front, served.state, waiting))) return answer;
   }
 }
 

@@ -1,7 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AggregatedDiscoveryService } from "../../../gen/envoy/service/discovery/v3/ads_pb.ts";
-import type { StreamType } from "../../../lib/front/ads/stream.ts";
+import type { ServedType } from "../../../lib/front/served-type.ts";
 import { secretTypeUrl } from "../../../lib/secrets/tls-secret.ts";
 import { type CompiledWorld, listIn } from "../../../lib/snapshot/compiled.ts";
 import { resourceTypes, typeOfUrl, typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
@@ -9,7 +9,7 @@ import { nodeOf } from "../fixtures.ts";
 
 /** An answer as tests compare it: `+a=1`, and `-b` for what is removed. */
 export interface Got {
-  readonly type: StreamType | undefined;
+  readonly type: ServedType | undefined;
   readonly resources: readonly string[];
   readonly version: string;
   readonly nonce: string;
@@ -18,7 +18,7 @@ export interface Got {
 }
 
 export interface Ask {
-  readonly type: StreamType;
+  readonly type: ServedType;
   readonly names?: readonly string[];
   readonly version?: string;
   readonly unsubscribe?: readonly string[];
@@ -28,8 +28,8 @@ export interface Ask {
   readonly node?: object;
 }
 
-const urlOf = (type: StreamType): string => (type === "secrets" ? secretTypeUrl : typeUrlOf(type));
-const typeIn = (url: string): StreamType | undefined => (url === secretTypeUrl ? "secrets" : typeOfUrl(url));
+const urlOf = (type: ServedType): string => (type === "secrets" ? secretTypeUrl : typeUrlOf(type));
+const typeIn = (url: string): ServedType | undefined => (url === secretTypeUrl ? "secrets" : typeOfUrl(url));
 
 /** A stream by hand. */
 export interface TestStream {

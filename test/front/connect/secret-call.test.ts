@@ -10,7 +10,7 @@ import { authenticateBy, identified } from "../../../lib/front/auth/authenticati
 import type { Caller } from "../../../lib/front/auth/caller.ts";
 import { serveGrpc } from "../../../lib/front/connect/grpc-server.ts";
 import { mountConnect } from "../../../lib/front/connect/mount.ts";
-import { secretCall } from "../../../lib/front/connect/secret-call.ts";
+import { binarySecrets } from "../../../lib/front/connect/secret-call.ts";
 import { serveHttp } from "../../../lib/front/node-server.ts";
 import { makeWrappingKey } from "../../../lib/secrets/environment-key.ts";
 import { secretStore } from "../../../lib/secrets/secret-store.ts";
@@ -40,7 +40,7 @@ beforeAll(async () => {
     { values: { "tls.crt": btoa("cert"), "tls.key": btoa("theirs") } },
   );
   const app = frontApp(front);
-  mountConnect(app, front, [secretCall(front)]);
+  mountConnect(app, front, binarySecrets);
   const http = await serveHttp(app, 0);
   const grpc = await serveGrpc(front, 0);
   closing.push(() => front.close(), http.close, grpc.close);

@@ -1,8 +1,7 @@
 import { wireVersion } from "../../snapshot/parts-version.ts";
+import type { SegmentRef } from "../../snapshot/root.ts";
 import type { LoadedTree, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createLoadCache } from "../../snapshot/worlds/load-cache.ts";
-import type { ChangedResource } from "../delta/delta.ts";
-import type { GoneResource } from "./watch.ts";
 
 /** What tells one tree from another, in order of names. */
 export interface Difference {
@@ -10,7 +9,20 @@ export interface Difference {
   readonly gone: readonly GoneResource[];
 }
 
-/** Differences of trees. Thousands of streams have the same tree and are to have the same next one: each is worked out once. */
+export interface ChangedResource {
+  readonly name: string;
+  readonly version: string;
+  /** The segment that holds it. */
+  readonly segment: SegmentRef;
+}
+
+export interface GoneResource {
+  readonly name: string;
+  /** The segment that held it; undefined for what is known by its name alone. */
+  readonly segment: SegmentRef | undefined;
+}
+
+/** Differences of trees. Thousands of readers have the same tree and are to have the same next one: each is worked out once. */
 export interface Differences {
   /** @throws PortolanError when the store has the older tree no more */
   between(older: LoadedTree, newer: LoadedTree): Promise<Difference>;

@@ -1,0 +1,124 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  type DeltaDiscoveryResponse,
+  DeltaDiscoveryResponseSchema,
+} from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
+import type { DeltaQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
+import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import type { Caller } from "../auth/caller.ts";
+import { type DeltaAsked, readDeltaQuestion } from "../delta/delta-request.ts";
+import type { TreeQuestion } from "../delta/held-tree.ts";
+import { nonceOf } from "../delta/nonce.ts";
+import { deltaNow, hear, treeInForce } from "../delta/tree-in-force.ts";
+import { shown } from "../excess.ts";
+import type { Front } from "../front.ts";
+import { type Refused, refuseMisfit } from "../polls/outcome.ts";
+import { secretsNow } from "../secrets/secret-delta.ts";
+import { servedTypeOf } from "../served-type.ts";
+import { type Call, claimsIn, orThrow, roomFor, servedRoot } from "./answers.ts";
+import { binaryResources } from "./binary-resources.ts";
+import { connectErrorOf } from "./connect-error.ts";
+
+/**
+ * What changed since the version or the versions that the request names, in the `stream` shape. As in JSON, but never held: a version that
+ * is current gets `already_exists`.
+ *
+ * @param secretBinary writes a secret; absent where its descriptors would weigh too much: there secrets are asked for in JSON
+ * @throws ConnectError
+ */
+export async function deltaFetch(
+  front: Front,
+  question: DeltaQuestion,
+  call: Call,
+  secretBinary: SecretBinary | undefined,
+): Promise<DeltaDiscoveryResponse> {
+  const { typeUrl } = question;
+  const type = servedTypeOf(typeUrl);
+  if (type === undefined) throw new ConnectError(`no such type: ${shown(typeUrl)}`, Code.InvalidArgument);
+  const node = claimsIn(front, question.node);
+  const request = { node, ...orThrow(readDeltaQuestion(question, front.limits)) };
+  const refused = refuseMisfit(call.caller, node);
+  if (refused !== undefined) throw connectErrorOf(refused);
+  const loaded = await servedRoot(front, node);
+  const parts =
+    type === "secrets"
+      ? await secretParts(front, loaded, request, call.caller, secretBinary)
+      : await resourceParts(front, loaded, request, { node, caller: call.caller, type, shape: "stream" });
+  return deltaResponse(typeUrl, parts, call);
+}
+
+/** Writes a secret in proto JSON as a message. */
+export type SecretBinary = (resource: object) => Uint8Array;
+
+interface DeltaParts {
+  readonly version: string;
+  readonly nonce: string;
+  readonly changed: readonly { readonly name: string; readonly version: string; readonly value: Uint8Array }[];
+  readonly removed: readonly string[];
+}
+
+async function secretParts(
+  front: Front,
+  loaded: LoadedRoot,
+  request: DeltaAsked,
+  caller: Caller,
+  secretBinary: SecretBinary | undefined,
+): Promise<DeltaParts> {
+  if (secretBinary === undefined)
+    throw new ConnectError("secrets are told in JSON here, not in binary", Code.Unimplemented);
+  const now = orRefuse(await secretsNow(front, loaded, request, caller));
+  const { version, removed } = now;
+  hear(front, { node: request.node, type: "secrets" }, request, { ...now, root: loaded.hash }, true);
+  needNews(version, request);
+  const changed = now.changed.map(({ resource, ...named }) => ({ ...named, value: secretBinary(resource) }));
+  return { version, nonce: version, changed, removed };
+}
+
+async function resourceParts(
+  front: Front,
+  loaded: LoadedRoot,
+  request: DeltaAsked,
+  question: TreeQuestion,
+): Promise<DeltaParts> {
+  const force = orRefuse(await treeInForce(front, loaded, question));
+  const { version, root } = force;
+  hear(front, question, request, force, true);
+  needNews(version, request);
+  const { changed, removed } = orRefuse(await deltaNow(front, force, question, request));
+  const values = await binaryResources(front.reader, changed);
+  return {
+    version,
+    nonce: nonceOf(version, root),
+    changed: changed.map(({ name, version: own }, i) => ({ name, version: own, value: values[i] ?? new Uint8Array() })),
+    removed,
+  };
+}
+
+/** @throws ConnectError: an empty answer would say that something has changed */
+function needNews(version: string, { held }: DeltaAsked): void {
+  if (version === held?.version) throw new ConnectError("the version is current", Code.AlreadyExists);
+}
+
+async function deltaResponse(
+  typeUrl: string,
+  { version: systemVersionInfo, nonce, changed, removed }: DeltaParts,
+  call: Call,
+): Promise<DeltaDiscoveryResponse> {
+  const values = changed.map(({ value }) => value);
+  await roomFor(values, call);
+  return create(DeltaDiscoveryResponseSchema, {
+    systemVersionInfo,
+    nonce,
+    typeUrl,
+    resources: changed.map(({ name, version, value }) => ({ name, version, resource: { typeUrl, value } })),
+    removedResources: [...removed],
+  });
+}
+
+function orRefuse<T extends object>(found: T | Refused): T {
+  if (isRefused(found)) throw connectErrorOf(found);
+  return found;
+}
+
+const isRefused = (found: object): found is Refused => "kind" in found && found.kind === "refused";
