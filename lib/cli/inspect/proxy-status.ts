@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { type NodeStanding, type StandingResource, standingOf } from "../../front/nodes/in-force.ts";
 import { recordedIn } from "../../front/nodes/node-records.ts";
@@ -8,7 +8,7 @@ import { readHead } from "../../snapshot/head/head.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { printTable } from "../config/config-print.ts";
 import { examplesText } from "../examples.ts";
-import { openThere } from "../named-store.ts";
+import { openThere, storeInstead } from "../named-store.ts";
 import { addFrontOptions, askFront } from "../snapshots/ask-front.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -44,8 +44,8 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
     .description("Shows which proxies run what is in force for them, which are behind, and which refuse it and why.");
   addFrontOptions(command, `the front that they ask (default: ${usualServer})`)
     .addOption(
-      new Option("--store <where>", "read what fronts have written of their proxies into this store").conflicts(
-        "server",
+      storeInstead(
+        "instead of asking one: what fronts have written of their proxies into this folder, or s3://bucket/prefix",
       ),
     )
     .option("--json", "as JSON")
@@ -57,10 +57,15 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
         "proxy-status --store s3://mesh/prod",
       ])}`,
     )
-    .action(async (node: string | undefined, options: Options) => {
-      const { server = usualServer, store, json } = options;
+    .action(async (node: string | undefined, options: Options, command: Command) => {
+      const { server, json } = options;
+      if (server !== undefined && command.getOptionValueSource("store") === "cli")
+        throw new InvalidArgumentError("--server or --store: one of them is asked");
+      const store = server === undefined ? options.store : undefined;
       const report =
-        store === undefined ? await askedReport({ ...options, server }, node) : await storedReport(store, node);
+        store === undefined
+          ? await askedReport({ ...options, server: server ?? usualServer }, node)
+          : await storedReport(store, node);
       if (json === true) return terminal.out(JSON.stringify(report, undefined, 2));
       const where = store === undefined ? "asked this front" : "been written of by a front in this store";
       if (report.nodes.length === 0 && node !== undefined)
