@@ -16,9 +16,11 @@ export const devStorePrefix = `${ownFolder}/dev-`;
 
 /** The option that names a store, the same for every command; `namedStore` says what counts when it is not given. */
 export function storeOption(more = ""): Option {
-  const text = `a folder, or s3://bucket/prefix${more} (default: ${settingsFile}, else ${defaultStore})`;
-  return new Option("--store <where>", text).env("PORTOLAN_STORE");
+  return storeInstead(`a folder, or s3://bucket/prefix${more} (default: ${settingsFile}, else ${defaultStore})`);
 }
+
+/** The same where a command without it reads no store. */
+export const storeInstead = (text: string): Option => new Option("--store <where>", text).env("PORTOLAN_STORE");
 
 /**
  * The store that a person means: `--store`, else `PORTOLAN_STORE` (commander has put either into the option), else what

@@ -11,6 +11,16 @@ export interface Terminal {
   readonly colours: ReturnType<typeof picocolors.createColors>;
 }
 
+/**
+ * A text without what a terminal would obey, but for colours and the ends of lines: names, and what an Envoy says, are whatever somebody
+ * wrote.
+ */
+export const harmless = (text: string): string =>
+  text.replaceAll(/(\p{Cc})(\[[\d;]*m)?/gu, (found, control: string, colour = "") => {
+    const isPlain = control === "\n" || control === "\t" || (control === "\u001b" && colour !== "");
+    return isPlain ? found : `\uFFFD${colour}`;
+  });
+
 /** @param onLine called before each line */
 export function processTerminal(onLine: () => void): Terminal {
   // Whoever reads has read enough, as `head` does: what comes after is for nobody.
@@ -22,11 +32,11 @@ export function processTerminal(onLine: () => void): Terminal {
   return {
     out: (line) => {
       onLine();
-      process.stdout.write(`${line}\n`);
+      process.stdout.write(`${harmless(line)}\n`);
     },
     err: (line) => {
       onLine();
-      process.stderr.write(`${line}\n`);
+      process.stderr.write(`${harmless(line)}\n`);
     },
     colours: picocolors.createColors(process.stderr.isTTY && picocolors.isColorSupported),
   };

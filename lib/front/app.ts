@@ -7,6 +7,7 @@ import { callerOf, guard } from "./auth/guard.ts";
 import { shown } from "./excess.ts";
 import type { Front } from "./front.ts";
 import { legacyRoutes } from "./legacy-routes.ts";
+import { standingOf } from "./nodes/in-force.ts";
 import { joinedRefusals, joinedStrangers } from "./nodes/siblings.ts";
 import {
   answerCall,
@@ -107,7 +108,11 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
   app.get("/status/nodes", async (c) => {
     const limit = Math.min(Number(c.req.query("limit") ?? front.limits.statusNodes) || 0, front.limits.statusNodes);
     const report = await front.nodes.report?.({ part: c.req.query("node") ?? "", limit });
-    return report === undefined ? problem(404, "no status of nodes is kept here") : c.json(report);
+    if (report === undefined) return problem(404, "no status of nodes is kept here");
+    const head = await front.heads.current();
+    if (head === undefined) return c.json(report);
+    const inForce = { reader: front.browsing, head, nowMs: front.heads.timeMs() };
+    return c.json({ ...report, nodes: await standingOf(inForce, report.nodes) });
   });
 
   app.route("/", apiApp(front));

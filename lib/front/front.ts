@@ -142,6 +142,8 @@ export interface Served {
   readonly ahead: readonly LoadedRoot[];
   /** It is the root before the one in force, which the store does not give. */
   readonly isBehind: boolean;
+  /** The root's hash, where it is not everybody's: the node is in a canary, or ahead of a step. */
+  readonly apart: string | undefined;
 }
 
 const maxRecentRoots = 8;
@@ -244,11 +246,17 @@ export function createFront(options: FrontOptions): Front {
       const state = stateAt(head, nowMs);
       // Nodes on ways of their own, or ahead of a step, have no last root in common with others.
       if (way !== head || ahead.length > 0 || root !== rootAt(way, nowMs))
-        return { loaded: await reader.root(root), state, ahead, isBehind: false };
+        return {
+          loaded: await reader.root(root),
+          state,
+          ahead,
+          isBehind: false,
+          apart: root === rootAt(head, nowMs) ? undefined : root,
+        };
       const { loaded, isBehind } =
         ifSilent === "last" ? await lastRoot.orLast(root) : { loaded: await reader.root(root), isBehind: false };
       if (!isBehind) lastRoot.served(loaded);
-      const served = { loaded, state, ahead, isBehind };
+      const served = { loaded, state, ahead, isBehind, apart: undefined };
       if (!isBehind && cohortsOf(head).length === 0 && !hasGate(way, nowMs))
         alike = { head, fromMs: nowMs, untilMs: nextStepMs(head, nowMs) ?? Number.POSITIVE_INFINITY, served };
       return served;

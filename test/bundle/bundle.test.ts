@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest";
 
 /** What each function may weigh, minified, in KiB: a ceiling that somebody has to raise on purpose. */
 const ceilings = [
-  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 158 },
-  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 325 },
+  { entry: "front.worker.ts", runtime: "workerd", maxKiB: 164 },
+  { entry: "front-connect.worker.ts", runtime: "workerd", maxKiB: 331 },
   { entry: "compile.worker.ts", runtime: "workerd", maxKiB: 3_000 },
   { entry: "collect.worker.ts", runtime: "workerd", maxKiB: 1_050 },
-  { entry: "front.library.ts", runtime: "workerd", maxKiB: 150 },
-  { entry: "front.lambda.ts", runtime: "node", maxKiB: 748 },
+  { entry: "front.library.ts", runtime: "workerd", maxKiB: 156 },
+  { entry: "front.lambda.ts", runtime: "node", maxKiB: 756 },
   { entry: "compile.lambda.ts", runtime: "node", maxKiB: 4_000 },
-  { entry: "server.node.ts", runtime: "node", maxKiB: 1_360 },
+  { entry: "server.node.ts", runtime: "node", maxKiB: 1_390 },
 ] as const;
 
 interface Bundle {

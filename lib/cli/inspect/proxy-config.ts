@@ -1,12 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { dump } from "js-yaml";
-import { type ShapeName, shapes } from "../../snapshot/resource-type.ts";
+import { resourceTypes, type ShapeName, shapes } from "../../snapshot/resource-type.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
 import { printTable } from "../config/config-print.ts";
 import { examplesText } from "../examples.ts";
 import { storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
 import { serverUrl } from "../server-url.ts";
+import { addFrontOptions } from "../snapshots/ask-front.ts";
 import { rootNames } from "../snapshots/root-named.ts";
 import type { Terminal } from "../terminal.ts";
 import { type RunningSecret, runningConfig } from "./admin-config.ts";
@@ -20,6 +21,8 @@ interface Options extends RowFilter {
   readonly dir?: string;
   readonly root: string;
   readonly shape?: ShapeName;
+  readonly server?: string;
+  readonly tokenFile?: string;
   readonly admin?: string;
   readonly diff?: boolean;
   readonly output: "table" | "json" | "yaml";
@@ -31,14 +34,15 @@ type AskedType = (typeof types)[number];
 
 /** `portolan proxy-config TYPE NODE`: what a proxy has, as tables; compiled, or as it runs; and the difference. */
 export function registerProxyConfig(program: Command, terminal: Terminal): void {
-  program
+  const command = program
     .command("proxy-config <type> [node]")
     .alias("pc")
     .description(
-      "Shows what a proxy has: clusters, listeners, routes, endpoints, secrets or all; as compiled, as it runs, or what differs.",
+      "Shows what a proxy has: clusters, listeners, routes, endpoints, secrets or all; as compiled, as a front serves it, as it runs, or what differs.",
     )
     .addOption(storeOption())
-    .option("--dir <folder>", "compile this folder instead of reading a store")
+    .option("--dir <folder>", "compile this folder instead of reading a store");
+  addFrontOptions(command, "ask this front what it serves the node, instead of reading a store")
     .option("--root <name>", "which root", "SERVED")
     .addOption(
       new Option(
@@ -47,7 +51,10 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
       ).choices([...shapes]),
     )
     .option("--admin <url>", "ask this running Envoy's admin port instead", serverUrl)
-    .option("--diff", "with --admin: what differs between what is compiled for the node and what runs")
+    .option(
+      "--diff",
+      "with --admin: what differs between what is compiled for the node, or served to it, and what runs",
+    )
     .option("--fqdn <host>", "of this service only")
     .option("--port <number>", "of this port only", wholeNumber(1, 65_535))
     .addOption(new Option("--direction <name>", "of this direction only").choices(["inbound", "outbound"]))
@@ -63,6 +70,7 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
         "proxy-config routes gateway-1.istio-system --dir samples/bookshop -o yaml",
         "proxy-config all --admin http://127.0.0.1:15000",
         "proxy-config all web-1.bookshop --admin http://127.0.0.1:15000 --diff",
+        "proxy-config listeners web-1.bookshop --server https://front.example.com --token-file token",
       ])}`,
     )
     .action(async (written: string, node: string | undefined, options: Options) => {
@@ -72,11 +80,18 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
         throw new InvalidArgumentError("--diff goes with a node and --admin");
       if (admin === undefined && node === undefined)
         throw new InvalidArgumentError("name a node, or an Envoy with --admin");
+      // Secrets are named by the others.
+      const wanted = resourceTypes.filter((one) => type === one);
       const running = admin === undefined ? undefined : await runningConfig(admin);
       const compiled =
         node === undefined || (running !== undefined && options.diff !== true)
           ? undefined
-          : await nodeSource({ ...options, shape: options.shape ?? running?.shape ?? "stream" }, node, terminal);
+          : await nodeSource(
+              { ...options, shape: options.shape ?? running?.shape ?? "stream" },
+              node,
+              terminal,
+              wanted.length === 0 ? undefined : wanted,
+            );
       const asked = (list: readonly StoredResource[]) =>
         list.filter((one) => (type === "all" || one.type === type) && isAskedFor(one, options));
       const form = options.json === true ? "json" : options.output;
@@ -85,8 +100,11 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
         return printDifferences(terminal, differences, form, compiled.title);
       }
       const resources = asked(compiled?.resources ?? running?.resources ?? []);
+      const allSecrets = running?.secrets ?? secretsNamedIn(compiled?.resources ?? []);
       const secrets =
-        type !== "secrets" && type !== "all" ? [] : (running?.secrets ?? secretsNamedIn(compiled?.resources ?? []));
+        type !== "secrets" && type !== "all"
+          ? []
+          : allSecrets.filter(({ name }) => options.name === undefined || name.includes(options.name));
       if (form !== "table") return printForm(terminal, form, { resources: resources.map(shown), secrets });
       if (compiled !== undefined) terminal.err(compiled.title);
       printTables(terminal, type, resources, secrets);

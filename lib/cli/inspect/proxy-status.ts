@@ -1,77 +1,139 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { NodeReport, NodeStatus } from "../../front/nodes/node-watch.ts";
+import { type NodeStanding, type StandingResource, standingOf } from "../../front/nodes/in-force.ts";
+import { recordedIn } from "../../front/nodes/node-records.ts";
+import { parseNodeId } from "../../snapshot/classifier.ts";
+import { headTimeNow } from "../../snapshot/head/clock.ts";
+import { readHead } from "../../snapshot/head/head.ts";
+import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { printTable } from "../config/config-print.ts";
 import { examplesText } from "../examples.ts";
-import { serverUrl } from "../server-url.ts";
-import { askFront } from "../snapshots/ask-front.ts";
+import { openThere, storeInstead } from "../named-store.ts";
+import { addFrontOptions, askFront } from "../snapshots/ask-front.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface Options {
-  readonly server: string;
+  readonly server?: string;
   readonly tokenFile?: string;
+  readonly store?: string;
   readonly json?: boolean;
 }
 
+const usualServer = "http://127.0.0.1:8080";
+
+/** Types by the names of their discovery services. */
 const heads = [
   ["clusters", "CDS"],
   ["listeners", "LDS"],
   ["endpoints", "EDS"],
   ["routes", "RDS"],
+  ["extension_configs", "ECDS"],
   ["secrets", "SDS"],
 ] as const;
 
-/** `portolan proxy-status`: which proxy has which version of what, and which keeps an older one. */
+const meanings = `
+SYNCED: it has what is in force for it, in its canary and step of a rollout. STALE: it has something else. REFUSED: it was served that, and
+keeps what it has. NOT SENT: there is something for it, and it has said of none that it has it. TAKEN: it has secrets. 2 of 9: so many of what it has by name.
+`;
+
+/** `portolan proxy-status`: which proxy runs what is in force for it, which does not, and why. */
 export function registerProxyStatus(program: Command, terminal: Terminal): void {
-  program
+  const command = program
     .command("proxy-status [node]")
     .alias("ps")
-    .description(
-      "Shows which proxies a front knows, which version of each type they have, and which of them refuse a newer one.",
+    .description("Shows which proxies run what is in force for them, which are behind, and which refuse it and why.");
+  addFrontOptions(command, `the front that they ask (default: ${usualServer})`)
+    .addOption(
+      storeInstead(
+        "instead of asking one: what fronts have written of their proxies into this folder, or s3://bucket/prefix",
+      ),
     )
-    .option("--server <url>", "the front", serverUrl, "http://127.0.0.1:8080")
-    .option("--token-file <path>", "an operator's token for it")
     .option("--json", "as JSON")
     .addHelpText(
       "after",
-      examplesText([
+      `${meanings}\n${examplesText([
         "proxy-status",
         "proxy-status web-1.bookshop --server https://front.example.com --token-file token --json",
-      ]),
+        "proxy-status --store s3://mesh/prod",
+      ])}`,
     )
-    .action(async (node: string | undefined, { server, tokenFile, json }: Options) => {
-      const part = node === undefined ? "" : `?node=${encodeURIComponent(node)}`;
-      const report: NodeReport | null = JSON.parse(await askFront(server, tokenFile)(`/status/nodes${part}`, "null"));
-      if (report === null) throw new PortolanError(`${server} keeps no status of nodes: fronts at the edge do not`);
+    .action(async (node: string | undefined, options: Options, command: Command) => {
+      const { server, json } = options;
+      if (server !== undefined && command.getOptionValueSource("store") === "cli")
+        throw new InvalidArgumentError("--server or --store: one of them is asked");
+      const store = server === undefined ? options.store : undefined;
+      const report =
+        store === undefined
+          ? await askedReport({ ...options, server: server ?? usualServer }, node)
+          : await storedReport(store, node);
       if (json === true) return terminal.out(JSON.stringify(report, undefined, 2));
+      const where = store === undefined ? "asked this front" : "been written of by a front in this store";
       if (report.nodes.length === 0 && node !== undefined)
         throw new PortolanError(
-          `no proxy whose name holds ${JSON.stringify(node)} has asked this front; without a name all are shown`,
+          `no proxy whose name holds ${JSON.stringify(node)} has ${where}; without a name all are shown`,
         );
-      if (report.nodes.length === 0) return terminal.out("no proxy has asked this front");
-      printTable(terminal, [["NAME", ...heads.map(([, head]) => head), "TOLD"], ...report.nodes.map(rowOf)]);
+      if (report.nodes.length === 0) return terminal.out(`no proxy has ${where}`);
+      const nameOf = shortNames(report.nodes);
+      const rows = report.nodes.map((one) => [nameOf(one), ...cellsOf(one), told(one)]);
+      printTable(terminal, [["NAME", ...heads.map(([, head]) => head), "TOLD BY"], ...rows]);
       if (report.more > 0) terminal.out(`and ${report.more} more; name one, or a part of its name`);
-      for (const line of report.nodes.flatMap(refusedLines)) terminal.out(line);
+      for (const one of report.nodes) for (const line of refusedLines(nameOf(one), one)) terminal.out(line);
+      if (report.nodes.some(({ resources }) => resources.some(({ state }) => state === "refused")))
+        terminal.out("`portolan status --server URL` says which objects, by file and line, it may be about");
     });
 }
 
-function rowOf({ node, resources }: NodeStatus): readonly string[] {
-  const cells = heads.map(([type]) => {
-    const of = resources.filter((one) => one.type === type);
-    const [first] = of;
-    if (first === undefined) return "-";
-    const refused = of.filter((one) => one.refused !== undefined).length;
-    if (refused > 0) return of.length === 1 ? "REFUSED" : `REFUSED ${refused} of ${of.length}`;
-    return of.length === 1 ? first.version.slice(0, 12) : `TAKEN ${of.length}`;
-  });
-  return [node, ...cells, [...new Set(resources.map(({ transport }) => transport))].join(", ")];
+interface Report {
+  readonly nodes: readonly NodeStanding[];
+  readonly more: number;
 }
 
-const refusedLines = ({ node, resources }: NodeStatus): readonly string[] =>
-  resources.flatMap(({ type, name, version, refused }) =>
-    refused === undefined
-      ? []
-      : [
-          `${node} keeps ${type}${name === undefined ? "" : ` ${name}`} ${version.slice(0, 12)}, and refuses ${refused.version.slice(0, 12)} since ${refused.since}`,
-        ],
-  );
+async function askedReport(
+  { server, tokenFile }: Options & { readonly server: string },
+  node: string | undefined,
+): Promise<Report> {
+  const part = node === undefined ? "" : `?node=${encodeURIComponent(node)}`;
+  const report: Report | null = JSON.parse(await askFront(server, tokenFile)(`/status/nodes${part}`, "null"));
+  if (report === null)
+    throw new PortolanError(`${server} keeps no status of nodes: fronts on Workers and Lambda do not, servers do`);
+  return report;
+}
+
+/** What fronts that share what they know have written, held against HEAD. */
+async function storedReport(where: string, node = ""): Promise<Report> {
+  const store = await openThere(where);
+  const read = await readHead(store);
+  if (read === undefined) throw new PortolanError("nothing was published yet");
+  const nowMs = await headTimeNow(store, read, Date.now);
+  const nodes = (await recordedIn(store, nowMs)).filter((one) => one.node.includes(node));
+  return { nodes: await standingOf({ reader: createSnapshotReader(store), head: read.head, nowMs }, nodes), more: 0 };
+}
+
+/** `pod.namespace`; the whole id of those whose name others have, too. */
+function shortNames(nodes: readonly NodeStanding[]): (node: NodeStanding) => string {
+  const nameOf = ({ node }: NodeStanding) => parseNodeId(node)?.name ?? node;
+  const by = Map.groupBy(nodes, nameOf);
+  return (node) => (by.get(nameOf(node))?.length === 1 ? nameOf(node) : node.node);
+}
+
+const cellsOf = ({ resources, notSent }: NodeStanding): readonly string[] =>
+  heads.map(([type]) => {
+    const of = resources.filter((one) => one.type === type);
+    if (of.length === 0) return notSent.some((one) => one === type) ? "NOT SENT" : "-";
+    const count = (wanted: StandingResource["state"]) => of.filter(({ state }) => state === wanted).length;
+    const worst = (["refused", "stale", "taken", "synced"] as const).find((state) => count(state) > 0) ?? "synced";
+    const some = count(worst) === of.length ? "" : ` ${count(worst)} of ${of.length}`;
+    return `${worst.toUpperCase()}${some}`;
+  });
+
+const told = ({ resources }: NodeStanding): string =>
+  [...new Set(resources.map(({ transport }) => transport))].join(", ") || "-";
+
+const refusedLines = (name: string, { resources }: NodeStanding): readonly string[] =>
+  resources.flatMap(({ type, name: resource, version, refused, state }) => {
+    if (refused === undefined || state !== "refused") return [];
+    const what = `${type}${resource === undefined ? "" : ` ${resource}`}`;
+    const keeps = version === "" ? "has none" : `keeps ${version.slice(0, 12)}`;
+    const words = refused.error === undefined ? "" : `: ${refused.error.replaceAll(/\s+/g, " ")}`;
+    return [`${name} refuses ${what} ${refused.version.slice(0, 12)} since ${refused.since}, and ${keeps}${words}`];
+  });

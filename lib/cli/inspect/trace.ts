@@ -8,6 +8,7 @@ import { type RequestOptions, requestOf, type TracedRequest } from "../../trace/
 import { examplesText } from "../examples.ts";
 import { storeOption } from "../named-store.ts";
 import { wholeNumber } from "../numbers.ts";
+import { addFrontOptions } from "../snapshots/ask-front.ts";
 import { rootNames } from "../snapshots/root-named.ts";
 import type { Terminal } from "../terminal.ts";
 import { causesIn, type FindCauses } from "./causes.ts";
@@ -17,6 +18,8 @@ import { decisionLines, wayLines } from "./trace-text.ts";
 interface Options {
   readonly store?: string;
   readonly dir?: string;
+  readonly server?: string;
+  readonly tokenFile?: string;
   readonly root: string;
   readonly shape: ShapeName;
   readonly method: string;
@@ -32,13 +35,14 @@ interface Options {
 
 /** `portolan trace NODE URL`: the way of a request through a proxy, and what decided it. */
 export function registerTrace(program: Command, terminal: Terminal): void {
-  program
+  const command = program
     .command("trace <node> <url>")
     .description(
       "Says which listener, route, cluster and endpoints a request takes through a proxy, and what decided it.",
     )
     .addOption(storeOption())
-    .option("--dir <folder>", "compile this folder instead of reading a store")
+    .option("--dir <folder>", "compile this folder instead of reading a store");
+  addFrontOptions(command, "follow it through what this front serves the node; where objects stand, a store knows")
     .option("--root <name>", "which root", "SERVED")
     .addOption(new Option("--shape <name>", "which of a class's answers").choices([...shapes]).default("stream"))
     .option("--method <name>", "of the request", "GET")
@@ -61,6 +65,7 @@ export function registerTrace(program: Command, terminal: Terminal): void {
         "trace web-1.bookshop http://reviews:9080/reviews/7 --header 'end-user: jason'",
         "trace istio-ingressgateway-1.bookshop http://shop.example.com:10080/catalog --dir samples/bookshop",
         "trace web-1.bookshop tcp://mysql.bookshop:3306",
+        "trace web-1.bookshop http://reviews:9080/ --server https://front.example.com --token-file token",
         "trace reviews-1.bookshop http://reviews:9080/ --direction inbound --mutual --json",
       ])}`,
     )

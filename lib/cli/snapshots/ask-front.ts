@@ -1,5 +1,23 @@
 import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { serverUrl } from "../server-url.ts";
+
+/** Which front, and as whom. */
+export interface FrontOptions {
+  readonly server?: string;
+  readonly tokenFile?: string;
+}
+
+/** The options that name a front, the same for every command that asks one. */
+export function addFrontOptions(command: Command, text: string): Command {
+  return command
+    .addOption(new Option("--server <url>", text).argParser(serverUrl).conflicts("dir"))
+    .option("--token-file <path>", "an operator's token for that front");
+}
+
+/** A front that says nothing for so long is none. */
+const patienceMs = 60_000;
 
 /**
  * Asks a front as an operator does.
@@ -13,15 +31,42 @@ export function askFront(
   tokenFile: string | undefined,
 ): (path: string, absent?: string) => Promise<string> {
   return async (path, absent) => {
-    const token = tokenFile === undefined ? undefined : (await readFile(tokenFile, "utf8")).trim();
+    const token = tokenFile === undefined ? undefined : await tokenIn(tokenFile);
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const url = server.replace(/\/$/, "") + path;
-    const response = await fetch(url, { headers }).catch((cause: unknown) => {
-      throw new PortolanError(`${url} cannot be reached: is the front up, and is this its address?`, [], cause);
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(patienceMs) }).catch((cause: unknown) => {
+      throw new PortolanError(`${server} cannot be reached: is the front up, and is this its address?`, [], cause);
     });
     if (response.status === 404 && absent !== undefined) return absent;
-    if (!response.ok)
-      throw new PortolanError(`${url} answers ${response.status}: ${(await response.text()).slice(0, 500)}`);
-    return response.text();
+    const text = await response.text();
+    if (response.ok) return text;
+    throw new PortolanError(`${server} answers ${response.status}: ${detailIn(text)}${remedy(response.status, token)}`);
   };
+}
+
+async function tokenIn(file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw new PortolanError(`--token-file: ${file} cannot be read`, [], cause);
+  });
+  if (!/^[\x21-\x7e]+$/.test(text.trim())) throw new PortolanError(`--token-file: ${file} holds no token on one line`);
+  return text.trim();
+}
+
+/** What a problem says, as RFC 9457 has it; of anything else the beginning. */
+function detailIn(text: string): string {
+  try {
+    const { detail }: { readonly detail?: unknown } = Object(JSON.parse(text));
+    if (typeof detail === "string") return detail;
+  } catch {
+    // A proxy on the way, or no front at all.
+  }
+  return text.slice(0, 500);
+}
+
+function remedy(status: number, token: string | undefined): string {
+  if (status === 401 && token === undefined)
+    return "; --token-file names an operator's token, which `portolan token create --operator` makes";
+  return status === 401 || status === 403
+    ? "; the token has to be an operator's, and of a key that this front trusts"
+    : "";
 }

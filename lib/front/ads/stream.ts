@@ -7,6 +7,7 @@ import type { LoadedRoot, LoadedTree } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { connectErrorOf } from "../connect/connect-error.ts";
 import type { Front, Served } from "../front.ts";
+import type { ServedAs } from "../nodes/node-watch.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { secretsOf } from "../secrets/secret-answer.ts";
 import { secretTtlMs } from "../secrets/secrets.ts";
@@ -87,6 +88,7 @@ export async function* discoveryStream<M>(
   let isOver = false;
   let failure: unknown;
   let nonces = 0;
+  let as: ServedAs = {};
   let wake = () => {};
   const endMs = performance.now() + front.limits.streamMs;
 
@@ -101,6 +103,16 @@ export async function* discoveryStream<M>(
     reader = next;
   }
 
+  function hasNow(who: { readonly nodeId: string; readonly type: ServedType }, { version }: LoadedTree): void {
+    front.nodes.has({ ...who, name: "" }, wireVersion(version), kind === "delta" ? "delta" : "stream", as);
+  }
+
+  /** What changed elsewhere is a version, too, that whoever wants nothing of it has; and whoever is silent is still there. */
+  function haveAll({ claims: { id: nodeId }, watches }: Reader): void {
+    for (const [type, { has, open, refused }] of watches)
+      if (has !== undefined && open.length === 0 && refused.length === 0) hasNow({ nodeId, type }, has);
+  }
+
   function take({ claims, type, asked }: StreamRequest): void {
     const known = reader ?? { claims: claims(), watches: new Map(), secrets: undefined };
     if (type === undefined) {
@@ -113,8 +125,7 @@ export async function* discoveryStream<M>(
     else pay({ ...known, watches: new Map([...known.watches, [type, watch]]) });
     const who = { nodeId: known.claims.id, type };
     const { has } = watch;
-    if (refusal === undefined && has !== undefined)
-      front.nodes.has({ ...who, name: "" }, wireVersion(has.version), kind === "delta" ? "delta" : "stream");
+    if (refusal === undefined && has !== undefined) hasNow(who, has);
     if (refusal !== undefined) refusals.refused(who, refusal);
     if (isMended === true) refusals.mended(who);
   }
@@ -138,7 +149,8 @@ export async function* discoveryStream<M>(
     wake = () => woken.abort();
     signal.addEventListener("abort", wake);
     const leftMs = Math.max(endMs - performance.now(), 1);
-    const lookMs = reader?.secrets === undefined ? leftMs : Math.min(leftMs, secretTtlMs);
+    const knownMs = Math.min(leftMs, front.limits.refusalMs / 2);
+    const lookMs = reader?.secrets === undefined ? knownMs : Math.min(knownMs, secretTtlMs);
     if (state !== undefined) await front.heads.waitForChange(state, lookMs, woken.signal);
     else await firedWithin(woken.signal, Math.min(leftMs, front.limits.requestMs));
     signal.removeEventListener("abort", wake);
@@ -162,6 +174,7 @@ export async function* discoveryStream<M>(
       const served = await front.served({ nodeId: known.claims.id, labels: () => labelsOf(known.claims) }, switching);
       if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
       const force = await inForce(front, served, known, caller);
+      as = { classId: force?.classId, root: served.apart };
       const secrets = force && secretsOf(force.loaded, force.classId);
       const secret = known.secrets && secrets && (await dueSecrets(front, { kind, caller, secrets }, known.secrets));
       if (reader !== known) continue;
@@ -180,7 +193,11 @@ export async function* discoveryStream<M>(
       const answer = nextAnswer(kind, dues);
       if (reader !== known || front.heads.isClosed()) continue;
       if (force === undefined || answer === undefined) {
-        if (force !== undefined) pay(settled(known, force));
+        if (force !== undefined) {
+          const next = settled(known, force);
+          pay(next);
+          haveAll(next);
+        }
         await something(served.state);
         continue;
       }

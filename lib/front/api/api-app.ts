@@ -21,6 +21,7 @@ import { answerResourceDiff } from "./resource-diff.ts";
 import { answerResource, answerResources } from "./resources.ts";
 import type { ApiAnswers } from "./schema/described.ts";
 import { answerTrace } from "./trace-request.ts";
+import { wrongQuery } from "./wrong-query.ts";
 
 type Handlers = { readonly [Name in ApiName]: (asked: Asked) => Promise<Answered<ApiAnswers[Name]>> };
 
@@ -29,7 +30,7 @@ const rememberedBytes = 16 * 1024 * 1024;
 
 /** The API that the console reads, and whoever else: `/api/…`. Everything in it is for operators. */
 export function apiApp(front: Front): Hono {
-  const browser = { heads: front.heads, reader: front.browsing };
+  const browser = { heads: front.heads, reader: front.browsing, nodes: front.nodes };
   const lists = createDiagnosticLists(browser.reader, rememberedBytes / 4);
   const members = createMembersOfRoots(browser.reader, (rememberedBytes * 3) / 8);
   const meshes = createMeshOfRoots(browser, members, rememberedBytes / 8);
@@ -63,8 +64,11 @@ export function apiApp(front: Front): Hono {
     }
   };
   for (const name of namesOf(handlers)) {
-    const { method, path } = apiPaths[name];
-    app.on(method.toUpperCase(), path, (c) => answer(c, handlers[name]));
+    const { method, path, query } = apiPaths[name];
+    app.on(method.toUpperCase(), path, (c) => {
+      const wrong = wrongQuery(path, c.req.queries(), query);
+      return wrong === undefined ? answer(c, handlers[name]) : problem(400, wrong, { "cache-control": "no-store" });
+    });
   }
   return app;
 }

@@ -43,7 +43,7 @@ export interface Page {
 const usualLimit = 50;
 const maxLimit = 200;
 
-/** `offset` and `limit` of a query; what is no number is as if it were not said. */
+/** `offset` and `limit` of a query. */
 export function pageOf({ value }: Asked): Page {
   const limit = wholeNumber(value("limit")) ?? usualLimit;
   return { offset: wholeNumber(value("offset")) ?? 0, limit: Math.min(Math.max(limit, 1), maxLimit) };

@@ -2,6 +2,7 @@ import { rootNamedIn } from "../../snapshot/head/root-named.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { shown } from "../excess.ts";
 import type { Heads } from "../heads/heads.ts";
+import type { NodeWatch } from "../nodes/node-watch.ts";
 import { type Answered, type Asked, refused } from "./asked.ts";
 
 /** What the API reads from. */
@@ -9,6 +10,8 @@ export interface Browser {
   readonly heads: Heads;
   /** Apart from the front's own, so that whoever looks around pushes nothing out that nodes are about to be served. */
   readonly reader: SnapshotReader;
+  /** What is known of nodes, which may be served another version than everybody. */
+  readonly nodes: Pick<NodeWatch, "report">;
 }
 
 export const nothingPublished = refused(503, "nothing was published yet");

@@ -1,9 +1,10 @@
 import { parseNodeId } from "../../snapshot/classifier.ts";
 import type { Front } from "../front.ts";
 import type { ExplainedRefusal } from "../nodes/explain-refusal.ts";
+import { type ResourceState, standingOf } from "../nodes/in-force.ts";
 import { strangerRemedy } from "../nodes/stranger-remedy.ts";
 import { type Answered, type Asked, found, pageOf } from "./asked.ts";
-import { type Browser, browsed } from "./browsed.ts";
+import { type Browser, nothingPublished } from "./browsed.ts";
 import type { Nodes, Trouble } from "./schema/nodes.ts";
 
 const maxResources = 20;
@@ -16,22 +17,23 @@ export async function answerNodes(front: Front, browser: Browser, asked: Asked):
   const most = Math.min(offset + limit, front.limits.statusNodes);
   const report = await front.nodes.report?.({ part: asked.value("q") ?? "", limit: most });
   if (report === undefined) return found({ isKept: false, total: 0, nodes: [] });
-  const served = await browsed(browser, asked);
-  if (served.kind === "refused") return served;
-  const nodes = await Promise.all(
-    report.nodes.slice(offset).map(async ({ node, resources }) => {
-      const name = parseNodeId(node)?.name ?? node;
-      const classId = await browser.reader.nodeClass(served.value.root, name);
-      return {
-        node,
-        name,
-        ...(classId === undefined ? {} : { class: classId }),
-        resources: resources.slice(0, maxResources),
-        more: Math.max(resources.length - maxResources, 0),
-        refuses: resources.filter(({ refused }) => refused !== undefined).length,
-      };
-    }),
-  );
+  const head = await browser.heads.current();
+  if (head === undefined) return nothingPublished;
+  const inForce = { reader: browser.reader, head, nowMs: browser.heads.timeMs() };
+  const standing = await standingOf(inForce, report.nodes.slice(offset));
+  const nodes = standing.map(({ node, class: classId, resources, notSent }) => {
+    const count = (wanted: ResourceState) => resources.filter(({ state }) => state === wanted).length;
+    return {
+      node,
+      name: parseNodeId(node)?.name ?? node,
+      ...(classId === undefined ? {} : { class: classId }),
+      resources: resources.slice(0, maxResources),
+      more: Math.max(resources.length - maxResources, 0),
+      refuses: count("refused"),
+      stale: count("stale"),
+      notSent,
+    };
+  });
   return found({ isKept: true, total: report.nodes.length + report.more, nodes });
 }
 

@@ -15,9 +15,11 @@ import {
   shapeOf,
   wholeNumber,
 } from "./asked.ts";
-import { type Browser, browsed } from "./browsed.ts";
+import { askedProxy } from "./asked-proxy.ts";
+import type { Browser } from "./browsed.ts";
 import { noSuchClass } from "./classes.ts";
 import type { Resource, Resources } from "./schema/answers.ts";
+import { wholeText } from "./whole-text.ts";
 
 const maxFrom = 20;
 const maxAllFrom = 1_000;
@@ -49,7 +51,10 @@ export async function answerResources(browser: Browser, asked: Asked): Promise<A
   const after = asked.value("after") ?? "";
   const { limit } = pageOf(asked);
   const resources: Resources["resources"][number][] = [];
+  const isWithTexts = asked.value("texts") === "true";
+  let textLeft = textBytes;
   let looked = 0;
+  let before: string | undefined;
   let next: string | undefined;
   for (const segment of tree.segments) {
     if (segment.last <= after && after !== "") continue;
@@ -57,8 +62,18 @@ export async function answerResources(browser: Browser, asked: Asked): Promise<A
     for (const entry of (await browser.reader.entries(segment)).values()) {
       if (after !== "" && entry.name <= after) continue;
       looked += 1;
-      if (isMeant(entry.name) && (entry.from.some(isFrom) || (asked.value("from") ?? "") === ""))
-        resources.push(headOf(entry, maxFrom));
+      if (isMeant(entry.name) && (entry.from.some(isFrom) || (asked.value("from") ?? "") === "")) {
+        const isRead = isWithTexts && entry.bytes <= textBytes;
+        // What does not fit in any more begins the next page.
+        if (isRead && entry.bytes > textLeft) {
+          next = before;
+          break;
+        }
+        const text = isRead ? { text: await wholeText(browser.reader.texts(segment, entry.name)) } : {};
+        if (isRead) textLeft -= entry.bytes;
+        resources.push({ ...headOf(entry, maxFrom), ...text });
+      }
+      before = entry.name;
       if (resources.length < limit && looked < maxLooked) continue;
       next = entry.name;
       break;
@@ -91,10 +106,9 @@ export async function answerResource(browser: Browser, asked: Asked): Promise<An
 }
 
 async function treeOf(browser: Browser, asked: Asked): Promise<Answered<Tree>> {
-  const version = await browsed(browser, asked);
-  if (version.kind === "refused") return version;
-  const loaded = version.value;
-  const id = asked.value("class") ?? "";
+  const whose = await askedProxy(browser, asked);
+  if (whose.kind === "refused") return whose;
+  const { loaded, id } = whose.value;
   const proxyClass = loaded.classes.get(id);
   if (proxyClass === undefined) return noSuchClass(id);
   const type = resourceTypes.find((known) => known === (asked.value("type") || "clusters"));

@@ -1,11 +1,10 @@
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { findResource } from "../delta/select-resources.ts";
-import { shown } from "../excess.ts";
-import { placeNode } from "../nodes/place-node.ts";
 import type { LoadTracer, TracerAnswer } from "../tracing/tracer.ts";
 import { type Answered, type Asked, found, noSuchShape, refused, shapeOf } from "./asked.ts";
-import { type Browser, browsed } from "./browsed.ts";
+import { askedProxy } from "./asked-proxy.ts";
+import type { Browser } from "./browsed.ts";
 import type { Traced } from "./schema/trace.ts";
 import { wholeText } from "./whole-text.ts";
 
@@ -21,15 +20,12 @@ export async function answerTrace(
   asked: Asked,
 ): Promise<Answered<Traced>> {
   if (load === undefined) return refused(404, "this front follows no requests; `portolan trace NODE URL` does");
-  const version = await browsed(browser, asked);
-  if (version.kind === "refused") return version;
-  const loaded = version.value;
   const shape = shapeOf(asked);
   if (shape === undefined) return noSuchShape();
-  const node = asked.value("node") ?? "";
-  if (node === "") return refused(400, "node is missing: a proxy's name, or a class");
-  const classId = await classOf(browser.reader, loaded, node, asked);
-  if (classId === undefined) return refused(404, `there is no node or class "${shown(node)}" in this version`);
+  if ((asked.value("node") ?? "") === "") return refused(400, "node is missing: a proxy's name, or a class");
+  const proxy = await askedProxy(browser, asked);
+  if (proxy.kind === "refused") return proxy;
+  const { loaded, id: classId } = proxy.value;
   const texts = await textsOf(browser.reader, loaded, classId, shape);
   if (texts === undefined)
     return refused(400, "the class has more than this front follows requests in; `portolan trace` does");
@@ -55,18 +51,6 @@ function headersOf(text: string): readonly (readonly [string, string])[] {
     const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line.trim()) ?? [];
     return name === undefined || value === undefined ? [] : [[name, value] as const];
   });
-}
-
-async function classOf(
-  reader: SnapshotReader,
-  loaded: LoadedRoot,
-  node: string,
-  { caller }: Asked,
-): Promise<string | undefined> {
-  if (loaded.classes.has(node)) return node;
-  const claims = { id: node, cluster: "", metadata: {}, locality: "" };
-  const placement = await placeNode(reader, loaded, claims, caller);
-  return placement.kind === "placed" ? placement.classId : undefined;
 }
 
 const types = ["listeners", "routes", "clusters", "endpoints"] as const;

@@ -115,15 +115,19 @@ const partOf = (nodeId: string): number => Number.parseInt(hashOf(nodeId).slice(
 const sorted = (nodes: readonly NodeStatus[]): readonly NodeStatus[] =>
   [...nodes].sort((a, b) => byCodePoint(a.node, b.node));
 
+/** What all fronts of a store have written of their nodes, by id; for whoever is none of them. */
+export const recordedIn = async (store: ObjectStore, nowMs: number): Promise<readonly NodeStatus[]> =>
+  joined(await othersIn(store, undefined, nowMs));
+
 /** What other fronts have written and still counts. */
 async function othersIn(
   store: ObjectStore,
-  ownPrefix: string,
+  ownPrefix: string | undefined,
   nowMs: number,
 ): Promise<readonly (readonly NodeStatus[])[]> {
   const keys: string[] = [];
   for await (const { key } of store.list(recordPrefix)) {
-    if (!key.startsWith(ownPrefix)) keys.push(key);
+    if (ownPrefix === undefined || !key.startsWith(ownPrefix)) keys.push(key);
     if (keys.length === maxRecords) break;
   }
   const found: (readonly NodeStatus[])[] = [];
@@ -148,20 +152,22 @@ function readRecord(bytes: Uint8Array): NodeRecord | undefined {
 
 /** One list of what several fronts know: of a resource that more than one does, what was said last. By id, type and name. */
 function joined(lists: readonly (readonly NodeStatus[])[]): readonly NodeStatus[] {
-  const nodes = new Map<string, Map<string, NodeResource>>();
-  for (const { node, resources } of lists.flat()) {
-    const known = nodes.get(node) ?? new Map<string, NodeResource>();
-    nodes.set(node, known);
-    for (const resource of resources) {
-      const key = `${resource.type} ${resource.name ?? ""}`;
-      const before = known.get(key);
-      if (before === undefined || before.since < resource.since) known.set(key, resource);
-    }
-  }
+  const nodes = Map.groupBy(lists.flat(), ({ node }) => node);
   return sorted(
-    [...nodes].map(([node, resources]) => ({
-      node,
-      resources: [...resources].sort(([a], [b]) => byCodePoint(a, b)).map(([, resource]) => resource),
-    })),
+    [...nodes].map(([node, said]) => {
+      const known = new Map<string, NodeResource>();
+      // How it is served, whoever it spoke to last knows.
+      const { resources: _, ...last } = said.reduce((a, b) => (lastSaid(a) < lastSaid(b) ? b : a));
+      for (const resource of said.flatMap(({ resources }) => resources)) {
+        const key = `${resource.type} ${resource.name ?? ""}`;
+        const before = known.get(key);
+        if (before === undefined || before.since < resource.since) known.set(key, resource);
+      }
+      const resources = [...known].sort(([a], [b]) => byCodePoint(a, b)).map(([, resource]) => resource);
+      return { ...last, node, resources };
+    }),
   );
 }
+
+const lastSaid = ({ resources }: NodeStatus): string =>
+  resources.reduce((last, { since }) => (last < since ? since : last), "");

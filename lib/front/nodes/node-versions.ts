@@ -1,5 +1,7 @@
 import type { Limits } from "../../limits/limits.ts";
-import type { NodeResource, NodeStatus, NodeSubscription, NodeTransport, NodeWatch } from "./node-watch.ts";
+import { beginningOf } from "../excess.ts";
+import type { NodeResource, NodeStatus, NodeSubscription, NodeTransport, NodeWatch, ServedAs } from "./node-watch.ts";
+import type { Refusal } from "./refusals.ts";
 
 /** What the nodes of one front have, in its memory. */
 export interface NodeVersions extends Pick<NodeWatch, "has" | "refused"> {
@@ -9,6 +11,7 @@ export interface NodeVersions extends Pick<NodeWatch, "has" | "refused"> {
 
 interface Entry {
   readonly resources: Map<string, NodeResource>;
+  as: ServedAs;
   bytes: number;
   seenMs: number;
 }
@@ -17,8 +20,11 @@ interface Entry {
 const maxResources = 100;
 
 /** About what an entry takes, and each of its resources, besides their texts. */
-const entryBytes = 300;
+const entryBytes = 400;
 const resourceBytes = 300;
+
+/** Of a node's own words about what it refuses, in characters. */
+const maxWords = 500;
 
 /**
  * Remembers what each node last said it has. Within its bound in bytes whoever asked longest ago is forgotten first, as is who asks no
@@ -63,45 +69,70 @@ export function createNodeVersions(
   function entryOf(nodeId: string): Entry {
     const before = nodes.get(nodeId);
     if (before !== undefined) return before;
-    const entry = { resources: new Map(), bytes: entryBytes + 4 * nodeId.length, seenMs: now() };
+    const entry = { resources: new Map(), as: {}, bytes: entryBytes + 4 * nodeId.length, seenMs: now() };
     bytes += entry.bytes;
     nodes.set(nodeId, entry);
     return entry;
   }
 
   return {
-    has({ nodeId, type, name }: NodeSubscription, version: string | undefined, transport: NodeTransport) {
+    has(
+      { nodeId, type, name }: NodeSubscription,
+      version: string | undefined,
+      transport: NodeTransport,
+      as: ServedAs = {},
+    ) {
       if (version === undefined) return;
       const entry = entryOf(nodeId);
       nodes.delete(nodeId);
       nodes.set(nodeId, entry);
       const seenMs = now();
       entry.seenMs = seenMs;
+      if (entry.as.classId !== as.classId || entry.as.root !== as.root) {
+        entry.as = as;
+        onChange(nodeId);
+      }
       const key = keyOf(type, name);
       const before = entry.resources.get(key);
       if (before?.version === version && before.transport === transport) return;
       const resource = { type, ...(name === "" ? {} : { name }), version, since: timeOf(seenMs), transport };
       keep(nodeId, entry, key, resource);
     },
-    refused({ nodeId, type, name, refused, sinceMs }) {
-      const entry = nodes.get(nodeId);
-      const before = entry?.resources.get(keyOf(type, name));
-      if (entry === undefined || before === undefined) return;
-      entry.resources.set(keyOf(type, name), { ...before, refused: { version: refused, since: timeOf(sinceMs) } });
-      onChange(nodeId);
+    refused({ nodeId, type, name, refused, sinceMs, error, classId }: Refusal) {
+      const entry = entryOf(nodeId);
+      if (entry.as.classId === undefined) entry.as = { ...entry.as, classId };
+      const key = keyOf(type, name);
+      const [other] = entry.resources.values();
+      // Of a node that has refused the first that it was served nothing else is known.
+      const none = { type, ...(name === "" ? {} : { name }), version: "", since: timeOf(sinceMs) };
+      const transport = other?.transport ?? (error === undefined ? "poll" : "stream");
+      const before = entry.resources.get(key) ?? { ...none, transport };
+      const words = error === undefined ? {} : { error: beginningOf(error, maxWords) };
+      keep(nodeId, entry, key, { ...before, refused: { version: refused, since: timeOf(sinceMs), ...words } });
     },
     standing() {
       forgetTheGone();
-      return [...nodes].map(([node, { resources }]) => ({
-        node,
-        resources: [...resources.values()],
-      }));
+      return [...nodes].map(
+        ([
+          node,
+          {
+            resources,
+            as: { classId, root },
+          },
+        ]) => ({
+          node,
+          ...(classId === undefined ? {} : { class: classId }),
+          ...(root === undefined ? {} : { root }),
+          resources: [...resources.values()],
+        }),
+      );
     },
   };
 }
 
 /** What a node says that it has may be any text. */
-const costOf = (key: string, { version }: NodeResource): number => resourceBytes + 4 * key.length + 2 * version.length;
+const costOf = (key: string, { version, refused }: NodeResource): number =>
+  resourceBytes + 4 * key.length + 2 * (version.length + (refused?.error?.length ?? 0));
 
 const keyOf = (type: string, name: string): string => `${type} ${name}`;
 const timeOf = (ms: number): string => new Date(ms).toISOString();

@@ -12,10 +12,18 @@ export interface NodeSubscription {
   readonly name: string;
 }
 
+/** How a node is served. */
+export interface ServedAs {
+  /** Absent where that is not known at the moment. */
+  readonly classId?: string | undefined;
+  /** The root in force for it, where that is not everybody's: it is in a canary, or ahead of a step. */
+  readonly root?: string | undefined;
+}
+
 /** What a front keeps of its nodes. A port: kept where a process lives long, at the edge nobody listens. */
 export interface NodeWatch {
-  /** To be told of every version that a placed node says it has. */
-  has(who: NodeSubscription, version: string | undefined, transport: NodeTransport): void;
+  /** To be told of every version that a placed node says it has, and how it is served. */
+  has(who: NodeSubscription, version: string | undefined, transport: NodeTransport, as?: ServedAs): void;
   /** To be told of every refusal, once. */
   refused(refusal: Refusal): void;
   /** For `GET /status/nodes`, if anything is kept. */
@@ -39,6 +47,10 @@ export interface NodeReport {
 
 export interface NodeStatus {
   readonly node: string;
+  /** Id of the class that it was last served as; absent where it has none of its own. */
+  readonly class?: string;
+  /** The root that was last in force for it, where that was not everybody's. */
+  readonly root?: string;
   readonly resources: readonly NodeResource[];
 }
 
@@ -47,12 +59,13 @@ export interface NodeResource {
   readonly type: string;
   /** Absent for a type that comes whole. */
   readonly name?: string;
+  /** "" where it has refused the first it was served, and has none. */
   readonly version: string;
   /** When it first said so, RFC 3339. */
   readonly since: string;
   readonly transport: NodeTransport;
-  /** A version that it was served and keeps this one for. */
-  readonly refused?: { readonly version: string; readonly since: string };
+  /** A version that it was served and keeps this one for; on streams with its own words, cut off where they are many. */
+  readonly refused?: { readonly version: string; readonly since: string; readonly error?: string };
 }
 
 export const noNodes: NodeWatch = { has() {}, refused() {} };

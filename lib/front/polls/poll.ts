@@ -66,14 +66,14 @@ function servedTo(front: Front, { request: { node }, caller }: Question): Promis
 }
 
 /** Has it remembered what a node has, and what it is sent. */
-function told(
-  front: Front,
-  { subscription, request: { version: kept } }: Question,
-  served: Served,
-  answer: PollAnswer,
-) {
+function told(front: Front, question: Question, served: Served, answer: PollAnswer) {
+  const {
+    subscription,
+    request: { version: kept },
+  } = question;
   if (subscription === undefined || answer.kind === "refused") return;
-  front.nodes.has(subscription, kept, "poll");
+  const own = front.questions.found(question, served.loaded)?.classId;
+  front.nodes.has(subscription, kept, "poll", { classId: own, root: served.apart });
   if (answer.kind === "unchanged") return front.refusals.current(subscription);
   const { version, classId } = answer;
   front.refusals.served(subscription, { kept, version, classId, root: served.loaded.hash });

@@ -108,5 +108,11 @@ describe("portolan proxy-config of a running Envoy", () => {
     expect(running.out).toContain("outbound|9080|v1|catalog.bookshop.svc.cluster.local 90");
     const same = await run("proxy-config", "all", gateway, "--admin", url, "--dir", samples, "--diff");
     expect(same.out).toContain("what runs is what is compiled");
+    const served = await run("proxy-config", "all", gateway, "--admin", url, "--server", dev.url, "--diff");
+    expect(served.out).toContain("what runs is what is compiled");
+    // Its next poll says that it has taken what it has.
+    await expect
+      .poll(async () => (await run("proxy-status", "--server", dev.url)).out, { timeout: 20_000 })
+      .toMatch(new RegExp(`^${gateway} +SYNCED +SYNCED +- +SYNCED +- +- +poll$`, "m"));
   }, 120_000);
 });

@@ -1,37 +1,185 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import picocolors from "picocolors";
-import { expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { runCli } from "../../../lib/cli/program.ts";
 import { frontApp } from "../../../lib/front/app.ts";
-import { createFront } from "../../../lib/front/front.ts";
 import { serveHttp } from "../../../lib/front/node-server.ts";
-import { recordedNodes } from "../../../lib/front/nodes/node-records.ts";
+import { type RecordedNodes, recordedNodes } from "../../../lib/front/nodes/node-records.ts";
 import { limits } from "../../../lib/limits/limits.ts";
-import { memoryStore } from "../../../lib/storage/memory.ts";
+import { readHead } from "../../../lib/snapshot/head/head.ts";
+import { moveHead } from "../../../lib/snapshot/head/move-head.ts";
+import { openStore } from "../../../lib/storage/open-store.ts";
+import { nodeOf, pollBody, type TestFront, testFront } from "../../front/fixtures.ts";
+import { worldOf } from "../../snapshot/worlds.ts";
 
-const store = memoryStore();
-const nodes = recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: () => {} });
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
 
-/** What is said of the nodes of a front, and the exit code. */
-async function told(...names: readonly string[]): Promise<readonly [code: number, text: string]> {
-  const front = createFront({ store, nodes });
-  const server = await serveHttp(frontApp(front), 0);
-  const lines: string[] = [];
-  const say = (line: string) => void lines.push(line);
-  const terminal = { out: say, err: say, colours: picocolors.createColors(false) };
-  const code = await runCli(["node", "portolan", "proxy-status", ...names, "--server", server.url], terminal);
-  front.close();
-  await server.close();
-  return [code, lines.join("\n")];
+interface Fixture {
+  readonly test: TestFront;
+  readonly nodes: RecordedNodes;
+  readonly folder: string;
+  readonly url: string;
 }
 
-it("shows which version each proxy has and which refuse one, and says when a name is nobody's", async () => {
-  expect(await told()).toEqual([0, "no proxy has asked this front"]);
-  nodes.has({ nodeId: "sidecar~10.0.0.1~web-1.shop~shop.svc", type: "clusters", name: "" }, "123456789abcdef", "poll");
-  nodes.has({ nodeId: "sidecar~10.0.0.2~web-2.shop~shop.svc", type: "clusters", name: "" }, "fedcba987654321", "delta");
-  const [code, text] = await told();
-  expect(code).toBe(0);
-  expect(text).toMatch(/web-1\.shop.*123456789abc\b.*poll/);
-  expect(text).toMatch(/web-2\.shop.*fedcba987654\b.*delta/);
-  expect((await told("web-1"))[1]).not.toContain("web-2");
-  expect(await told("nope")).toEqual([1, expect.stringContaining('no proxy whose name holds "nope"')]);
+/** A front over a folder, which says in it what its nodes have. */
+async function fixture(): Promise<Fixture> {
+  const folder = await mkdtemp(join(tmpdir(), "portolan-ps-"));
+  closing.push(() => rm(folder, { recursive: true, force: true }));
+  const store = await openStore(folder, {});
+  const options = { front: "one", now: Date.now, everyMs: 3_600_000, limits, onError: () => {} };
+  const nodes = recordedNodes(store, options);
+  const test = testFront({ store, nodes });
+  const server = await serveHttp(frontApp(test.front), 0);
+  closing.push(nodes.close, () => test.front.close(), server.close);
+  return { test, nodes, folder, url: server.url };
+}
+
+async function run(...args: readonly string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const terminal = {
+    out: (line: string) => void out.push(line),
+    err: (line: string) => void err.push(line),
+    colours: picocolors.createColors(false),
+  };
+  const code = await runCli(["node", "portolan", "proxy-status", ...args], terminal);
+  return { code, out: out.join("\n"), err: err.join("\n") };
+}
+
+const world = (content: string) =>
+  worldOf(
+    { web: { clusters: { a: content }, listeners: { l: "1" } } },
+    { nodes: ["web", "cart"].map((name) => ({ keys: [`${name}.default`], classId: "web" })) },
+  );
+
+/** Polls for clusters and gives the version of the answer. */
+async function polled(
+  { test }: Fixture,
+  name: string,
+  version?: string,
+  labels: Readonly<Record<string, string>> = {},
+) {
+  const body = pollBody("clusters", nodeOf(name, labels), version === undefined ? {} : { version });
+  const response = await test.poll("clusters", body);
+  if (response.status === 304) return version ?? "";
+  const { version_info }: { readonly version_info: string } = Object(await response.json());
+  return version_info;
+}
+
+const rowOf = (text: string, name: string) =>
+  text
+    .split("\n")
+    .find((line) => line.startsWith(name))
+    ?.split(/ {2,}/);
+
+describe("portolan proxy-status", () => {
+  it("says that a proxy is synced, stale once something else is in force, and what it was never sent", async () => {
+    const here = await fixture();
+    await here.test.publish(world("1"));
+    expect(await run("--server", here.url)).toMatchObject({ code: 0, out: "no proxy has asked this front" });
+    const first = await polled(here, "web");
+    await polled(here, "web", first);
+    const { out } = await run("--server", here.url);
+    expect(rowOf(out, "NAME")).toEqual(["NAME", "CDS", "LDS", "EDS", "RDS", "ECDS", "SDS", "TOLD BY"]);
+    expect(rowOf(out, "web.default")).toEqual(["web.default", "SYNCED", "NOT SENT", "-", "-", "-", "-", "poll"]);
+    await here.test.publish(world("2"));
+    expect(rowOf((await run("--server", here.url)).out, "web.default")?.[1]).toBe("STALE");
+    await polled(here, "web", await polled(here, "web", first));
+    expect(rowOf((await run("--server", here.url)).out, "web.default")?.[1]).toBe("SYNCED");
+  });
+
+  it("says the same from the store alone, of proxies that fronts have written of", async () => {
+    const here = await fixture();
+    await here.test.publish(world("1"));
+    expect((await run("--store", here.folder)).out).toBe("no proxy has been written of by a front in this store");
+    await polled(here, "web", await polled(here, "web"));
+    await here.nodes.write();
+    expect(rowOf((await run("--store", here.folder)).out, "web.default")?.[1]).toBe("SYNCED");
+    await here.test.publish(world("2"));
+    expect(rowOf((await run("--store", here.folder)).out, "web.default")?.[1]).toBe("STALE");
+    expect(await run("--store", here.folder, "--server", here.url)).toMatchObject({ code: 2 });
+  });
+
+  it("counts what a refusal keeps as refused, in the proxy's words, until that is in force no more", async () => {
+    const here = await fixture();
+    await here.test.publish(world("1"));
+    const first = await polled(here, "web");
+    await polled(here, "web", first);
+    await here.test.publish(world("2"));
+    for (let i = 0; i < 3; i += 1) await polled(here, "web", first);
+    const { out } = await run("web", "--server", here.url);
+    expect(rowOf(out, "web.default")?.[1]).toBe("REFUSED");
+    expect(out).toMatch(new RegExp(`web\\.default refuses clusters \\w{12} since .*, and keeps ${first.slice(0, 12)}`));
+    await here.test.publish(world("1"));
+    expect((await run("--server", here.url)).out).not.toContain("REFUSED");
+  });
+
+  it("tells a refusal of the very first answer, which leaves a proxy with nothing", async () => {
+    const here = await fixture();
+    await here.test.publish(world("1"));
+    const { id: nodeId } = nodeOf("web");
+    const { version } = await here.test.front.served({ nodeId, labels: () => ({}) }).then(async (served) => {
+      if (served === undefined) throw new Error("something was published");
+      return here.test.front.reader.tree(
+        served.loaded.root,
+        "clusters",
+        served.loaded.classes.get("web")?.stream.clusters,
+      );
+    });
+    here.test.front.onRefusal({
+      nodeId,
+      type: "clusters",
+      name: "",
+      refused: version.slice(0, 32),
+      kept: undefined,
+      sinceMs: 0,
+      classId: "web",
+      root: "",
+      error: "no such\n filter",
+    });
+    const { out } = await run("--server", here.url);
+    expect(rowOf(out, "web.default")?.[1]).toBe("REFUSED");
+    expect(out).toContain("and has none: no such filter");
+  });
+
+  it("holds a proxy in a canary against the canary, also one that is in it by its labels", async () => {
+    const here = await fixture();
+    await here.test.publish(world("1"));
+    const base = await readHead(here.test.store);
+    const root = base?.head.steps.at(-1)?.root ?? "";
+    await polled(here, "web", await polled(here, "web"));
+    await here.test.publish(world("2"));
+    const { head } = (await readHead(here.test.store)) ?? {};
+    const canary = { root, percent: 0, labels: { track: "old" } };
+    const moved = { steps: head?.steps ?? [], canary, reason: "canary" } as const;
+    await moveHead(here.test.store, await readHead(here.test.store), moved, Date.now());
+    const labels = { track: "old" };
+    const old = await polled(here, "cart", undefined, labels);
+    await polled(here, "cart", old, labels);
+    const { out } = await run("--server", here.url);
+    expect(rowOf(out, "web.default")?.[1]).toBe("STALE");
+    expect(rowOf(out, "cart.default")?.[1]).toBe("SYNCED");
+  });
+
+  it("says when a name is nobody's, and when nobody answers", async () => {
+    const here = await fixture();
+    await here.test.publish(world("1"));
+    expect(await run("nope", "--server", here.url)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no proxy whose name holds "nope" has asked this front'),
+    });
+    expect(await run("--server", "http://127.0.0.1:9")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("http://127.0.0.1:9 cannot be reached"),
+    });
+    expect(await run("--server", here.url, "--token-file", "/nowhere/token")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("/nowhere/token cannot be read"),
+    });
+  });
 });

@@ -3,6 +3,7 @@ import { authenticateBy, identified } from "../../../lib/front/auth/authenticati
 import { serveGrpc } from "../../../lib/front/connect/grpc-server.ts";
 import type { FrontOptions } from "../../../lib/front/front.ts";
 import type { RunningServer } from "../../../lib/front/node-server.ts";
+import type { NodeStanding } from "../../../lib/front/nodes/in-force.ts";
 import { recordedNodes } from "../../../lib/front/nodes/node-records.ts";
 import { limits } from "../../../lib/limits/limits.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
@@ -328,5 +329,29 @@ describe("what nodes have", () => {
     expect(await nodes.report({ part: "", limit: 1 })).toMatchObject({
       nodes: [{ node: nodeOf("web").id, resources: [{ type: "clusters", transport: "delta" }] }],
     });
+  });
+
+  it("is what is in force, too, where a change is none of what they asked for, and as long as they are silent", async () => {
+    const clock = { ms: Date.now() };
+    const now = () => clock.ms;
+    const nodes = recordedNodes(memoryStore(), { front: undefined, now, everyMs: 0, limits, onError: () => {} });
+    // Streams say twice in this time that they are there.
+    const short = { ...limits, refusalMs: 400 };
+    const { url, change, request } = await serving({ routes: { r: "1", s: "1" } }, { nodes, limits: short });
+    const states = async () => {
+      const { nodes: told } = Object(await (await request("/status/nodes")).json());
+      return told.map(({ resources }: NodeStanding) => resources.map(({ type, state }) => `${type} ${state}`));
+    };
+    const on = stream(url, "sotw");
+    on.ask({ type: "routes", names: ["r"] });
+    await accept(on, ["r"]);
+    expect(await on.isQuiet()).toBe(true);
+    expect(await states()).toEqual([["routes synced"]]);
+    await change({ routes: { r: "1", s: "2" } });
+    expect(await on.isQuiet()).toBe(true);
+    await expect.poll(states).toEqual([["routes synced"]]);
+    // The others are forgotten after a quarter of an hour.
+    clock.ms += limits.refusalMs;
+    await expect.poll(async () => nodes.standing().length, { timeout: 5_000 }).toBe(1);
   });
 });

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { consoleFiles } from "../../../gen/console.ts";
-import { type ApiName, apiPaths } from "../../../lib/front/api/paths.ts";
+import { type ApiName, apiPaths, type Taken } from "../../../lib/front/api/paths.ts";
+import type { Resources } from "../../../lib/front/api/schema/answers.ts";
 import { described } from "../../../lib/front/api/schema/described.ts";
 import { frontApp } from "../../../lib/front/app.ts";
 import { readAuthentication } from "../../../lib/front/auth/settings.ts";
@@ -137,6 +139,54 @@ describe("the API", () => {
   ])("says what is wrong with %s", async (path, status, detail) => {
     const response = await test.request(path);
     expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(detail)]);
+  });
+
+  it.each([
+    ["/api/overview?limit=3", '/api/overview takes no parameter "limit": it takes none'],
+    ["/api/nodes?severity=error", '/api/nodes takes no parameter "severity": it takes q, offset, limit'],
+    ["/api/resources?class=web&constructor=1", 'takes no parameter "constructor"'],
+    ["/api/history?limit=ten", '"limit" is a whole number, not "ten"'],
+    ["/api/history?limit=1&limit=2", '"limit" is there 2 times'],
+    ["/api/diagnostics?severity=fatal", '"severity" is one of error, warning, info, not "fatal"'],
+    ["/api/trace?node=web&url=http://a&direction=up", '"direction" is one of inbound, outbound'],
+    ["/api/resources?class=web&node=web-1.shop", "one of them is meant"],
+  ])("answers no other question than %s asks", async (path, detail) => {
+    const response = await test.request(path);
+    const answer: { readonly detail: string } = Object(await response.json());
+    expect([response.status, answer.detail]).toEqual([400, expect.stringContaining(detail)]);
+  });
+
+  it("describes each parameter that a request takes, with what it may be, and no other", () => {
+    for (const name of Object.keys(described).filter((one): one is ApiName => one in apiPaths)) {
+      const { query } = described[name];
+      const taken: Readonly<Record<string, Taken>> = apiPaths[name].query;
+      expect([name, Object.keys(query).sort()]).toEqual([name, Object.keys(taken).sort()]);
+      for (const [parameter, type] of Object.entries<z.ZodType>(query)) {
+        const { enum: words } = Object(z.toJSONSchema(type));
+        const takes = taken[parameter];
+        // What a version's shapes and types are, the handlers say.
+        if (Array.isArray(takes)) expect([name, parameter, words]).toEqual([name, parameter, takes]);
+        else if (words !== undefined) expect(["shape", "type"]).toContain(parameter);
+      }
+    }
+  });
+
+  it("gives resources of a node with their texts, as many as an answer holds", async () => {
+    const long = testFront();
+    const bodies = { a: "x".repeat(100_000), b: "y".repeat(100_000), c: "z".repeat(100_000), d: "w".repeat(300_000) };
+    await long.publish(worldOf({ web: { clusters: bodies } }));
+    const pages: Resources["resources"][] = [];
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const path: string = `/api/resources?node=web.default&texts=true&after=${after}`;
+      const page: Resources = Object(await (await long.request(path)).json());
+      expect(page.class).toBe("web");
+      pages.push(page.resources);
+      after = page.next;
+    }
+    expect(pages.map((page) => page.map(({ name }) => name).join(""))).toEqual(["ab", "cd"]);
+    const texts = pages.flat().map(({ text, bytes }) => text?.length === bytes);
+    expect(texts).toEqual([true, true, true, false]);
+    expect((await long.request("/api/resources?node=nobody.default")).status).toBe(404);
   });
 
   it("gives no answer that is longer than its bound", async () => {

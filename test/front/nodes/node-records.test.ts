@@ -97,10 +97,12 @@ describe("what nodes have", () => {
       nodes: [
         {
           node,
+          class: "web",
           resources: [
-            { type: "clusters", version: clusters, since: since[0], transport: "poll" },
-            { type: "routes", name: "80", version: routes, since: since[1], transport: "poll" },
+            { type: "clusters", version: clusters, since: since[0], transport: "poll", state: "synced" },
+            { type: "routes", name: "80", version: routes, since: since[1], transport: "poll", state: "synced" },
           ],
+          notSent: [],
         },
       ],
     });

@@ -82,7 +82,9 @@ export const resources = at.extend({
   type: resourceType,
   version: z.string().meta({ description: "as nodes are told it" }),
   total: z.number().meta({ description: "all that the class has of the type, found or not" }),
-  resources: list(resourceHead),
+  resources: list(
+    resourceHead.extend({ text: z.string().optional().meta({ description: "its JSON on one line, with `texts`" }) }),
+  ),
   next: z.string().optional().meta({ description: "for `after`, to read on; there may be nothing more to find" }),
 });
 

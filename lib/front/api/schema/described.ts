@@ -15,9 +15,13 @@ interface Described {
 }
 
 const page = { offset: offsetParameter, limit: limitParameter };
-const ofClass = {
+const ofProxy = {
   root: rootParameter,
-  class: z.string(),
+  class: z.string().optional().meta({ description: "id of a class; it, or `node`, is needed" }),
+  node: z.string().optional().meta({
+    description:
+      "`pod.namespace`, an address or a node id: what is in force for this one, unless `root` says another version",
+  }),
   type: resourceType.optional().meta({ description: "`clusters` by default" }),
   shape: shape.optional().meta({ description: "`poll` by default" }),
 };
@@ -63,18 +67,22 @@ export const described = {
   resources: {
     summary: "Resources of a class, by name, with the objects that they were made from",
     query: {
-      ...ofClass,
+      ...ofProxy,
       q: searchParameter,
       from: z.string().optional().meta({ description: "part of an object's key: made from such a one" }),
       after: z.string().optional().meta({ description: "`next` of an earlier answer" }),
       limit: limitParameter,
+      texts: z.enum(["true", "false"]).optional().meta({
+        description:
+          "with each one's text, as long as they are 256 KiB together; one that is longer by itself has none",
+      }),
     },
     answer: resources,
   },
   resource: {
     summary: "One resource with its text",
     query: {
-      ...ofClass,
+      ...ofProxy,
       name: z.string(),
       offset: z.string().optional().meta({ description: "byte to begin at: `next` of an earlier answer" }),
     },

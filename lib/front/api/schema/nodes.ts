@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { hash, list, objectKey, time } from "./words.ts";
+import { hash, list, objectKey, resourceType, time } from "./words.ts";
 
 export const nodes = z.object({
   isKept: z.boolean().meta({ description: "whether this front keeps what its nodes have: at the edge none does" }),
@@ -8,7 +8,7 @@ export const nodes = z.object({
     z.object({
       node: z.string(),
       name: z.string().meta({ description: "`pod.namespace` where its id says it" }),
-      class: z.string().optional().meta({ description: "by its name, in the version in force" }),
+      class: z.string().optional().meta({ description: "in the version that is in force for it" }),
       resources: list(
         z.object({
           type: z.string(),
@@ -16,11 +16,23 @@ export const nodes = z.object({
           version: z.string(),
           since: time,
           transport: z.enum(["poll", "stream", "delta"]),
-          refused: z.object({ version: z.string(), since: time }).optional(),
+          refused: z
+            .object({
+              version: z.string(),
+              since: time,
+              error: z.string().optional().meta({ description: "the node's own words; over REST there are none" }),
+            })
+            .optional(),
+          state: z.enum(["synced", "stale", "refused", "taken"]).meta({
+            description:
+              "`synced`: it has what is in force for it; `stale`: something else; `refused`: it was served that and keeps what it has; `taken`: of secrets, which no version holds",
+          }),
         }),
       ),
       more: z.number(),
-      refuses: z.number(),
+      refuses: z.number().meta({ description: "how many of its resources are `refused`" }),
+      stale: z.number().meta({ description: "how many are `stale`" }),
+      notSent: list(resourceType).meta({ description: "types of which there is something for it, and it has nothing" }),
     }),
   ),
 });

@@ -1,0 +1,51 @@
+import { parseNodeId } from "../../snapshot/classifier.ts";
+import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import { shown } from "../excess.ts";
+import { classFor, rootFor, type ServedNode } from "../nodes/in-force.ts";
+import { type Answered, type Asked, found, refused } from "./asked.ts";
+import { type Browser, browsed, nothingPublished } from "./browsed.ts";
+
+/** Nodes that are looked through for one of a name. */
+const maxNodes = 1_000;
+
+/** Whose resources are asked for, and in which version. */
+interface AskedProxy {
+  readonly loaded: LoadedRoot;
+  /** Of a class; "" where the query names neither a class nor a node. */
+  readonly id: string;
+}
+
+/** A class by its id, or that of a node, in the version that is in force for this one unless the query names another. */
+export async function askedProxy(browser: Browser, asked: Asked): Promise<Answered<AskedProxy>> {
+  const [id = "", node = ""] = [asked.value("class"), asked.value("node")];
+  if (id !== "" && node !== "") return refused(400, "class or node: one of them is meant");
+  const isNamed = node === "" || (asked.value("root") ?? "") !== "";
+  const version = isNamed ? await browsed(browser, asked) : await inForceFor(browser, node);
+  if (version.kind === "refused") return version;
+  const loaded = version.value;
+  if (node === "") return found({ loaded, id });
+  const classId = loaded.classes.has(node)
+    ? node
+    : await classFor(browser.reader, loaded, await knownNode(browser, node));
+  return classId === undefined
+    ? refused(404, `there is no node or class "${shown(node)}" in this version`)
+    : found({ loaded, id: classId });
+}
+
+async function inForceFor(browser: Browser, node: string): Promise<Answered<LoadedRoot>> {
+  const { heads, reader } = browser;
+  const head = await heads.current();
+  if (head === undefined) return nothingPublished;
+  const root = rootFor({ head, nowMs: heads.timeMs() }, await knownNode(browser, node));
+  return found(await reader.root(root));
+}
+
+/** What this front knows of a node, by its id, its name or its address; of another one no more than that. */
+async function knownNode({ nodes }: Browser, node: string): Promise<ServedNode> {
+  const report = await nodes.report?.({ part: node, limit: maxNodes });
+  const isMeant = ({ node: id }: ServedNode) => {
+    const { name, address } = parseNodeId(id) ?? {};
+    return id === node || name === node || address === node;
+  };
+  return report?.nodes.find(isMeant) ?? { node };
+}

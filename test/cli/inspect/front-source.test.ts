@@ -1,0 +1,122 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import picocolors from "picocolors";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCli } from "../../../lib/cli/program.ts";
+import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
+import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
+import { readFolder } from "../../../lib/config/folder/folder.ts";
+import { frontApp } from "../../../lib/front/app.ts";
+import { readAuthentication } from "../../../lib/front/auth/settings.ts";
+import { createFront } from "../../../lib/front/front.ts";
+import { serveHttp } from "../../../lib/front/node-server.ts";
+import { makeSigningKey, publicPart } from "../../../lib/snapshot/head/signing-keys.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
+import { nowMs, tokenOf } from "../../front/auth/keys.ts";
+
+const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
+const gateway = "istio-ingressgateway-1.bookshop";
+
+const store = memoryStore();
+const closing: (() => unknown)[] = [];
+let [url, guarded, folder] = ["", "", ""];
+
+beforeAll(async () => {
+  await writeShard(store, "main", await readFolder(samples));
+  await createWorldRecompiler({ store })({});
+  folder = await mkdtemp(join(tmpdir(), "portolan-fs-"));
+  const key = await makeSigningKey("tokens");
+  const tokens = { keys: [publicPart(key)] };
+  await writeFile(join(folder, "operator"), `${await tokenOf(key, { scope: "operator" })}\n`);
+  await writeFile(join(folder, "node"), await tokenOf(key, { scope: "node", namespace: "default" }));
+  const serve = async (authentication?: ReturnType<typeof readAuthentication>) => {
+    const front = createFront({ store, ...(authentication === undefined ? {} : { authentication }) });
+    const server = await serveHttp(frontApp(front), 0);
+    closing.push(() => front.close(), server.close);
+    return server.url;
+  };
+  url = await serve();
+  guarded = await serve(readAuthentication(JSON.stringify({ tokens }), { now: () => nowMs }));
+}, 60_000);
+afterAll(async () => {
+  for (const close of closing) await close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function run(...args: readonly string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const terminal = {
+    out: (line: string) => void out.push(line),
+    err: (line: string) => void err.push(line),
+    colours: picocolors.createColors(false),
+  };
+  const code = await runCli(["node", "portolan", ...args], terminal);
+  return { code, out: out.join("\n"), err: err.join("\n") };
+}
+
+describe("portolan proxy-config --server", () => {
+  it.each(["clusters", "listeners", "routes", "endpoints", "secrets", "all"])(
+    "shows the %s that a front serves, as they are compiled",
+    async (type) => {
+      const served = await run("proxy-config", type, gateway, "--server", url);
+      const compiled = await run("proxy-config", type, gateway, "--dir", samples);
+      expect([served.code, served.out]).toEqual([0, compiled.out]);
+      expect(served.err).toContain(`as ${url} serves it`);
+    },
+  );
+
+  it.each([
+    ["clusters", "--fqdn", "catalog.bookshop.svc.cluster.local"],
+    ["clusters", "--subset", "v2"],
+    ["clusters", "--direction", "outbound"],
+    ["clusters", "--port", "9080"],
+    ["listeners", "--address", "0.0.0.0"],
+    ["routes", "--name", "http"],
+  ])("narrows %s by %s %s, in JSON and YAML, too", async (...args) => {
+    for (const form of ["table", "json", "yaml"]) {
+      const served = await run("pc", args[0], gateway, ...args.slice(1), "--server", url, "-o", form);
+      expect(served.out).toBe((await run("pc", args[0], gateway, ...args.slice(1), "--dir", samples, "-o", form)).out);
+    }
+  });
+
+  it("shows an earlier version, and the polls' shape", async () => {
+    expect((await run("pc", "clusters", gateway, "--server", url, "--root", "1")).code).toBe(0);
+    const polled = await run("pc", "clusters", gateway, "--server", url, "--shape", "poll", "--json");
+    expect(polled.out).toContain("loadAssignment");
+    expect(await run("pc", "clusters", gateway, "--server", url, "--root", "77")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("there is no publication 77"),
+    });
+  });
+
+  it("asks as an operator where a front wants one, and says what is missing", async () => {
+    const ask = (...more: readonly string[]) => run("pc", "clusters", gateway, "--server", guarded, ...more);
+    expect((await ask("--token-file", join(folder, "operator"))).code).toBe(0);
+    expect(await ask()).toMatchObject({ code: 1, err: expect.stringMatching(/answers 401: .*--token-file/) });
+    const node = await ask("--token-file", join(folder, "node"));
+    expect(node).toMatchObject({ code: 1, err: expect.stringMatching(/answers 403: .*an operator's/) });
+    expect(await ask("--token-file", join(folder, "none"))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("cannot be read"),
+    });
+  });
+
+  it("says who is nobody, and that a folder is no front", async () => {
+    expect(await run("pc", "clusters", "none.bookshop", "--server", url)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('there is no node or class "none.bookshop"'),
+    });
+    expect(await run("pc", "all", gateway, "--server", url, "--dir", samples)).toMatchObject({ code: 2 });
+  });
+});
+
+describe("portolan trace --server", () => {
+  it("takes the way that the compiled folder gives", async () => {
+    const request = ["trace", gateway, "http://shop.example.com:10080/catalog", "--json"];
+    const [served, compiled] = [await run(...request, "--server", url), await run(...request, "--dir", samples)];
+    const ways = (text: string) => JSON.parse(text).ways.map(({ end }: { end: unknown }) => end);
+    expect(ways(served.out)).toEqual(ways(compiled.out));
+  });
+});
