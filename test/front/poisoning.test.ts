@@ -67,7 +67,7 @@ describe("what is remembered of a pod", () => {
 
   it.each([
     ["a poll", "/v3/discovery:clusters", { version_info: "v2" }],
-    ["a delta request", "/v3/delta:clusters", { response_nonce: "v2" }],
+    ["a delta request", "/v3/delta:clusters", { response_nonce: "v2", initial_resource_versions: { a: "1" } }],
   ])("is not what another one of its account says in %s", async (_what, path, more) => {
     const { confirmations, ask } = await pods();
     expect(await ask("other", path, more)).toBe(403);
