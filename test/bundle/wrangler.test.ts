@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { unstable_readConfig } from "wrangler";
+import { settingsFields } from "../../lib/settings/fields.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
@@ -24,10 +26,20 @@ async function dryRun(config: string): Promise<string> {
 }
 
 describe.each([
-  { config: "wrangler.toml", maxKiB: 179, bindings: ["env.SNAPSHOTS", "env.RATE_LIMIT"] },
-  { config: "wrangler.compile.toml", maxKiB: 3_000, bindings: ["env.SNAPSHOTS", "env.SOURCES", "env.RATE_LIMIT"] },
-  { config: "wrangler.collect.toml", maxKiB: 1_050, bindings: ["env.SNAPSHOTS", "env.RECOMPILE", "env.KUBE_API"] },
-])("$config", ({ config, maxKiB, bindings }) => {
+  { config: "wrangler.toml", maxKiB: 179, bindings: ["env.SNAPSHOTS", "env.RATE_LIMIT"], secrets: ["AUTHENTICATION"] },
+  {
+    config: "wrangler.compile.toml",
+    maxKiB: 3_000,
+    bindings: ["env.SNAPSHOTS", "env.SOURCES", "env.RATE_LIMIT"],
+    secrets: ["PORTOLAN_WEBHOOK_SECRET"],
+  },
+  {
+    config: "wrangler.collect.toml",
+    maxKiB: 1_050,
+    bindings: ["env.SNAPSHOTS", "env.RECOMPILE", "env.KUBE_API"],
+    secrets: ["PORTOLAN_KUBE_TOKEN"],
+  },
+])("$config", ({ config, maxKiB, bindings, secrets }) => {
   it(`would upload at most ${maxKiB} KiB, with its bindings`, async () => {
     const told = await dryRun(config);
     const [upload = "", kib = ""] = /Total Upload: ([\d.]+) KiB.*/.exec(told) ?? [];
@@ -35,5 +47,15 @@ describe.each([
     expect(Number(kib)).toBeGreaterThan(0);
     expect(Number(kib)).toBeLessThanOrEqual(maxKiB);
     for (const binding of bindings) expect(told).toContain(binding);
+    // Of a field that it does not know wrangler warns, and goes on.
+    expect(told).not.toMatch(/WARNING|unexpected field/i);
+  });
+
+  it("declares the secrets that it is nothing without, each a secret of the settings", () => {
+    const read = unstable_readConfig({ config: join(root, config) });
+    expect(read.secrets).toEqual({ required: secrets });
+    const known = settingsFields().filter(({ isSecret }) => isSecret);
+    // A secret of the webhook's has one name everywhere.
+    for (const secret of secrets) expect(known.flatMap(({ worker, env }) => [worker, ...env])).toContain(secret);
   });
 });

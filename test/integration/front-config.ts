@@ -9,12 +9,18 @@ export interface FrontConfig {
   readonly hasQueue?: boolean;
   /** With those about a copy of the bucket. */
   readonly hasCopy?: boolean;
+  /** The Worker's program, in place of the front's own. */
+  readonly main?: string;
 }
 
 /** Writes the front Worker's configuration with a change into a folder. @returns its path */
-export async function writeFrontConfig(folder: string, { name = "portolan-front", hasQueue, hasCopy }: FrontConfig) {
+export async function writeFrontConfig(
+  folder: string,
+  { name = "portolan-front", hasQueue, hasCopy, main }: FrontConfig,
+) {
   const text = (await readFile(join(root, "wrangler.toml"), "utf8"))
     .replace(/^name = .*/m, `name = "${name}"`)
+    .replace(/^main = .*/m, (own) => (main === undefined ? own : `main = "${main}"`))
     .replace(/"(?:\.\/)?(functions|gen)\//g, `"${root}$1/`);
   const wanted = [...(hasQueue === true ? ["RECOMPILE"] : []), ...(hasCopy === true ? ["SNAPSHOTS_COPY"] : [])];
   const config = wanted.reduce(uncommented, text);

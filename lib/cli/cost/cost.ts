@@ -66,6 +66,7 @@ function waysOf(
     way("Cloudflare, answered at once", polled, workersMonth(polled, prices)),
     way("Cloudflare, held", held, workersMonth(held, prices)),
     way("AWS Lambda, answered at once", polled, lambdaMonth(polled, prices)),
+    way("AWS Lambda, if it held", held, lambdaMonth(held, prices)),
     way("Node on machines and S3, held", held, machinesMonth(held, { fronts }, prices)),
   ];
 }

@@ -17,8 +17,10 @@ export interface Prices {
     readonly writesIncluded: number;
     readonly millionWrites: number;
     readonly storedGbMonth: number;
-    /** Of a poll, and of a look at HEAD while one is held: more than was measured. */
+    /** CPU of a poll: more than was measured. */
     readonly pollCpuMs: number;
+    /** CPU of each second that a poll is held, in which it looks at the clock, and one of all at HEAD: more than was measured. */
+    readonly heldSecondCpuMs: number;
   };
   /** us-east-1, arm64. @see https://aws.amazon.com/lambda/pricing/ @see https://aws.amazon.com/s3/pricing/ @see https://aws.amazon.com/ec2/pricing/on-demand/ */
   readonly aws: {
@@ -51,6 +53,7 @@ export const listPrices: Prices = {
     millionWrites: 4.5,
     storedGbMonth: 0.015,
     pollCpuMs: 1,
+    heldSecondCpuMs: 0.15,
   },
   aws: {
     millionRequests: 0.2,
@@ -68,9 +71,9 @@ export const listPrices: Prices = {
 
 const beyond = (used: number, included: number) => Math.max(used - included, 0) / 1e6;
 
-/** Both Workers and R2. Waiting costs nothing there: CPU is billed, and looks at HEAD. */
+/** Both Workers and R2. Time is not billed there: CPU is, that of waiting too, and looks at HEAD. */
 export function workersMonth(use: Use, { cloudflare: price }: Prices): number {
-  const cpuMs = use.requests * price.pollCpuMs + use.compileMs;
+  const cpuMs = use.requests * price.pollCpuMs + use.heldSeconds * price.heldSecondCpuMs + use.compileMs;
   return (
     price.base +
     beyond(use.requests + use.compiles, price.requestsIncluded) * price.millionRequests +
@@ -81,9 +84,10 @@ export function workersMonth(use: Use, { cloudflare: price }: Prices): number {
   );
 }
 
-/** Both functions and S3. Waiting is billed, so polls are not held. */
+/** Both functions and S3. Waiting is billed, which is why polls are not held there. */
 export function lambdaMonth(use: Use, { aws: price }: Prices): number {
-  const gbSeconds = (use.requests * price.pollMs * price.frontGb + use.compileMs * price.compileGb) / 1_000;
+  const frontMs = use.requests * price.pollMs + use.heldSeconds * 1_000;
+  const gbSeconds = (frontMs * price.frontGb + use.compileMs * price.compileGb) / 1_000;
   return (
     ((use.requests + use.compiles) / 1e6) * price.millionRequests + gbSeconds * price.gbSecond + s3Month(use, price)
   );

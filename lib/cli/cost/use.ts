@@ -38,6 +38,8 @@ export interface Fleet {
 /** In a month. */
 export interface Use {
   readonly requests: number;
+  /** Of all polls together. */
+  readonly heldSeconds: number;
   readonly storeReads: number;
   readonly storeWrites: number;
   readonly bytesIn: number;
@@ -85,6 +87,7 @@ export function useOf(fleet: Fleet, periodMs = monthMs): Use {
   const compiles = changes + fleet.idleCompiles;
   return {
     requests,
+    heldSeconds: (periodMs * proxies * loops * holdMs) / roundMs / 1_000,
     storeReads: looks + changes * fronts * fleet.readsPerChange + compiles * fleet.readsPerCompile,
     storeWrites: changes * fleet.writesPerChange,
     bytesIn: requests * fleet.pollBytes,

@@ -159,6 +159,10 @@ describe("what a month costs", () => {
     const [polled, held] = [useOf(fleet), useOf({ ...fleet, holdMs: 25_000 })];
     expect(held.requests).toBeLessThan(polled.requests / 10);
     expect(workersMonth(held, listPrices)).toBeLessThan(workersMonth(polled, listPrices) / 5);
+    // 4,000 polls that wait for 25 of 26.5 seconds: CPU on Workers, all of the time on Lambda.
+    expect(Math.round(held.heldSeconds / 1e6)).toBe(9_781);
+    expect(workersMonth(held, listPrices)).toBeGreaterThan((9_781e6 * 0.15 * 0.02) / 1e6);
+    expect(lambdaMonth(held, listPrices)).toBeGreaterThan(9_781e6 * 0.5 * 0.0000133334);
     expect(machinesMonth(held, fleet, listPrices)).toBeLessThan(lambdaMonth(polled, listPrices) / 5);
   });
 });
