@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { createFileCompiler, type FilesCompiled } from "../../lib/compile/compile-files.ts";
+import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import type { SourceFile } from "../../lib/config/folder/directory.ts";
+import { syntheticMesh } from "../bench/synthetic-mesh.ts";
+
+/** A file for each service of the synthetic mesh: its pods and its routing. */
+function filesOf(services: number): readonly SourceFile[] {
+  const documents = Map.groupBy(syntheticMesh(services).text.split("\n---\n"), (document) => {
+    const { metadata }: { readonly metadata: { readonly name: string } } = JSON.parse(document);
+    return /^app-\d+/.exec(metadata.name)?.[0] ?? "mesh";
+  });
+  return [...documents].map(([app, texts]) => ({ file: `${app}.yaml`, text: `${texts.join("\n---\n")}\n` }));
+}
+
+interface Counted {
+  readonly classes: number;
+  /** Steps that were made, not remembered: of everything, and of one change in the same process. */
+  readonly everything: number;
+  readonly virtualService: number;
+  readonly endpoint: number;
+}
+
+function count(services: number): Counted {
+  const files = filesOf(services);
+  const compile = createFileCompiler(defaultWorldOptions);
+  const made = ({ memo }: FilesCompiled): number => memo.misses;
+  const edited = (pattern: RegExp, by: string): readonly SourceFile[] =>
+    files.map((file) => (file.file === "app-0.yaml" ? { ...file, text: file.text.replace(pattern, by) } : file));
+  const first = compile(files, []);
+  const virtualService = made(compile(edited(/"timeout":"\d+s"/, '"timeout":"77s"'), []));
+  compile(files, []);
+  const endpoint = made(compile(edited(/"ready":true/, '"ready":false'), []));
+  return { classes: first.value.classes.length, everything: made(first), virtualService, endpoint };
+}
+
+describe("what a compile makes", () => {
+  const [small, large] = [count(60), count(120)];
+
+  it("grows with the mesh and not with its square, in all and for one change", () => {
+    expect(large.classes).toBeGreaterThan(1.9 * small.classes);
+    for (const work of ["everything", "virtualService", "endpoint"] as const) {
+      expect(large[work] / small[work], work).toBeLessThan(large.classes / small.classes + 0.1);
+    }
+  });
+
+  it("is of most classes nothing but the joining of what is theirs with what changed for all", () => {
+    // Its views, its resources, and the lists that join them: no step of them looks through what classes share.
+    expect(large.virtualService / large.classes).toBeLessThan(10);
+    expect(large.endpoint / large.classes).toBeLessThan(9);
+  });
+});
