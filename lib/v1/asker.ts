@@ -1,12 +1,13 @@
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
-import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
+import type { LegacyMesh } from "./legacy-world.ts";
+import type { RunsHere } from "./runs-here.ts";
 
-/** Who asks, in which world: what listeners and routes are made from. */
+/** Who asks, in which world: what routes are made from. */
 export interface Asker {
-  readonly world: LegacyWorld;
+  readonly world: LegacyMesh;
   readonly node: NodeId;
   /** What runs at the node's address. */
-  readonly instances: readonly LegacyInstance[];
+  readonly here: RunsHere;
   /** Clusters are named as v2 does, where no rule names its own. */
   readonly v2Names: boolean;
 }

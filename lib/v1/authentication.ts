@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { AuthenticationPolicy, LegacyJwt, LegacyMutualTls } from "../config/kinds/authentication-policy.ts";
 import { jwksName } from "./cluster-name.ts";
 import type { HttpFilter, ListenerTls } from "./documents.ts";
-import type { LegacyPort, LegacyWorld } from "./legacy-world.ts";
+import type { LegacyMesh, LegacyPort } from "./legacy-world.ts";
 import { resolveHost } from "./resolve-host.ts";
 import { withSortedKeys } from "./sorted-keys.ts";
 
@@ -14,7 +14,7 @@ import { withSortedKeys } from "./sorted-keys.ts";
  * @see docs/how-istio-does-it/legacy-v1.md#tls-and-authentication
  */
 export function effectivePolicy(
-  world: LegacyWorld,
+  world: LegacyMesh,
   hostname: string,
   port: Pick<LegacyPort, "name" | "port" | "authenticationPolicy">,
 ): AuthenticationPolicy | undefined {

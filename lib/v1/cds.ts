@@ -1,3 +1,4 @@
+import { type Memo, noMemo } from "../mesh/memo/memo.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { effectivePolicy, jwtsOf, type KeyServer, keyServer } from "./authentication.ts";
 import { jwksName } from "./cluster-name.ts";
@@ -6,9 +7,9 @@ import { type BuiltCluster, serviceCluster, uniqueClusters } from "./clusters.ts
 import { endUserClusters } from "./compat/end-user.ts";
 import type { CdsDocument, Cluster } from "./documents.ts";
 import { ingressTables } from "./ingress-routes.ts";
-import { instancesAt } from "./instances.ts";
-import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
+import { type LegacyInstance, type LegacyMesh, usesMixer } from "./legacy-world.ts";
 import { mixerClusters } from "./mixer.ts";
+import { runsHere } from "./runs-here.ts";
 import { clustersOf, sidecarListeners } from "./sidecar.ts";
 
 /**
@@ -16,13 +17,15 @@ import { clustersOf, sidecarListeners } from "./sidecar.ts";
  * @see docs/how-istio-does-it/legacy-v1.md#clusters
  */
 export function clustersDocument(
-  world: LegacyWorld,
+  world: LegacyMesh,
   node: NodeId,
-  instances: readonly LegacyInstance[] = node.type === "ingress" ? [] : instancesAt(world, node.ip),
+  instances: readonly LegacyInstance[],
+  memo: Memo = noMemo,
 ): CdsDocument {
   const built =
-    node.type === "ingress" ? ingressClusters(world, node) : sidecarListeners(world, node, instances).clusters;
+    node.type === "ingress" ? ingressClusters(world, node) : sidecarListeners(world, node, instances, memo).clusters;
   const { mesh, v1alpha3 } = world;
+  const here = runsHere(instances);
   const mixer = usesMixer(mesh)
     ? [
         ...mixerClusters(mesh).map(({ cluster }) => cluster),
@@ -30,7 +33,7 @@ export function clustersDocument(
       ]
     : [];
   const clusters = [
-    ...uniqueClusters(built).map((cluster) => withPolicy(cluster, instances, world, node.domain)),
+    ...uniqueClusters(built).map((cluster) => withPolicy(cluster, here, world, node.domain)),
     ...mixer,
     ...keyServerClusters(world, instances),
   ];
@@ -47,13 +50,13 @@ function withFeatures({ http2_settings, circuit_breakers, outlier_detection, ...
   };
 }
 
-function ingressClusters(world: LegacyWorld, node: NodeId): readonly BuiltCluster[] {
+function ingressClusters(world: LegacyMesh, node: NodeId): readonly BuiltCluster[] {
   const { plain, tls } = ingressTables(world, node);
   return clustersOf([...plain, ...tls]);
 }
 
 /** One for each address of keys that the policies of the workload's services name. */
-function keyServerClusters(world: LegacyWorld, instances: readonly LegacyInstance[]): readonly Cluster[] {
+function keyServerClusters(world: LegacyMesh, instances: readonly LegacyInstance[]): readonly Cluster[] {
   const uris = instances.flatMap(({ service, servicePort }) =>
     jwtsOf(effectivePolicy(world, service.hostname, servicePort)).map(({ jwksUri = "" }) => jwksUri),
   );

@@ -6,7 +6,8 @@ import { withDestinationRule } from "./compat/destination-rule.ts";
 import { destinationRuleFor, fullName } from "./compat/v1alpha3.ts";
 import { destinationPolicyFor } from "./config-store.ts";
 import type { CircuitBreakers, Cluster, ClusterTls, OutlierDetection } from "./documents.ts";
-import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
+import type { LegacyMesh } from "./legacy-world.ts";
+import type { RunsHere } from "./runs-here.ts";
 
 /**
  * The cluster as it is served: with mutual TLS where the service asks for it, and with its DestinationPolicy.
@@ -15,14 +16,14 @@ import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
  */
 export function withPolicy(
   { cluster, policyTarget }: BuiltCluster,
-  instances: readonly LegacyInstance[],
-  world: LegacyWorld,
+  here: RunsHere,
+  world: LegacyMesh,
   domain: string,
 ): Cluster {
   if (policyTarget === undefined) return cluster;
   const { lb_type, http2_settings, ssl_context, hosts, ...head } = cluster;
   const originalDestination = cluster.type === "original_dst";
-  const policy = destinationPolicyFor(world.configs, policyTarget.hostname, policyTarget.labels, instances);
+  const policy = destinationPolicyFor(world.configs, policyTarget.hostname, policyTarget.labels, here);
   const breaker = policy?.circuitBreaker?.simpleCb;
   if (policy === undefined && world.v1alpha3 !== undefined) return ruled(cluster, policyTarget, world, domain);
   const perConnection = breaker?.httpMaxRequestsPerConnection ?? 0;
@@ -41,7 +42,7 @@ export function withPolicy(
 }
 
 /** Release 0.7: where no policy applies, a DestinationRule may. */
-function ruled(cluster: Cluster, target: PolicyTarget, world: LegacyWorld, domain: string): Cluster {
+function ruled(cluster: Cluster, target: PolicyTarget, world: LegacyMesh, domain: string): Cluster {
   const rule = destinationRuleFor(world.v1alpha3, fullName(target.hostname, domain), domain);
   const { hosts, ssl_context, http2_settings, ...head } = cluster;
   const tls = (cluster.type === "original_dst" ? undefined : mutualTls(target, world)) ?? ssl_context;
@@ -64,7 +65,7 @@ const balancers: ReadonlyMap<string, Cluster["lb_type"]> = new Map([
 ]);
 
 /** The service's identities are checked, whoever they are: none at all is written as an empty list. */
-function mutualTls({ hostname, port }: PolicyTarget, world: LegacyWorld): ClusterTls | undefined {
+function mutualTls({ hostname, port }: PolicyTarget, world: LegacyMesh): ClusterTls | undefined {
   if (port === undefined || world.mesh.mtlsExcludedServices.includes(hostname)) return undefined;
   if (mutualTlsOf(effectivePolicy(world, hostname, port)) === undefined) return undefined;
   const service = world.services.find((candidate) => candidate.hostname === hostname);

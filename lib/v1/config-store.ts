@@ -6,10 +6,11 @@ import type { EgressRule } from "../config/kinds/egress-rule.ts";
 import type { IstioService } from "../config/kinds/istio-service.ts";
 import type { HTTPAPISpec, QuotaSpec, SpecReference } from "../config/kinds/mixer-client.ts";
 import type { RouteRule } from "../config/kinds/route-rule.ts";
-import { isSubset, sameLabels } from "../config/labels.ts";
+import { sameLabels } from "../config/labels.ts";
 import type { Labels } from "../snapshot/legacy/service-key.ts";
 import type { LegacyConfigs, LegacyInstance } from "./legacy-world.ts";
 import { resolveHost } from "./resolve-host.ts";
+import { anyLabels, type RunsHere } from "./runs-here.ts";
 
 /** `namespace/name`: the part of the store's key that orders objects of one kind. */
 export function objectKey(config: Config): string {
@@ -24,28 +25,24 @@ export const byKey = (a: Config, b: Config): number => byCodePoint(objectKey(a),
  * RouteRules for a host, in the order in which they are tried: precedence, then key.
  * A rule with a source applies if one of the proxy's instances is of that source.
  */
-export function routeRulesFor(
-  configs: LegacyConfigs,
-  hostname: string,
-  instances: readonly LegacyInstance[],
-): readonly Config<RouteRule>[] {
+export function routeRulesFor(configs: LegacyConfigs, hostname: string, here: RunsHere): readonly Config<RouteRule>[] {
   return configs.routeRules
     .filter(
       (rule) =>
         resolveHost(rule.meta, rule.spec.destination) === hostname &&
-        matchesSource(rule, rule.spec.match?.source, instances),
+        matchesSource(rule, rule.spec.match?.source, here),
     )
     .sort(byPrecedence);
 }
 
 /** Which of the rules and policies that ask for a source have one of the instances for it. */
-export function matchedSources(configs: LegacyConfigs, instances: readonly LegacyInstance[]): readonly string[] {
+export function matchedSources(configs: LegacyConfigs, here: RunsHere): readonly string[] {
   const sources = [
     ...configs.routeRules.map((rule) => ({ config: rule, source: rule.spec.match?.source })),
     ...configs.destinationPolicies.map((policy) => ({ config: policy, source: policy.spec.source })),
   ];
   return sources
-    .filter(({ config, source }) => source !== undefined && matchesSource(config, source, instances))
+    .filter(({ config, source }) => source !== undefined && matchesSource(config, source, here))
     .map(({ config }) => `${config.meta.kind}/${objectKey(config)}`);
 }
 
@@ -66,16 +63,8 @@ const byPrecedence = (a: Config<RouteRule>, b: Config<RouteRule>): number =>
   (b.spec.precedence ?? 0) - (a.spec.precedence ?? 0) || byKey(a, b);
 
 /** Is one of the instances of the service that the source names, with its labels? No source: always. */
-function matchesSource(
-  config: Config,
-  source: IstioService | undefined,
-  instances: readonly LegacyInstance[],
-): boolean {
-  if (source === undefined) return true;
-  const hostname = resolveHost(config.meta, source);
-  return instances.some(
-    (instance) => instance.service.hostname === hostname && isSubset(source.labels ?? {}, instance.labels),
-  );
+function matchesSource(config: Config, source: IstioService | undefined, here: RunsHere): boolean {
+  return source === undefined || here.isOf(resolveHost(config.meta, source), source.labels ?? anyLabels);
 }
 
 /** The one policy of a cluster: among those that apply, the one with the smallest key; policies never add up. */
@@ -83,12 +72,12 @@ export function destinationPolicyFor(
   configs: LegacyConfigs,
   hostname: string,
   labels: Labels | undefined,
-  instances: readonly LegacyInstance[],
+  here: RunsHere,
 ): DestinationPolicy | undefined {
   const [first] = configs.destinationPolicies
     .filter(
       (policy) =>
-        matchesSource(policy, policy.spec.source, instances) &&
+        matchesSource(policy, policy.spec.source, here) &&
         resolveHost(policy.meta, policy.spec.destination) === hostname &&
         sameLabels(labels ?? {}, policy.spec.destination.labels ?? {}),
     )

@@ -2,7 +2,7 @@ import type { AuthenticationPolicy } from "../config/kinds/authentication-policy
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { authenticationFilters } from "./authentication.ts";
 import type { ConnectionManager, HttpFilter, Listener, RouteConfig } from "./documents.ts";
-import { type LegacyWorld, usesMixer } from "./legacy-world.ts";
+import { type LegacyMesh, usesMixer } from "./legacy-world.ts";
 import { type MixerService, mixerHttpFilter } from "./mixer.ts";
 
 /** What an HTTP listener is about. */
@@ -24,7 +24,7 @@ export interface HttpListenerOptions {
 }
 
 /** A listener with a connection manager. @see docs/how-istio-does-it/legacy-v1.md#filters */
-export function httpListener(options: HttpListenerOptions, world: LegacyWorld, node: NodeId): Listener {
+export function httpListener(options: HttpListenerOptions, world: LegacyMesh, node: NodeId): Listener {
   const { mesh } = world;
   const { ip, port, routes } = options;
   // The authentication filter came with release 0.8.

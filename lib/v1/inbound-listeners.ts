@@ -1,4 +1,4 @@
-import type { Asker } from "./asker.ts";
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { effectivePolicy, inboundTls } from "./authentication.ts";
 import { type BuiltCluster, localCluster } from "./clusters.ts";
 import { virtualServiceServedBy } from "./compat/v1alpha3.ts";
@@ -6,15 +6,19 @@ import { inboundRoutesOf } from "./compat/virtual-service-routes.ts";
 import { routeRulesServedBy } from "./config-store.ts";
 import type { Listener, Route, RouteConfig } from "./documents.ts";
 import { httpListener } from "./http-listener.ts";
-import { type LegacyInstance, usesMixer } from "./legacy-world.ts";
+import { type LegacyInstance, type LegacyMesh, usesMixer } from "./legacy-world.ts";
 import { inMemberOrder } from "./member-order.ts";
 import { mixerTcpFilter, routeMixerConfig } from "./mixer.ts";
 import { routeMatch } from "./route-match.ts";
 import { decoratorOf, defaultRoute } from "./rule-route.ts";
 import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "./tcp-listeners.ts";
 
-/** A workload: how clusters are named elsewhere does not matter on its own side. */
-type InboundAsker = Omit<Asker, "v2Names">;
+/** A workload, and what runs there. */
+interface InboundAsker {
+  readonly world: LegacyMesh;
+  readonly node: NodeId;
+  readonly instances: readonly LegacyInstance[];
+}
 
 /**
  * One listener for each port that the workload serves, at its own address. A port of a protocol that cannot be proxied has a

@@ -5,12 +5,13 @@ import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import type { Asker } from "./asker.ts";
 import { byKey } from "./config-store.ts";
 import type { Route } from "./documents.ts";
-import { type LegacyPort, type LegacyService, type LegacyWorld, usesMixer } from "./legacy-world.ts";
+import { type LegacyMesh, type LegacyPort, type LegacyService, usesMixer } from "./legacy-world.ts";
 import { routeMixerConfig } from "./mixer.ts";
 import { type BuiltHost, destinationRoutes } from "./outbound-routes.ts";
 import { resolveHost } from "./resolve-host.ts";
 import { isCatchAll, routeMatch } from "./route-match.ts";
 import type { BuiltRoute } from "./rule-route.ts";
+import { nothingRuns } from "./runs-here.ts";
 
 /** The two tables of an ingress proxy, and whether TLS is served at all. */
 export interface IngressTables {
@@ -24,9 +25,9 @@ export interface IngressTables {
  * The routes of all ingress rules; a rule that cannot be served is left out.
  * @see docs/how-istio-does-it/legacy-v1.md#ingress
  */
-export function ingressTables(world: LegacyWorld, node: NodeId, v2Names = false): IngressTables {
+export function ingressTables(world: LegacyMesh, node: NodeId, v2Names = false): IngressTables {
   // No source condition holds for what comes from outside.
-  const asker: Asker = { world, node, instances: [], v2Names };
+  const asker: Asker = { world, node, here: nothingRuns, v2Names };
   const plain = new Map<string, BuiltRoute[]>();
   const tls = new Map<string, BuiltRoute[]>();
   let hasTls = false;

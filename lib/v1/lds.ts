@@ -1,10 +1,10 @@
+import { type Memo, noMemo } from "../mesh/memo/memo.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { gatewayListeners } from "./compat/gateway.ts";
 import type { LdsDocument, Listener } from "./documents.ts";
 import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
 import { ingressTables } from "./ingress-routes.ts";
-import { instancesAt } from "./instances.ts";
-import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
+import type { LegacyInstance, LegacyMesh } from "./legacy-world.ts";
 import type { MixerService } from "./mixer.ts";
 import { sidecarListeners } from "./sidecar.ts";
 
@@ -14,13 +14,14 @@ import { sidecarListeners } from "./sidecar.ts";
  * @see docs/how-istio-does-it/legacy-v1.md#ingress
  */
 export function listenersDocument(
-  world: LegacyWorld,
+  world: LegacyMesh,
   node: NodeId,
-  instances: readonly LegacyInstance[] = instancesAt(world, node.ip),
+  instances: readonly LegacyInstance[],
+  memo: Memo = noMemo,
 ): LdsDocument {
   switch (node.type) {
     case "sidecar":
-      return { listeners: sidecarListeners(world, node, instances).listeners };
+      return { listeners: sidecarListeners(world, node, instances, memo).listeners };
     case "ingress":
       return { listeners: ingressListeners(world, node) };
     case "router":
@@ -29,7 +30,7 @@ export function listenersDocument(
 }
 
 /** Port 80 always, port 443 as soon as one rule has a certificate: there is one for all of them. */
-function ingressListeners(world: LegacyWorld, node: NodeId): readonly Listener[] {
+function ingressListeners(world: LegacyMesh, node: NodeId): readonly Listener[] {
   const options: HttpListenerOptions = {
     ip: "0.0.0.0",
     port: 80,
@@ -62,7 +63,7 @@ function ingressListeners(world: LegacyWorld, node: NodeId): readonly Listener[]
 }
 
 /** The service of the ingress proxy itself, found by its name. */
-function ingressServices(world: LegacyWorld): readonly MixerService[] {
+function ingressServices(world: LegacyMesh): readonly MixerService[] {
   // Release 0.7 knew the name by itself, and took a part of it.
   const prefix = world.v1alpha3 === undefined ? `${world.mesh.ingressService}.` : "istio-ingress";
   const service = world.services.find(({ hostname }) => hostname.startsWith(prefix));

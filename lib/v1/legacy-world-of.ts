@@ -46,13 +46,33 @@ interface Running {
 const running = step(
   "services and instances of the v1 API",
   { services: "identity", endpoints: "identity" },
-  ({ services: known, endpoints }: Pick<RegistryState, "services" | "endpoints">): Running => {
-    const services = new Map(known.filter(isKnown).map((service) => [service, serviceOf(service)]));
-    const instances = [...services].flatMap(([service, legacy]) =>
-      (endpoints.get(serviceKey(service)) ?? []).flatMap((endpoint) => instanceOf(legacy, endpoint)),
-    );
-    return { services: [...services.values()], instances };
+  ({ services: all, endpoints }: Pick<RegistryState, "services" | "endpoints">, memo: Memo): Running => {
+    const known = all.filter(isKnown);
+    const services = known.map((service) => legacyService(memo, { service }));
+    const instances = services.flatMap((service, at) => {
+      const here = known[at] && endpoints.get(serviceKey(known[at]));
+      return here === undefined ? [] : instancesOf(memo, { service, endpoints: here });
+    });
+    return { services: sameList(memo, "v1 services", services), instances };
   },
+);
+
+const legacyService = step(
+  "service of the v1 API",
+  { service: "identity" },
+  ({ service }: { readonly service: Service }): LegacyService => serviceOf(service),
+);
+
+interface Behind {
+  readonly service: LegacyService;
+  readonly endpoints: readonly Endpoint[];
+}
+
+const instancesOf = step(
+  "instances of a service of the v1 API",
+  { service: "identity", endpoints: "identity" },
+  ({ service, endpoints }: Behind): readonly LegacyInstance[] =>
+    endpoints.flatMap((endpoint) => instanceOf(service, endpoint)),
 );
 
 interface WorldParts extends Pick<LegacyWorld, "mesh" | "domain" | "configs"> {
@@ -66,13 +86,15 @@ const legacyWorld = step(
   ({ running: { services, instances }, mesh, domain, configs, v1alpha3 }: WorldParts): LegacyWorld => ({
     services,
     instances,
-    managementPorts: [],
+    managementPorts: noPorts,
     mesh,
     domain,
     configs,
     ...(v1alpha3 === undefined ? {} : { v1alpha3 }),
   }),
 );
+
+const noPorts: LegacyWorld["managementPorts"] = [];
 
 /** Hosts of ServiceEntries were no services yet. */
 const isKnown = ({ attributes }: Service): boolean => attributes.provider !== "External";

@@ -19,10 +19,14 @@ import type { VirtualService } from "../config/kinds/virtual-service.ts";
 import type { Protocol } from "../registry/service.ts";
 
 /** What v1 documents are made from: the part of a mesh that releases up to 0.8 knew, in their notions. */
-export interface LegacyWorld {
-  readonly services: readonly LegacyService[];
+export interface LegacyWorld extends LegacyMesh {
   /** In the order in which the registry answers. */
   readonly instances: readonly LegacyInstance[];
+}
+
+/** The same without what runs: all that a document depends on beside what runs at its node's own address. */
+export interface LegacyMesh {
+  readonly services: readonly LegacyService[];
   /** Ports of probes and the like, by address of the node; `*` for every address. */
   readonly managementPorts: readonly ManagementPort[];
   readonly mesh: LegacyMeshConfig;
@@ -31,8 +35,6 @@ export interface LegacyWorld {
   readonly configs: LegacyConfigs;
   /** Answers are those of release 0.7, which served these objects over v1; absent: those of 0.8, which did not. */
   readonly v1alpha3?: V1Alpha3Configs;
-  /** Remembers what was made for one node and is the same for others; absent: everything is made anew. */
-  remember?<T>(key: string, make: () => T): T;
 }
 
 /** In the order in which the store answers. */

@@ -10,7 +10,7 @@ import { type BuiltCluster, http2Settings } from "./clusters.ts";
 import { endUserSpec } from "./compat/end-user.ts";
 import { httpApiSpecsFor, quotaSpecsFor } from "./config-store.ts";
 import type { HttpFilter, NetworkFilter } from "./documents.ts";
-import type { LegacyInstance, LegacyMeshConfig, LegacyService, LegacyWorld } from "./legacy-world.ts";
+import type { LegacyInstance, LegacyMesh, LegacyMeshConfig, LegacyService } from "./legacy-world.ts";
 import { withSortedKeys } from "./sorted-keys.ts";
 
 const checkCluster = "mixer_check_server";
@@ -79,7 +79,7 @@ function serviceConfig(
   name: string,
   hostname: string,
   attributes: Attributes,
-  world: LegacyWorld,
+  world: LegacyMesh,
   disable: { readonly check: boolean; readonly report: boolean },
 ): object {
   const apis = httpApiSpecsFor(world.configs, hostname);
@@ -115,7 +115,7 @@ export interface MixerService {
 
 /** The Mixer filter of a connection manager. @param outbound the proxy speaks for a client */
 export function mixerHttpFilter(
-  world: LegacyWorld,
+  world: LegacyMesh,
   node: NodeId,
   services: readonly MixerService[],
   outbound: boolean,
@@ -139,7 +139,7 @@ export function mixerHttpFilter(
 }
 
 /** The Mixer filter of an inbound TCP listener. */
-export function mixerTcpFilter(world: LegacyWorld, node: NodeId, instance: LegacyInstance): NetworkFilter {
+export function mixerTcpFilter(world: LegacyMesh, node: NodeId, instance: LegacyInstance): NetworkFilter {
   const attributes = {
     ...workloadAttributes("destination", node, undefined),
     "destination.service": text(instance.service.hostname),
@@ -176,10 +176,10 @@ export function routeMixerConfig(
 export function egressMixerConfig(
   serviceName: string,
   destination: string,
-  { world, node, instances }: Asker,
+  { world, node, here }: Asker,
 ): Readonly<Record<string, string>> {
   const attributes = {
-    ...workloadAttributes("source", node, instances[0]?.labels),
+    ...workloadAttributes("source", node, here.labels),
     ...workloadAttributes("destination", { ip: "", ipBytes: "", id: serviceName }, undefined),
   };
   const disable = { check: world.mesh.disablePolicyChecks, report: false };

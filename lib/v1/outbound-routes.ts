@@ -72,7 +72,7 @@ export function destinationRoutes(
   asker: Asker,
   makeCluster?: ClusterOf,
 ): readonly BuiltRoute[] {
-  const { world, node, instances } = asker;
+  const { world, node, here } = asker;
   const clusterOf: ClusterOf =
     makeCluster ??
     ((hostname, labels) => serviceCluster(hostname, port, labels, service.external, world.mesh.connectTimeoutMs));
@@ -87,7 +87,7 @@ export function destinationRoutes(
       return [];
   }
   const routes: BuiltRoute[] = [];
-  const rules = routeRulesFor(world.configs, service.hostname, instances);
+  const rules = routeRulesFor(world.configs, service.hostname, here);
   for (const rule of rules) {
     const built = ruleRoute(rule, service, port, asker);
     routes.push(built);
@@ -98,7 +98,7 @@ export function destinationRoutes(
     if (configs === undefined) break;
     const built = virtualServiceRoutes(virtualService, {
       configs,
-      instances,
+      here,
       domain: node.domain,
       cluster: clusterOf,
     });

@@ -1,29 +1,27 @@
+import { type Memo, noMemo } from "../mesh/memo/memo.ts";
+import { tracedStep } from "../mesh/memo/traced-step.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { httpProxyTable, tableNameError } from "../snapshot/legacy/question.ts";
 import type { Asker } from "./asker.ts";
 import { externalTables } from "./compat/external-routes.ts";
 import { gatewayHosts } from "./compat/gateway.ts";
-import { matchedSources } from "./config-store.ts";
 import type { RouteConfig } from "./documents.ts";
 import { egressTables } from "./egress.ts";
 import { ingressTables } from "./ingress-routes.ts";
 import { instancesAt } from "./instances.ts";
-import { type LegacyInstance, type LegacyWorld, usesMixer } from "./legacy-world.ts";
+import type { LegacyMesh, LegacyWorld } from "./legacy-world.ts";
 import { joinedTable, mergeTables, type RouteTables, routeConfig, serviceTables } from "./outbound-routes.ts";
+import { type RunsHere, runsHere } from "./runs-here.ts";
 
-/** The tables of all ports that a node routes HTTP on. */
-export function outboundTables(asker: Asker): RouteTables {
-  const make = (): RouteTables => makeTables(asker);
-  return asker.world.remember?.(`tables|${asker.v2Names}|${tablesKey(asker)}`, make) ?? make();
-}
+/** The tables of all ports that a node routes HTTP on: one object for all nodes of which the rules say the same. */
+export const outboundTables = (memo: Memo, asker: Omit<Asker, "here">, here: RunsHere): RouteTables =>
+  tablesAt(memo, asker, here).value;
 
-/** What the tables of a node depend on: two nodes with equal keys have equal tables, but for what is in holes. */
-export function tablesKey({ world, node, instances }: Omit<Asker, "v2Names">): string {
-  const matched = matchedSources(world.configs, instances);
-  // Mixer is told the labels of the first instance, and virtual services compare those of all.
-  const labels = world.v1alpha3 === undefined ? instances.slice(0, usesMixer(world.mesh) ? 1 : 0) : instances;
-  return JSON.stringify([node.type, node.domain, node.ip, node.id, matched, labels.map((instance) => instance.labels)]);
-}
+const tablesAt = tracedStep(
+  "tables of the v1 API",
+  { world: "identity", node: "value", v2Names: "value" },
+  (asker: Omit<Asker, "here">, here: RunsHere): RouteTables => makeTables({ ...asker, here }),
+);
 
 function makeTables(asker: Asker): RouteTables {
   const services = serviceTables(asker);
@@ -50,36 +48,47 @@ export function routesDocument(
   const problem = tableNameError(table);
   if (node.type === "router") return routerRoutes(world, node, table, problem);
   if (problem !== undefined) return { error: problem };
-  const tables = tablesFor({ world, node, instances: instancesAt(world, node.ip), v2Names });
+  const tables = tablesFor(noMemo, { world, node, v2Names }, runsHere(instancesAt(world, node.ip)));
   return routeConfig(table === httpProxyTable ? joinedTable(tables) : (tables.get(Number(table)) ?? []));
 }
 
-/** Every table of a node by its name, those with v2's cluster names included. */
-export function allRoutes(
-  world: LegacyWorld,
+/** All tables of a node with the names that they are asked for by. */
+export interface NodeTables {
+  readonly plain: RouteTables;
+  /** With v2's cluster names. */
+  readonly v2Named: RouteTables;
+}
+
+/** Of a sidecar or an ingress proxy. */
+export function nodeTables(memo: Memo, world: LegacyMesh, node: NodeId, here: RunsHere): NodeTables {
+  const tables = (v2Names: boolean): RouteTables => tablesFor(memo, { world, node, v2Names }, here);
+  return { plain: tables(false), v2Named: tables(true) };
+}
+
+/** Every table by its name. */
+export const namedTables = ({ plain, v2Named }: NodeTables): ReadonlyMap<string, RouteConfig> =>
+  new Map([...tablesBehind("", plain), ...tablesBehind(":", v2Named)]);
+
+function tablesBehind(colon: string, tables: RouteTables): readonly (readonly [string, RouteConfig])[] {
+  const ports = [...tables].map(([port, hosts]) => [`${colon}${port}`, routeConfig(hosts)] as const);
+  return [...ports, [`${colon}${httpProxyTable}`, routeConfig(joinedTable(tables))]];
+}
+
+/** Those of a router, by their names. */
+export function routerTables(
+  world: LegacyMesh,
   node: NodeId,
-  instances: readonly LegacyInstance[],
 ): ReadonlyMap<string, RouteConfig> | { readonly error: string } {
-  if (node.type === "router") {
-    const ports = world.v1alpha3?.gateways.flatMap(({ spec }) => spec.servers.map(({ port }) => port.number)) ?? [];
-    const { v1alpha3: configs } = world;
-    if (configs === undefined) return routersHaveNone;
-    return new Map(
-      [...new Set(ports)].map((port) => [String(port), routeConfig(gatewayHosts(world, configs, node, port))]),
-    );
-  }
+  const { v1alpha3: configs } = world;
+  if (configs === undefined) return routersHaveNone;
+  const ports = configs.gateways.flatMap(({ spec }) => spec.servers.map(({ port }) => port.number));
   return new Map(
-    [false, true].flatMap((v2Names) => {
-      const tables = tablesFor({ world, node, instances, v2Names });
-      const colon = v2Names ? ":" : "";
-      const ports = [...tables].map(([port, hosts]) => [`${colon}${port}`, routeConfig(hosts)] as const);
-      return [...ports, [`${colon}${httpProxyTable}`, routeConfig(joinedTable(tables))] as const];
-    }),
+    [...new Set(ports)].map((port) => [String(port), routeConfig(gatewayHosts(world, configs, node, port))]),
   );
 }
 
-function tablesFor(asker: Asker): RouteTables {
-  if (asker.node.type !== "ingress") return outboundTables(asker);
+function tablesFor(memo: Memo, asker: Omit<Asker, "here">, here: RunsHere): RouteTables {
+  if (asker.node.type !== "ingress") return outboundTables(memo, asker, here);
   const { plain, tls } = ingressTables(asker.world, asker.node, asker.v2Names);
   return new Map([
     [80, plain],
@@ -91,7 +100,7 @@ const routersHaveNone = { error: "unrecognized node type" };
 
 /** Gateways were served over v1 by release 0.7 only. */
 function routerRoutes(
-  world: LegacyWorld,
+  world: LegacyMesh,
   node: NodeId,
   table: string,
   problem: string | undefined,

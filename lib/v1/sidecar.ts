@@ -1,4 +1,5 @@
 import { byCodePoint } from "../config/diagnostic.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
 import { httpProxyTable } from "../snapshot/legacy/question.ts";
 import type { BuiltCluster } from "./clusters.ts";
@@ -6,9 +7,10 @@ import { externalTcpListeners } from "./compat/external-routes.ts";
 import type { Listener } from "./documents.ts";
 import { type HttpListenerOptions, httpListener } from "./http-listener.ts";
 import { inboundListeners } from "./inbound-listeners.ts";
-import type { LegacyInstance, LegacyWorld } from "./legacy-world.ts";
-import type { BuiltHost } from "./outbound-routes.ts";
+import type { LegacyInstance, LegacyMesh } from "./legacy-world.ts";
+import type { BuiltHost, RouteTables } from "./outbound-routes.ts";
 import { outboundTables } from "./rds.ts";
+import { runsHere } from "./runs-here.ts";
 import { type BuiltListener, egressTcpListeners, managementListeners, outboundTcpListeners } from "./tcp-listeners.ts";
 
 /**
@@ -19,14 +21,17 @@ import { type BuiltListener, egressTcpListeners, managementListeners, outboundTc
  * @see docs/how-istio-does-it/legacy-v1.md#listeners
  */
 export function sidecarListeners(
-  world: LegacyWorld,
+  world: LegacyMesh,
   node: NodeId,
   instances: readonly LegacyInstance[],
+  memo: Memo,
 ): { readonly listeners: readonly Listener[]; readonly clusters: readonly BuiltCluster[] } {
   const captured = node.type === "router" || world.mesh.proxyListenPort > 0;
+  const tables = outboundTables(memo, { world, node, v2Names: false }, runsHere(instances, memo));
+  const outbound: Outbound = { world, node, instances, tables };
   const built = [
-    ...(captured ? capturedListeners(world, node, instances) : []),
-    ...(world.mesh.proxyHttpPort > 0 ? [proxyListener(world, node, instances)] : []),
+    ...(captured ? capturedListeners(outbound) : []),
+    ...(world.mesh.proxyHttpPort > 0 ? [proxyListener(outbound)] : []),
   ];
   const byAddress = new Map<string, Listener>();
   for (const { listener } of built) {
@@ -38,25 +43,26 @@ export function sidecarListeners(
   };
 }
 
+/** Whom outbound listeners are for, and the tables that they route by. */
+interface Outbound {
+  readonly world: LegacyMesh;
+  readonly node: NodeId;
+  readonly instances: readonly LegacyInstance[];
+  readonly tables: RouteTables;
+}
+
 /** Listeners for traffic that is redirected to the proxy: none of them binds but the one that takes it all. */
-function capturedListeners(
-  world: LegacyWorld,
-  node: NodeId,
-  instances: readonly LegacyInstance[],
-): readonly BuiltListener[] {
+function capturedListeners(outbound: Outbound): readonly BuiltListener[] {
+  const { world, node, instances } = outbound;
   if (node.type === "router") {
-    return [
-      ...outboundTcpListeners(world, node),
-      ...externalTcpListeners(world),
-      ...outboundHttpListeners(world, node, instances),
-    ];
+    return [...outboundTcpListeners(world, node), ...externalTcpListeners(world), ...outboundHttpListeners(outbound)];
   }
   const services = [
     ...inboundListeners({ world, node, instances }),
     ...outboundTcpListeners(world, node),
     ...egressTcpListeners(world),
     ...externalTcpListeners(world),
-    ...outboundHttpListeners(world, node, instances),
+    ...outboundHttpListeners(outbound),
   ];
   const taken = new Set(services.map(({ listener }) => listener?.address));
   const management = managementListeners(world, node).filter(({ listener }) => !taken.has(listener?.address));
@@ -73,12 +79,7 @@ function captureListener(port: number): Listener {
   };
 }
 
-function outboundHttpListeners(
-  world: LegacyWorld,
-  node: NodeId,
-  instances: readonly LegacyInstance[],
-): readonly BuiltListener[] {
-  const tables = outboundTables({ world, node, instances, v2Names: false });
+function outboundHttpListeners({ world, node, instances, tables }: Outbound): readonly BuiltListener[] {
   return [...tables].map(([port, hosts]) => {
     const routes = hosts.flatMap((host) => host.routes);
     const options: HttpListenerOptions = {
@@ -94,8 +95,7 @@ function outboundHttpListeners(
 }
 
 /** The explicit HTTP proxy of applications that ask for one. */
-function proxyListener(world: LegacyWorld, node: NodeId, instances: readonly LegacyInstance[]): BuiltListener {
-  const tables = outboundTables({ world, node, instances, v2Names: false });
+function proxyListener({ world, node, instances, tables }: Outbound): BuiltListener {
   const options: HttpListenerOptions = {
     ...outboundOptions(instances),
     ip: "127.0.0.1",

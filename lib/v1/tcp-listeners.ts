@@ -5,7 +5,7 @@ import { type BuiltCluster, egressCluster, headlessCluster, localCluster, servic
 import { egressRules, isHttpEgress } from "./config-store.ts";
 import type { Listener, TcpProxy, TcpRoute } from "./documents.ts";
 import { egressPort } from "./egress-port.ts";
-import type { LegacyWorld } from "./legacy-world.ts";
+import type { LegacyMesh } from "./legacy-world.ts";
 
 /** A listener, with the clusters that it cannot do without. */
 export interface BuiltListener {
@@ -49,7 +49,7 @@ export function tcpListener(routes: readonly TcpRoute[], ip: string, port: numbe
  * Listeners for the TCP ports of services, in the order of host names: at the service's address, or for all addresses where
  * there is none to tell services apart; then only the first service of a port has one.
  */
-export function outboundTcpListeners(world: LegacyWorld, node: NodeId): readonly BuiltListener[] {
+export function outboundTcpListeners(world: LegacyMesh, node: NodeId): readonly BuiltListener[] {
   const { connectTimeoutMs } = world.mesh;
   const takenPorts = new Set<number>();
   const services = [...world.services].sort((a, b) => byCodePoint(a.hostname, b.hostname));
@@ -74,7 +74,7 @@ export function outboundTcpListeners(world: LegacyWorld, node: NodeId): readonly
 }
 
 /** Listeners for the TCP ports of egress rules: one for each port, with a route for each rule. */
-export function egressTcpListeners(world: LegacyWorld): readonly BuiltListener[] {
+export function egressTcpListeners(world: LegacyMesh): readonly BuiltListener[] {
   const byPort = new Map<number, { readonly protocol: string; readonly destinations: string[] }>();
   for (const { spec } of egressRules(world.configs)) {
     for (const { port, protocol } of spec.ports) {
@@ -94,7 +94,7 @@ export function egressTcpListeners(world: LegacyWorld): readonly BuiltListener[]
 }
 
 /** Listeners for probes of the node: always plain TCP. */
-export function managementListeners(world: LegacyWorld, node: NodeId): readonly BuiltListener[] {
+export function managementListeners(world: LegacyMesh, node: NodeId): readonly BuiltListener[] {
   return world.managementPorts
     .filter(({ protocol }) => isTcp(protocol) || protocol === "HTTP" || protocol === "HTTP2" || protocol === "GRPC")
     .map(({ port }) => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EgressRule } from "../../lib/config/kinds/egress-rule.ts";
 import type { RouteRule } from "../../lib/config/kinds/route-rule.ts";
 import { egressRules, routeRulesFor } from "../../lib/v1/config-store.ts";
+import { runsHere } from "../../lib/v1/runs-here.ts";
 import { config, legacyConfigs, shop } from "./worlds.ts";
 
 const egress = (name: string, service: string, ports: EgressRule["ports"]) =>
@@ -45,7 +46,7 @@ describe("routeRulesFor", () => {
       ...more,
     });
   const names = (rules: readonly ReturnType<typeof rule>[], instances = shop.instances.slice(0, 1)) =>
-    routeRulesFor({ ...legacyConfigs, routeRules: rules }, "cart.shop.svc.cluster.local", instances).map(
+    routeRulesFor({ ...legacyConfigs, routeRules: rules }, "cart.shop.svc.cluster.local", runsHere(instances)).map(
       ({ meta }) => meta.name,
     );
 

@@ -1,5 +1,5 @@
 import type { Asker } from "../asker.ts";
-import { type LegacyWorld, usesMixer } from "../legacy-world.ts";
+import { type LegacyMesh, usesMixer } from "../legacy-world.ts";
 import { egressMixerConfig } from "../mixer.ts";
 import { destinationRoutes, type RouteTables, tablesOf } from "../outbound-routes.ts";
 import { type BuiltListener, isTcp, tcpListener, tcpRoute } from "../tcp-listeners.ts";
@@ -28,7 +28,7 @@ export function externalTables(asker: Asker): RouteTables {
 }
 
 /** Listeners for TCP ports outside the mesh, one for each port of an entry. */
-export function externalTcpListeners(world: LegacyWorld): readonly BuiltListener[] {
+export function externalTcpListeners(world: LegacyMesh): readonly BuiltListener[] {
   const entries = world.v1alpha3?.serviceEntries ?? [];
   const byPort = Map.groupBy(
     externalDestinations(entries).filter(({ port }) => isTcp(port.protocol)),

@@ -4,12 +4,13 @@ import type { NodeId } from "../../snapshot/legacy/node-id.ts";
 import { serviceCluster } from "../clusters.ts";
 import type { Listener } from "../documents.ts";
 import { httpListener } from "../http-listener.ts";
-import type { LegacyWorld, V1Alpha3Configs } from "../legacy-world.ts";
+import type { LegacyMesh, V1Alpha3Configs } from "../legacy-world.ts";
 import type { BuiltHost } from "../outbound-routes.ts";
+import { nothingRuns } from "../runs-here.ts";
 import { virtualServiceRoutes } from "./virtual-service-routes.ts";
 
 /** What a router listens on: one connection manager for each HTTP-like port of any Gateway. */
-export function gatewayListeners(world: LegacyWorld, configs: V1Alpha3Configs, node: NodeId): readonly Listener[] {
+export function gatewayListeners(world: LegacyMesh, configs: V1Alpha3Configs, node: NodeId): readonly Listener[] {
   const servers = new Map<number, Server>();
   for (const { spec } of configs.gateways) {
     for (const server of spec.servers) if (!servers.has(server.port.number)) servers.set(server.port.number, server);
@@ -20,7 +21,7 @@ export function gatewayListeners(world: LegacyWorld, configs: V1Alpha3Configs, n
     .sort((a, b) => byCodePoint(a.address, b.address));
 }
 
-function gatewayListener({ port, tls }: Server, world: LegacyWorld, node: NodeId): Listener {
+function gatewayListener({ port, tls }: Server, world: LegacyMesh, node: NodeId): Listener {
   const listener = httpListener(
     {
       ip: "0.0.0.0",
@@ -54,7 +55,7 @@ function gatewayListener({ port, tls }: Server, world: LegacyWorld, node: NodeId
 
 /** The virtual hosts of a router's port: `<gateway>|<port>|<host>`, sorted. */
 export function gatewayHosts(
-  world: LegacyWorld,
+  world: LegacyMesh,
   configs: V1Alpha3Configs,
   node: NodeId,
   port: number,
@@ -75,7 +76,7 @@ export function gatewayHosts(
       .flatMap((virtualService) => {
         const routes = virtualServiceRoutes(virtualService, {
           configs,
-          instances: [],
+          here: nothingRuns,
           domain: node.domain,
           cluster: (hostname, labels) =>
             serviceCluster(hostname, servicePort, labels, false, world.mesh.connectTimeoutMs),

@@ -1,7 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { DestinationRule } from "../../config/kinds/destination-rule.ts";
 import type { VirtualService } from "../../config/kinds/virtual-service.ts";
-import { isSubset } from "../../config/labels.ts";
 import type { Labels } from "../../snapshot/legacy/service-key.ts";
 import type { LegacyInstance, V1Alpha3Configs } from "../legacy-world.ts";
 
@@ -51,9 +50,4 @@ export function subsetLabels(
   if (subset === undefined || subset === "") return undefined;
   const found = destinationRuleFor(configs, hostname, domain)?.subsets?.find(({ name }) => name === subset);
   return found && (found.labels ?? {});
-}
-
-/** Does one of the instances carry the labels? Without instances nothing does. */
-export function isSource(labels: Labels | undefined, instances: readonly LegacyInstance[]): boolean {
-  return instances.some((instance) => isSubset(labels ?? {}, instance.labels));
 }

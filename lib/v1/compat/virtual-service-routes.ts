@@ -11,15 +11,16 @@ import type { Labels } from "../../snapshot/legacy/service-key.ts";
 import type { BuiltCluster } from "../clusters.ts";
 import type { HeaderMatch, HttpFilter, Route } from "../documents.ts";
 import { faultFilter } from "../fault-filter.ts";
-import type { LegacyInstance, V1Alpha3Configs } from "../legacy-world.ts";
+import type { V1Alpha3Configs } from "../legacy-world.ts";
 import { headerMatch } from "../route-match.ts";
 import { type BuiltRoute, corsOf, decoratorOf, optionalText, retryPolicy } from "../rule-route.ts";
-import { fullName, isSource, subsetLabels } from "./v1alpha3.ts";
+import { anyLabels, type RunsHere } from "../runs-here.ts";
+import { fullName, subsetLabels } from "./v1alpha3.ts";
 
 /** What the routes of a virtual service depend on beside the object. */
 export interface VirtualServiceContext {
   readonly configs: V1Alpha3Configs;
-  readonly instances: readonly LegacyInstance[];
+  readonly here: RunsHere;
   /** DNS domain of the proxy. */
   readonly domain: string;
   cluster(hostname: string, labels: Labels | undefined): BuiltCluster;
@@ -34,7 +35,7 @@ export function virtualServiceRoutes(
     const matches = http.match ?? [];
     if (matches.length === 0) return [httpRoute(config, http, undefined, context)];
     return matches
-      .filter((match) => isSource(match.sourceLabels, context.instances))
+      .filter((match) => context.here.carries(match.sourceLabels ?? anyLabels))
       .map((match) => httpRoute(config, http, match, context));
   });
 }

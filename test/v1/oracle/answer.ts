@@ -9,8 +9,9 @@ import {
   type V1Request,
 } from "../../../lib/snapshot/legacy/question.ts";
 import { clustersDocument } from "../../../lib/v1/cds.ts";
+import { instancesAt } from "../../../lib/v1/instances.ts";
 import { listenersDocument } from "../../../lib/v1/lds.ts";
-import type { LegacyWorld } from "../../../lib/v1/legacy-world.ts";
+import type { LegacyInstance, LegacyWorld } from "../../../lib/v1/legacy-world.ts";
 import { routesDocument } from "../../../lib/v1/rds.ts";
 import { availabilityZone, hostsDocument, registrations } from "../../../lib/v1/sds.ts";
 
@@ -43,11 +44,11 @@ function answerQuestion(world: LegacyWorld, question: V1Question, faults: Regist
       return found("sds", document, document.hosts.length);
     }
     case "clusters": {
-      const document = clustersDocument(world, question.node);
+      const document = clustersDocument(world, question.node, runningAt(world, question.node));
       return found("cds", document, document.clusters.length);
     }
     case "listeners": {
-      const document = listenersDocument(world, question.node);
+      const document = listenersDocument(world, question.node, runningAt(world, question.node));
       return found("lds", document, document.listeners?.length ?? 0);
     }
     case "routes": {
@@ -65,6 +66,10 @@ function answerQuestion(world: LegacyWorld, question: V1Question, faults: Regist
       return { status: 404, body: "404: Page Not Found" };
   }
 }
+
+/** An ingress proxy is none of the workloads. */
+const runningAt = (world: LegacyWorld, { type, ip }: NodeId): readonly LegacyInstance[] =>
+  type === "ingress" ? [] : instancesAt(world, ip);
 
 const unknownNode = failure(404, "zone", "couldn't find the given cluster node");
 

@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { byCodePoint } from "../config/diagnostic.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
+import type { DocumentRef, LegacyClass } from "../snapshot/legacy/compiled-legacy.ts";
+import { encodeDocument } from "../snapshot/legacy/go-json.ts";
+import type { NodeId } from "../snapshot/legacy/node-id.ts";
+import { holes } from "../snapshot/legacy/template.ts";
+import { clustersDocument } from "./cds.ts";
+import type { Listener, RouteConfig } from "./documents.ts";
+import { listenersDocument } from "./lds.ts";
+import type { LegacyMesh } from "./legacy-world.ts";
+import type { Place } from "./places.ts";
+import { type NodeTables, namedTables, nodeTables, routerTables } from "./rds.ts";
+import { runsHere } from "./runs-here.ts";
+
+/** A document as it is stored. */
+export interface EncodedDocument {
+  readonly ref: DocumentRef;
+  readonly text: string;
+}
+
+/** All that the nodes of one class are answered. */
+export interface ClassDocuments {
+  /** One of them, with holes for what is its own. */
+  readonly node: NodeId;
+  readonly answers: LegacyClass;
+  readonly clusters: EncodedDocument;
+  readonly listeners: EncodedDocument;
+  /** One list for all classes that route by the same tables. */
+  readonly tables: readonly EncodedDocument[];
+}
+
+interface Inputs {
+  readonly mesh: LegacyMesh;
+  readonly place: Place;
+  readonly type: NodeId["type"];
+  readonly domain: string;
+  /** Whether the node says its address. */
+  readonly isAddressed: boolean;
+}
+
+/** Kept as long as neither the mesh nor what runs at the place changes: endpoints elsewhere are nothing to them. */
+export const classDocuments = step(
+  "documents of a class of the v1 API",
+  { mesh: "identity", place: "identity", type: "value", domain: "value", isAddressed: "value" },
+  ({ mesh, place, type, domain, isAddressed }: Inputs, memo: Memo): ClassDocuments => {
+    const node = nodeOf(type, domain, place, isAddressed);
+    const ofClusters = clustersDocument(mesh, node, place.instances, memo);
+    const ofListeners = listenersDocument(mesh, node, place.instances, memo);
+    const ordered =
+      ofListeners.listeners === null || type !== "sidecar"
+        ? ofListeners.listeners
+        : inPlace(ofListeners.listeners, place);
+    const clusters = encoded(ofClusters, ofClusters.clusters.length);
+    const listeners = encoded({ listeners: ordered }, ordered?.length ?? 0);
+    const { routes, tables } = routesOf(mesh, node, place, memo);
+    return {
+      node,
+      answers: { clusters: clusters.ref, listeners: listeners.ref, ...routes },
+      clusters,
+      listeners,
+      tables,
+    };
+  },
+);
+
+export function encoded(document: object, resources: number): EncodedDocument {
+  const text = encodeDocument(document);
+  return { ref: { text: createHash("sha256").update(text).digest("hex"), resources }, text };
+}
+
+function nodeOf(type: NodeId["type"], domain: string, { ip }: Place, isAddressed: boolean): NodeId {
+  const node = holes(type, domain);
+  if (!isAddressed) return { ...node, ip: "", ipBytes: "" };
+  return ip === undefined ? node : { ...node, ip };
+}
+
+/** Answers about routes, and their texts. */
+interface EncodedTables {
+  readonly routes: Pick<LegacyClass, "routes" | "routesError">;
+  readonly tables: readonly EncodedDocument[];
+}
+
+function routesOf(mesh: LegacyMesh, node: NodeId, place: Place, memo: Memo): EncodedTables {
+  if (node.type !== "router") return encodedTables(memo, nodeTables(memo, mesh, node, runsHere(place.instances, memo)));
+  const tables = routerTables(mesh, node);
+  return "error" in tables ? { routes: { routes: {}, routesError: tables.error }, tables: [] } : encodedByName(tables);
+}
+
+/** By the tables: all nodes that route by them share the texts. */
+const encodedTables = step(
+  "encoded tables of the v1 API",
+  { plain: "identity", v2Named: "identity" },
+  (tables: NodeTables): EncodedTables => encodedByName(namedTables(tables)),
+);
+
+function encodedByName(tables: ReadonlyMap<string, RouteConfig>): EncodedTables {
+  const byName = [...tables]
+    .sort(([a], [b]) => byCodePoint(a, b))
+    .map(([name, table]) => [name, encoded(table, table.virtual_hosts.length)] as const);
+  return {
+    routes: { routes: Object.fromEntries(byName.map(([name, { ref }]) => [name, ref])) },
+    tables: byName.map(([, table]) => table),
+  };
+}
+
+const { ip: ipHole } = holes("sidecar", "");
+
+/** Sorted by address with the hole filled; the listeners of nodes that nobody knows stand last. */
+function inPlace(listeners: readonly Listener[], { representative, ip }: Place): readonly Listener[] {
+  if (ip !== undefined) return listeners;
+  const filled = (address: string): string => address.replace(ipHole, representative ?? "\uFFFF");
+  return [...listeners].sort((a, b) => byCodePoint(filled(a.address), filled(b.address)));
+}

@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { byCodePoint } from "../config/diagnostic.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
+import { emptySite, type LegacySite } from "../snapshot/legacy/compiled-legacy.ts";
+import { holes } from "../snapshot/legacy/template.ts";
+import { matchedSources } from "./config-store.ts";
+import { listenersDocument } from "./lds.ts";
+import {
+  type LegacyInstance,
+  type LegacyMesh,
+  type LegacyPort,
+  type LegacyService,
+  usesMixer,
+} from "./legacy-world.ts";
+import { runsHere } from "./runs-here.ts";
+import { zoneOf } from "./sds.ts";
+
+/** What runs at some addresses, seen from there: one object for what says the same. */
+export interface Place {
+  readonly id: string;
+  /** With a hole for their address, where they may have one. */
+  readonly instances: readonly LegacyInstance[];
+  /** undefined: a hole; else the one address, because something else of the mesh has it too. */
+  readonly ip: string | undefined;
+  /** Where the workload's own listeners stand among the others, which are sorted by address. */
+  readonly representative: string | undefined;
+}
+
+export interface Places {
+  /** The one at which nothing runs first. */
+  readonly places: readonly Place[];
+  readonly sites: ReadonlyMap<string, LegacySite>;
+}
+
+const { ip: ipHole } = holes("sidecar", "");
+
+/** Addresses at which the same runs are one place, as long as their listeners sort alike. */
+export function placesOf(memo: Memo, mesh: LegacyMesh, instances: readonly LegacyInstance[]): Places {
+  const fixed = fixedAddresses(memo, { mesh });
+  const places = new Map<string, Place>();
+  const sites = new Map<string, LegacySite>();
+  for (const [address, here] of Map.groupBy(instances, (instance) => instance.address)) {
+    const isFixed = fixed.some((listener) => listener.startsWith(`tcp://${address}:`));
+    const rank = fixed.filter((listener) => listener < `tcp://${address}:`).length;
+    const ports = here.map(({ service, servicePort, port }) => [service.hostname, servicePort.name, port]);
+    const text = JSON.stringify([ports, labelsRead(mesh, here), isFixed ? address : rank]);
+    const id = createHash("sha256").update(text).digest("hex").slice(0, 16);
+    sites.set(address, { id, zone: zoneOf(here) });
+    if (places.has(id)) continue;
+    places.set(
+      id,
+      placeOf(memo, {
+        id,
+        ip: isFixed ? address : undefined,
+        representative: address,
+        services: here.map(({ service }) => service),
+        ports: here.map(({ servicePort }) => servicePort),
+        rest: here.map(({ port, labels, availabilityZone }) => ({ port, labels, availabilityZone })),
+      }),
+    );
+  }
+  return { places: [nowhere, ...places.values()], sites };
+}
+
+const nowhere: Place = { id: emptySite, instances: [], ip: undefined, representative: undefined };
+
+interface PlaceInputs extends Omit<Place, "instances"> {
+  /** Of each instance, like the next two. */
+  readonly services: readonly LegacyService[];
+  readonly ports: readonly LegacyPort[];
+  readonly rest: readonly Pick<LegacyInstance, "port" | "labels" | "availabilityZone">[];
+}
+
+const placeOf = step(
+  "place of the v1 API",
+  { id: "value", ip: "value", representative: "value", services: "elements", ports: "elements", rest: "value" },
+  ({ services, ports, rest, ...place }: PlaceInputs): Place => ({
+    ...place,
+    instances: rest.flatMap((instance, at) => {
+      const [service, servicePort] = [services[at], ports[at]];
+      if (service === undefined || servicePort === undefined) return [];
+      return { ...instance, service, servicePort, address: place.ip ?? ipHole };
+    }),
+  }),
+);
+
+/** What is read of the labels of instances: Mixer is told all of them, else only those count that some source asks for. */
+function labelsRead(mesh: LegacyMesh, instances: readonly LegacyInstance[]): unknown {
+  if (usesMixer(mesh.mesh) || mesh.v1alpha3 !== undefined) {
+    return instances.map(({ labels }) => Object.entries(labels).sort(([a], [b]) => byCodePoint(a, b)));
+  }
+  return matchedSources(mesh.configs, runsHere(instances));
+}
+
+/** Addresses of listeners that every node has. */
+const fixedAddresses = step(
+  "listeners of every node of the v1 API",
+  { mesh: "identity" },
+  ({ mesh }: { readonly mesh: LegacyMesh }, memo: Memo): readonly string[] => {
+    const anywhere = listenersDocument(mesh, holes("sidecar", ""), [], memo).listeners ?? [];
+    return anywhere.map(({ address }) => address).filter((address) => !address.includes(ipHole));
+  },
+);
