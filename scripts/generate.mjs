@@ -46,6 +46,23 @@ const youngerFields = [
   core.v3.HttpService collector_service = 9;
 `,
   },
+  {
+    file: "envoy-api/envoy/extensions/wasm/v3/wasm.proto",
+    anchor: /\nmessage PluginConfig \{/,
+    field: `
+enum FailurePolicy {
+  UNSPECIFIED = 0;
+  FAIL_RELOAD = 1;
+  FAIL_CLOSED = 2;
+  FAIL_OPEN = 3;
+}
+`,
+  },
+  {
+    file: "envoy-api/envoy/extensions/wasm/v3/wasm.proto",
+    anchor: /\n {2}CapabilityRestrictionConfig capability_restriction_config = 6;/,
+    field: "\n  FailurePolicy failure_policy = 7;\n",
+  },
 ];
 
 /** Constraints of the package's API that Envoy has lifted since, by message and field. A test asks Envoy about all that are left. */

@@ -94,6 +94,7 @@ export const diagnosticCodes = {
     "unknown-extension-provider",
     "unknown-provider-service",
     "unsuitable-extension-provider",
+    "wasm-not-fetched",
   ],
   /** What `portolan analyze` says, under istioctl's codes. */
   analysis: [

@@ -2,6 +2,7 @@ import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.t
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { byCodePoint, type Stage } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { oneList } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Proxy } from "../mesh/proxy/proxy.ts";
@@ -17,8 +18,9 @@ import { grpcResources } from "./grpc/generate-grpc.ts";
 import { generateListeners } from "./listeners/generate-listeners.ts";
 import { nameTables } from "./name-table/name-table.ts";
 import { rdsNames } from "./rds-names.ts";
-import { allShared, type ClassResources, type Parted, type Resource } from "./resource.ts";
+import { allShared, type ClassResources, type Parted, type Resource, uniqueByName } from "./resource.ts";
 import { generateRoutes } from "./routes/generate-routes.ts";
+import { wasmResources } from "./wasm/extension-resources.ts";
 
 /**
  * Every resource of the class that a proxy belongs to, in the shape of a stream.
@@ -49,17 +51,23 @@ const classResources = step(
     const listeners = patchedListeners(memo, { view: views.listeners });
     const names = namesAsked(memo, { view: views.routes, ...listeners.value });
     const routes = patchedRoutes(memo, { view: views.routes, names });
-    const extensions = extensionConfigs(views.listeners.envoyFilters, memo);
+    const extensions = extensionsOf(memo, { view: views.listeners });
     return {
       value: {
         clusters: clusters.value,
         endpoints,
         listeners: listeners.value,
         routes: allShared(routes.value),
-        ...(extensions.length === 0 ? {} : { extension_configs: allShared(extensions) }),
+        ...(extensions.value.length === 0 ? {} : { extension_configs: allShared(extensions.value) }),
         ...(views.names === undefined ? {} : { name_tables: allShared(nameTables(memo, views.names)) }),
       },
-      diagnostics: [...views.diagnostics, ...clusters.diagnostics, ...listeners.diagnostics, ...routes.diagnostics],
+      diagnostics: [
+        ...views.diagnostics,
+        ...clusters.diagnostics,
+        ...listeners.diagnostics,
+        ...routes.diagnostics,
+        ...extensions.diagnostics,
+      ],
     };
   },
 );
@@ -81,6 +89,18 @@ const patchedListeners = step(
   { view: "identity" },
   ({ view }: { readonly view: ListenerView }, memo: Memo) =>
     andThen(generateListeners(view, memo), (list) => applyListenerPatches(view, list, memo)),
+);
+
+/** What filters ask for by name; of one name what a patch adds counts. */
+const extensionsOf = step(
+  "extension configurations of a class",
+  { view: "identity" },
+  ({ view }: { readonly view: ListenerView }, memo: Memo): Stage<readonly Resource[]> => {
+    const patched = extensionConfigs(view.envoyFilters, memo);
+    const { value: wasm, diagnostics } = wasmResources(view, memo);
+    const value = wasm.length === 0 ? patched : oneList(memo, uniqueByName<Resource>([...patched, ...wasm]));
+    return { value, diagnostics };
+  },
 );
 
 type OfListeners = Parted<Resource<ListenerJson>> & { readonly view: RouteView };

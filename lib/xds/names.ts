@@ -232,8 +232,11 @@ export function operationName(host: string, port: number, path: string): string 
 
 /** `extensions.istio.io/trafficextension/<namespace>.<name>`: an extension as a filter, and as what is discovered for it. */
 export function extensionName(namespace: string, name: string): string {
-  return `extensions.istio.io/trafficextension/${namespace}.${name}`;
+  return `${extensionPrefix}${namespace}.${name}`;
 }
+
+/** What the names of all of these begin with. */
+export const extensionPrefix = "extensions.istio.io/trafficextension/";
 
 /** `<plugin>~istio-translated-wasmplugin`: the name that a WasmPlugin has as an extension. */
 export function translatedPluginName(plugin: string): string {

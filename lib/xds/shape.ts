@@ -6,6 +6,7 @@ import { step } from "../mesh/memo/step.ts";
 import { isJsonObject, type JsonObject, mapJson } from "./map-json.ts";
 import { portolanCluster } from "./names.ts";
 import { type ClassResources, mapParted, noResources, type Resource } from "./resource.ts";
+import { withStandIn } from "./wasm/stand-in.ts";
 
 /**
  * Where a polling Envoy fetches what a stream would bring: from the control plane cluster of its bootstrap. The timeout
@@ -68,7 +69,7 @@ export function pollShape(resources: ClassResources, memo: Memo, options: PollOp
     ...(extensions === undefined
       ? {}
       : {
-          extension_configs: mapParted(extensions, (list) => polledResources(memo, { resources: list, pollDelayMs })),
+          extension_configs: mapParted(extensions, (list) => polledExtensions(memo, { resources: list, pollDelayMs })),
         }),
     ...(names === undefined ? {} : { name_tables: names }),
   };
@@ -120,6 +121,22 @@ const polledResources = step(
     { resources, pollDelayMs }: { readonly resources: readonly Resource[] } & Delayed,
     memo: Memo,
   ): readonly Resource[] => resources.map((resource) => polledResource(memo, { resource, pollDelayMs })),
+);
+
+const polledExtensions = step(
+  "polled extensions",
+  { resources: "identity", pollDelayMs: "value" },
+  (
+    { resources, pollDelayMs }: { readonly resources: readonly Resource[] } & Delayed,
+    memo: Memo,
+  ): readonly Resource[] =>
+    resources.map((resource) => polledResource(memo, { resource: standIn(memo, { resource }), pollDelayMs })),
+);
+
+const standIn = step(
+  "stand-in for an extension",
+  { resource: "identity" },
+  ({ resource }: { readonly resource: Resource }) => withStandIn(resource),
 );
 
 /** Name under which a cluster asks for its endpoints, "" if it does not. */

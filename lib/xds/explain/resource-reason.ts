@@ -1,4 +1,4 @@
-import { parseClusterName } from "../names.ts";
+import { extensionPrefix, parseClusterName } from "../names.ts";
 import type { ResourceType } from "../resource.ts";
 
 /** By which rule of the generators a resource is there, in words, from its name. */
@@ -25,7 +25,8 @@ const reasons: Readonly<Record<ResourceType, (name: string) => string>> = {
       ? "endpoints of a cluster"
       : `endpoints of ${parts.host}, port ${parts.port}, as this class sees them`;
   },
-  extension_configs: () => "written by an EnvoyFilter",
+  extension_configs: (name) =>
+    name.startsWith(extensionPrefix) ? "an extension of the workload, with Wasm" : "written by an EnvoyFilter",
   listeners(name) {
     if (name === "virtualInbound") return "what reaches the workload, by its ports";
     if (name === "virtualOutbound") return "what leaves the workload, handed on to the listener of its address";

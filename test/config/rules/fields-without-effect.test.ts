@@ -23,10 +23,10 @@ describe("a field without effect", () => {
     ["Gateway", `{servers: [{${plain}, defaultEndpoint: "127.0.0.1:80"}]}`],
     ["Sidecar", "{inboundConnectionPool: {http: {http2KeepAlive: {interval: 1s, timeout: 1s}}}}"],
     ["Telemetry", "{metrics: [{providers: [{name: prometheus}]}]}"],
-    ["TrafficExtension", "{wasm: {url: 'oci://example.com/a'}}"],
+    ["TrafficExtension", "{wasm: {url: 'oci://example.com/a', imagePullSecret: a}}"],
     ["VirtualService", "{hosts: [a], http: [{match: [{uri: {prefix: /a}}], redirect: {prefixRewrite: /b}}]}"],
     ["VirtualService", `{hosts: [a], tcp: [{match: [{sourceSubnet: 10.0.0.0/8}], ${tcp}}]}`],
-    ["WasmPlugin", "{url: 'oci://example.com/a'}"],
+    ["WasmPlugin", "{url: 'oci://example.com/a', verificationKey: a}"],
   ])("of a %s is read, and said to have none: %s", (kind, spec) => {
     const { configs, diagnostics } = readFiles([{ file: "a.yaml", text: `${envelope(kind, "a")}spec: ${spec}` }]);
     expect(configs).toHaveLength(1);

@@ -64,7 +64,7 @@ describe("extensions in a chain", () => {
     expect(httpChain({ input: web + plugin("net", "type: NETWORK") })).toEqual([]);
   });
 
-  it("are of their own kind too: Wasm to be discovered, Lua in place, which is all that is served", () => {
+  it("are of their own kind too: Wasm to be discovered, Lua in place", () => {
     const extension = (name: string, spec: string) => `
 ---
 apiVersion: extensions.istio.io/v1alpha1
@@ -86,8 +86,6 @@ spec: {${spec}}
       typedConfig: { defaultSourceCode: { inlineString: "function envoy_on_request(h) end" } },
     });
     const { diagnostics } = readFiles([{ file: "a.yaml", text: input }]);
-    expect(diagnostics.map(({ origin, path, severity }) => [origin.key.name, path, severity])).toEqual([
-      ["a-wasm", ["spec", "wasm", "url"], "info"],
-    ]);
+    expect(diagnostics).toEqual([]);
   });
 });
