@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { causeText } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
@@ -11,8 +12,10 @@ export interface RunningServer {
   /**
    * Takes no new connection, lets what was asked go with an answer, and resolves when the port is free. Whoever is not done
    * after some seconds is cut off. Whatever holds requests has to be closed first.
+   *
+   * @param lingerMs whoever comes is still answered until nobody has come for so long: some have connected whom nobody has taken in yet. 0 by default
    */
-  close(): Promise<void>;
+  close(lingerMs?: number): Promise<void>;
 }
 
 /**
@@ -38,6 +41,12 @@ const lookMs = 1_000;
 
 /** How long a connection has to be quiet after `close` before nothing more is expected on it. */
 const quietMs = 300;
+
+/** Between processes that share a port, and in the system's own queue, connections are taken in one after the other, and no farther apart. */
+export const lastComersMs = 100;
+
+/** However many go on coming. */
+const mostLingerMs = 2_000;
 
 /** How long answers that are under way may take after `close`. */
 export const lastAnswersMs = 5_000;
@@ -88,10 +97,11 @@ export function serveHttp(
       const found = typeof address === "object" && address !== null ? address.port : port;
       resolve({
         url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${found}`,
-        close: () =>
-          new Promise((closed) => {
-            isClosing = true;
-            for (const response of answering) endConnection(response);
+        async close(lingerMs = 0) {
+          isClosing = true;
+          for (const response of answering) endConnection(response);
+          if (lingerMs > 0) await untilNobodyComes(server, lingerMs);
+          return new Promise((closed) => {
             const timers = [
               setTimeout(() => {
                 server.closeIdleConnections();
@@ -105,7 +115,8 @@ export function serveHttp(
               for (const timer of timers) clearTimeout(timer);
               closed();
             });
-          }),
+          });
+        },
       });
     });
     server.maxConnections = connections;
@@ -113,6 +124,20 @@ export function serveHttp(
     server.once("error", reject);
     server.listen(port, hostname);
   });
+}
+
+/** Resolves when no connection was taken in for so long, or too many were. */
+async function untilNobodyComes(server: Server, ms: number): Promise<void> {
+  let lastMs = performance.now();
+  const endMs = lastMs + mostLingerMs;
+  server.on("connection", () => {
+    lastMs = performance.now();
+  });
+  do {
+    await sleep(ms);
+    // A timer that is late comes before the connections that have waited with it.
+    await setImmediate();
+  } while (performance.now() - lastMs < ms && performance.now() < endMs);
 }
 
 /** The answer is the last one on its connection, and says so. */

@@ -1,7 +1,7 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { HeadFacts } from "../snapshot/head/head-facts.ts";
 import { resourceTypes } from "../snapshot/resource-type.ts";
-import type { FrontMetrics } from "./metrics.ts";
+import type { FrontMetrics, Outcome } from "./metrics.ts";
 
 /** Metrics of one process, and of those that serve as one front with it. */
 export interface PrometheusMetrics extends FrontMetrics {
@@ -28,11 +28,18 @@ export function prometheusMetrics({
   siblings,
 }: PrometheusOptions = {}): PrometheusMetrics {
   collectDefaultMetrics({ register: registry });
-  const polls = new Counter({
+  /** Counted here, and told when somebody asks: to look a series up for each poll costs more than the rest of counting it. */
+  const polled = new Map<string, Map<Outcome, number>>();
+  new Counter({
     name: "portolan_polls_total",
     help: "Answered polls, and answers on streams, by type of resource and outcome.",
     labelNames: ["type", "outcome"],
     registers: [registry],
+    collect() {
+      this.reset();
+      for (const [type, outcomes] of polled)
+        for (const [outcome, count] of outcomes) this.inc({ type, outcome }, count);
+    },
   });
   const held = new Gauge({ name: "portolan_polls_held", help: "Polls being held.", registers: [registry] });
   const streams = new Gauge({
@@ -67,14 +74,11 @@ export function prometheusMetrics({
   if (headFacts !== undefined) mountHeadFacts(registry, headFacts);
   // A rate needs a beginning: the first refusal is one, too.
   for (const type of [...resourceTypes, "secrets"]) refusals.inc({ type }, 0);
-  /** By type and outcome: to look a series up by its labels costs more than all else that a poll is asked. */
-  const series = new Map<string, { inc(): void }>();
   return {
     poll(type, outcome) {
-      const key = `${type} ${outcome}`;
-      const one = series.get(key) ?? polls.labels(type, outcome);
-      series.set(key, one);
-      one.inc();
+      const outcomes = polled.get(type) ?? new Map<Outcome, number>();
+      if (outcomes.size === 0) polled.set(type, outcomes);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     },
     held: (difference) => held.inc(difference),
     stream: (difference) => streams.inc(difference),

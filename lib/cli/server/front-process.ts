@@ -13,7 +13,7 @@ import { createFront, type Front } from "../../front/front.ts";
 import { memoryConfirmations } from "../../front/heads/confirmations.ts";
 import { sharedConfirmations, storeRecords } from "../../front/heads/shared-confirmations.ts";
 import { nodeCalls } from "../../front/node-calls.ts";
-import { listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
+import { lastComersMs, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";
@@ -116,7 +116,7 @@ export async function startFront(
     servers.push(await listening(start(), `${host}:${port}`, `set ${name} to another port`));
   const close = async () => {
     front.close();
-    await Promise.all(servers.map((server) => server.close()));
+    await Promise.all(servers.map((server) => server.close(lastComersMs)));
     await nodes.close();
   };
   const { port, grpcPort } = settings;

@@ -17,27 +17,43 @@ const listKeyBytes = Buffer.from(listKey);
 const sizePerByte = 4;
 const sizeOfEach = 1_000;
 
-/** @param lists of extensions: they are compared where they lie, and everything else of a poll is its name here */
-export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPolls {
-  const polls = createByteCache<ReadPoll>(limits.knownPollBytes);
+/** What a poll is looked up by: where it begins it says which node it is of, where it ends what it asks for. */
+const lookedAt = { first: 192, last: 64 } as const;
 
-  function remember(name: string, poll: ReadPoll): ReadPoll {
-    if ("request" in poll) polls.set(name, poll, sizeOfEach + sizePerByte * name.length);
+/** A poll, and all bytes of it but those of a list that nobody reads: before the list and behind it. */
+interface KnownPoll {
+  readonly start: Uint8Array;
+  readonly rest: Uint8Array;
+  readonly poll: ReadPoll;
+}
+
+/** @param lists of extensions: they are compared where they lie */
+export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPolls {
+  const polls = createByteCache<KnownPoll>(limits.knownPollBytes);
+
+  /** Of several with one name the latest: to compare bytes costs less than to make a name of all of them. */
+  function knownAs(name: string, start: Buffer, rest: Buffer): ReadPoll | undefined {
+    const known = polls.get(name);
+    return known !== undefined && start.equals(known.start) && rest.equals(known.rest) ? known.poll : undefined;
+  }
+
+  function remember(name: string, start: Buffer, rest: Buffer, poll: ReadPoll): ReadPoll {
+    // Copies: what they lie in is as large as what a socket is read with.
+    const known = { start: new Uint8Array(start), rest: new Uint8Array(rest), poll };
+    if ("request" in poll) polls.set(name, known, sizeOfEach + sizePerByte * (start.length + rest.length));
     return poll;
   }
 
   /** A poll around a list that is known: read as if that were empty, where it is one that nobody reads. */
   function readAround(start: Buffer, rest: Buffer): ReadPoll | undefined {
-    // Latin 1 has a character for every byte: equal names, equal bytes. The first key of a list ends the start, so the name tells
-    // where the list was.
-    const name = `-${start.toString("latin1")}${rest.toString("latin1")}`;
-    const known = polls.get(name);
+    const name = nameOf("around", start, rest);
+    const known = knownAs(name, start, rest);
     if (known !== undefined) return known;
     const text = new TextDecoder().decode(start);
     if (depthAt(text, text.length, limits.depth) !== depthOfMembers) return undefined;
     // A mark of byte order has a meaning at the start of a text alone.
     const end = new TextDecoder("utf-8", { ignoreBOM: true }).decode(rest);
-    return remember(name, readPoll(text + emptyList + end, limits));
+    return remember(name, start, rest, readPoll(text + emptyList + end, limits));
   }
 
   return {
@@ -53,10 +69,20 @@ export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPo
       const whole = parts.length === 1 ? first : Buffer.concat(parts);
       // With a list that is not known yet, the same poll comes another way next time.
       if (key !== -1 || whole.length > limits.nodeBytes) return readPoll(decode(whole), limits, lists);
-      const name = `=${whole.toString("latin1")}`;
-      return polls.get(name) ?? remember(name, readPoll(decode(whole), limits));
+      const name = nameOf("whole", whole, nothing);
+      return knownAs(name, whole, nothing) ?? remember(name, whole, nothing, readPoll(decode(whole), limits));
     },
   };
+}
+
+const nothing = Buffer.alloc(0);
+
+/** Latin 1 has a character for every byte. */
+function nameOf(how: "around" | "whole", start: Buffer, rest: Buffer): string {
+  const end = rest.length > 0 ? rest : start;
+  const first = start.toString("latin1", 0, lookedAt.first);
+  const last = end.toString("latin1", Math.max(end.length - lookedAt.last, 0));
+  return `${how}${start.length} ${rest.length} ${first}${last}`;
 }
 
 const decode = (body: Buffer): string => new TextDecoder().decode(body);

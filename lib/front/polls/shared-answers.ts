@@ -7,6 +7,8 @@ import { type ChunkedBody, discoveryBody, wholeOf } from "./discovery-body.ts";
 
 /** Answers that many are sent: one piece of memory for all who get the same. */
 export interface SharedAnswers {
+  /** The answer in one piece if it is at hand, and there is room for a reader of it. */
+  atHand(type: ResourceType, selection: Selection): ChunkedBody | undefined;
   /** The answer in one piece if there is room for it, else as the pieces it is stored in. */
   bodyOf(type: ResourceType, selection: Selection): Promise<ChunkedBody>;
 }
@@ -29,11 +31,12 @@ export function createSharedAnswers(reader: SnapshotReader, maxBytes: number, un
 
   /** @returns to be called once its reader has it; undefined when there is no room */
   function lend(whole: Uint8Array): (() => void) | undefined {
-    const leave = lent.get(whole)?.leave ?? underWay.tryEnter(whole.length);
+    const before = lent.get(whole);
+    const leave = before === undefined ? underWay.tryEnter(whole.length) : before.leave;
     if (leave === undefined) return undefined;
-    const entry = lent.get(whole) ?? { readers: 0, leave };
+    const entry = before ?? { readers: 0, leave };
     entry.readers += 1;
-    lent.set(whole, entry);
+    if (before === undefined) lent.set(whole, entry);
     return () => {
       entry.readers -= 1;
       if (entry.readers > 0) return;
@@ -42,20 +45,28 @@ export function createSharedAnswers(reader: SnapshotReader, maxBytes: number, un
     };
   }
 
+  function lentBody(whole: Uint8Array<ArrayBuffer>): ChunkedBody | undefined {
+    const sent = lend(whole);
+    if (sent === undefined) return undefined;
+    return {
+      bytes: whole.length,
+      whole,
+      sent,
+      async *chunks() {
+        yield whole;
+      },
+    };
+  }
+
   return {
+    atHand(type, selection) {
+      const whole = answers.loaded({ type, selection });
+      return whole === undefined ? undefined : lentBody(whole);
+    },
     async bodyOf(type, selection) {
       if (sizeOf(selection) > maxBytes / 4) return discoveryBody(reader, type, selection);
       const whole = await answers.get({ type, selection });
-      const sent = lend(whole);
-      if (sent === undefined) return discoveryBody(reader, type, selection);
-      return {
-        bytes: whole.length,
-        whole,
-        sent,
-        async *chunks() {
-          yield whole;
-        },
-      };
+      return lentBody(whole) ?? discoveryBody(reader, type, selection);
     },
   };
 }

@@ -1,12 +1,14 @@
 /** Values that are loaded by key, kept by size. */
 export interface LoadCache<K, V> {
   get(key: K): Promise<V>;
+  /** What is there already; undefined for what is to be loaded, or is being loaded. */
+  loaded(key: K): V | undefined;
 }
 
 interface Entry<V> {
   readonly promise: Promise<V>;
   sizeBytes: number;
-  loaded: boolean;
+  loaded: { readonly value: V } | undefined;
 }
 
 /**
@@ -26,6 +28,8 @@ export function createLoadCache<K, V>(options: {
 }): LoadCache<K, V> {
   const entries = new Map<string, Entry<V>>();
   let total = 0;
+  /** The entry at the young end. */
+  let latest: Entry<V> | undefined;
 
   function forget(name: string, entry: Entry<V>): void {
     if (entries.get(name) !== entry) return;
@@ -35,11 +39,12 @@ export function createLoadCache<K, V>(options: {
 
   function load(key: K, name: string): Promise<V> {
     const measured = options.load(key).then((value) => ({ value, sizeBytes: options.sizeOf(value) }));
-    const entry: Entry<V> = { promise: measured.then(({ value }) => value), sizeBytes: 0, loaded: false };
+    const entry: Entry<V> = { promise: measured.then(({ value }) => value), sizeBytes: 0, loaded: undefined };
     entries.set(name, entry);
+    latest = entry;
     measured.then(
-      ({ sizeBytes }) => {
-        entry.loaded = true;
+      ({ value, sizeBytes }) => {
+        entry.loaded = { value };
         if (entries.get(name) !== entry) return;
         entry.sizeBytes = sizeBytes;
         total += sizeBytes;
@@ -57,15 +62,24 @@ export function createLoadCache<K, V>(options: {
     return (await settledWithin(entry.promise, options.patienceMs ?? 3_000)) ? entry.promise : load(key, name);
   }
 
+  /** @returns the entry, which is now the one that was asked for last */
+  function asked(name: string): Entry<V> | undefined {
+    const entry = entries.get(name);
+    if (entry === undefined || entry === latest) return entry;
+    // Maps iterate in order of insertion: the entry moves to the young end.
+    entries.delete(name);
+    entries.set(name, entry);
+    latest = entry;
+    return entry;
+  }
+
   return {
+    loaded: (key) => asked(options.nameOf(key))?.loaded?.value,
     get(key) {
       const name = options.nameOf(key);
-      const entry = entries.get(name);
+      const entry = asked(name);
       if (entry === undefined) return load(key, name);
-      // Maps iterate in order of insertion: the entry moves to the young end.
-      entries.delete(name);
-      entries.set(name, entry);
-      return entry.loaded ? entry.promise : patiently(entry, key, name);
+      return entry.loaded !== undefined ? entry.promise : patiently(entry, key, name);
     },
   };
 }
