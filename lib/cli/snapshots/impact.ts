@@ -42,7 +42,7 @@ export function registerImpact(program: Command, terminal: Terminal): void {
     .description("Says which classes of proxies and which resources a file, or an edit of it, touches.")
     .addOption(storeOption())
     .option("--edit <path>", "what the file would say; then only what this would change is told")
-    .option("--root <name>", "which root", "HEAD")
+    .option("--root <name>", "which root", "SERVED")
     .option("--json", "as JSON")
     .addHelpText(
       "after",
