@@ -55,7 +55,7 @@ export function registerImpact(program: Command, terminal: Terminal): void {
       )}`,
     )
     .action(async (file: string, { store: where, edit, root: rootName, json }: Options) => {
-      const store = await openThere(where);
+      const store = await openThere(where, terminal.progress);
       const reader = createSnapshotReader(store);
       const root = await rootNamed(store, rootName, reader);
       const loaded = await reader.root(root);
