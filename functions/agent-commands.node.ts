@@ -4,8 +4,4 @@ import { registerIntercept } from "../lib/cli/proxy/intercept.ts";
 import { runCommands } from "../lib/cli/run-commands.ts";
 import { processTerminal } from "../lib/cli/terminal.ts";
 
-process.exitCode = await runCommands(
-  [registerBootstrap, registerIntercept],
-  process.argv,
-  processTerminal(() => {}),
-);
+process.exitCode = await runCommands([registerBootstrap, registerIntercept], process.argv, processTerminal());

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { patience } from "../lib/cli/patience.ts";
+import { processProgress } from "../lib/cli/progress.ts";
 import { processTerminal } from "../lib/cli/terminal.ts";
 
 // An agent runs as long as its Envoy: it loads what it needs, and not the compiler.
@@ -7,7 +7,7 @@ if (process.argv[2] === "agent") {
   await import("./agent.node.ts");
 } else {
   const { runCli } = await import("../lib/cli/program.ts");
-  const isOver = patience(process.argv, process.stderr.isTTY);
-  process.exitCode = await runCli(process.argv, processTerminal(isOver));
-  isOver();
+  const progress = processProgress(process.argv, process.env, process.stderr.isTTY);
+  process.exitCode = await runCli(process.argv, processTerminal({ progress }));
+  progress.end();
 }

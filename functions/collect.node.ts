@@ -3,8 +3,4 @@ import { registerCollect } from "../lib/cli/collect/commands.ts";
 import { runCommands } from "../lib/cli/run-commands.ts";
 import { processTerminal } from "../lib/cli/terminal.ts";
 
-process.exitCode = await runCommands(
-  [registerCollect],
-  process.argv,
-  processTerminal(() => {}),
-);
+process.exitCode = await runCommands([registerCollect], process.argv, processTerminal());

@@ -3,6 +3,7 @@ import { Option } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
+import { noProgress, type Progress } from "./progress.ts";
 
 /** Folder of this working directory's own settings and stores. */
 const ownFolder = ".portolan";
@@ -53,8 +54,8 @@ function storeOfSettings(text: string): string | undefined {
  *
  * @throws PortolanError for a place that can hold none
  */
-export async function openToWrite(option: string | undefined): Promise<ObjectStore> {
-  return openPlace((await namedStore(option)) ?? defaultStore);
+export async function openToWrite(option: string | undefined, progress: Progress = noProgress): Promise<ObjectStore> {
+  return progress.counting(await openPlace((await namedStore(option)) ?? defaultStore));
 }
 
 /**
@@ -62,8 +63,8 @@ export async function openToWrite(option: string | undefined): Promise<ObjectSto
  *
  * @throws PortolanError when it is not there, with those that are
  */
-export async function openThere(option: string | undefined): Promise<ObjectStore> {
-  return openPlace(await placeThere(option));
+export async function openThere(option: string | undefined, progress: Progress = noProgress): Promise<ObjectStore> {
+  return progress.counting(await openPlace(await placeThere(option)));
 }
 
 /** The same, as a name. */

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Help, InvalidArgumentError } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import { version } from "../config/version.ts";
-import { printDiagnostics, type Register, type Terminal } from "./terminal.ts";
+import { printDiagnostics, type Register, type Terminal, withoutColourOptions } from "./terminal.ts";
 
 /** Exit codes of every command; `docs/cli.md` lists them for users. */
 const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
@@ -13,6 +13,9 @@ export function programOf(commands: readonly Register[], terminal: Terminal): Co
       "Compiles Istio's configuration once per change into immutable xDS snapshots, and serves them to Envoy.",
     )
     .version(version, "-v, --version")
+    // Read where the terminal is made; here they are for the help alone.
+    .option("--color", "colours, also where nobody looks (the same as FORCE_COLOR=1)")
+    .option("--no-color", "none (the same as NO_COLOR=1)")
     .showHelpAfterError("(add --help for the options and examples)")
     .configureOutput({
       writeOut: (text) => terminal.out(text.replace(/\n$/, "")),
@@ -39,7 +42,7 @@ export async function runCommands(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    await programOf(commands, terminal).parseAsync([...argv]);
+    await programOf(commands, terminal).parseAsync([...withoutColourOptions(argv)]);
     return exitCodes.ok;
   } catch (error) {
     // Of an action's own; what commander finds itself, it has told.

@@ -1,6 +1,8 @@
+import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import picocolors from "picocolors";
 import { type Diagnostic, kindText } from "../config/diagnostic.ts";
+import type { Progress } from "./progress.ts";
 
 /** Where a command writes: the terminal in production, a list of lines in a test. */
 export interface Terminal {
@@ -9,6 +11,8 @@ export interface Terminal {
   /** One line on standard error: progress, diagnostics, hints. */
   err(line: string): void;
   readonly colours: ReturnType<typeof picocolors.createColors>;
+  /** What is shown of long work; absent: nothing. */
+  readonly progress?: Progress;
 }
 
 /**
@@ -21,25 +25,71 @@ export const harmless = (text: string): string =>
     return isPlain ? found : `\uFFFD${colour}`;
   });
 
-/** @param onLine called before each line */
-export function processTerminal(onLine: () => void): Terminal {
+/** How a process writes. */
+interface TerminalOptions {
+  /** As `process.argv`. */
+  readonly argv?: readonly string[];
+  readonly progress?: Progress;
+}
+
+/**
+ * The terminal of this process. Colours are for terminals, on each of the two streams by itself; `--color`, `--no-color`, NO_COLOR and
+ * FORCE_COLOR say otherwise, in this order.
+ *
+ * @see https://no-color.org
+ * @see https://force-color.org
+ */
+export function processTerminal({ argv = process.argv, progress }: TerminalOptions = {}): Terminal {
   // Whoever reads has read enough, as `head` does: what comes after is for nobody.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (cause: NodeJS.ErrnoException) => {
       if (cause.code !== "EPIPE") throw cause;
     });
   }
+  const isColoured = (stream: { readonly isTTY?: boolean }) => wantsColours(argv, process.env, stream.isTTY === true);
+  const [outColoured, errColoured] = [isColoured(process.stdout), isColoured(process.stderr)];
+  const written = (line: string, coloured: boolean) =>
+    `${coloured ? harmless(line) : stripVTControlCharacters(harmless(line))}\n`;
   return {
     out: (line) => {
-      onLine();
-      process.stdout.write(`${harmless(line)}\n`);
+      progress?.speaks();
+      process.stdout.write(written(line, outColoured));
     },
     err: (line) => {
-      onLine();
-      process.stderr.write(`${harmless(line)}\n`);
+      progress?.speaks();
+      process.stderr.write(written(line, errColoured));
     },
-    colours: picocolors.createColors(process.stderr.isTTY && picocolors.isColorSupported),
+    colours: picocolors.createColors(outColoured || errColoured),
+    ...(progress === undefined ? {} : { progress }),
   };
+}
+
+/** Options that every command takes, in front of it or behind. */
+const colourOptions = ["--color", "--no-color"] as const;
+
+/** @param argv as `process.argv` */
+function wantsColours(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): boolean {
+  const flag = ownOptions(argv).findLast((word) => colourOptions.some((option) => option === word));
+  if (flag !== undefined) return flag === "--color";
+  if ((env.NO_COLOR ?? "") !== "") return false;
+  if ((env.FORCE_COLOR ?? "") !== "") return env.FORCE_COLOR !== "0" && env.FORCE_COLOR !== "false";
+  return isTerminal && env.TERM !== "dumb";
+}
+
+/** Without what stands behind `--`, which is another program's. */
+function ownOptions(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end === -1 ? argv : argv.slice(0, end);
+}
+
+/** A command line without the options for colours, which say nothing to a command. */
+export function withoutColourOptions(argv: readonly string[]): readonly string[] {
+  const own = ownOptions(argv);
+  return [...own.filter((word) => !colourOptions.some((option) => option === word)), ...argv.slice(own.length)];
 }
 
 /** `spec.http[0].route[1].weight`, as people write it. */

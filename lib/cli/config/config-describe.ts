@@ -10,6 +10,7 @@ import { printCommits } from "./config-history.ts";
 import { type NamedKind, namedObjects } from "./config-kind.ts";
 import { addPlaceOptions, type ConfigPlace, openPlace, type PlaceOptions } from "./config-place.ts";
 import { nameOf, printObjects, printTable, type ShownObject, shownConfig } from "./config-print.ts";
+import { folderObject, publishedFindings } from "./folder-object.ts";
 import { withStatuses } from "./object-statuses.ts";
 
 /** How far back the writes that touched the object are looked for. */
@@ -80,18 +81,31 @@ async function describeOne(
     const collected = place.isRemote ? undefined : await collectedObject(place.objects, key, options.source);
     if (collected !== undefined) return describeCollected(terminal, place, key, collected, options.json === true);
     const found = options.all.find((one) => one.kind === kind && one.group === group && isAt(one, sought, namespace));
-    if (found === undefined)
+    if (found === undefined) {
+      const findings = place.isRemote ? [] : await publishedFindings(place.objects, key);
+      if (findings.some(({ severity }) => severity === "error"))
+        throw new PortolanError(
+          `${kind} ${namespace}/${sought} is not valid; its last valid form is served, if there was one`,
+          findings,
+        );
       throw new PortolanError(
         `there is no ${kind} ${namespace}/${sought}; ${whereElse(options.all, { group, kind, name: sought })}`,
       );
+    }
+    const known = place.isRemote ? undefined : await folderObject(place.objects, found.source, key, searchedWrites);
     const shown = await withStatuses(place, [found]);
+    const { at, findings = [], history = [] } = known ?? {};
     if (options.json === true)
-      return terminal.out(
-        JSON.stringify({ source: found.source, object: shown[0]?.object, findings: [], history: [] }),
-      );
+      return terminal.out(JSON.stringify({ source: found.source, at, object: shown[0]?.object, findings, history }));
     terminal.out(terminal.colours.bold(nameOf(found)));
     printObjects(terminal, shown, "yaml");
-    terminal.out(`comes with the folder of source ${found.source}`);
+    printDiagnostics(terminal, findings);
+    terminal.out(`comes with the folder of source ${found.source}${at === undefined ? "" : `, ${at}`}`);
+    if (history.length === 0) return;
+    printTable(terminal, [
+      ["GENERATION", "TIME", "CHANGE", "BY", "WHERE"],
+      ...history.map((one) => [String(one.generation), one.at, one.change, one.by ?? "-", one.place || "-"]),
+    ]);
     return;
   }
   const findings = schemaOf(config.meta.group, kind)?.read(config.spec, config.meta, "refuse").findings ?? [];

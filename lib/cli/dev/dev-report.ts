@@ -10,7 +10,8 @@ import { coreTypes } from "../../snapshot/resource-type.ts";
 import { analysisReport } from "../config/analysis-report.ts";
 import { counted } from "../numbers.ts";
 import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
-import { printDiagnostics, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
+import { standingReport } from "./standing-report.ts";
 
 /** One round of `portolan dev`. */
 export interface Publication {
@@ -57,6 +58,8 @@ export interface DevReportOptions {
   readonly folder: string | undefined;
   /** Of kubectl, the primary cluster's first; "" is the current one. */
   readonly contexts: readonly string[];
+  /** How many live origins are followed, clusters among them. */
+  readonly origins: number;
   readonly store: string;
   readonly json: boolean;
 }
@@ -70,25 +73,33 @@ function analyzing(folder: string | undefined, [context]: readonly string[]): st
   return ["analyze", ...files, ...(context === undefined ? [] : [kubeFlag(context)])].join(" ");
 }
 
-/** Where `bootstrap` finds the same proxies. */
-const lookingInto = (folder: string | undefined, [context]: readonly string[]): string =>
-  folder === undefined && context !== undefined ? kubeFlag(context) : `--dir ${folder}`;
+/** Where `bootstrap`, which reads one place, finds the same proxies; undefined where they come from several, or from one that it does not read. */
+function lookingInto({ folder, contexts, origins }: DevReportOptions): string | undefined {
+  const [context] = contexts;
+  if (folder !== undefined) return origins === 0 ? `--dir ${folder}` : undefined;
+  return context !== undefined && origins === 1 ? kubeFlag(context) : undefined;
+}
 
 /** Tells what `portolan dev` does: for people on standard error, or as JSON lines on standard output. */
-export function devReport(terminal: Terminal, { what, folder, contexts, store, json }: DevReportOptions): DevReport {
+export function devReport(terminal: Terminal, options: DevReportOptions): DevReport {
+  const { what, folder, contexts, store, json } = options;
   const { colours } = terminal;
   const label = (text: string) => colours.green(text.padEnd(10));
   /** The store is named once. */
   let isTold = false;
   const tellAnalysis = analysisReport(terminal, analyzing(folder, contexts), label("analyzed"));
-  const looking = lookingInto(folder, contexts);
+  const looking = lookingInto(options);
+  const tellDiagnostics = standingReport(terminal);
+  /** What failed last, for as long as nothing was published since. */
+  let failure = "";
   const emit = (event: object) => terminal.out(JSON.stringify(event));
 
   return {
     published(publication) {
+      failure = "";
       const { compiled, result } = publication;
       if (json) return emit({ event: result.kind, ...summaryOf(publication) });
-      printDiagnostics(terminal, compiled.diagnostics);
+      tellDiagnostics(compiled.diagnostics);
       tellAnalysis(publication.analysis);
       const { classes } = compiled.value;
       terminal.err(`${label("read")}${what}: ${counted(compiled.objects, "object")}${inFiles(publication)}`);
@@ -134,8 +145,11 @@ export function devReport(terminal: Terminal, { what, folder, contexts, store, j
       const { proxy, bootstrap, more, needsAgent } = example;
       terminal.err(`${label("bootstrap")}of ${colours.bold(proxy)}, to copy:\n`);
       terminal.out(bootstrap);
-      terminal.err(`\nOr write it to a file, and start an Envoy with it:`);
-      terminal.err(`  npx portolan bootstrap ${proxy} ${looking} --server ${url}${more} > envoy.yaml`);
+      if (looking === undefined) terminal.err(`\nWrite it to envoy.yaml, and start an Envoy with it:`);
+      else {
+        terminal.err(`\nOr write it to a file, and start an Envoy with it:`);
+        terminal.err(`  npx portolan bootstrap ${proxy} ${looking} --server ${url}${more} > envoy.yaml`);
+      }
       terminal.err("  envoy -c envoy.yaml --reject-unknown-dynamic-fields");
       if (needsAgent)
         terminal.err(
@@ -156,6 +170,9 @@ export function devReport(terminal: Terminal, { what, folder, contexts, store, j
     },
     failed(cause) {
       const reason = causeText(cause);
+      // What is tried again and again fails for the same reason each time.
+      if (reason === failure) return;
+      failure = reason;
       if (json) return emit({ event: "failed", reason });
       terminal.err(`${colours.red("failed".padEnd(10))}${reason}; what was published goes on being served`);
     },

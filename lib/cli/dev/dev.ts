@@ -97,7 +97,7 @@ export const registerDev: Register = (program, terminal) => {
         .implies({ legacyApi: true }),
     )
     .addOption(certificatesOption())
-    .addOption(pollDelayOption().default(heldPollDelayMs))
+    .addOption(pollDelayOption("").default(heldPollDelayMs))
     .option("--allow-empty", "go on although the folder holds no object")
     .addOption(
       new Option("--kube [context]", "a live Kubernetes cluster, the first the primary one; may be repeated")
@@ -132,6 +132,7 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
     what,
     folder,
     contexts: options.kube ?? [],
+    origins: origins.length,
     store: where,
     json: options.json === true,
   });

@@ -41,7 +41,8 @@ export async function nodeSource(
 ): Promise<NodeSource> {
   const { dir, server, shape } = options;
   if (server !== undefined) return frontSource({ ...options, server, types }, node);
-  const store = dir === undefined ? await openThere(options.store) : await compiledFolder(dir, terminal);
+  const store =
+    dir === undefined ? await openThere(options.store, terminal.progress) : await compiledFolder(dir, terminal);
   const reader = createSnapshotReader(store);
   const root = await rootNamed(store, options.root, reader);
   const loaded = await reader.root(root);

@@ -221,10 +221,11 @@ export function certificatesOption(): Option {
 }
 
 /** The option that says how fast Envoys poll: a bootstrap says what its mesh is compiled with. */
-export const pollDelayOption = (): Option =>
+/** @param usual for the help of commands that leave the default to whoever compiles */
+export const pollDelayOption = (usual = " (default: 1000)"): Option =>
   new Option(
     "--poll-delay <ms>",
-    "how long Envoys wait between polls, and up to as long again; 100 fits a front that holds polls (default: 1000)",
+    `how long Envoys wait between polls, and up to as long again; 100 fits a front that holds polls${usual}`,
   ).argParser(wholeNumber(1, 99_999));
 
 /** What is wrong, as against what has no effect. */

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type Places, placesOf } from "../../compile/places.ts";
 import { createSourcesCompiler } from "../../compile/recompile.ts";
 import { writeShard } from "../../compile/shards/write-shard.ts";
+import { stagedBy } from "../../compile/telemetry/observer.ts";
 import { byCodePoint, type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
 import type { SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
@@ -16,6 +17,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { overlayStore } from "../../storage/overlay.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
+import { noProgress, type Progress } from "../progress.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { diffLines, diffMarkdown } from "./diff-text.ts";
 import { filesAtBase } from "./git-base.ts";
@@ -66,16 +68,16 @@ export function registerDiff(program: Command, terminal: Terminal): void {
     if (base !== undefined) {
       if (dir === undefined || before !== undefined)
         throw new InvalidArgumentError("--base goes with --dir, and with no publication");
-      const earlier = await compiledSide(memoryStore(), "main", await filesAtBase(dir, base));
+      const earlier = await compiledSide(memoryStore(), "main", await filesAtBase(dir, base), terminal.progress);
       if (earlier.refused.length > 0)
         terminal.err(
           `${base} has ${counted(earlier.refused.length, "error")} itself: what is refused there is missing on its side`,
         );
-      const later = await compiledSide(memoryStore(), "main", await readFolder(dir));
+      const later = await compiledSide(memoryStore(), "main", await readFolder(dir), terminal.progress);
       printDiagnostics(terminal, later.refused);
       return { earlier: earlier.world, extraPlaces: earlier.places, later };
     }
-    const store = await openThere(options.store);
+    const store = await openThere(options.store, terminal.progress);
     const reader = createSnapshotReader(store);
     const later =
       dir === undefined ? await published(store, reader, after ?? "HEAD") : await dryRun(store, dir, source);
@@ -95,7 +97,7 @@ export function registerDiff(program: Command, terminal: Terminal): void {
 
   /** What a push of the folder would compile to, with everything that the other sources hold. */
   async function dryRun(below: ObjectStore, folder: string, source: string): Promise<Side> {
-    const side = await compiledSide(overlayStore(below), source, await readFolder(folder));
+    const side = await compiledSide(overlayStore(below), source, await readFolder(folder), terminal.progress);
     printDiagnostics(terminal, side.diagnostics);
     return side;
   }
@@ -108,9 +110,14 @@ interface CompiledSide extends Side {
 }
 
 /** What files compile to as a source of a store, with everything that its other sources hold. */
-async function compiledSide(store: ObjectStore, source: string, files: readonly SourceFile[]): Promise<CompiledSide> {
+async function compiledSide(
+  store: ObjectStore,
+  source: string,
+  files: readonly SourceFile[],
+  { observer }: Progress = noProgress,
+): Promise<CompiledSide> {
   await writeShard(store, source, files, { allowEmpty: true });
-  const { value, diagnostics } = (await createSourcesCompiler({ store })()).compiled;
+  const { value, diagnostics } = (await createSourcesCompiler({ store })(stagedBy(observer.begin()))).compiled;
   return { world: value, places: await placesOf(store, value.sources), refused: errorsOf(diagnostics), diagnostics };
 }
 

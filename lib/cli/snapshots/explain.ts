@@ -56,7 +56,7 @@ export function registerExplain(program: Command, terminal: Terminal): void {
       )}`,
     )
     .action(async (written: string, { store: where, node, host, route, root: rootName, shape, json }: Options) => {
-      const store = await openThere(where);
+      const store = await openThere(where, terminal.progress);
       const reader = createSnapshotReader(store);
       const root = await rootNamed(store, rootName, reader);
       const loaded = await reader.root(root);

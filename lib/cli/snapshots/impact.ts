@@ -42,7 +42,7 @@ export function registerImpact(program: Command, terminal: Terminal): void {
     .description("Says which classes of proxies and which resources a file, or an edit of it, touches.")
     .addOption(storeOption())
     .option("--edit <path>", "what the file would say; then only what this would change is told")
-    .option("--root <name>", "which root", "HEAD")
+    .option("--root <name>", "which root", "SERVED")
     .option("--json", "as JSON")
     .addHelpText(
       "after",
@@ -55,7 +55,7 @@ export function registerImpact(program: Command, terminal: Terminal): void {
       )}`,
     )
     .action(async (file: string, { store: where, edit, root: rootName, json }: Options) => {
-      const store = await openThere(where);
+      const store = await openThere(where, terminal.progress);
       const reader = createSnapshotReader(store);
       const root = await rootNamed(store, rootName, reader);
       const loaded = await reader.root(root);

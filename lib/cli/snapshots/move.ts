@@ -59,7 +59,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
         if (back !== undefined && options.to !== undefined)
           throw new InvalidArgumentError("say how many roots back, or --to which one, and not both");
         const count = wholeNumber(back ?? "1", "the number of roots to go back");
-        const store = await openThere(options.store);
+        const store = await openThere(options.store, terminal.progress);
         const root = options.to === undefined ? count : await rootNamed(store, options.to);
         tell(await rollback(store, root, await act(options)), options);
       },
@@ -68,7 +68,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
   addWordOptions(
     command("unpin", "Lets go of what is pinned, and leads to the newest publish.", "unpin --why mended"),
   ).action(async (options: MoveOptions & WordOptions) => {
-    tell(await unpin(await openThere(options.store), await act(options)), options);
+    tell(await unpin(await openThere(options.store, terminal.progress), await act(options)), options);
   });
 
   addWordOptions(
@@ -82,7 +82,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     ),
   ).action(async (name: string, options: MoveOptions & ShareOptions & WordOptions) => {
     const share = shareOf(options, `canary ${name} --percent 10`);
-    const store = await openThere(options.store);
+    const store = await openThere(options.store, terminal.progress);
     const root = await rootNamed(store, name);
     tell(await setCanary(store, { root, ...share }, await act(options)), options);
   });
@@ -90,12 +90,12 @@ export function registerMoves(program: Command, terminal: Terminal): void {
   addPinOptions(
     command("promote", "Gives the canary's root to everybody.", "promote --why 'no errors in an hour'"),
   ).action(async (options: MoveOptions & WordOptions) => {
-    tell(await promoteCanary(await openThere(options.store), await act(options)), options);
+    tell(await promoteCanary(await openThere(options.store, terminal.progress), await act(options)), options);
   });
 
   addPinOptions(command("abort", "Ends the canary.", "abort --why 'too many 503'")).action(
     async (options: MoveOptions & WordOptions) => {
-      tell(await abortCanary(await openThere(options.store), await act(options)), options);
+      tell(await abortCanary(await openThere(options.store, terminal.progress), await act(options)), options);
     },
   );
 
@@ -104,7 +104,7 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     "Vouches for HEAD as it is: one that was never signed, or with a key that is trusted no more.",
     "sign --keyring keys.json",
   ).action(async (options: MoveOptions) => {
-    const store = await openThere(options.store);
+    const store = await openThere(options.store, terminal.progress);
     tell(await signHeadAsIs(store, signerFor(await readKeyring(options.keyring), "roots")), options);
   });
 
@@ -113,10 +113,10 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     "Copies what is served, with all that it reaches, into an empty folder.",
     "export carried/",
   ).action(async (dir: string, options: MoveOptions) => {
-    const from = await openThere(options.store);
+    const from = await openThere(options.store, terminal.progress);
     if (isFolder(dir) && (await holdsSomething(dir)))
       throw new PortolanError(`${dir} is not empty: name a folder that is, or one that is not there yet`);
-    const moved = await exportSnapshot(from, await openToWrite(dir), await trustOf(options.keyring));
+    const moved = await exportSnapshot(from, await openToWrite(dir, terminal.progress), await trustOf(options.keyring));
     if (options.json === true) tell(moved, options);
     else terminal.out(`exported ${shortRoot(moved.root)} to ${dir}`);
   });
@@ -126,10 +126,10 @@ export function registerMoves(program: Command, terminal: Terminal): void {
     "Publishes what was exported into a folder.",
     "import carried/ --store s3://mesh/prod",
   ).action(async (dir: string, options: MoveOptions) => {
-    const to = await openToWrite(options.store);
+    const to = await openToWrite(options.store, terminal.progress);
     if (isFolder(dir) && !(await holdsSomething(dir)))
       throw new PortolanError(`${dir} holds nothing: name the folder that \`portolan export\` has filled`);
-    const result = await importSnapshot(await openThere(dir), to, await trustOf(options.keyring));
+    const result = await importSnapshot(await openThere(dir, terminal.progress), to, await trustOf(options.keyring));
     if (result.kind === "lost") throw new PortolanError("somebody else published at the same moment; try again");
     if (options.json === true) tell(result, options);
     else terminal.out(`${result.kind}: generation ${result.head.generation} leads to ${shortRoot(result.root)}`);

@@ -10,6 +10,7 @@ import { tellFilled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
 import { openToWrite, storeOption } from "../named-store.ts";
 import { postSigned, webhookSecret } from "../post-signed.ts";
+import { noProgress, type Progress } from "../progress.ts";
 import { pollDelayOption } from "../proxy/bootstrap.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
@@ -55,7 +56,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
     const publishing = publishingOf(options);
     const { pushed, loaded, summary } =
       options.url === undefined
-        ? await pushToStore(files, options, publishing)
+        ? await pushToStore(files, options, publishing, terminal.progress)
         : { pushed: await pushToUrl(files, options.url, options, publishing), loaded: readFiles(files), summary: {} };
     const analysis = analysisOf(loaded, pushed.diagnostics);
     if (options.json !== true) analysisReport(terminal, `analyze -f ${folder}`, "analyzed: ")(analysis);
@@ -77,8 +78,9 @@ async function pushToStore(
   files: readonly SourceFile[],
   { store: where, source, binaryForms, pollDelay, allowEmpty = false, keyring }: Options,
   publishing: Publishing,
+  progress: Progress = noProgress,
 ): Promise<Pushed> {
-  const store = await openToWrite(where);
+  const store = await openToWrite(where, progress);
   const publisher = await trustOf(keyring);
   await writeShard(store, source, files, { allowEmpty });
   const recompile = createWorldRecompiler({
@@ -88,6 +90,7 @@ async function pushToStore(
       ...(pollDelay === undefined ? {} : { pollDelayMs: pollDelay }),
     },
     publisher,
+    observer: progress.observer,
   });
   // The compile itself, every resource as text, is nothing to print.
   const { compiled, result, ...pushed } = await recompile(publishing);

@@ -3,6 +3,7 @@ import { createRecompiler } from "../../compile/recompile.ts";
 import { recompiledText } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeOption } from "../named-store.ts";
+import { noProgress } from "../progress.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { addPublishingOptions, type PublishingOptions, publishingOf, servedToNobody } from "./publishing-options.ts";
@@ -29,8 +30,11 @@ export function registerRecompile(program: Command, terminal: Terminal): void {
     );
   addPublishingOptions(command).action(async (options: Options) => {
     const publishing = publishingOf(options);
-    const store = await openThere(options.store);
-    const recompiled = await createRecompiler({ store, publisher: await trustOf(options.keyring) })(publishing);
+    const store = await openThere(options.store, terminal.progress);
+    const { observer } = terminal.progress ?? noProgress;
+    const recompiled = await createRecompiler({ store, publisher: await trustOf(options.keyring), observer })(
+      publishing,
+    );
     if (options.json === true) return terminal.out(JSON.stringify(recompiled));
     printDiagnostics(terminal, recompiled.diagnostics);
     terminal.out(recompiledText(recompiled));

@@ -39,7 +39,7 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
       const places = { original: placeOf(where), copy: placeOf(copy) };
       if (places.copy === places.original) throw new PortolanError(`the copy is the store itself: ${copy}`);
       const from = await openPlace(where);
-      const to = await openToWrite(copy);
+      const to = await openToWrite(copy, terminal.progress);
       const once = () => replicate(from, to, { places, prunes: prune, discards: discard });
       const tell = (done: Replicated) => terminal.out(json ? JSON.stringify(done) : lineOf(done));
       if (every === undefined) return tell(await once());

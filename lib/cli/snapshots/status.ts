@@ -46,7 +46,7 @@ export function registerStatus(program: Command, terminal: Terminal): void {
       examplesText(["status", "status --server http://127.0.0.1:8080", "status --store s3://mesh/prod --json"]),
     )
     .action(async ({ store: where, server, tokenFile, json }: Options) => {
-      const store = await openThere(where);
+      const store = await openThere(where, terminal.progress);
       const read = await readHead(store);
       if (read === undefined) throw new PortolanError("nothing was published yet");
       if (server !== undefined) await checkFrontOf(server, store, read.head.publication);

@@ -59,7 +59,10 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
         const trust = await trustOf(keyring);
         const others = [...collectables, collectedSources];
         const options = { keepPublications: keep, graceMs: 3_600_000, now: Date.now, others, ...trust };
-        const { done, deleted, doomed, kept } = await collectGarbage(await openThere(store), options);
+        const { done, deleted, doomed, kept } = await collectGarbage(
+          await openThere(store, terminal.progress),
+          options,
+        );
         if (!done) throw new PortolanError("somebody else is publishing or collecting; try again later");
         if (json) return terminal.out(JSON.stringify({ deleted, doomed, kept }));
         terminal.out(`${deleted} deleted, ${doomed} to be deleted in an hour or later, ${kept} kept`);
@@ -76,7 +79,7 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
     .option("--json", "as JSON")
     .addHelpText("after", examplesText(["fsck", "fsck --repair", "fsck --store s3://mesh/prod --json"]))
     .action(async ({ store: where, keep, repair: mends, keyring, json = false }: FsckOptions) => {
-      const store = await openThere(where);
+      const store = await openThere(where, terminal.progress);
       const { trusted } = await trustOf(keyring);
       const options = {
         ...(keep === undefined ? {} : { keepPublications: keep }),
@@ -131,12 +134,12 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
           forced: force === true,
           ...(above === undefined ? {} : { above }),
         };
-        const { head, root } = await takeOver(await openThere(store), options);
+        const { head, root } = await takeOver(await openThere(store, terminal.progress), options);
         if (json) return terminal.out(JSON.stringify({ head, root }));
         terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, as the copy did`);
         return terminal.out("this store is published into from now on; `portolan replicate` copies from it");
       }
-      const recovered = await recoverHead(await openThere(store), { ...wordOf(word), ...trust });
+      const recovered = await recoverHead(await openThere(store, terminal.progress), { ...wordOf(word), ...trust });
       const { head, root, from, unproven } = recovered;
       if (json) return terminal.out(JSON.stringify(recovered));
       terminal.out(`generation ${head.generation} leads to ${root.slice(0, 12)}, from ${source[from]}`);

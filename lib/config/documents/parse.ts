@@ -160,10 +160,14 @@ export function readDocument(document: TextDocument, limit = maxValues): Reading
     return {
       kind: "unreadable",
       message: cause.reason ?? cause.message,
-      line: document.line + (cause.mark?.line ?? 0),
+      // What misses at the end is said of the line after it, which an editor does not have.
+      line: document.line + Math.min(cause.mark?.line ?? 0, lastContentLine(document.text)),
     };
   }
 }
+
+/** From 0. */
+const lastContentLine = (text: string): number => text.trimEnd().split("\n").length - 1;
 
 function unreadable(document: TextDocument, message: string): Reading {
   return { kind: "unreadable", message, line: document.line };

@@ -12,6 +12,7 @@ import { registerValidate } from "../../../lib/cli/config/config-validate.ts";
 import { registerApply, registerCreate, registerReplace } from "../../../lib/cli/config/config-write.ts";
 import { registerHistory } from "../../../lib/cli/history.ts";
 import { createShardWriter } from "../../../lib/collect/write-collected.ts";
+import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
 import { readShard } from "../../../lib/compile/shards/source-shard.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
@@ -258,6 +259,26 @@ describe("the commands that read and delete configuration", () => {
     expect(await store("get", "svc,dr", "--source", "main", "-o", "name")).toContain("Service/shop/web");
     expect(await store("describe", "svc", "web", "-n", "shop")).toContain("comes with the folder of source main");
     expect(await store("delete", "svc", "web", "-n", "shop")).toContain("comes with a folder");
+  });
+
+  it("describe says of an object of a folder where it stands, what compiling said of it, and when it changed", async () => {
+    const rule = (host: string) =>
+      `apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web, namespace: shop}\nspec: {hosts: [${host}], http: [{route: [{destination: {host: ${host}}}]}], tls: []}\n`;
+    const state = fileStore(join(folder, "state"));
+    const recompile = createWorldRecompiler({ store: state });
+    for (const text of [rule("a"), rule("b"), `# moved\n${rule("b")}`]) {
+      await writeShard(state, "main", [{ file: "web.yaml", text }]);
+      await recompile({ by: "anna" });
+    }
+    const text = await store("describe", "vs", "web", "-n", "shop");
+    expect(text).toContain("comes with the folder of source main, web.yaml:2");
+    expect(text).toMatch(/^\d+ +\S+ +changed +anna +web\.yaml:1$/m);
+    expect(text).toMatch(/^\d+ +\S+ +came +anna +web\.yaml:1$/m);
+    const told = JSON.parse(await store("describe", "vs", "web", "-n", "shop", "--json"));
+    expect([told.at, told.history.length]).toEqual(["web.yaml:2", 2]);
+    await writeShard(state, "main", [{ file: "web.yaml", text: rule("b").replace("tls: []", "tlz: []") }]);
+    await recompile({ by: "anna" });
+    expect(await store("describe", "vs", "web", "-n", "shop")).toContain("shop/web is not valid");
   });
 
   it("get and describe find the Gateway API's Gateway by the word that Istio's has, and both where both are there", async () => {

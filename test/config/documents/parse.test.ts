@@ -80,6 +80,12 @@ describe("parseStream", () => {
     expect(problems(text)).toEqual([]);
   });
 
+  it("names a line that the file has, also for what misses at its end", () => {
+    const texts = ["kind: Service\nmetadata: {name: a\n", 'a: 1\n---\nkind: "x\n\n\n', "a: ["];
+    const lines = texts.map((text) => parseStream(text, { file: "a" }).diagnostics.map(({ origin }) => origin.line));
+    expect(lines).toEqual([[2], [1, 3], [1]]);
+  });
+
   it("says once of a file that it is a Helm template", () => {
     const inText = `${service('"{{ .Release.Name }}-web"')}`;
     const inFlow = service('{{ include "web.name" . }}');
