@@ -15,6 +15,7 @@ const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "ut
 const entries = {
   cli: "functions/cli.ts",
   "served-front": "functions/served-front.node.ts",
+  "compile-slice": "functions/compile-slice.node.ts",
   portolan: "functions/portolan.library.ts",
   front: "functions/front.library.ts",
 };

@@ -9,6 +9,7 @@ import { type CollectedLoader, createCollectedLoader, type LoadedShard } from ".
 import { compile } from "./compile.ts";
 import { isCollected, type Shard } from "./shards/read-sources.ts";
 import { textsOfShard } from "./shards/source-shard.ts";
+import { type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 import { type MemoUse, type Staged, unwatched } from "./telemetry/observer.ts";
 import { type WorldOptions, worldOf } from "./world-of.ts";
@@ -29,7 +30,7 @@ export interface FilesCompiled extends Stage<CompiledWorld> {
  * Compiles sources, the primary first: its files by their own names, those of the others under their source's. What comes out
  * follows from the shards alone; a compiler remembers the ones before only so that a call costs what changed.
  */
-export type ShardCompiler = (shards: readonly Shard[], staged?: Staged) => FilesCompiled;
+export type ShardCompiler = (shards: readonly Shard[], staged?: Staged, slice?: Slice) => FilesCompiled;
 
 export function createShardCompiler(options: WorldOptions): ShardCompiler {
   const compileFolders = createFolderCompiler(options);
@@ -40,7 +41,7 @@ export function createShardCompiler(options: WorldOptions): ShardCompiler {
     loaders.set(name, loader);
     return loader;
   };
-  return (shards, staged = unwatched) => {
+  return (shards, staged = unwatched, slice = wholeWorld) => {
     const states = new Map<string, FolderState>();
     const loaded = shards.map((shard, i): LoadedShard => {
       if (isCollected(shard)) return load(shard.name)(shard);
@@ -57,6 +58,7 @@ export function createShardCompiler(options: WorldOptions): ShardCompiler {
       shards.map(({ name, version }) => ({ name, version })),
       { clusterId: primaryCluster, consul },
       staged,
+      slice,
     );
   };
 }
@@ -87,10 +89,11 @@ export function createFolderCompiler(options: WorldOptions) {
     sources: readonly CompiledSource[],
     { clusterId = options.clusterId, consul = [] }: Beside = {},
     staged = unwatched,
+    slice = wholeWorld,
   ): FilesCompiled => {
     const before = memoUseOf(memo);
     const world = staged("world", () => worldOf(loaded, { ...options, clusterId }, memo, consul));
-    const compiled = compile(world.value, sources, memo, staged);
+    const compiled = compile(world.value, sources, memo, staged, slice);
     const after = memoUseOf(memo);
     const diagnostics = sortDiagnostics([...loaded.diagnostics, ...world.diagnostics, ...compiled.diagnostics]);
     return {

@@ -28,13 +28,14 @@ import { checkByElements } from "./check-by-elements.ts";
 import { encodeResource } from "./encode-resource.ts";
 import { joinParts } from "./join-parts.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
+import { classesOfSlice, type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
 import { type Staged, unwatched } from "./telemetry/observer.ts";
 
 const grantKind = "ReferenceGrant.gateway.networking.k8s.io";
 
 /** Part of every root: another compiler may write other bytes for the same world. */
-const compilerVersion = `portolan ${version}`;
+export const compilerVersion = `portolan ${version}`;
 
 /**
  * The whole job: a world in, every answer of every class of proxies out.
@@ -42,6 +43,7 @@ const compilerVersion = `portolan ${version}`;
  * @param sources the shards that the world was read from, for the root's record
  * @param memo remembers what was made from objects that did not change; a memo that forgets gives the same bytes
  * @param staged is told what part of the work is done
+ * @param slice which of its classes; what belongs to no class comes with the first slice alone, diagnostics with all
  * @returns never fails on input: what cannot be compiled is left out and said in a diagnostic
  */
 export function compile(
@@ -49,7 +51,9 @@ export function compile(
   sources: readonly CompiledSource[],
   memo: Memo,
   staged: Staged = unwatched,
+  slice: Slice = wholeWorld,
 ): Stage<CompiledWorld> {
+  const isFirst = slice.index === 0;
   const mesh = staged("mesh", () => buildMesh(world, memo));
   const census = staged("classify", () => classify(mesh.value, world.proxies, memo));
   // Classes share most of what is said of them.
@@ -66,7 +70,7 @@ export function compile(
     say(compiled.diagnostics);
     return compiled.value;
   };
-  const classes = staged("generate", () => census.value.classes.map(classOf));
+  const classes = staged("generate", () => classesOfSlice(census.value.classes, slice).map(classOf));
   const granted = secretGrants(memo, { configs: configsByKind(world.configs, memo)(grantKind) });
   const told = mesh.value.statuses();
   const statuses = compiledStatuses(told, memo);
@@ -75,18 +79,22 @@ export function compile(
   return {
     value: {
       classes,
-      classifier: census.value.classifier,
-      nodes: census.value.nodes,
+      classifier: isFirst ? census.value.classifier : noClassifier,
+      nodes: isFirst ? census.value.nodes : [],
       diagnostics: sorted,
-      ...(statuses.length === 0 ? {} : { statuses }),
-      ...(granted.length === 0 ? {} : { secretGrants: granted }),
-      ...(world.legacyApi !== undefined ? { legacy: compileLegacy(legacyWorldOf(world, memo), [], memo) } : {}),
+      ...(!isFirst || statuses.length === 0 ? {} : { statuses }),
+      ...(!isFirst || granted.length === 0 ? {} : { secretGrants: granted }),
+      ...(isFirst && world.legacyApi !== undefined
+        ? { legacy: compileLegacy(legacyWorldOf(world, memo), [], memo) }
+        : {}),
       sources,
       compiler: compilerVersion,
     },
     diagnostics: sorted,
   };
 }
+
+const noClassifier: CompiledWorld["classifier"] = { attributes: [], labels: {}, classes: {}, defaults: {} };
 
 interface ClassInputs {
   readonly id: string;

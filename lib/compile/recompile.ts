@@ -8,13 +8,15 @@ import {
   type PublishResult,
 } from "../snapshot/publish.ts";
 import type { Pin } from "../snapshot/root.ts";
+import { createWorldEncoder, type WorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { staleSources } from "./collected/stale-sources.ts";
 import { createShardCompiler, type FilesCompiled } from "./compile-files.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
-import { createSourcesReader, type Shard } from "./shards/read-sources.ts";
-import { refuseEmptyMesh } from "./shards/refuse-empty.ts";
+import { createSourcesReader } from "./shards/read-sources.ts";
+import { refuseRubbish } from "./shards/refuse-empty.ts";
 import { fillWanted } from "./shards/wanted-shard.ts";
+import { createFannedCompile, type FanOut } from "./slices/fan-out.ts";
 import {
   type CompileObserver,
   type CompileReport,
@@ -60,6 +62,8 @@ export interface RecompileOptions {
   readonly publisher?: PublisherOptions;
   /** Called between compiling and publishing. */
   readonly onCompiled?: () => void;
+  /** Hands the classes of a world to others to be compiled, where it is large enough; absent: all are compiled here. */
+  readonly fanOut?: FanOut;
   /** Is told of every compile: its stages, what they took, what came of them. */
   readonly observer?: CompileObserver;
   /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
@@ -79,20 +83,43 @@ const maxAttempts = 6;
 export function createRecompiler(
   options: RecompileOptions,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<Recompiled> {
-  const recompile = createWorldRecompiler(options);
+  const { fanOut } = options;
+  const encoder = createWorldEncoder();
+  const compile: (staged: Staged) => Promise<Published> =
+    fanOut === undefined ? createSourcesCompiler(options) : createFannedCompiler(options, fanOut, encoder);
+  const recompile = createCompileLoop(options, compile, encoder);
   return async (publishing, mayPublish) => {
     const { compiled: _compiled, result: _result, ...told } = await recompile(publishing, mayPublish);
     return told;
   };
 }
 
-/** The same, for whoever looks at the world too. */
+/** The same, in this process whatever `fanOut` says, for whoever looks at the world too. */
 export function createWorldRecompiler(
-  options: RecompileOptions,
+  options: Omit<RecompileOptions, "fanOut">,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<RecompiledWorld> {
+  return createCompileLoop(options, createSourcesCompiler(options), createWorldEncoder());
+}
+
+/** What was compiled, as far as publishing and telling need it. */
+interface Published {
+  readonly primary: string;
+  readonly settings: RecordedSettings;
+  readonly compiled: Pick<FilesCompiled, "value" | "diagnostics" | "memo">;
+  /** Blobs that the store has; absent: none is known to be there. */
+  readonly laid?: ReadonlySet<string>;
+}
+
+function createCompileLoop<C extends Published>(
+  options: RecompileOptions,
+  compileSources: (staged: Staged) => Promise<C>,
+  encoder: WorldEncoder,
+): (
+  publishing?: Publishing,
+  mayPublish?: () => Promise<void>,
+) => Promise<Recompiled & { readonly compiled: C["compiled"]; readonly result: RecompiledWorld["result"] }> {
   const { store, onCompiled } = options;
-  const compileSources = createSourcesCompiler(options);
-  const publisherFor = createPublishers(store, options.publisher);
+  const publisherFor = createPublishers(store, encoder, options.publisher);
   let pollDelayMs: number | undefined;
   const { observer = noObserver } = options;
   return async (publishing, mayPublish = async () => {}) => {
@@ -103,12 +130,14 @@ export function createWorldRecompiler(
         // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
         const base = await publisherFor(pollDelayMs).head();
         await fillWanted(store, options.now ?? Date.now);
-        const { primary, compiled, settings } = await compileSources(staged);
+        const made = await compileSources(staged);
+        const { primary, settings } = made;
+        const compiled: C["compiled"] = made.compiled;
         ({ pollDelayMs } = settings);
         const publisher = publisherFor(pollDelayMs);
         onCompiled?.();
         await mayPublish();
-        const result = await staged("publish", () => publisher.publish(compiled.value, base, publishing));
+        const result = await staged("publish", () => publisher.publish(compiled.value, base, publishing, made.laid));
         if (result.kind === "lost") continue;
         const { kind, root, head } = result;
         const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };
@@ -133,12 +162,12 @@ export function createWorldRecompiler(
 }
 
 /** One publisher for as long as the pace stays: it remembers what the next publish is compared with. */
-function createPublishers(store: ObjectStore, options: PublisherOptions = {}) {
+function createPublishers(store: ObjectStore, encoder: WorldEncoder, options: PublisherOptions = {}) {
   let known: { readonly pollDelayMs: number | undefined; readonly publisher: Publisher } | undefined;
   return (pollDelayMs: number | undefined): Publisher => {
     if (known !== undefined && known.pollDelayMs === pollDelayMs) return known.publisher;
     const pace = options.pace ?? (pollDelayMs === undefined ? undefined : paceOf(pollDelayMs));
-    const publisher = createPublisher(store, { ...options, ...(pace === undefined ? {} : { pace }) });
+    const publisher = createPublisher(store, { ...options, ...(pace === undefined ? {} : { pace }) }, encoder);
     known = { pollDelayMs, publisher };
     return publisher;
   };
@@ -146,7 +175,7 @@ function createPublishers(store: ObjectStore, options: PublisherOptions = {}) {
 
 const reportOf = (
   { kind, head, root, written }: RecompiledWorld["result"],
-  { value, memo }: FilesCompiled,
+  { value, memo }: Published["compiled"],
   attempts: number,
   diagnostics: readonly Diagnostic[],
 ): CompileReport => ({
@@ -175,14 +204,9 @@ export function createSourcesCompiler(
   const { store, world = defaultWorldOptions } = options;
   const readSources = createSourcesReader(store);
   const compilerFor = createCompilers(world);
-  const given = {
-    ...(options.sources === undefined ? {} : { sources: options.sources }),
-    ...(options.world === undefined ? {} : settingsOf(options.world)),
-    ...options.change,
-  };
   return async (staged = unwatched) => {
     const { settings, shards } = await staged("read", async () => {
-      const settings = await settleSettings(store, given);
+      const settings = await settleSettings(store, givenSettings(options));
       return { settings, shards: await readSources(settings.sources) };
     });
     const [primary] = shards;
@@ -190,6 +214,32 @@ export function createSourcesCompiler(
     const compiled = compilerFor(settings)(shards, staged);
     refuseRubbish(compiled, shards);
     return { primary: primary.name, compiled, settings };
+  };
+}
+
+/** What a caller says about how to compile. */
+const givenSettings = ({ sources, world, change }: RecompileOptions): Partial<RecordedSettings> => ({
+  ...(sources === undefined ? {} : { sources }),
+  ...(world === undefined ? {} : settingsOf(world)),
+  ...change,
+});
+
+/** Compiles a world in slices, and one that is too small for that here. */
+function createFannedCompiler(
+  options: RecompileOptions,
+  fanOut: FanOut,
+  encoder: WorldEncoder,
+): (staged: Staged) => Promise<Published> {
+  const { store } = options;
+  const compileHere = createSourcesCompiler(options);
+  const compileSlices = createFannedCompile(store, fanOut, encoder);
+  return async (staged) => {
+    const settings = await settleSettings(store, givenSettings(options));
+    const fanned = await compileSlices(settings, staged);
+    if (fanned === undefined) return compileHere(staged);
+    const { primary, world: value, laid } = fanned;
+    const compiled = { value, diagnostics: value.diagnostics, memo: { hits: 0, misses: 0 } };
+    return { primary, settings, compiled, laid };
   };
 }
 
@@ -201,16 +251,4 @@ function createCompilers(world: WorldOptions) {
     if (known?.text !== text) known = { text, compile: createShardCompiler(worldOptionsOf(settings, world)) };
     return known.compile;
   };
-}
-
-/** Sources that hold errors and nothing else, or nothing at all, are a mistake, and no reason to empty the mesh. */
-function refuseRubbish({ objects, diagnostics }: FilesCompiled, shards: readonly Shard[]): void {
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  if (objects === 0 && errors.length > 0) {
-    throw new PortolanError("the sources hold no configuration that can be read", errors);
-  }
-  refuseEmptyMesh(
-    objects,
-    shards.some(({ isMeantEmpty = false }) => isMeantEmpty),
-  );
 }

@@ -48,12 +48,17 @@ export async function settleSettings(store: ObjectStore, given: Partial<Recorded
 
 /** What can be read of it; the rest is as usual. */
 function readSettings(text: string): Partial<RecordedSettings> {
-  let json: unknown;
   try {
-    json = JSON.parse(text);
+    return settingsIn(JSON.parse(text));
   } catch {
     return {};
   }
+}
+
+/** Settings as somebody else has settled them; what cannot be read is as usual. */
+export const readRecordedSettings = (json: unknown): RecordedSettings => ({ ...usual, ...settingsIn(json) });
+
+function settingsIn(json: unknown): Partial<RecordedSettings> {
   if (typeof json !== "object" || json === null) return {};
   const {
     sources,

@@ -183,6 +183,24 @@ const compile = z.strictObject({
     worker: "COMPILE_SECONDS",
     usual: "240",
   }),
+  workers: field(
+    wholeNumber(1, 64),
+    "Threads that compile the classes of a large world in slices. One: they are compiled where the rest is.",
+    { env: ["PORTOLAN_COMPILE_WORKERS"], usual: "1" },
+  ),
+  slices: field(
+    wholeNumber(1, 256),
+    "At most so many slices: more than there are threads take more time and less memory. On Lambda and in a Worker, which send them to a queue, more than one needs that queue.",
+    {
+      env: ["PORTOLAN_COMPILE_SLICES"],
+      worker: "COMPILE_SLICES",
+      usual: "as many as `workers`",
+    },
+  ),
+  sliceMemoryMib: field(wholeNumber(64, 65_536), "Heap of such a thread; a slice that needs more fails.", {
+    env: ["PORTOLAN_COMPILE_SLICE_MEMORY_MIB"],
+    usual: "what Node gives a thread",
+  }),
   webhook: z.exactOptional(webhook),
 });
 

@@ -7,7 +7,7 @@ import { type Act, createLeader, type LeadOptions } from "./head/lead.ts";
 import type { Head, Pin, Share } from "./root.ts";
 import { createBlobCheck } from "./upkeep/blob-check.ts";
 import { createWorldCheck } from "./worlds/check-world.ts";
-import { createWorldEncoder } from "./worlds/encode-world.ts";
+import { createWorldEncoder, type WorldEncoder } from "./worlds/encode-world.ts";
 import { type Written, writeBlobs } from "./write-blobs.ts";
 
 export type PublishResult =
@@ -48,17 +48,27 @@ export interface Publisher {
    * Writes blobs, then roots, then HEAD. A reader sees all of it or nothing.
    *
    * @param base what `head` gave before the world was read
+   * @param laid blobs of it that others have written, and that were read since
    * @throws PortolanError when the world is not whole; see `createWorldCheck`
    */
-  publish(world: CompiledWorld, base: ReadHead | undefined, publishing?: Publishing): Promise<PublishResult>;
+  publish(
+    world: CompiledWorld,
+    base: ReadHead | undefined,
+    publishing?: Publishing,
+    laid?: ReadonlySet<string>,
+  ): Promise<PublishResult>;
   /** Writes a world's blobs without making HEAD name them: for a canary. @returns hash of its root */
   stage(world: CompiledWorld): Promise<string>;
 }
 
 export type PublisherOptions = LeadOptions;
 
-export function createPublisher(store: ObjectStore, options: PublisherOptions = {}): Publisher {
-  const encoder = createWorldEncoder();
+/** @param encoder one that remembers what whoever publishes has encoded already */
+export function createPublisher(
+  store: ObjectStore,
+  options: PublisherOptions = {},
+  encoder: WorldEncoder = createWorldEncoder(),
+): Publisher {
   const lead = createLeader(store, encoder, options);
   const check = createWorldCheck();
 
@@ -69,7 +79,7 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
       await writeBlobs(store, createBlobCheck(store), [encoded], { there: new Set(), found: new Set() });
       return encoded.rootBlob.hash;
     },
-    async publish(world, base, { reason = "publish", by = "", why = "", share } = {}) {
+    async publish(world, base, { reason = "publish", by = "", why = "", share } = {}, laid = new Set()) {
       const problems = check(world);
       if (problems.length > 0) {
         // What was left out is why something is missing, and says whose fault it is.
@@ -86,7 +96,7 @@ export function createPublisher(store: ObjectStore, options: PublisherOptions = 
       });
       const act: Act = (aims, { nowMs, compiled = "" }) =>
         share === undefined ? published(aims, compiled) : triedOut(aims, compiled, share, pin(nowMs));
-      const led = await lead(base, act, { reason: share === undefined ? reason : "canary", by, why }, world);
+      const led = await lead(base, act, { reason: share === undefined ? reason : "canary", by, why }, world, laid);
       if (led.kind === "lost") return led;
       const { head, aims } = led;
       const root = aims.newest;

@@ -20,6 +20,8 @@ export interface InPlace {
   readonly there: ReadonlySet<string>;
   /** In the store, but perhaps about to be collected. */
   readonly found: ReadonlySet<string>;
+  /** Written already for this very publish, by whoever made a part of it, but perhaps about to be collected; absent: none. */
+  readonly laid?: ReadonlySet<string>;
 }
 
 /** Every blob of some worlds, roots after what they name. */
@@ -39,11 +41,11 @@ export async function writeBlobs(
   store: ObjectStore,
   check: BlobCheck,
   worlds: readonly EncodedWorld[],
-  { there, found: relied }: InPlace,
+  { there, found: relied, laid = new Set() }: InPlace,
 ): Promise<Written> {
   const blobs = blobsOf(worlds);
   const roots = new Set(worlds.map(({ rootBlob }) => rootBlob.hash));
-  const found = new Set(relied);
+  const found = new Set([...relied, ...[...blobs.keys()].filter((hash) => laid.has(hash) && !there.has(hash))]);
   let objects = 0;
   let bytes = 0;
   const write = async (hash: string) => {
@@ -58,7 +60,7 @@ export async function writeBlobs(
     bytes += blob.length;
     check.written([hash]);
   };
-  const missing = [...blobs.keys()].filter((hash) => !there.has(hash));
+  const missing = [...blobs.keys()].filter((hash) => !there.has(hash) && !laid.has(hash));
   await inParallel(
     missing.filter((hash) => !roots.has(hash)),
     write,

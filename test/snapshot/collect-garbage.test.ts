@@ -145,7 +145,7 @@ describe("collecting", () => {
     const { store, publish, later, collect } = scene();
     const put = (key: string) => store.put(key, new TextEncoder().encode(key));
     await publish("1");
-    for (const key of ["hooks/forge/1", "other/a"]) await put(key);
+    for (const key of ["hooks/forge/1", "compile/slices/a/0", "compile/lease", "other/a"]) await put(key);
     for (let i = 0; i < 20; i += 1) await publish(String(i));
     later(8 * 24 * hour);
     await put("hooks/forge/2");
@@ -153,7 +153,11 @@ describe("collecting", () => {
     later(2 * hour);
     await collect();
     const left = (await allOf(store.list(""))).map(({ key }) => key);
-    expect(left.filter((key) => /^(hooks|other)/.test(key))).toEqual(["hooks/forge/2", "other/a"]);
+    expect(left.filter((key) => /^(hooks|compile|other)/.test(key))).toEqual([
+      "compile/lease",
+      "hooks/forge/2",
+      "other/a",
+    ]);
     expect(left.filter((key) => key.startsWith("heads/"))).toHaveLength(17);
   });
 });

@@ -1,7 +1,9 @@
+import type { FanOut } from "../../compile/slices/fan-out.ts";
+import { readSlicing, type Slicing } from "../../compile/slices/slice-settings.ts";
 import { type Log, logStaleSources, troubleLog } from "../../compile/telemetry/log.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
-import { readPace } from "../../compile/triggers/pace.ts";
+import { readPace, sliceWaitMs } from "../../compile/triggers/pace.ts";
 import { webhookApp } from "../../compile/webhook/app.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
 import { readWebhookSecrets } from "../../compile/webhook/webhook-secrets.ts";
@@ -14,6 +16,7 @@ import type { Settings } from "../../settings/schema.ts";
 import { readTrust } from "../../snapshot/head/signing-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
+import { createSliceThreads, type SliceThreads, type SliceThreadsOptions } from "./slice-threads.ts";
 
 /** The compile function in this process. */
 export interface CompileFunction {
@@ -27,6 +30,8 @@ export interface CompileFunction {
 
 export interface CompileFunctionOptions {
   readonly store: ObjectStore;
+  /** The same, as `openStore` takes it. */
+  readonly where: string;
   readonly settings: Settings;
   /** Good for asking to compile, besides those of the settings: the front's. */
   readonly ownSecret: string;
@@ -42,7 +47,7 @@ const usualEverySeconds = 60;
  * @throws PortolanError for a setting that says what it cannot, and for a port that is taken
  */
 export async function startCompileFunction(options: CompileFunctionOptions): Promise<CompileFunction> {
-  const { store, settings, ownSecret, log, observer } = options;
+  const { store, where, settings, ownSecret, log, observer } = options;
   const { webhook = {}, everySeconds = usualEverySeconds } = settings.compile ?? {};
   const env = environmentOf(settings);
   const read = readWebhookSecrets(
@@ -80,7 +85,18 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   );
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
-  const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, observer, ...trouble });
+  const onTrouble = (reason: string) => log.warn({ reason }, "a slice is compiled anew");
+  const slicing = readSlicing(
+    {
+      COMPILE_WORKERS: env.PORTOLAN_COMPILE_WORKERS,
+      COMPILE_SLICES: env.PORTOLAN_COMPILE_SLICES,
+      COMPILE_SLICE_MEMORY_MIB: env.PORTOLAN_COMPILE_SLICE_MEMORY_MIB,
+    },
+    "PORTOLAN_",
+  );
+  const threads = sliceThreadsFor(slicing, { where, s3Endpoint: settings.s3Endpoint, onTrouble });
+  const fanOut = threads === undefined ? {} : { fanOut: { ...threads.fanOut, waitMs: sliceWaitMs(pace) } };
+  const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, observer, ...trouble, ...fanOut });
 
   const stop = new AbortController();
   const compiled = coalesce(async () => {
@@ -113,8 +129,21 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
       clearInterval(timer);
       await server.close();
       await last;
+      await threads?.close();
     },
   };
+}
+
+/** Undefined where everything is compiled in this thread. */
+function sliceThreadsFor(
+  { workers, slices, memoryMib }: Slicing,
+  store: Pick<SliceThreadsOptions, "where" | "s3Endpoint" | "onTrouble">,
+): (Pick<SliceThreads, "close"> & { readonly fanOut: Omit<FanOut, "waitMs"> }) | undefined {
+  if (slices === 1) return undefined;
+  // This thread is one of them, unless slices are cut to fit into what a thread has.
+  const compilesToo = slices === workers && memoryMib === undefined;
+  const { dispatch, close } = createSliceThreads({ ...store, threads: compilesToo ? workers - 1 : workers, memoryMib });
+  return { close, fanOut: { dispatch, most: slices, compilesToo, onTrouble: store.onTrouble } };
 }
 
 /** Those that are named, else those that the collectors fill. */

@@ -77,6 +77,7 @@ async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<voi
       wanted.has("compile") && settings.compile !== undefined
         ? await startCompileFunction({
             store,
+            where,
             settings,
             ownSecret,
             log,

@@ -6,6 +6,7 @@ import type { OriginAbout, OriginObject } from "../../registry/origin.ts";
 import { splitEntry } from "../../registry/packed-object.ts";
 import { inParallel } from "../../storage/in-parallel.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { versionText } from "../shards/version-text.ts";
 import { collectedKeys, readShardHead, type ShardHead } from "./shard-head.ts";
 
 /** A source that a collector fills, as it lies in the store. */
@@ -36,10 +37,9 @@ export async function readHeadOf(
   name: string,
   version?: string,
 ): Promise<ReadShardHead | undefined> {
-  const found = await store.get(
-    version === undefined ? collectedKeys.head(name) : collectedKeys.version(name, version),
-  );
-  if (found.kind !== "found") return undefined;
+  const keys = { present: collectedKeys.head(name), kept: collectedKeys.version(name, version ?? "") };
+  const found = version === undefined ? await store.get(keys.present) : await versionText(store, keys, version);
+  if (found?.kind !== "found") return undefined;
   const text = new TextDecoder().decode(found.bytes);
   const head = readShardHead(text);
   if (head === undefined) {

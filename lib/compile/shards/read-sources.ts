@@ -24,6 +24,11 @@ export type SourcesReader = (
   versions?: readonly CompiledSource[],
 ) => Promise<readonly Shard[]>;
 
+/** The names of all sources that there may be, in the order in which they are compiled: those given, `main`, the others by name. */
+export const orderedSources = async (store: ObjectStore, order: readonly string[]): Promise<readonly string[]> => [
+  ...new Set([...order, usualPrimary, ...(await sourceNames(store))]),
+];
+
 /**
  * A reader that remembers texts, so that the next time only what changed is read.
  *
@@ -38,9 +43,9 @@ export function createSourcesReader(store: ObjectStore): SourcesReader {
     return read(version);
   };
   return async (order, versions) => {
-    const names = new Set([...order, usualPrimary, ...(await sourceNames(store))]);
+    const names = await orderedSources(store, order);
     const wanted = new Map(versions?.map(({ name, version }) => [name, version]));
-    const read = [...names].filter((name) => versions === undefined || wanted.has(name));
+    const read = names.filter((name) => versions === undefined || wanted.has(name));
     const found = await Promise.all(
       read.map(async (name): Promise<Shard | undefined> => {
         const version = wanted.get(name);

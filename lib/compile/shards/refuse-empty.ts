@@ -19,10 +19,25 @@ export function holdObjects(files: readonly SourceFile[]): boolean {
 }
 
 /** @throws PortolanError when sources hold no object, and nobody has said that they may */
-export function refuseEmptyMesh(objects: number, isMeantEmpty: boolean): void {
+function refuseEmptyMesh(objects: number, isMeantEmpty: boolean): void {
   if (objects === 0 && !isMeantEmpty) {
     throw new PortolanError("what is served was left as it was", [emptySource("the sources hold no object")]);
   }
+}
+
+/** Sources that hold errors and nothing else, or nothing at all, are a mistake, and no reason to empty the mesh. */
+export function refuseRubbish(
+  { objects, diagnostics }: { readonly objects: number; readonly diagnostics: readonly Diagnostic[] },
+  shards: readonly { readonly isMeantEmpty?: boolean }[],
+): void {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  if (objects === 0 && errors.length > 0) {
+    throw new PortolanError("the sources hold no configuration that can be read", errors);
+  }
+  refuseEmptyMesh(
+    objects,
+    shards.some(({ isMeantEmpty = false }) => isMeantEmpty),
+  );
 }
 
 const emptySource = (what: string): Diagnostic => ({

@@ -5,6 +5,7 @@ import { inParallel } from "../../storage/in-parallel.ts";
 import { encodeKeyPart, type ObjectStore } from "../../storage/object-store.ts";
 import { readShardHead } from "../collected/shard-head.ts";
 import { readList } from "./shard-list.ts";
+import { versionText } from "./version-text.ts";
 
 /** One source of input as it lies in the store: its texts, each under its own hash, and their list, which changes at once. */
 export interface SourceShard {
@@ -51,8 +52,9 @@ export async function readShard(
   version?: string,
   known: ReadonlyMap<string, string> = new Map(),
 ): Promise<SourceShard | undefined> {
-  const found = await store.get(version === undefined ? listKey(name) : versionKey(name, version));
-  if (found.kind !== "found") return undefined;
+  const keys = { present: listKey(name), kept: versionKey(name, version ?? "") };
+  const found = version === undefined ? await store.get(keys.present) : await versionText(store, keys, version);
+  if (found?.kind !== "found") return undefined;
   const text = new TextDecoder().decode(found.bytes);
   const list = readList(text);
   if (list === undefined && version !== undefined && readShardHead(text) !== undefined) return undefined;

@@ -3,9 +3,10 @@ import type { PublishResult } from "../../snapshot/publish.ts";
 
 /**
  * Parts of a compile, in their order: reading the sources, making services of what they hold, the mesh, its classes, their resources
- * with the texts that are stored, and publishing.
+ * with the texts that are stored, and publishing. Where the classes are compiled in slices, those between reading and publishing are
+ * other processes' or threads', and are waiting for the slices and joining them here.
  */
-export const stageNames = ["read", "world", "mesh", "classify", "generate", "publish"] as const;
+export const stageNames = ["read", "world", "mesh", "classify", "generate", "slices", "join", "publish"] as const;
 export type StageName = (typeof stageNames)[number];
 
 /** Who is told what a compile does. What looks at a clock is behind this; the stages themselves do not. */

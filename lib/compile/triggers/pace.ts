@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { wholeNumberIn } from "../whole-number.ts";
 
 /** How long who compiles waits for what, in milliseconds. */
 export interface Pace {
@@ -23,6 +23,9 @@ export const usualPace: Pace = {
   pollMs: 200,
 };
 
+/** How long slices are waited for: less than the turn that waits for them, so that the reason is theirs. */
+export const sliceWaitMs = ({ turnMs }: Pick<Pace, "turnMs">): number => Math.round(turnMs * 0.8);
+
 /** What a compile function's environment says of its pace: whole numbers. */
 export interface PaceSettings {
   readonly DEBOUNCE_MS?: string | undefined;
@@ -36,14 +39,8 @@ export interface PaceSettings {
  * @throws PortolanError that says what a setting may be
  */
 export function readPace(settings: PaceSettings, prefix = ""): Pace {
-  const number = (name: keyof PaceSettings, least: number, most: number, usual: number): number => {
-    const text = settings[name] ?? "";
-    if (text === "") return usual;
-    if (/^\d{1,7}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
-    throw new PortolanError(
-      `${prefix}${name} is ${JSON.stringify(text)}; it is a whole number from ${least} to ${most}`,
-    );
-  };
+  const number = (name: keyof PaceSettings, least: number, most: number, usual: number): number =>
+    wholeNumberIn(`${prefix}${name}`, settings[name], { least, most, usual });
   const { quietMs, longestWaitMs, leaseMs, turnMs, pollMs } = usualPace;
   return {
     quietMs: number("DEBOUNCE_MS", 0, 60_000, quietMs),

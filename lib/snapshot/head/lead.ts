@@ -56,9 +56,16 @@ export type Led =
  * sees all of it or nothing.
  *
  * @param compiled a world whose root the aims may name although the store does not have it yet
+ * @param laid blobs of it that the store has, and that were read since
  * @throws PortolanError when the act cannot be done, or a root that it needs is not in the store
  */
-export type Leader = (base: ReadHead | undefined, act: Act, note: Note, compiled?: CompiledWorld) => Promise<Led>;
+export type Leader = (
+  base: ReadHead | undefined,
+  act: Act,
+  note: Note,
+  compiled?: CompiledWorld,
+  laid?: ReadonlySet<string>,
+) => Promise<Led>;
 
 /** A leader keeps in memory the worlds that HEAD named last: the next move compares with them. */
 export function createLeader(store: ObjectStore, encoder: WorldEncoder, options: LeadOptions = {}): Leader {
@@ -67,7 +74,9 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
   const check = createBlobCheck(store);
   let remembered: ReadonlyMap<string, RestoredWorld> = new Map();
 
-  return async (base, act, note, compiled) => {
+  return async (base, act, note, compiled, laid = new Set()) => {
+    // Whoever read them held them against their names.
+    check.written(laid);
     if (base === undefined) await refuseLostHead(store);
     const clock = await storeClock(store, now);
     const nowMs = clock();
@@ -101,6 +110,7 @@ export function createLeader(store: ObjectStore, encoder: WorldEncoder, options:
     const written = await writeBlobs(store, check, [...worlds.made.values()], {
       there: blobsBelow((root) => named.has(root)),
       found: blobsBelow((root) => !named.has(root)),
+      laid,
     });
     // One that is collected meanwhile makes its step wait for the time.
     for (const { hash, bytes } of gates.values()) await store.put(blobKey(hash), bytes, { ifNoneMatch: "*" });

@@ -22,6 +22,12 @@ export const collectables: readonly Collectable[] = [
     stays: async () => () => false,
   },
   {
+    // What came of slices of a compile: of use until it is published, and to whoever compiles the same sources soon after.
+    prefix: "compile/slices/",
+    minAgeMs: 24 * 3_600_000,
+    stays: async () => () => false,
+  },
+  {
     prefix: headCopyPrefix,
     async stays(_kept, store) {
       const newest = new Set((await headCopyKeys(store)).slice(0, keptCopies));

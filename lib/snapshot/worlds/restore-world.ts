@@ -17,12 +17,14 @@ export interface RestoredWorld {
 /**
  * Reads a stored world. What it shares with `like` is taken from there, objects and all, so that only what differs is read.
  *
+ * @param loadList one that worlds share which are read together
  * @throws PortolanError when a blob is missing
  */
 export async function restoreWorld(
   reader: SnapshotReader,
   rootHash: string,
   like?: { readonly world: CompiledWorld; readonly encoded: EncodedWorld },
+  loadList: ListLoader = createListLoader(reader, like?.encoded),
 ): Promise<RestoredWorld> {
   const loaded = await reader.root(rootHash);
   const { root } = loaded;
@@ -33,7 +35,6 @@ export async function restoreWorld(
     ...root.nodes.map(({ hash }) => hash),
   ]);
 
-  const loadList = createListLoader(reader, like?.encoded);
   async function listsOf(type: ResourceType): Promise<ListOf> {
     for (const hash of await reader.blobsOfType(root, type)) blobs.add(hash);
     const indexes = new Set([...loaded.classes.values()].flatMap(({ stream, poll }) => [stream[type], poll[type]]));
@@ -82,10 +83,10 @@ export async function restoreWorld(
 }
 
 /** Loads lists by their parts; each part and segment is read once, so that lists share them and their resources as objects. */
-function createListLoader(
-  reader: SnapshotReader,
-  like: EncodedWorld | undefined,
-): (parts: readonly LoadedPart[]) => Promise<CompiledList> {
+export type ListLoader = (parts: readonly LoadedPart[]) => Promise<CompiledList>;
+
+/** @param like is taken from what it has */
+export function createListLoader(reader: SnapshotReader, like: EncodedWorld | undefined): ListLoader {
   const runs = runsByFirstPart(like);
   const segments = new Map<string, CompiledPart | Promise<CompiledPart>>();
   for (const run of [...runs.values()].flat()) {

@@ -1,0 +1,122 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { type SliceJob, sliceText } from "../../compile/slices/plan.ts";
+import { causeText } from "../../config/cause-text.ts";
+import { type Diagnostic, PortolanError } from "../../config/diagnostic.ts";
+import { shipped } from "../shipped.ts";
+
+/** What a thread says of a job. */
+export type SliceAnswer =
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly reason: string; readonly diagnostics: readonly Diagnostic[] };
+
+/** What a thread is told when it starts. */
+export interface SliceThreadData {
+  readonly where: string;
+  readonly s3Endpoint: string | undefined;
+}
+
+/** Threads of this process that compile slices. Each remembers the classes of those that it gets, and always gets the same. */
+export interface SliceThreads {
+  /** Resolves when the slice's record is written. */
+  dispatch(job: SliceJob): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SliceThreadsOptions {
+  /** The store, as `openStore` takes it. */
+  readonly where: string;
+  readonly s3Endpoint?: string | undefined;
+  readonly threads: number;
+  /** Heap of a thread, in MiB; absent: what Node gives it. */
+  readonly memoryMib?: number | undefined;
+  /** A thread has ended in the midst of a slice, which another one compiles. */
+  readonly onTrouble: (reason: string) => void;
+}
+
+/** A slice whose thread dies so often is given up. */
+const maxTries = 3;
+/** Of a thread's heap, what objects that die young may take. */
+const youngShare = 1 / 8;
+
+/** Starts the threads, and starts them again when they die. */
+export function createSliceThreads(options: SliceThreadsOptions): SliceThreads {
+  const { where, s3Endpoint, threads, memoryMib, onTrouble } = options;
+  const program = shipped("functions/compile-slice.node.ts") ?? shipped("dist/package/compile-slice.js");
+  if (program === undefined)
+    throw new PortolanError("the program of a slice's thread is not where this one was installed");
+  const young = memoryMib === undefined ? 0 : Math.ceil(memoryMib * youngShare);
+  const resourceLimits =
+    memoryMib === undefined ? {} : { maxOldGenerationSizeMb: memoryMib - young, maxYoungGenerationSizeMb: young };
+  const workers = new Map<number, Worker>();
+  const queues = new Map<number, Promise<unknown>>();
+  let isClosed = false;
+
+  const start = (at: number): Worker => {
+    const worker = new Worker(program, {
+      workerData: { where, s3Endpoint } satisfies SliceThreadData,
+      resourceLimits,
+      name: `slice ${at}`,
+    });
+    workers.set(at, worker);
+    // Who is idle keeps nobody alive.
+    worker.unref();
+    return worker;
+  };
+
+  /** @returns undefined when the thread died first */
+  async function answerOf(worker: Worker, job: SliceJob): Promise<SliceAnswer | { readonly died: string }> {
+    const done = new AbortController();
+    const { signal } = done;
+    let why = "";
+    worker.once("error", (cause) => {
+      why = causeText(cause);
+    });
+    worker.ref();
+    try {
+      const answered = once(worker, "message", { signal }).then(([answer]): SliceAnswer => answer);
+      const exited = new Promise<{ readonly died: string }>((resolve) => {
+        worker.once("exit", (code) => resolve({ died: why || `it ended with ${code}` }));
+      });
+      answered.catch(() => {});
+      worker.postMessage(job);
+      return await Promise.race([answered, exited]);
+    } finally {
+      done.abort();
+      worker.unref();
+    }
+  }
+
+  async function run(at: number, job: SliceJob): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      if (isClosed) throw new PortolanError("this process is ending");
+      const answer = await answerOf(workers.get(at) ?? start(at), job);
+      if ("kind" in answer) {
+        if (answer.kind === "done") return;
+        throw new PortolanError(answer.reason, answer.diagnostics);
+      }
+      workers.delete(at);
+      const reason = `the thread of ${sliceText(job.index, job.plan.of)} has ended: ${answer.died}`;
+      if (tries === maxTries || isClosed) throw new PortolanError(reason);
+      onTrouble(reason);
+    }
+  }
+
+  for (let at = 0; at < threads; at += 1) start(at);
+  return {
+    dispatch(job) {
+      const at = job.index % threads;
+      const before = queues.get(at) ?? Promise.resolve();
+      const done = before.then(() => run(at, job));
+      queues.set(
+        at,
+        done.catch(() => {}),
+      );
+      return done;
+    },
+    async close() {
+      isClosed = true;
+      await Promise.all([...workers.values()].map((worker) => worker.terminate()));
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { causeText } from "../../config/cause-text.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { CompiledWorld } from "../../snapshot/compiled.ts";
+import type { WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { compilerVersion } from "../compile.ts";
+import type { RecordedSettings } from "../recorded-settings.ts";
+import type { Staged } from "../telemetry/observer.ts";
+import { createSliceMaker } from "./compile-slice.ts";
+import { type JoinedSlices, joinSlices, UnreadableSlice } from "./join-slices.ts";
+import { planId, type SliceJob, type SlicePlan, sliceText } from "./plan.ts";
+import { dropRecord, forgetTrouble, readRecord, readTrouble, type SliceRecord } from "./records.ts";
+import { sourceBytes, sourceVersions } from "./source-versions.ts";
+
+/** How classes are handed to others to be compiled, and how long for. */
+export interface FanOut {
+  /**
+   * Hands a slice to somebody who compiles it. May resolve before that is done: what came of it lies in the store. Rejects when nobody
+   * will.
+   */
+  readonly dispatch: (job: SliceJob) => Promise<void>;
+  /** At most so many slices. */
+  readonly most: number;
+  /** Whoever hands out slices compiles the first one himself, while the others are compiled; false when absent. */
+  readonly compilesToo?: boolean;
+  /** A world gets another slice for so many bytes of its sources; a MiB when absent. */
+  readonly sliceBytes?: number;
+  /** Slices that are not there by then are given up, in milliseconds. */
+  readonly waitMs: number;
+  /** How often what came of slices is looked for, at first, in milliseconds. */
+  readonly pollMs?: number;
+  /** Is told what somebody else will mend, or has mended already. */
+  readonly onTrouble?: (reason: string) => void;
+}
+
+/** Less is compiled faster than it is handed out. */
+const usualSliceBytes = 1024 * 1024;
+/** A slice that fails so often fails for good. */
+const maxTries = 3;
+
+export interface FannedOut {
+  readonly primary: string;
+  readonly world: CompiledWorld;
+  /** Blobs of it that are in the store. */
+  readonly laid: ReadonlySet<string>;
+}
+
+/**
+ * Compiles what the sources of a store hold, slice by slice, and joins what came of it. What was compiled of the same plan before is
+ * taken as it is, so whoever takes over from one who has died does what is left.
+ *
+ * @returns undefined where the sources are too little to be cut up
+ */
+export type FannedCompile = (settings: RecordedSettings, staged: Staged) => Promise<FannedOut | undefined>;
+
+/** @param encoder the publisher's, so that nothing is encoded twice */
+export function createFannedCompile(store: ObjectStore, fanOut: FanOut, encoder: WorldEncoder): FannedCompile {
+  const { most, compilesToo = false, sliceBytes = usualSliceBytes, onTrouble = () => {} } = fanOut;
+  const make = createSliceMaker(store, encoder);
+  let last: CompiledWorld | undefined;
+  return async (settings, staged) => {
+    const { of, sources } = await staged("read", async () => ({
+      of: Math.min(most, Math.ceil((await sourceBytes(store)) / sliceBytes)),
+      sources: await sourceVersions(store, settings.sources),
+    }));
+    const [primary] = sources;
+    if (of <= 1 || primary === undefined) return undefined;
+    const plan: SlicePlan = { compiler: compilerVersion, sources, settings, of };
+    const like = last === undefined ? undefined : { world: last, encoded: encoder.encode(last) };
+    const join = async () => {
+      const others = rootsOfSlices(store, plan, fanOut);
+      // Should this one fail first, that is told of, and not the others.
+      others.catch(() => {});
+      const own = compilesToo ? await make({ plan, index: 0 }, staged) : undefined;
+      const roots = await staged("slices", () => others);
+      const all = own === undefined ? roots : [own.world, ...roots];
+      const { world, read } = await staged("join", () => joinSlices(store, all, like));
+      return { world, read: own === undefined ? read : new Set([...read, ...own.laid]) };
+    };
+    const joined: JoinedSlices = await join().catch(async (cause: unknown) => {
+      if (!(cause instanceof UnreadableSlice)) throw cause;
+      // Collected since it was written, or damaged: it is compiled anew, once.
+      onTrouble(cause.message);
+      await dropRecord(store, planId(plan), cause.index);
+      return join();
+    });
+    last = joined.world;
+    return { primary: primary.name, world: joined.world, laid: joined.read };
+  };
+}
+
+/** The roots of all slices that others compile. @throws PortolanError when one failed for good, or is not there in time */
+async function rootsOfSlices(store: ObjectStore, plan: SlicePlan, fanOut: FanOut): Promise<readonly string[]> {
+  const { waitMs, pollMs = 100, compilesToo = false, onTrouble = () => {} } = fanOut;
+  const id = planId(plan);
+  const records = new Map<number, SliceRecord>();
+  const told = new Map<number, number>();
+  const handedOut = Array.from({ length: plan.of }, (_, index) => index).slice(compilesToo ? 1 : 0);
+  const look = async (): Promise<readonly number[]> => {
+    const open = handedOut.filter((index) => !records.has(index));
+    const found = await Promise.all(open.map((index) => readRecord(store, id, index)));
+    for (const [at, index] of open.entries()) {
+      const record = found[at];
+      if (record !== undefined) records.set(index, record);
+    }
+    return open.filter((index) => !records.has(index));
+  };
+  const troubles = async (open: readonly number[]): Promise<readonly string[]> => {
+    const found = await Promise.all(
+      open.map(async (index) => ({ index, trouble: await readTrouble(store, id, index) })),
+    );
+    return found.flatMap(({ index, trouble }) => {
+      if (trouble === undefined) return [];
+      const reason = `${sliceText(index, plan.of)}: ${trouble.reason}`;
+      if (trouble.tries !== told.get(index)) onTrouble(reason);
+      told.set(index, trouble.tries);
+      if (trouble.tries >= maxTries) throw new PortolanError(reason);
+      return [reason];
+    });
+  };
+
+  const sending = { isOver: false, failures: [] as unknown[] };
+  const startMs = performance.now();
+  const unsent = await look();
+  await Promise.all(unsent.map((index) => forgetTrouble(store, id, index)));
+  const sent = unsent.map((index) => fanOut.dispatch({ plan, index }));
+  // Those who answer when they are done are waited for at once; the first that cannot is told of below.
+  const answered = Promise.all(sent).then(
+    () => {
+      sending.isOver = true;
+    },
+    (cause: unknown) => {
+      sending.failures.push(cause);
+    },
+  );
+  for (let pauseMs = pollMs; ; pauseMs = Math.min(pauseMs * 1.5, 2000)) {
+    await (sending.isOver ? pause(pauseMs) : Promise.race([answered, pause(pauseMs)]));
+    for (const cause of sending.failures) throw failedSlice(cause);
+    const open = await look();
+    if (open.length === 0) break;
+    const reasons = await troubles(open);
+    if (performance.now() - startMs > waitMs) {
+      const names = open.map((index) => index + 1).join(", ");
+      const why = reasons.length === 0 ? "nobody has said why" : reasons.join("; ");
+      throw new PortolanError(
+        `of ${plan.of} slices ${open.length} (${names}) were not compiled within ${Math.round(waitMs / 1000)} s: ${why}`,
+      );
+    }
+  }
+  return [...records].sort(([a], [b]) => a - b).map(([, { root }]) => root);
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const failedSlice = (cause: unknown): PortolanError =>
+  cause instanceof PortolanError
+    ? cause
+    : new PortolanError(`a slice could not be handed out: ${causeText(cause)}`, [], cause);

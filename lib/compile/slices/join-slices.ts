@@ -1,0 +1,72 @@
+import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
+import { blobOfKey } from "../../snapshot/blob.ts";
+import type { CompiledWorld } from "../../snapshot/compiled.ts";
+import { type BlobSource, createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { EncodedWorld } from "../../snapshot/worlds/encode-world.ts";
+import { createListLoader, restoreWorld } from "../../snapshot/worlds/restore-world.ts";
+import { sortDiagnostics } from "../sort-diagnostics.ts";
+import { sliceText } from "./plan.ts";
+
+/** A slice whose root, or something that it names, is missing or damaged. */
+export class UnreadableSlice extends PortolanError {
+  /** 0-based. */
+  readonly index: number;
+  constructor(index: number, of: number, cause: PortolanError) {
+    super(`${sliceText(index, of)} cannot be read: ${cause.message}`, cause.diagnostics, cause);
+    this.index = index;
+  }
+}
+
+export interface JoinedSlices {
+  /** As if it had been compiled as one: its root is the same to the byte. */
+  readonly world: CompiledWorld;
+  /** Blobs that were read, and are what their names say. */
+  readonly read: ReadonlySet<string>;
+}
+
+/** Stored size of the segments that are kept while slices are read; each is read once. */
+const cacheBytes = 16 * 1024 * 1024;
+
+/**
+ * One world of all slices of a plan. What it shares with `like` is taken from there, objects and all.
+ *
+ * @param all the slices in their order: their roots, or the worlds that they are
+ * @throws UnreadableSlice where a blob is missing or damaged
+ */
+export async function joinSlices(
+  store: BlobSource,
+  all: readonly (string | CompiledWorld)[],
+  like?: { readonly world: CompiledWorld; readonly encoded: EncodedWorld },
+): Promise<JoinedSlices> {
+  const read = new Set<string>();
+  const reader = createSnapshotReader(recording(store, read), cacheBytes);
+  // One for all: what slices share is one object.
+  const loadList = createListLoader(reader, like?.encoded);
+  const slices: CompiledWorld[] = [];
+  for (const [index, slice] of all.entries()) {
+    try {
+      slices.push(typeof slice === "string" ? (await restoreWorld(reader, slice, like, loadList)).world : slice);
+    } catch (cause) {
+      if (!(cause instanceof PortolanError)) throw cause;
+      throw new UnreadableSlice(index, all.length, cause);
+    }
+  }
+  const [first] = slices;
+  if (first === undefined) throw new Error("a plan has at least one slice");
+  const world = {
+    ...first,
+    classes: slices.flatMap(({ classes }) => classes).sort((a, b) => byCodePoint(a.id, b.id)),
+    diagnostics: sortDiagnostics(slices.flatMap(({ diagnostics }) => diagnostics)),
+  };
+  return { world, read };
+}
+
+/** The same store, where what was found of blobs is taken note of; the reader holds it against its name. */
+const recording = (store: BlobSource, read: Set<string>): BlobSource => ({
+  async get(key, condition) {
+    const found = await store.get(key, condition);
+    const hash = blobOfKey(key);
+    if (found.kind === "found" && hash !== undefined) read.add(hash);
+    return found;
+  },
+});

@@ -1,0 +1,47 @@
+import { canonicalJson, sha256 } from "../../config/canonical-json.ts";
+import { isFields } from "../../config/untyped.ts";
+import type { CompiledSource } from "../../snapshot/compiled.ts";
+import { type RecordedSettings, readRecordedSettings } from "../recorded-settings.ts";
+
+/** All that a slice is compiled from: equal plans give equal bytes, wherever and however often they are carried out. */
+export interface SlicePlan {
+  /** Version of the compiler: another one has no part in this. */
+  readonly compiler: string;
+  /** The sources as they were when the plan was made, in their order. */
+  readonly sources: readonly CompiledSource[];
+  readonly settings: RecordedSettings;
+  /** How many slices. */
+  readonly of: number;
+}
+
+/** One slice to be compiled, as a message says it. */
+export interface SliceJob {
+  readonly plan: SlicePlan;
+  /** 0-based. */
+  readonly index: number;
+}
+
+/** More slices than these are no plan of ours. */
+export const maxSlices = 256;
+
+/** Names a plan: the same for the same. */
+export const planId = (plan: SlicePlan): string => sha256(canonicalJson(plan)).slice(0, 32);
+
+/** Slices as people count them. */
+export const sliceText = (index: number, of: number): string => `slice ${index + 1} of ${of}`;
+
+/** A job out of a message. @returns undefined for anything else */
+export function readSliceJob(message: unknown): SliceJob | undefined {
+  if (!isFields(message) || !isFields(message.plan)) return undefined;
+  const { plan, index } = message;
+  const { compiler, sources, settings, of } = plan;
+  if (typeof compiler !== "string" || !isCount(of) || of < 1 || of > maxSlices) return undefined;
+  if (!isCount(index) || index >= of || !Array.isArray(sources) || !sources.every(isSource)) return undefined;
+  const pinned = sources.map(({ name, version }) => ({ name, version }));
+  return { plan: { compiler, sources: pinned, settings: readRecordedSettings(settings), of }, index };
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const isSource = (value: unknown): value is CompiledSource =>
+  isFields(value) && typeof value.name === "string" && /^[0-9a-f]{64}$/.test(String(value.version));

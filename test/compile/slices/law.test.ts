@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { createRecompiler } from "../../../lib/compile/recompile.ts";
+import type { RecordedSettings } from "../../../lib/compile/recorded-settings.ts";
+import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
+import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
+import type { FanOut } from "../../../lib/compile/slices/fan-out.ts";
+import { memoryStore } from "../../../lib/storage/memory.ts";
+import { newCoverage } from "../../fuzz/edits/coverage.ts";
+import { type Folder, filesOf } from "../../fuzz/edits/folder.ts";
+import { gatherMaterials, type Materials } from "../../fuzz/edits/materials.ts";
+import { randomEdit } from "../../fuzz/edits/random-edit.ts";
+import { createDice } from "../../fuzz/objects/dice.ts";
+import { randomSource } from "../../fuzz/objects/random-source.ts";
+
+/** Compiles a store's sources in slices, one compiler for each, which remember; every third time all of them begin cold. */
+function inSlices(most: number, change: Partial<RecordedSettings>) {
+  const store = memoryStore();
+  let compilers: readonly ReturnType<typeof createSliceCompiler>[] = [];
+  let dispatched = 0;
+  const fanOut: FanOut = {
+    most,
+    sliceBytes: 1,
+    waitMs: 10_000,
+    async dispatch(job) {
+      dispatched += 1;
+      await compilers[job.index]?.(job);
+    },
+  };
+  const recompile = createRecompiler({ store, change, fanOut, now: () => 0 });
+  return {
+    store,
+    async recompile(round: number) {
+      if (round % 3 === 0) compilers = Array.from({ length: most }, () => createSliceCompiler(store));
+      return { ...(await recompile()), dispatched };
+    },
+  };
+}
+
+/** A random world of several namespaces, and what it is after each of some edits. */
+function foldersFrom(seed: number, materials: Materials, edits: number): readonly Folder[] {
+  const dice = createDice(seed);
+  const { meshConfig, manifests } = randomSource(seed);
+  const objects = manifests.map((manifest) => ({ file: "a.yaml", manifest }));
+  const first: Folder = { meshConfig, networks: undefined, objects };
+  const folders: Folder[] = [first];
+  const coverage = newCoverage();
+  for (let edit = 0; edit < edits; edit += 1) {
+    const last = folders.at(-1) ?? first;
+    folders.push(randomEdit({ dice, materials, coverage, history: folders, targets: [] }, last).folder);
+  }
+  return folders;
+}
+
+describe("a world that is compiled in slices", () => {
+  const materials = gatherMaterials(10);
+  const ways: readonly (readonly [number, Partial<RecordedSettings>])[] = [
+    [2, {}],
+    [3, { legacyApi: "0.8" }],
+    [5, { binaryForms: true }],
+    [16, { certificates: "files" }],
+  ];
+  it.each(ways)(
+    "has the root that it has as a whole, byte for byte, over edits, in %i slices",
+    async (most, change) => {
+      for (const seed of [1, 2, 3]) {
+        const whole = memoryStore();
+        const compileWhole = createRecompiler({ store: whole, change, now: () => 0 });
+        const sliced = inSlices(most, change);
+        let before = 0;
+        for (const [round, folder] of foldersFrom(100 * most + seed, materials, 6).entries()) {
+          const files = filesOf(folder);
+          for (const store of [whole, sliced.store]) await writeShard(store, "main", files, { allowEmpty: true });
+          const wanted = await compileWhole();
+          const { dispatched, ...told } = await sliced.recompile(round);
+          expect([seed, round, told]).toEqual([seed, round, wanted]);
+          // All of them, or none where this very world was compiled before.
+          expect([0, most]).toContain(dispatched - before);
+          before = dispatched;
+        }
+        expect(before).toBeGreaterThan(most);
+      }
+    },
+  );
+});
