@@ -60,7 +60,7 @@ describe("fsck --repair", () => {
     for (const key of await blobs(store)) {
       const found = await store.get(key);
       const text = new TextDecoder().decode(found.kind === "found" ? found.bytes : undefined);
-      if (!roots.has(blobOfKey(key) ?? "") && !/^\{"(generation|compiler)"/.test(text)) await store.delete(key);
+      if (!roots.has(blobOfKey(key) ?? "") && !/^\{"(generation|format|compiler)"/.test(text)) await store.delete(key);
     }
     const { problems, mended } = await mend(store);
     expect(problems).toEqual([]);

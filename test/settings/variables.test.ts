@@ -36,6 +36,10 @@ const others: Readonly<Record<string, string>> = {
   ENVOY_STATUS_PORT: "the same",
   ENVOY_PROMETHEUS_PORT: "the same",
   EXIT_ON_ZERO_ACTIVE_CONNECTIONS: "the same",
+  NO_COLOR: "a terminal's, as no-color.org has it",
+  FORCE_COLOR: "a terminal's",
+  TERM: "the same",
+  CI: "set by whoever runs commands without a person",
 };
 
 /** Variables that a text reads: named in full, or picked from the environment. */
