@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { causeText } from "../config/cause-text.ts";
+import { fileTrouble } from "../config/cause-text.ts";
 import { PortolanError } from "../config/diagnostic.ts";
 import { fileResources } from "./bootstrap.ts";
 import type { AgentNode } from "./held/node.ts";
@@ -45,7 +45,7 @@ async function readJson(file: string): Promise<Readonly<Record<string, unknown>>
     text = await readFile(file, "utf8");
   } catch (cause) {
     throw new PortolanError(
-      `cannot read the bootstrap ${file}: ${causeText(cause)}; \`portolan bootstrap POD.NAMESPACE --json > ${file}\` writes one`,
+      `cannot read the bootstrap ${file}: ${fileTrouble(cause)}; \`portolan bootstrap POD.NAMESPACE --json > ${file}\` writes one`,
       [],
       cause,
     );

@@ -1,5 +1,5 @@
-import { readdir, readFile } from "node:fs/promises";
-import { Option } from "commander";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { InvalidArgumentError, Option } from "commander";
 import { PortolanError } from "../config/diagnostic.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
@@ -87,6 +87,8 @@ export async function placeThere(option: string | undefined): Promise<string> {
 /** The store at a place, whether there is one or not. @throws PortolanError for a place that can hold none */
 export async function openPlace(where: string): Promise<ObjectStore> {
   checkPlace(where);
+  if (isFolder(where) && (await stat(where).catch(() => undefined))?.isFile() === true)
+    throw new PortolanError(`${where} is a file, and a store is a folder`);
   return openStore(where, { s3Endpoint: process.env.PORTOLAN_S3_ENDPOINT });
 }
 
@@ -100,7 +102,7 @@ function checkPlace(where: string): void {
       : /^https?$/i.test(scheme)
         ? "apply, get and their like take the URL of a compile function, push takes it as --url; here a store is a folder or s3://bucket/prefix"
         : "a store is a folder, or s3://bucket/prefix";
-  throw new PortolanError(`${where} is no store: ${hint}. For a folder of that name write ./${where}`);
+  throw new InvalidArgumentError(`${where} is no store: ${hint}. For a folder of that name write ./${where}`);
 }
 
 /** Whether a store lies in a folder, and not in a bucket. */

@@ -2,18 +2,24 @@ import { InvalidArgumentError } from "commander";
 import type { ControlPlane } from "../agent/bootstrap.ts";
 
 /**
- * The URL of a front as the command line names it, left as it is written.
+ * Reads the URL that an option of the command line names, and leaves it as it is written.
  *
- * @throws InvalidArgumentError with what may have been meant: `localhost:8080` reads as a URL with the scheme `localhost`
+ * @returns a function that throws InvalidArgumentError with what may have been meant: `localhost:8080` reads as a URL with the scheme
+ * `localhost`
  */
-export function serverUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol)) return text;
-  const meant = `http://${text.replace(/^[^/]*:\/\//, "")}`;
-  throw new InvalidArgumentError(
-    `--server wants a URL of http or https: write ${URL.canParse(meant) ? meant : "http://localhost:8080"}, not ${text}`,
-  );
-}
+export const urlFor =
+  (option: string) =>
+  (text: string): string => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url !== undefined && /^https?:$/.test(url.protocol)) return text;
+    const meant = `http://${text.replace(/^[^/]*:\/\//, "")}`;
+    throw new InvalidArgumentError(
+      `${option} wants a URL of http or https: write ${URL.canParse(meant) ? meant : "http://localhost:8080"}, not ${text}`,
+    );
+  };
+
+/** That of a front. */
+export const serverUrl = urlFor("--server");
 
 /** Where such a URL leads. Over TLS the server's name is checked against the machine's own authorities. */
 export function serverAt(

@@ -1,2 +1,18 @@
 /** What is to be said of whatever was thrown: its message, if it is an error. */
 export const causeText = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+/** What systems say of files, in words for people; what they name stands beside it. */
+const fileReasons: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "a part of its path is a file, and no folder",
+  EISDIR: "it is a folder, and a file is wanted",
+  EACCES: "whoever runs this may not read it",
+  EPERM: "whoever runs this may not read it",
+  ELOOP: "it is a link to itself",
+};
+
+/** Why a file that somebody has named cannot be read. */
+export function fileTrouble(cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return fileReasons[code] ?? causeText(cause);
+}

@@ -104,6 +104,38 @@ describe("a store", () => {
   }, 60_000);
 });
 
+describe("a file that is named", () => {
+  it.each([
+    "validate NAMED",
+    "cost --proxies 1 --prices NAMED",
+    "settings check NAMED",
+    "settings env NAMED",
+    "serve --settings NAMED",
+    "bootstrap --node NAMED",
+    "collect mcp --address mcp://127.0.0.1:1 --once --ca NAMED --store STORE",
+    "proxy-status --server http://127.0.0.1:1 --token-file NAMED",
+    "keys list --keyring NAMED",
+  ])("and is none is said so in words that are no system's: %s", async (line) => {
+    const store = join(folder, "store");
+    expect((await called(`push HERE --store ${store}`)).code).toBe(0);
+    const named = async (path: string) => (await called(line.replace("NAMED", path).replace("STORE", store))).err;
+    const isFolderTaken = line.startsWith("validate");
+    const isMade = line.includes("--keyring");
+    const nowhere = join(folder, "nowhere");
+    if (!isMade) expect(await named(nowhere)).toMatch(new RegExp(`${nowhere}.*there is no such file`));
+    if (!isFolderTaken)
+      expect(await named("HERE")).toMatch(
+        /it is a folder, and a file is wanted|is a folder, and the keyring is a file/,
+      );
+    expect(await named(nowhere)).not.toMatch(/ENOENT|EISDIR|syscall/);
+  });
+
+  it("as a store is refused, and nothing of it is touched", async () => {
+    const { code, err } = await called(`push HERE --store ${join(folder, "a.yaml")}`);
+    expect([code, err]).toEqual([1, expect.stringContaining("a.yaml is a file, and a store is a folder")]);
+  });
+});
+
 describe("exit codes", () => {
   it.each([
     ["validate", "no input"],
@@ -118,6 +150,9 @@ describe("exit codes", () => {
     ["bootstrap-v1 --server localhost:8080", "write http://localhost:8080"],
     ["status --server nonsense", "write http://nonsense"],
     ["status --server http://", "write http://localhost:8080"],
+    ["push HERE --url mesh.example", "--url wants a URL of http or https: write http://mesh.example"],
+    ["proxy-config routes --admin localhost:15000", "--admin wants a URL"],
+    ["push HERE --store htp://x", "htp://x is no store"],
     ["canary 1", "canary 1 --percent 10"],
     ["analyze HERE --failure-threshold Fatal", "known are Error, Warning and Info"],
     ["push HERE --label a=b", "--label goes with --canary"],

@@ -74,7 +74,7 @@ describe("the tarball", () => {
       readFileSync(join(installed("npm").folder, "node_modules/portolan/package.json"), "utf8"),
     );
     expect(optionalDependencies).toBeUndefined();
-    expect(Object.keys(scripts).filter((name) => /install/.test(name))).toEqual([]);
+    expect(Object.keys(scripts).filter((name) => /install|^prepare$/.test(name))).toEqual([]);
     const used = new Set(
       globSync("dist/package/**/*.js", { cwd: root }).flatMap((file) =>
         [...readFileSync(join(root, file), "utf8").matchAll(/(?:from |import\()"((?:@[^/"]+\/)?[^./"][^/":]*)/g)].map(

@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { textOfFile } from "../named-file.ts";
 
 /** Files of PEM that a connection with TLS is made with. */
 export interface TlsFlags {
@@ -47,19 +46,13 @@ export async function readTls({ ca, certificate, key, serverName }: TlsFlags): P
 
 /** A token as it is now: tokens rotate. @throws PortolanError for a file that cannot be read, or holds none */
 export async function readToken(file: string): Promise<string> {
-  const token = (await readText(file)).trim();
+  const token = (await textOfFile(file)).trim();
   if (token === "" || /\s/.test(token)) throw new PortolanError(`${file} holds no token`);
   return token;
 }
 
 async function readPem(file: string): Promise<string> {
-  const text = await readText(file);
+  const text = await textOfFile(file);
   if (!text.includes("-----BEGIN ")) throw new PortolanError(`${file} is no PEM`);
   return text;
-}
-
-function readText(file: string): Promise<string> {
-  return readFile(file, "utf8").catch((cause: unknown) => {
-    throw new PortolanError(`${file} cannot be read: ${causeText(cause)}`);
-  });
 }

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
-import { causeText } from "../../config/cause-text.ts";
+import { fileTrouble } from "../../config/cause-text.ts";
 import type { Config } from "../../config/config.ts";
 import { byCodePoint, type Diagnostic, keyText, PortolanError } from "../../config/diagnostic.ts";
 import { parseStream } from "../../config/documents/parse.ts";
@@ -56,7 +56,7 @@ async function filesAt(name: string): Promise<readonly SourceFile[]> {
     return (await readFolder(name)).map((file) => ({ ...file, under }));
   } catch (cause) {
     if (cause instanceof PortolanError) throw cause;
-    throw new PortolanError(`cannot read ${name}: ${causeText(cause)}`, [], cause);
+    throw new PortolanError(`cannot read ${name}: ${fileTrouble(cause)}`, [], cause);
   }
 }
 

@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { parseDuration } from "../../config/duration.ts";
 import { examplesText } from "../examples.ts";
+import { textOfFile } from "../named-file.ts";
 import { wholeNumber } from "../numbers.ts";
 import type { Terminal } from "../terminal.ts";
 import { lambdaMonth, listPrices, machinesMonth, type Prices, workersMonth } from "./prices.ts";
@@ -47,7 +47,7 @@ export function registerCost(program: Command, terminal: Terminal): void {
       examplesText(["cost --proxies 1000", "cost --proxies 20000 --delay 10s --changes 300 --json"]),
     )
     .action(async ({ prices: file, json = false, ...options }: Options) => {
-      const prices = file === undefined ? listPrices : withPrices(await readText(file));
+      const prices = file === undefined ? listPrices : withPrices(await readPrices(file));
       const ways = waysOf(options, prices);
       if (json) return terminal.out(JSON.stringify({ prices, ways }));
       for (const line of linesOf(ways, prices)) terminal.out(line);
@@ -110,9 +110,9 @@ function withPrices(text: string): Prices {
   };
 }
 
-async function readText(path: string): Promise<string> {
+async function readPrices(path: string): Promise<string> {
+  const text = await textOfFile(path);
   try {
-    const text = await readFile(path, "utf8");
     JSON.parse(text);
     return text;
   } catch (cause) {

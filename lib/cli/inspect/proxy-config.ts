@@ -6,7 +6,7 @@ import { printTable } from "../config/config-print.ts";
 import { examplesText } from "../examples.ts";
 import { storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
-import { serverUrl } from "../server-url.ts";
+import { urlFor } from "../server-url.ts";
 import { addFrontOptions } from "../snapshots/ask-front.ts";
 import { rootNames } from "../snapshots/root-named.ts";
 import type { Terminal } from "../terminal.ts";
@@ -50,7 +50,7 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
         "which of a class's answers (what the Envoy of --admin asks for, else stream)",
       ).choices([...shapes]),
     )
-    .option("--admin <url>", "ask this running Envoy's admin port instead", serverUrl)
+    .option("--admin <url>", "ask this running Envoy's admin port instead", urlFor("--admin"))
     .option(
       "--diff",
       "with --admin: what differs between what is compiled for the node, or served to it, and what runs",

@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
 import type { IdentitySource } from "../../agent/identity/identity-files.ts";
 import { runAgent } from "../../agent/run-agent.ts";
-import { causeText } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { examplesText } from "../examples.ts";
+import { textOfFile } from "../named-file.ts";
 import { wholeNumber } from "../numbers.ts";
 import { serverUrl } from "../server-url.ts";
 import type { Register } from "../terminal.ts";
@@ -83,7 +82,7 @@ export const registerAgent: Register = (program, terminal) => {
         dir,
         bootstrap,
         from: snapshot === undefined ? { front } : { snapshot },
-        trustedKeys: trustedKeys === undefined ? undefined : await textIn(trustedKeys),
+        trustedKeys: trustedKeys === undefined ? undefined : await textOfFile(trustedKeys),
         holdMs: 25_000,
         once,
         identity: identityOf(options),
@@ -109,12 +108,4 @@ function identityOf({ certificate, key, roots, identityCommand: command }: Optio
   if (certificate === undefined || key === undefined || roots === undefined)
     throw new PortolanError("--certificate, --key and --roots want each other");
   return { kind: "files", certificate, key, roots };
-}
-
-async function textIn(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (cause) {
-    throw new PortolanError(`cannot read ${file}: ${causeText(cause)}`, [], cause);
-  }
 }

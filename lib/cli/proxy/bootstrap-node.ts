@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { causeText } from "../../config/cause-text.ts";
 import { PortolanError, type Stage } from "../../config/diagnostic.ts";
 import { defaultProxyConfig, type ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import { mergeProxyConfig } from "../../config/read-mesh-config.ts";
@@ -10,6 +9,7 @@ import { type AgentNode, nodeOfStart, type WorkloadNode } from "../../mesh/proxy
 import { startOfContainer } from "../../mesh/proxy/container-start.ts";
 import { readAnnotations } from "../../mesh/proxy/workload-annotations.ts";
 import type { Workload } from "../../registry/service.ts";
+import { textOfFile } from "../named-file.ts";
 
 /** A proxy that a bootstrap is written for, wherever it was described. */
 export interface BootstrapProxy extends WorkloadNode {
@@ -112,9 +112,7 @@ function unquoted(text: string): string {
  * @throws PortolanError when it has none
  */
 export async function proxyInFile(file: string): Promise<BootstrapProxy> {
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new PortolanError(`cannot read ${file}: ${causeText(cause)}`, [], cause);
-  });
+  const text = await textOfFile(file);
   const node = nodeIn(parsed(text));
   if (node === undefined) throw new PortolanError(`${file} has no node: JSON with id, cluster and metadata is wanted`);
   const { INSTANCE_IPS, PROXY_CONFIG } = node.metadata;

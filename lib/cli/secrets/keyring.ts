@@ -17,6 +17,7 @@ export const keyringOption = (): Option =>
 export async function readKeyring(file: string): Promise<Keyring> {
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) return { keys: [] };
+  if (found.isDirectory()) throw new PortolanError(`${file} is a folder, and the keyring is a file`);
   if ((found.mode & 0o077) !== 0 && process.platform !== "win32")
     throw new PortolanError(`${file} holds private keys, and others may read it: chmod 600 ${file}`);
   try {

@@ -1,19 +1,17 @@
+import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import type { FanOut } from "../../compile/slices/fan-out.ts";
 import { readSlicing, type Slicing } from "../../compile/slices/slice-settings.ts";
 import { type Log, logStaleSources, troubleLog } from "../../compile/telemetry/log.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
-import { readPace, sliceWaitMs } from "../../compile/triggers/pace.ts";
+import { sliceWaitMs } from "../../compile/triggers/pace.ts";
 import { webhookApp } from "../../compile/webhook/app.ts";
 import { coalesce } from "../../compile/webhook/coalesce.ts";
-import { readWebhookSecrets } from "../../compile/webhook/webhook-secrets.ts";
-import { worldFromSettings } from "../../compile/world-settings.ts";
 import { listening, serveHttp } from "../../front/node-server.ts";
 import { defaultPace } from "../../registry/retry.ts";
 import { sourceOf } from "../../settings/collector-rules.ts";
 import { environmentOf } from "../../settings/environment.ts";
 import type { Settings } from "../../settings/schema.ts";
-import { readTrust } from "../../snapshot/head/signing-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
 import { createSliceThreads, type SliceThreads, type SliceThreadsOptions } from "./slice-threads.ts";
@@ -49,40 +47,9 @@ const usualEverySeconds = 60;
 export async function startCompileFunction(options: CompileFunctionOptions): Promise<CompileFunction> {
   const { store, where, settings, ownSecret, log, observer } = options;
   const { webhook = {}, everySeconds = usualEverySeconds } = settings.compile ?? {};
-  const env = environmentOf(settings);
-  const read = readWebhookSecrets(
-    {
-      WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
-      SOURCE_SECRETS: env.PORTOLAN_SOURCE_SECRETS,
-      GITHUB_SECRETS: env.PORTOLAN_GITHUB_SECRETS,
-      GITLAB_SECRETS: env.PORTOLAN_GITLAB_SECRETS,
-    },
-    "PORTOLAN_",
-  );
   const hasStreams = settings.front?.grpcPort !== undefined;
-  const world = worldFromSettings(
-    {
-      BINARY_FORMS: env.PORTOLAN_BINARY_FORMS ?? String(hasStreams),
-      CERTIFICATES: env.PORTOLAN_CERTIFICATES,
-      LEGACY_API: env.PORTOLAN_LEGACY_API,
-      LEGACY_RELEASE: env.PORTOLAN_LEGACY_RELEASE,
-      POLL_DELAY_MS: env.PORTOLAN_POLL_DELAY_MS,
-    },
-    "PORTOLAN_",
-  );
-  const pace = readPace(
-    {
-      DEBOUNCE_MS: env.PORTOLAN_DEBOUNCE_MS,
-      DEBOUNCE_MAX_MS: env.PORTOLAN_DEBOUNCE_MAX_MS,
-      LEASE_SECONDS: env.PORTOLAN_LEASE_SECONDS,
-      COMPILE_SECONDS: env.PORTOLAN_COMPILE_SECONDS,
-    },
-    "PORTOLAN_",
-  );
-  const publisher = readTrust(
-    { signer: env.PORTOLAN_SIGNING_KEY, trusted: env.PORTOLAN_TRUSTED_KEYS },
-    { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" },
-  );
+  const env = { PORTOLAN_BINARY_FORMS: String(hasStreams), ...environmentOf(settings) };
+  const { secrets: read, world, publisher, pace } = compileSettingsFrom(env);
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
   const onTrouble = (reason: string) => log.warn({ reason }, "a slice is compiled anew");

@@ -1,16 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { causeText } from "../../config/cause-text.ts";
 import { type Diagnostic, PortolanError, type Stage } from "../../config/diagnostic.ts";
 import { readSettings } from "../../settings/read-settings.ts";
 import type { Settings } from "../../settings/schema.ts";
+import { textOfFile } from "../named-file.ts";
 import { counted } from "../numbers.ts";
 
 /** What a settings file says. @throws PortolanError when it cannot be read */
 export async function checkSettings(file: string): Promise<Stage<Settings | undefined>> {
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new PortolanError(`${file} cannot be read: ${causeText(cause)}`);
-  });
-  return readSettings(text, file);
+  return readSettings(await textOfFile(file), file);
 }
 
 /** The same for whoever needs it to be right. @throws PortolanError with what is wrong with it */

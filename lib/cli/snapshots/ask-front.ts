@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { textOfFile } from "../named-file.ts";
 import { serverUrl } from "../server-url.ts";
 
 /** Which front, and as whom. */
@@ -45,9 +45,7 @@ export function askFront(
 }
 
 async function tokenIn(file: string): Promise<string> {
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new PortolanError(`--token-file: ${file} cannot be read`, [], cause);
-  });
+  const text = await textOfFile(file, `--token-file: ${file}`);
   if (!/^[\x21-\x7e]+$/.test(text.trim())) throw new PortolanError(`--token-file: ${file} holds no token on one line`);
   return text.trim();
 }

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { createShardCompiler } from "../../compile/compile-files.ts";
 import { servicesBehind } from "../../compile/explain/endpoint-services.ts";
@@ -19,6 +18,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { overlayStore } from "../../storage/overlay.ts";
 import type { RootObject } from "../../xds/explain/root-object.ts";
 import { examplesText } from "../examples.ts";
+import { textOfFile } from "../named-file.ts";
 import { openThere, storeOption } from "../named-store.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { nodeClasses } from "./class-resources.ts";
@@ -67,7 +67,7 @@ export function registerImpact(program: Command, terminal: Terminal): void {
       }
       if (named.kind === "object")
         throw new PortolanError("an object has no text to edit; name the file that it stands in");
-      const edited = await editedShards(store, shards, named, await readText(edit));
+      const edited = await editedShards(store, shards, named, await textOfFile(edit));
       const compile = createShardCompiler(worldOptionsOf(await settleSettings(store, {}), defaultWorldOptions));
       const { value, diagnostics } = compile(edited);
       printDiagnostics(
@@ -176,12 +176,4 @@ async function editedShards(
   await writeShard(over, name, files, { part: applied ? "applied" : "folder", allowEmpty: true });
   const edited = await readShard(over, name);
   return shards.map((one) => (one.name === name && edited !== undefined ? edited : one));
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    throw new PortolanError(`${path} cannot be read`, [], cause);
-  }
 }

@@ -13,6 +13,7 @@ import { postSigned, webhookSecret } from "../post-signed.ts";
 import { noProgress, type Progress } from "../progress.ts";
 import { pollDelayOption } from "../proxy/bootstrap.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
+import { urlFor } from "../server-url.ts";
 import type { Terminal } from "../terminal.ts";
 import { addPublishingOptions, type PublishingOptions, publishingOf, servedToNobody } from "./publishing-options.ts";
 
@@ -35,7 +36,7 @@ export function registerPush(program: Command, terminal: Terminal): void {
     )
     .addOption(storeOption())
     .option("--source <name>", "name of the source", "main")
-    .option("--url <url>", "compile function to push to; PORTOLAN_WEBHOOK_SECRET signs the request")
+    .option("--url <url>", "compile function to push to; PORTOLAN_WEBHOOK_SECRET signs the request", urlFor("--url"))
     .option("--json", "what came of it, with all diagnostics, as JSON")
     .option("--binary-forms", "store binary forms beside the texts, for Connect and gRPC, from now on")
     .option("--no-binary-forms", "store none from now on")

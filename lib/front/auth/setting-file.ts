@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { fileTrouble } from "../../config/cause-text.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 
 /**
@@ -12,6 +13,6 @@ export function settingText(setting: string | undefined): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw new PortolanError(`the setting names a file that cannot be read: ${file}`, [], cause);
+    throw new PortolanError(`the setting names a file that cannot be read: ${file}: ${fileTrouble(cause)}`, [], cause);
   }
 }

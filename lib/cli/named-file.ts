@@ -1,0 +1,17 @@
+import { readFile } from "node:fs/promises";
+import { fileTrouble } from "../config/cause-text.ts";
+import { PortolanError } from "../config/diagnostic.ts";
+
+/**
+ * The text of a file that a person has named.
+ *
+ * @param name how messages call it; its path when absent
+ * @throws PortolanError that says what is the matter with it, in words that are no system's
+ */
+export async function textOfFile(path: string, name = path): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    throw new PortolanError(`${name} cannot be read: ${fileTrouble(cause)}`, [], cause);
+  }
+}

@@ -1,0 +1,58 @@
+import { readTrust } from "../snapshot/head/signing-keys.ts";
+import { type Pace, readPace } from "./triggers/pace.ts";
+import { readWebhookSecrets, type WebhookSecrets } from "./webhook/webhook-secrets.ts";
+import type { WorldOptions } from "./world-of.ts";
+import { worldFromSettings } from "./world-settings.ts";
+
+/** What a compile function on Node is told: how to compile, how soon, whose word counts. */
+export interface CompileSettings {
+  readonly secrets: WebhookSecrets;
+  readonly world: WorldOptions;
+  readonly publisher: ReturnType<typeof readTrust>;
+  readonly pace: Pace;
+}
+
+const prefix = "PORTOLAN_";
+
+/**
+ * Reads it from variables, on Lambda as in `portolan serve`.
+ *
+ * @param env with what is said; an empty variable says nothing
+ * @throws PortolanError that names the variable, and what it may be
+ */
+export function compileSettingsFrom(env: Readonly<Record<string, string | undefined>>): CompileSettings {
+  return {
+    secrets: readWebhookSecrets(
+      {
+        WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
+        SOURCE_SECRETS: env.PORTOLAN_SOURCE_SECRETS,
+        GITHUB_SECRETS: env.PORTOLAN_GITHUB_SECRETS,
+        GITLAB_SECRETS: env.PORTOLAN_GITLAB_SECRETS,
+      },
+      prefix,
+    ),
+    world: worldFromSettings(
+      {
+        BINARY_FORMS: env.PORTOLAN_BINARY_FORMS,
+        CERTIFICATES: env.PORTOLAN_CERTIFICATES,
+        LEGACY_API: env.PORTOLAN_LEGACY_API,
+        LEGACY_RELEASE: env.PORTOLAN_LEGACY_RELEASE,
+        POLL_DELAY_MS: env.PORTOLAN_POLL_DELAY_MS,
+      },
+      prefix,
+    ),
+    publisher: readTrust(
+      { signer: env.PORTOLAN_SIGNING_KEY, trusted: env.PORTOLAN_TRUSTED_KEYS },
+      { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" },
+    ),
+    pace: readPace(
+      {
+        DEBOUNCE_MS: env.PORTOLAN_DEBOUNCE_MS,
+        DEBOUNCE_MAX_MS: env.PORTOLAN_DEBOUNCE_MAX_MS,
+        LEASE_SECONDS: env.PORTOLAN_LEASE_SECONDS,
+        COMPILE_SECONDS: env.PORTOLAN_COMPILE_SECONDS,
+      },
+      prefix,
+    ),
+  };
+}
