@@ -50,29 +50,42 @@ type Script = (words: ReadonlyMap<string, readonly string[]>) => string;
 
 /** Cases of a shell's `case`: words of commands and flags are letters, digits and dashes. */
 const cases = (words: ReadonlyMap<string, readonly string[]>): string =>
-  [...words].map(([key, list]) => `    '${key}') words='${list.join(" ")}' ;;`).join("\n");
+  [...words].map(([key, list]) => `    '${key}') follows='${list.join(" ")}' ;;`).join("\n");
 
-/** Walks along the words that are typed as long as they are commands; then asks for the last flag's values, else for the command's words. */
-const walk = (words: ReadonlyMap<string, readonly string[]>, first: number) => `  local path='' words='' known='' word i
+/** Paths of commands, and what follows an option of theirs. */
+const isOption = (key: string): boolean => /(^| )-/.test(key);
+const commandsIn = (words: ReadonlyMap<string, readonly string[]>) => [...words].filter(([key]) => !isOption(key));
+const optionsIn = (words: ReadonlyMap<string, readonly string[]>) => [...words].filter(([key]) => isOption(key));
+const quotedPaths = (words: ReadonlyMap<string, readonly string[]>): readonly string[] =>
+  commandsIn(words).flatMap(([key]) => (key === "" ? [] : [`'${key}'`]));
+
+/**
+ * Walks along the words that are typed as long as they are commands; then asks for the last flag's values, else for the command's words.
+ * `path` and `words` are names of zsh's own.
+ */
+const walk = (
+  words: ReadonlyMap<string, readonly string[]>,
+  first: number,
+) => `  local route='' follows='' known='' word i
   for ((i = ${first}; i < at; i++)); do
     word="\${typed[i]}"
-    known="\${path:+$path }$word"
+    known="\${route:+$route }$word"
     case "$known" in
-      ${[...words.keys()]
-        .filter((key) => key !== "" && !/(^| )-/.test(key))
-        .map((key) => `'${key}'`)
-        .join("|")}) path="$known" ;;
+      ${quotedPaths(words).join("|")}) route="$known" ;;
     esac
   done
-  known="\${path:+$path }\${typed[at - 1]}"
+  known="\${route:+$route }\${typed[at - 1]}"
   case "$known" in
-${cases(new Map([...words].filter(([key]) => /(^| )-/.test(key))))}
+${cases(new Map(optionsIn(words)))}
   esac
-  if [ -z "$words" ]; then
-  case "$path" in
-${cases(new Map([...words].filter(([key]) => !/(^| )-/.test(key))))}
+  if [ -z "$follows" ]; then
+  case "$route" in
+${cases(new Map(commandsIn(words)))}
   esac
   fi`;
+
+const fishCases = (list: readonly (readonly [string, readonly string[]])[], after: string): string =>
+  list.map(([key, words]) => `    case '${key}'\n      printf '%s\\n' ${words.join(" ")}${after}`).join("\n");
 
 const scripts: Readonly<Record<Shell, Script>> = {
   bash: (words) => `# bash completion of portolan; made by \`portolan completion bash\`
@@ -80,7 +93,7 @@ _portolan() {
   local at=$COMP_CWORD
   local typed=("\${COMP_WORDS[@]}")
 ${walk(words, 1)}
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$follows" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _portolan portolan`,
   zsh: (words) => `#compdef portolan
@@ -89,28 +102,29 @@ _portolan() {
   local at=$CURRENT
   local -a typed
   typed=("\${(@)words}")
-${walk(words, 2).replaceAll("words=", "follows=").replaceAll("$words", "$follows").replace("path='' follows=''", "path='' follows=''")}
+${walk(words, 2)}
   compadd -- \${=follows}
   _files
 }
-compdef _portolan portolan`,
-  fish: (words) =>
-    [
-      "# fish completion of portolan; made by `portolan completion fish`",
-      ...[...words].flatMap(([key, list]) => {
-        if (/(^| )-/.test(key)) return [];
-        const parts = key.split(" ").filter((word) => word !== "");
-        const seen = parts.map((word) => `__fish_seen_subcommand_from ${word}`).join("; and ");
-        const condition = parts.length === 0 ? "__fish_use_subcommand" : seen;
-        return list.map((word) => {
-          const values = words.get(`${key} ${word}`.trim());
-          const what = word.startsWith("--")
-            ? `-l ${word.slice(2)}`
-            : word.startsWith("-")
-              ? `-s ${word.slice(1)}`
-              : `-a ${word}`;
-          return `complete -c portolan -n '${condition}' ${what}${values === undefined ? "" : ` -x -a '${values.join(" ")}'`}`;
-        });
-      }),
-    ].join("\n"),
+# The first completion loads this file by its name, and wants an answer to itself.
+if [ "\${funcstack[1]}" = _portolan ]; then _portolan "$@"; else compdef _portolan portolan; fi`,
+  fish: (words) => `# fish completion of portolan; made by \`portolan completion fish\`
+function __portolan_words
+  set -l typed (commandline -opc)
+  set -l route ''
+  for word in $typed[2..-1]
+    set -l known (string trim -- "$route $word")
+    switch $known
+      case ${quotedPaths(words).join(" ")}
+        set route $known
+    end
+  end
+  switch (string trim -- "$route $typed[-1]")
+${fishCases(optionsIn(words), "\n      return")}
+  end
+  switch $route
+${fishCases(commandsIn(words), "")}
+  end
+end
+complete -c portolan -a '(__portolan_words)'`,
 };
