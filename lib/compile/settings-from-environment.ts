@@ -1,4 +1,5 @@
 import { readTrust } from "../snapshot/head/signing-keys.ts";
+import { readSlicing, type Slicing } from "./slices/slice-settings.ts";
 import { type Pace, readPace } from "./triggers/pace.ts";
 import { readWebhookSecrets, type WebhookSecrets } from "./webhook/webhook-secrets.ts";
 import type { WorldOptions } from "./world-of.ts";
@@ -10,6 +11,7 @@ export interface CompileSettings {
   readonly world: WorldOptions;
   readonly publisher: ReturnType<typeof readTrust>;
   readonly pace: Pace;
+  readonly slicing: Slicing;
 }
 
 const prefix = "PORTOLAN_";
@@ -51,6 +53,14 @@ export function compileSettingsFrom(env: Readonly<Record<string, string | undefi
         DEBOUNCE_MAX_MS: env.PORTOLAN_DEBOUNCE_MAX_MS,
         LEASE_SECONDS: env.PORTOLAN_LEASE_SECONDS,
         COMPILE_SECONDS: env.PORTOLAN_COMPILE_SECONDS,
+      },
+      prefix,
+    ),
+    slicing: readSlicing(
+      {
+        COMPILE_WORKERS: env.PORTOLAN_COMPILE_WORKERS,
+        COMPILE_SLICES: env.PORTOLAN_COMPILE_SLICES,
+        COMPILE_SLICE_MEMORY_MIB: env.PORTOLAN_COMPILE_SLICE_MEMORY_MIB,
       },
       prefix,
     ),

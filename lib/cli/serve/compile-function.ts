@@ -1,6 +1,6 @@
 import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import type { FanOut } from "../../compile/slices/fan-out.ts";
-import { readSlicing, type Slicing } from "../../compile/slices/slice-settings.ts";
+import type { Slicing } from "../../compile/slices/slice-settings.ts";
 import { type Log, logStaleSources, troubleLog } from "../../compile/telemetry/log.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
@@ -49,18 +49,10 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const { webhook = {}, everySeconds = usualEverySeconds } = settings.compile ?? {};
   const hasStreams = settings.front?.grpcPort !== undefined;
   const env = { PORTOLAN_BINARY_FORMS: String(hasStreams), ...environmentOf(settings) };
-  const { secrets: read, world, publisher, pace } = compileSettingsFrom(env);
+  const { secrets: read, world, publisher, pace, slicing } = compileSettingsFrom(env);
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
   const onTrouble = (reason: string) => log.warn({ reason }, "a slice is compiled anew");
-  const slicing = readSlicing(
-    {
-      COMPILE_WORKERS: env.PORTOLAN_COMPILE_WORKERS,
-      COMPILE_SLICES: env.PORTOLAN_COMPILE_SLICES,
-      COMPILE_SLICE_MEMORY_MIB: env.PORTOLAN_COMPILE_SLICE_MEMORY_MIB,
-    },
-    "PORTOLAN_",
-  );
   const threads = sliceThreadsFor(slicing, { where, s3Endpoint: settings.s3Endpoint, onTrouble });
   const fanOut = threads === undefined ? {} : { fanOut: { ...threads.fanOut, waitMs: sliceWaitMs(pace) } };
   const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, observer, ...trouble, ...fanOut });
