@@ -124,8 +124,9 @@ export async function* discoveryStream<M>(
     if (type === "secrets") pay({ ...known, secrets: askedSecrets(known.secrets, result) });
     else pay({ ...known, watches: new Map([...known.watches, [type, watch]]) });
     const who = { nodeId: known.claims.id, type };
-    const { has } = watch;
-    if (refusal === undefined && has !== undefined) hasNow(who, has);
+    const { has, open, refused } = watch;
+    // While it owes a word about an answer, or has refused one, it has what it had.
+    if (has !== undefined && open.length === 0 && refused.length === 0) hasNow(who, has);
     if (refusal !== undefined) refusals.refused(who, refusal);
     if (isMended === true) refusals.mended(who);
   }

@@ -6,12 +6,11 @@ import {
 } from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import type { DiscoveryQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
 import { labelsOf, type NodeClaims } from "../../snapshot/classifier.ts";
-import { type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
-import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
+import { isWildcard, type ResourceType, typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { Caller } from "../auth/caller.ts";
 import { selectResources } from "../delta/select-resources.ts";
 import { distinctNames, shown } from "../excess.ts";
-import type { Front } from "../front.ts";
+import type { Front, Served } from "../front.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { binaryResources } from "./binary-resources.ts";
 import { connectErrorOf } from "./connect-error.ts";
@@ -39,7 +38,7 @@ export async function fetchType(
 ): Promise<DiscoveryResponse> {
   const node = claimsIn(front, question.node);
   const { names } = orThrow(distinctNames("resource_names", question.resourceNames, front.limits));
-  const loaded = await servedRoot(front, node);
+  const { loaded, apart } = await servedNow(front, node);
   const placement = await front.place(loaded, node, call.caller);
   if (placement.kind !== "placed") throw connectErrorOf(refuseUnplaced(placement));
   const { classId } = placement;
@@ -48,6 +47,12 @@ export async function fetchType(
   if (selection.parts.length === 0 && names.length > 0) {
     throw new ConnectError(`no ${type} named ${shown(names.join(", "))}`, Code.NotFound);
   }
+  const name = isWildcard(type) ? "" : names[0];
+  if (name !== undefined && names.length <= 1)
+    front.nodes.has({ nodeId: node.id, type, name }, question.versionInfo || undefined, "poll", {
+      classId,
+      root: apart,
+    });
   if (selection.version === question.versionInfo) throw new ConnectError("the version is current", Code.AlreadyExists);
   const typeUrl = typeUrlOf(type);
   const values = await binaryResources(front.reader, selection.parts);
@@ -75,8 +80,8 @@ export function orThrow<T extends object>(read: T | { readonly problem: string }
 }
 
 /** What a node is served from. @throws ConnectError before the first publish */
-export async function servedRoot(front: Front, node: NodeClaims): Promise<LoadedRoot> {
+export async function servedNow(front: Front, node: NodeClaims): Promise<Served> {
   const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) });
   if (served === undefined) throw new ConnectError("nothing was published yet", Code.Unavailable);
-  return served.loaded;
+  return served;
 }

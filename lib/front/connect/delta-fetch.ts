@@ -5,18 +5,17 @@ import {
   DeltaDiscoveryResponseSchema,
 } from "../../../gen/envoy/service/discovery/v3/discovery_pb.ts";
 import type { DeltaQuestion } from "../../../gen/portolan/v1/discovery_question_pb.ts";
-import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import { type DeltaAsked, readDeltaQuestion } from "../delta/delta-request.ts";
 import type { TreeQuestion } from "../delta/held-tree.ts";
 import { nonceOf } from "../delta/nonce.ts";
 import { deltaNow, hear, treeInForce } from "../delta/tree-in-force.ts";
 import { shown } from "../excess.ts";
-import type { Front } from "../front.ts";
+import type { Front, Served } from "../front.ts";
 import { type Refused, refuseMisfit } from "../polls/outcome.ts";
 import { secretsNow } from "../secrets/secret-delta.ts";
 import { servedTypeOf } from "../served-type.ts";
-import { type Call, claimsIn, orThrow, roomFor, servedRoot } from "./answers.ts";
+import { type Call, claimsIn, orThrow, roomFor, servedNow } from "./answers.ts";
 import { binaryResources } from "./binary-resources.ts";
 import { connectErrorOf } from "./connect-error.ts";
 
@@ -40,11 +39,11 @@ export async function deltaFetch(
   const request = { node, ...orThrow(readDeltaQuestion(question, front.limits)) };
   const refused = refuseMisfit(call.caller, node);
   if (refused !== undefined) throw connectErrorOf(refused);
-  const loaded = await servedRoot(front, node);
+  const served = await servedNow(front, node);
   const parts =
     type === "secrets"
-      ? await secretParts(front, loaded, request, call.caller, secretBinary)
-      : await resourceParts(front, loaded, request, { node, caller: call.caller, type, shape: "stream" });
+      ? await secretParts(front, served, request, call.caller, secretBinary)
+      : await resourceParts(front, served, request, { node, caller: call.caller, type, shape: "stream" });
   return deltaResponse(typeUrl, parts, call);
 }
 
@@ -60,7 +59,7 @@ interface DeltaParts {
 
 async function secretParts(
   front: Front,
-  loaded: LoadedRoot,
+  { loaded, apart }: Served,
   request: DeltaAsked,
   caller: Caller,
   secretBinary: SecretBinary | undefined,
@@ -68,8 +67,9 @@ async function secretParts(
   if (secretBinary === undefined)
     throw new ConnectError("secrets are told in JSON here, not in binary", Code.Unimplemented);
   const now = orRefuse(await secretsNow(front, loaded, request, caller));
-  const { version, removed } = now;
-  hear(front, { node: request.node, type: "secrets" }, request, { ...now, root: loaded.hash }, true);
+  const { version, classId, removed } = now;
+  const speaker = { node: request.node, type: "secrets", shape: "stream", version, classId } as const;
+  hear(front, { ...speaker, root: loaded.hash, apart }, request, true);
   needNews(version, request);
   const changed = now.changed.map(({ resource, ...named }) => ({ ...named, value: secretBinary(resource) }));
   return { version, nonce: version, changed, removed };
@@ -77,13 +77,13 @@ async function secretParts(
 
 async function resourceParts(
   front: Front,
-  loaded: LoadedRoot,
+  { loaded, apart }: Served,
   request: DeltaAsked,
   question: TreeQuestion,
 ): Promise<DeltaParts> {
   const force = orRefuse(await treeInForce(front, loaded, question));
   const { version, root } = force;
-  hear(front, question, request, force, true);
+  hear(front, { ...question, ...force, apart }, request, true);
   needNews(version, request);
   const { changed, removed } = orRefuse(await deltaNow(front, force, question, request));
   const values = await binaryResources(front.reader, changed);

@@ -13,7 +13,7 @@ import type { Front } from "../front.ts";
 import { refuseUnplaced } from "../polls/outcome.ts";
 import { secretFor, secretsOf } from "../secrets/secret-answer.ts";
 import { secretBinary } from "../secrets/secret-binary.ts";
-import { type Call, claimsIn, servedRoot } from "./answers.ts";
+import { type Call, claimsIn, servedNow } from "./answers.ts";
 import { type BinarySecrets, callOf, type DiscoveryCall } from "./calls.ts";
 import { connectErrorOf } from "./connect-error.ts";
 
@@ -36,11 +36,13 @@ async function fetchSecret(front: Front, question: DiscoveryQuestion, call: Call
   if (name === "" || more.length > 0)
     throw new ConnectError("secrets are fetched one by one, by name", Code.InvalidArgument);
   const node = claimsIn(front, question.node);
-  const loaded = await servedRoot(front, node);
+  const { loaded, apart } = await servedNow(front, node);
   const placement = await front.place(loaded, node, call.caller);
   if (placement.kind !== "placed") throw connectErrorOf(refuseUnplaced(placement));
   const found = await secretFor(front, call.caller, secretsOf(loaded, placement.classId), name);
   if (found.kind === "refused") throw connectErrorOf(found);
+  const as = { classId: placement.classId, root: apart };
+  front.nodes.has({ nodeId: node.id, type: "secrets", name }, versionInfo || undefined, "poll", as);
   const version = wireVersion(hashOf(JSON.stringify([found.resource])));
   if (version === versionInfo) throw new ConnectError("the version is current", Code.AlreadyExists);
   const value = secretBinary(found.resource);

@@ -60,7 +60,7 @@ async function answerOfType(
   poll: DeltaPoll & { readonly type: ServedType },
   request: DeltaRequest,
 ): Promise<DeltaPollAnswer> {
-  const { type, caller, signal, patienceMs } = poll;
+  const { type, shape, caller, signal, patienceMs } = poll;
   const { typeUrl } = request;
   if (typeUrl !== undefined && typeUrl !== urlOfServed(type)) {
     const reason = `type_url ${shown(typeUrl)} does not belong to this path; ${urlOfServed(type)} does`;
@@ -69,7 +69,7 @@ async function answerOfType(
   const refused = refuseMisfit(caller, request.node);
   if (refused !== undefined) return refused;
   const untilMs = holdUntilMs(front, patienceMs);
-  if (type === "secrets") return answerSecretDelta(front, { caller, signal, untilMs }, request);
+  if (type === "secrets") return answerSecretDelta(front, { caller, shape, signal, untilMs }, request);
   return answerResources(front, { ...poll, type }, untilMs, request);
 }
 
@@ -90,7 +90,7 @@ async function answerResources(
     const force = await treeInForce(front, served.loaded, question);
     if ("kind" in force) return force;
     // Once: while it is held its node may say something else in another request.
-    hear(front, question, request, force, isNew);
+    hear(front, { ...question, ...force, apart: served.apart }, request, isNew);
     if (held?.version !== force.version && !(await isOfLater(front, served, question, request))) {
       const delta = await deltaNow(front, force, question, request);
       if ("kind" in delta) return delta;

@@ -56,17 +56,26 @@ export async function deltaNow(
     : deltaBetween(front.differences, older, tree, names);
 }
 
+/** Who says something of a type, and what is in force for it. */
+export interface Speaker extends Pick<TreeQuestion, "node" | "shape">, Omit<TreeInForce, "tree"> {
+  readonly type: ServedType;
+  /** `Served.apart`. */
+  readonly apart: string | undefined;
+}
+
 /** Takes notice of what a reader says it has, and of what it refuses. @param isNew false for a request that was held meanwhile: its node may have said something else since */
 export function hear(
   front: Front,
-  { node, type }: Pick<TreeQuestion, "node"> & { readonly type: ServedType },
+  { node, type, shape, version, classId, root, apart }: Speaker,
   { held, complaint }: Pick<DeltaRequest, "held" | "complaint">,
-  { version, classId, root }: Omit<TreeInForce, "tree">,
   isNew: boolean,
 ): void {
   const who = { nodeId: node.id, type };
-  if (isNew) front.nodes.has({ ...who, name: "" }, held?.version, "delta");
-  if (complaint === undefined && isNew) front.said.mended(who);
+  if (complaint === undefined && isNew) {
+    // Of what it refuses in part it has what it had.
+    front.nodes.has({ ...who, name: "" }, held?.version, shape === "poll" ? "poll" : "delta", { classId, root: apart });
+    front.said.mended(who);
+  }
   if (complaint !== undefined && held?.version === version) {
     const { words: error, names } = complaint;
     front.said.refused(who, { answer: { version, kept: undefined, classId, root }, names, error });

@@ -42,7 +42,7 @@ async function answerRequest(front: Front, poll: Asking, request: PollRequest): 
   const [name = "", ...more] = names;
   if (name === "" || more.length > 0) return refuse(400, "bad-request", "secrets are fetched one by one, by name");
   const untilMs = holdUntilMs(front, poll.patienceMs);
-  for (;;) {
+  for (let isNew = true; ; isNew = false) {
     const switching = switchingOf(front, { node, caller: poll.caller, shape: "poll" });
     const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching);
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
@@ -55,6 +55,11 @@ async function answerRequest(front: Front, poll: Asking, request: PollRequest): 
       name,
       request.version,
     );
+    if (isNew && answer.kind !== "refused")
+      front.nodes.has({ nodeId: node.id, type: "secrets", name }, request.version, "poll", {
+        classId: placement.classId,
+        root: served.apart,
+      });
     if (answer.kind !== "unchanged") return answer;
     const waiting = { untilMs, bytes: request.bytes, signal: poll.signal };
     if (!(await stillHoldingSecret(front, served.state, waiting))) return answer;

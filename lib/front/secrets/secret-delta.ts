@@ -1,6 +1,7 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { secretTypeUrl } from "../../secrets/tls-secret.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
+import type { ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { DeltaRequest } from "../delta/delta-request.ts";
@@ -47,23 +48,28 @@ export async function secretsNow(
 }
 
 /** How a request for secrets waits. */
-export type SecretWaiting = Pick<Waiting, "untilMs" | "signal"> & { readonly caller: Caller };
+export type SecretWaiting = Pick<Waiting, "untilMs" | "signal"> & {
+  readonly caller: Caller;
+  readonly shape: ShapeName;
+};
 
 /** Answers a delta request for secrets, and holds it while they are those that its reader has. */
 export async function answerSecretDelta(
   front: Front,
-  { caller, ...waiting }: SecretWaiting,
+  { caller, shape, ...waiting }: SecretWaiting,
   request: DeltaRequest,
 ): Promise<SecretsNow | { readonly kind: "unchanged" } | Refused> {
   const { node, held, bytes } = request;
   for (let isNew = true; ; isNew = false) {
-    const switching = switchingOf(front, { node, caller, shape: "stream" });
+    const switching = switchingOf(front, { node, caller, shape });
     const served = await front.served({ nodeId: node.id, labels: () => labelsOf(node) }, switching);
     if (served === undefined) return refuse(503, "unavailable", "nothing was published yet");
     const now = await secretsNow(front, served.loaded, request, caller);
     if (now.kind === "refused") return now;
     const { version, classId } = now;
-    hear(front, { node, type: "secrets" }, request, { version, classId, root: served.loaded.hash }, isNew);
+    const root = served.loaded.hash;
+    const speaker = { node, type: "secrets", shape, version, classId, root, apart: served.apart } as const;
+    hear(front, speaker, request, isNew);
     if (held?.version !== version) return now;
     if (!(await stillHoldingSecret(front, served.state, { ...waiting, bytes }))) return { kind: "unchanged" };
   }
