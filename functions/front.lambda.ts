@@ -35,6 +35,8 @@ const front = createFront({
     : {}),
   // The bucket tells whoever compiles of a record; without the setting the function may write none.
   ...(process.env.PORTOLAN_WANTED === "true" ? { onWanted: () => {} } : {}),
+  // Loaded when somebody first asks: no start pays for it.
+  loadTracer: async () => (await import("../lib/front/tracing/tracer.ts")).tracer,
   onError: (cause) => console.error(String(cause)),
   onRefusal: (refusal) => console.warn(JSON.stringify(refusal)),
 });

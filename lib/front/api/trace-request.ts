@@ -19,7 +19,11 @@ export async function answerTrace(
   load: LoadTracer | undefined,
   asked: Asked,
 ): Promise<Answered<Traced>> {
-  if (load === undefined) return refused(404, "this front follows no requests; `portolan trace NODE URL` does");
+  if (load === undefined)
+    return refused(
+      404,
+      "this front follows no requests; `portolan trace NODE URL --server THIS` reads from it what it serves, and does",
+    );
   const shape = shapeOf(asked);
   if (shape === undefined) return noSuchShape();
   if ((asked.value("node") ?? "") === "") return refused(400, "node is missing: a proxy's name, or a class");
