@@ -1,6 +1,7 @@
 /** The compile function as a Lambda function: signed requests to its URL, events of S3, a queue and a schedule make it compile. */
 import { handle, type LambdaContext, type LambdaEvent } from "hono/aws-lambda";
 import pino from "pino";
+import { ownBuild } from "../lib/cli/own-build.ts";
 import { compileSettingsFrom } from "../lib/compile/settings-from-environment.ts";
 import { logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
 import { observers } from "../lib/compile/telemetry/observer.ts";
@@ -17,7 +18,16 @@ const sources = PORTOLAN_SOURCES.split(",");
 const log = pino();
 const spans = await spansToCollector(process.env);
 const observer = observers([logObserver(log), ...(spans === undefined ? [] : [spans.observer])]);
-const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, observer, ...troubleLog(log) });
+const recompile = createLeasedCompiler({
+  store,
+  sources,
+  world,
+  publisher,
+  build: await ownBuild(),
+  pace,
+  observer,
+  ...troubleLog(log),
+});
 const { onError } = troubleLog(log);
 const answerRequest = handle(webhookApp({ store, recompile, sources, secrets, onError }));
 

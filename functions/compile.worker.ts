@@ -28,6 +28,8 @@ export interface Env extends WorldSettings, PaceSettings {
   readonly PORTOLAN_TRUSTED_KEYS?: string;
   /** How many requests an address may make; without it nothing is counted. The queue and the clock are no requests. */
   readonly RATE_LIMIT?: RateLimit;
+  /** Which deployment this is, so that an isolate takes from the store what one of the same code has compiled; without it everything is compiled. */
+  readonly CF_VERSION_METADATA?: { readonly id: string };
 }
 
 /** What is written to the console is a Worker's log. */
@@ -54,7 +56,17 @@ function compilerFor(env: Env): Compiler {
   const pace = readPace(env);
   const { onError } = troubleLog(log);
   const observer = logObserver(log);
-  const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, observer, ...troubleLog(log) });
+  const build = env.CF_VERSION_METADATA?.id;
+  const recompile = createLeasedCompiler({
+    store,
+    sources,
+    world,
+    publisher,
+    build,
+    pace,
+    observer,
+    ...troubleLog(log),
+  });
   const settings = {
     WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
     SOURCE_SECRETS: env.PORTOLAN_SOURCE_SECRETS,

@@ -4,6 +4,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { ownBuild } from "../lib/cli/own-build.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -68,6 +69,7 @@ async function bundle(outdir, name, entry) {
     format: "esm",
     target: "node22",
     mainFields: ["module", "main"],
+    define: { portolanBuild: JSON.stringify(await ownBuild()) },
     banner: { js: banner },
     logLevel: "error",
   });

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { build } from "esbuild";
+import { ownBuild } from "../lib/cli/own-build.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const outdir = join(root, "dist/package");
@@ -31,6 +32,7 @@ async function writeCode() {
     platform: "node",
     target: "node22",
     external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
+    define: { portolanBuild: JSON.stringify(await ownBuild()) },
     chunkNames: "parts/[name]-[hash]",
     sourcemap: true,
     metafile: true,

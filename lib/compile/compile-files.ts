@@ -1,12 +1,15 @@
 import type { Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts";
 import { emptyFolder, type FolderState, folderOf, readAgain, wholeFolder } from "../config/folder/last-valid.ts";
+import { buildMesh } from "../mesh/build-mesh.ts";
+import { classify } from "../mesh/classes/classify.ts";
 import { createMemo, type Memo } from "../mesh/memo/memo.ts";
+import type { ProxyViews } from "../mesh/views/views-of.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { joinShards } from "./collected/join-shards.ts";
 import { type CollectedLoader, createCollectedLoader, type LoadedShard } from "./collected/load-collected.ts";
-import { compile } from "./compile.ts";
+import { compile, type Reuse } from "./compile.ts";
 import { isCollected, type Shard } from "./shards/read-sources.ts";
 import { textsOfShard } from "./shards/source-shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
@@ -30,10 +33,38 @@ export interface FilesCompiled extends Stage<CompiledWorld> {
  * Compiles sources, the primary first: its files by their own names, those of the others under their source's. What comes out
  * follows from the shards alone; a compiler remembers the ones before only so that a call costs what changed.
  */
-export type ShardCompiler = (shards: readonly Shard[], staged?: Staged, slice?: Slice) => FilesCompiled;
+export type ShardCompiler = (shards: readonly Shard[], staged?: Staged, slice?: Slice, reuse?: Reuse) => FilesCompiled;
 
-export function createShardCompiler(options: WorldOptions): ShardCompiler {
-  const compileFolders = createFolderCompiler(options);
+export const createShardCompiler = (options: WorldOptions): ShardCompiler => createShardCompilers(options).compile;
+
+/** What goes over sources with one memory: what did not change between two calls, of either, keeps its identity. */
+export interface ShardCompilers {
+  readonly compile: ShardCompiler;
+  /** What the classes of proxies are made from, by their ids; nothing is made. */
+  readonly viewsOf: (shards: readonly Shard[]) => ReadonlyMap<string, ProxyViews>;
+}
+
+export function createShardCompilers(options: WorldOptions): ShardCompilers {
+  const memo = createMemo();
+  const read = createShardsReader(options);
+  const compileFolders = createFolderCompiler(options, memo);
+  return {
+    compile(shards, staged = unwatched, slice = wholeWorld, reuse = {}) {
+      const { content, ...beside } = read(shards);
+      const sources = shards.map(({ name, version }) => ({ name, version }));
+      return compileFolders(content, sources, beside, staged, slice, reuse);
+    },
+    viewsOf(shards) {
+      const { content, consul, clusterId } = read(shards);
+      const world = worldOf(content, { ...options, clusterId }, memo, consul).value;
+      const { classes } = classify(buildMesh(world, memo).value, world.proxies, memo).value;
+      return new Map(classes.map(({ id, views }) => [id, views]));
+    },
+  };
+}
+
+/** What shards say together; files and objects that read as before keep their identity. */
+function createShardsReader(options: WorldOptions) {
   let folders: ReadonlyMap<string, FolderState> = new Map();
   const loaders = new Map<string, CollectedLoader>();
   const load = (name: string): CollectedLoader => {
@@ -41,7 +72,7 @@ export function createShardCompiler(options: WorldOptions): ShardCompiler {
     loaders.set(name, loader);
     return loader;
   };
-  return (shards, staged = unwatched, slice = wholeWorld) => {
+  return (shards: readonly Shard[]) => {
     const states = new Map<string, FolderState>();
     const loaded = shards.map((shard, i): LoadedShard => {
       if (isCollected(shard)) return load(shard.name)(shard);
@@ -53,13 +84,7 @@ export function createShardCompiler(options: WorldOptions): ShardCompiler {
     });
     folders = states;
     const { content, consul, primaryCluster = options.clusterId } = joinShards(loaded);
-    return compileFolders(
-      content,
-      shards.map(({ name, version }) => ({ name, version })),
-      { clusterId: primaryCluster, consul },
-      staged,
-      slice,
-    );
+    return { content, consul, clusterId: primaryCluster };
   };
 }
 
@@ -82,18 +107,18 @@ interface Beside {
 }
 
 /** Compiles what was read already. Remembers what it made, by what it was made from. */
-export function createFolderCompiler(options: WorldOptions) {
-  const memo = createMemo();
+export function createFolderCompiler(options: WorldOptions, memo = createMemo()) {
   return (
     loaded: LoadedDirectory,
     sources: readonly CompiledSource[],
     { clusterId = options.clusterId, consul = [] }: Beside = {},
     staged = unwatched,
     slice = wholeWorld,
+    reuse: Reuse = {},
   ): FilesCompiled => {
     const before = memoUseOf(memo);
     const world = staged("world", () => worldOf(loaded, { ...options, clusterId }, memo, consul));
-    const compiled = compile(world.value, sources, memo, staged, slice);
+    const compiled = compile(world.value, sources, memo, staged, slice, reuse);
     const after = memoUseOf(memo);
     const diagnostics = sortDiagnostics([...loaded.diagnostics, ...world.diagnostics, ...compiled.diagnostics]);
     return {

@@ -24,12 +24,15 @@ import type { Reader } from "../xds/descriptors.ts";
 import { generateFromViews } from "../xds/generate.ts";
 import { allShared, type ClassResources, noResources, type Resource } from "../xds/resource.ts";
 import { pollShape } from "../xds/shape.ts";
+import { type OfUnits, ofUnits, type StageOfUnits, unitOf, units } from "../xds/units.ts";
 import { checkByElements } from "./check-by-elements.ts";
 import { encodeResource } from "./encode-resource.ts";
 import { joinParts } from "./join-parts.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
 import { classesOfSlice, type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
+import { type ClassEncoder, classBesideStore, type OfClass } from "./standing/class-beside-store.ts";
+import { type Standing, spokenKey } from "./standing/standing.ts";
 import { type Staged, unwatched } from "./telemetry/observer.ts";
 
 const grantKind = "ReferenceGrant.gateway.networking.k8s.io";
@@ -44,6 +47,7 @@ export const compilerVersion = `portolan ${version}`;
  * @param memo remembers what was made from objects that did not change; a memo that forgets gives the same bytes
  * @param staged is told what part of the work is done
  * @param slice which of its classes; what belongs to no class comes with the first slice alone, diagnostics with all
+ * @param reuse what of an earlier compile may be taken as it lies in the store, and what a later one may know this by
  * @returns never fails on input: what cannot be compiled is left out and said in a diagnostic
  */
 export function compile(
@@ -52,6 +56,7 @@ export function compile(
   memo: Memo,
   staged: Staged = unwatched,
   slice: Slice = wholeWorld,
+  { key, standing }: Reuse = {},
 ): Stage<CompiledWorld> {
   const isFirst = slice.index === 0;
   const mesh = staged("mesh", () => buildMesh(world, memo));
@@ -62,13 +67,22 @@ export function compile(
     for (const diagnostic of more) diagnostics.add(diagnostic);
   };
   const { certificates = "sds", binaryForms: withBinary = false, pollDelayMs } = world;
+  const spoken = new Map<string, readonly Diagnostic[]>();
+  const encodeClass: ClassEncoder = (id, kind, resources) =>
+    compiledClass(memo, { id, kind, resources, certificates, withBinary, pollDelayMs });
   const classOf = ({ id, views }: (typeof census.value.classes)[number]) => {
+    const made = classBesideStore(id, views, { standing, encodeClass }, memo) ?? classOfViews(id, views);
+    say(views.diagnostics);
+    for (const unit of units) {
+      say(made.spoken[unit]);
+      if (made.spoken[unit].length > 0) spoken.set(spokenKey(id, unit), made.spoken[unit]);
+    }
+    return made.value;
+  };
+  const classOfViews = (id: string, views: ProxyViews): OfClass => {
     const generated = generateFromViews(views, memo);
-    const resources = generated.value;
-    const compiled = compiledClass(memo, { id, kind: views.kind, resources, certificates, withBinary, pollDelayMs });
-    say(generated.diagnostics);
-    say(compiled.diagnostics);
-    return compiled.value;
+    const compiled = encodeClass(id, views.kind, generated.value);
+    return { value: compiled.value, spoken: bothOf({ first: generated.spoken, second: compiled.spoken }) };
   };
   const classes = staged("generate", () => classesOfSlice(census.value.classes, slice).map(classOf));
   const granted = secretGrants(memo, { configs: configsByKind(world.configs, memo)(grantKind) });
@@ -89,12 +103,20 @@ export function compile(
         : {}),
       sources,
       compiler: compilerVersion,
+      ...(key === undefined ? {} : { made: { key, spoken: Object.fromEntries(spoken) } }),
     },
     diagnostics: sorted,
   };
 }
 
 const noClassifier: CompiledWorld["classifier"] = { attributes: [], labels: {}, classes: {}, defaults: {} };
+
+/** How a compile has to do with those before and after it, in whichever process. */
+export interface Reuse {
+  /** Stands for all that an answer depends on beside the sources; absent: nobody is to take anything of this compile. */
+  readonly key?: string | undefined;
+  readonly standing?: Standing | undefined;
+}
 
 interface ClassInputs {
   readonly id: string;
@@ -116,11 +138,14 @@ const compiledClass = step(
     withBinary: "value",
     pollDelayMs: "value",
   },
-  ({ id, kind, resources, certificates, withBinary, pollDelayMs }: ClassInputs, memo: Memo): Stage<CompiledClass> => {
+  (
+    { id, kind, resources, certificates, withBinary, pollDelayMs }: ClassInputs,
+    memo: Memo,
+  ): StageOfUnits<CompiledClass> => {
     if (kind === "grpc") {
       // A program asks over streams, for certificates its bootstrap: its answers have one shape.
-      const { value: only, diagnostics } = encodeShape(resources, kind, withBinary, memo);
-      return { value: { id, stream: only, poll: only }, diagnostics };
+      const { value: only, ...said } = encodeShape(resources, kind, withBinary, memo);
+      return { value: { id, stream: only, poll: only }, ...said };
     }
     const streamed =
       certificates === "sds" ? resources : withCertificateFiles(resources, defaultCertificateFiles, memo);
@@ -129,17 +154,34 @@ const compiledClass = step(
     return {
       value: { id, stream: stream.value, poll: poll.value },
       diagnostics: [...stream.diagnostics, ...poll.diagnostics],
+      spoken: bothOf({ first: stream.spoken, second: poll.spoken }),
     };
   },
 );
 
-function encodeShape(resources: ClassResources, reader: Reader, withBinary: boolean, memo: Memo): Stage<CompiledShape> {
-  const diagnostics: Diagnostic[] = [];
+interface SpokenTwice {
+  readonly first: OfUnits<readonly Diagnostic[]>;
+  readonly second: OfUnits<readonly Diagnostic[]>;
+}
+
+/** Of classes without a word, which are most, nothing new is made. */
+function bothOf({ first, second }: SpokenTwice): OfUnits<readonly Diagnostic[]> {
+  if (units.every((unit) => second[unit].length === 0)) return first;
+  return ofUnits((unit) => [...first[unit], ...second[unit]]);
+}
+
+function encodeShape(
+  resources: ClassResources,
+  reader: Reader,
+  withBinary: boolean,
+  memo: Memo,
+): StageOfUnits<CompiledShape> {
+  const spoken = ofUnits((): Diagnostic[] => []);
   const encode = (type: ResourceType): CompiledList => {
     const { shared: inCommon, own: besides } = resources[type] ?? allShared(noResources);
     const shared = encodedList(memo, { type, resources: inCommon, reader, withBinary });
     const own = encodedList(memo, { type, resources: besides, reader, withBinary });
-    diagnostics.push(...shared.diagnostics, ...own.diagnostics);
+    spoken[unitOf[type]].push(...shared.diagnostics, ...own.diagnostics);
     return joinParts(memo, { shared: shared.value, own: own.value });
   };
   const value = {
@@ -150,7 +192,7 @@ function encodeShape(resources: ClassResources, reader: Reader, withBinary: bool
     ...(resources.extension_configs === undefined ? {} : { extension_configs: encode("extension_configs") }),
     ...(resources.name_tables === undefined ? {} : { name_tables: encode("name_tables") }),
   };
-  return { value, diagnostics };
+  return { value, diagnostics: units.flatMap((unit) => spoken[unit]), spoken };
 }
 
 interface EncodeInputs {

@@ -20,7 +20,7 @@ export const joinParts = step(
     let from = 0;
     let run: CompiledResource[] = [];
     const addShared = (to: number): void => {
-      if (to > from) list.push(from === 0 && to === shared.length ? shared : slice(memo, { shared, from, to }));
+      if (to > from) list.push(from === 0 && to === shared.length ? shared : slicePart(memo, { shared, from, to }));
       from = Math.max(from, to);
     };
     for (const resource of own) {
@@ -44,7 +44,8 @@ interface Cut {
   readonly to: number;
 }
 
-const slice = step(
+/** A piece of a part, which all lists that are cut there share. */
+export const slicePart = step(
   "slice of a part",
   { shared: "identity", from: "value", to: "value" },
   ({ shared, from, to }: Cut): CompiledPart => shared.slice(from, to),

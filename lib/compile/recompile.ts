@@ -1,4 +1,5 @@
 import { type Diagnostic, PortolanError } from "../config/diagnostic.ts";
+import type { ReadHead } from "../snapshot/head/head.ts";
 import { paceOf } from "../snapshot/head/steps.ts";
 import {
   createPublisher,
@@ -8,15 +9,19 @@ import {
   type PublishResult,
 } from "../snapshot/publish.ts";
 import type { Pin } from "../snapshot/root.ts";
+import { isUnread } from "../snapshot/standing/stored-part.ts";
 import { createWorldEncoder, type WorldEncoder } from "../snapshot/worlds/encode-world.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { staleSources } from "./collected/stale-sources.ts";
-import { createShardCompiler, type FilesCompiled } from "./compile-files.ts";
+import { createShardCompilers, type FilesCompiled, type ShardCompilers } from "./compile-files.ts";
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
 import { createSourcesReader } from "./shards/read-sources.ts";
 import { refuseRubbish } from "./shards/refuse-empty.ts";
 import { fillWanted } from "./shards/wanted-shard.ts";
 import { createFannedCompile, type FanOut } from "./slices/fan-out.ts";
+import { wholeWorld } from "./slices/slice.ts";
+import { createStandingKeeper, type StandingKeeper } from "./standing/keep-standing.ts";
+import { standingKey } from "./standing/open-standing.ts";
 import {
   type CompileObserver,
   type CompileReport,
@@ -66,6 +71,13 @@ export interface RecompileOptions {
   readonly fanOut?: FanOut;
   /** Is told of every compile: its stages, what they took, what came of them. */
   readonly observer?: CompileObserver;
+  /**
+   * Tells the code of this compiler from that of any other. With it, a process that starts with an empty memory takes from the newest
+   * publish what still stands; absent: it makes everything.
+   */
+  readonly build?: string | undefined;
+  /** Whether the caller reads what was compiled, resource by resource: then nothing is taken that would have to be read first. False when absent. */
+  readonly looksInto?: boolean;
   /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
   readonly now?: () => number;
 }
@@ -85,8 +97,8 @@ export function createRecompiler(
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<Recompiled> {
   const { fanOut } = options;
   const encoder = createWorldEncoder();
-  const compile: (staged: Staged) => Promise<Published> =
-    fanOut === undefined ? createSourcesCompiler(options) : createFannedCompiler(options, fanOut, encoder);
+  const compile: Compiling<Published> =
+    fanOut === undefined ? createStandingCompiler(options) : createFannedCompiler(options, fanOut, encoder);
   const recompile = createCompileLoop(options, compile, encoder);
   return async (publishing, mayPublish) => {
     const { compiled: _compiled, result: _result, ...told } = await recompile(publishing, mayPublish);
@@ -98,7 +110,7 @@ export function createRecompiler(
 export function createWorldRecompiler(
   options: Omit<RecompileOptions, "fanOut">,
 ): (publishing?: Publishing, mayPublish?: () => Promise<void>) => Promise<RecompiledWorld> {
-  return createCompileLoop(options, createSourcesCompiler(options), createWorldEncoder());
+  return createCompileLoop(options, createStandingCompiler(options), createWorldEncoder());
 }
 
 /** What was compiled, as far as publishing and telling need it. */
@@ -110,16 +122,25 @@ interface Published {
   readonly laid?: ReadonlySet<string>;
 }
 
+/** Compiles for whoever publishes it. */
+interface Compiling<C> {
+  /** @param base HEAD, which was read before */
+  compile(staged: Staged, base: ReadHead | undefined): Promise<C>;
+  readonly standing: StandingKeeper;
+}
+
+const lost = { kind: "lost" } as const;
+
 function createCompileLoop<C extends Published>(
   options: RecompileOptions,
-  compileSources: (staged: Staged) => Promise<C>,
+  { compile, standing }: Compiling<C>,
   encoder: WorldEncoder,
 ): (
   publishing?: Publishing,
   mayPublish?: () => Promise<void>,
 ) => Promise<Recompiled & { readonly compiled: C["compiled"]; readonly result: RecompiledWorld["result"] }> {
   const { store, onCompiled } = options;
-  const publisherFor = createPublishers(store, encoder, options.publisher);
+  const publishers = createPublishers(store, encoder, options.publisher);
   let pollDelayMs: number | undefined;
   const { observer = noObserver } = options;
   return async (publishing, mayPublish = async () => {}) => {
@@ -128,17 +149,26 @@ function createCompileLoop<C extends Published>(
     try {
       for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
         // HEAD first: whoever publishes a newer world meanwhile makes this attempt lose.
-        const base = await publisherFor(pollDelayMs).head();
+        const base = await publishers.of(pollDelayMs).head();
         await fillWanted(store, options.now ?? Date.now);
-        const made = await compileSources(staged);
+        const made = await compile(staged, base);
         const { primary, settings } = made;
         const compiled: C["compiled"] = made.compiled;
         ({ pollDelayMs } = settings);
-        const publisher = publisherFor(pollDelayMs);
+        const publisher = publishers.of(pollDelayMs);
         onCompiled?.();
         await mayPublish();
-        const result = await staged("publish", () => publisher.publish(compiled.value, base, publishing, made.laid));
+        const publish = () => publisher.publish(compiled.value, base, publishing, made.laid);
+        const result = await staged("publish", publish).catch((cause: unknown) => {
+          if (!isUnread(cause)) throw cause;
+          // The way from what is served leads through what lies in the store: the next attempt reads what is served, and the one after that
+          // makes everything.
+          if (!publishers.forget()) standing.drop();
+          return lost;
+        });
         if (result.kind === "lost") continue;
+        standing.moved(result.head);
+        publishers.remembers();
         const { kind, root, head } = result;
         const pin = head.pin === undefined || kind === "published" ? {} : { pin: head.pin };
         const mended = result.written.mended === 0 ? {} : { mended: result.written.mended };
@@ -164,12 +194,25 @@ function createCompileLoop<C extends Published>(
 /** One publisher for as long as the pace stays: it remembers what the next publish is compared with. */
 function createPublishers(store: ObjectStore, encoder: WorldEncoder, options: PublisherOptions = {}) {
   let known: { readonly pollDelayMs: number | undefined; readonly publisher: Publisher } | undefined;
-  return (pollDelayMs: number | undefined): Publisher => {
-    if (known !== undefined && known.pollDelayMs === pollDelayMs) return known.publisher;
-    const pace = options.pace ?? (pollDelayMs === undefined ? undefined : paceOf(pollDelayMs));
-    const publisher = createPublisher(store, { ...options, ...(pace === undefined ? {} : { pace }) }, encoder);
-    known = { pollDelayMs, publisher };
-    return publisher;
+  let hasPublished = false;
+  return {
+    of(pollDelayMs: number | undefined): Publisher {
+      if (known !== undefined && known.pollDelayMs === pollDelayMs) return known.publisher;
+      const pace = options.pace ?? (pollDelayMs === undefined ? undefined : paceOf(pollDelayMs));
+      const publisher = createPublisher(store, { ...options, ...(pace === undefined ? {} : { pace }) }, encoder);
+      known = { pollDelayMs, publisher };
+      return publisher;
+    },
+    remembers(): void {
+      hasPublished = true;
+    },
+    /** The next one reads what it compares with. @returns whether there was anything to forget */
+    forget(): boolean {
+      const had = hasPublished;
+      known = undefined;
+      hasPublished = false;
+      return had;
+    },
   };
 }
 
@@ -199,22 +242,36 @@ export interface SourcesCompiled {
 
 /** Compiles what all sources of a store hold, and publishes nothing. */
 export function createSourcesCompiler(
-  options: Omit<RecompileOptions, "publisher">,
+  options: Omit<RecompileOptions, "publisher" | "build">,
 ): (staged?: Staged) => Promise<SourcesCompiled> {
-  const { store, world = defaultWorldOptions } = options;
+  const { compile } = createStandingCompiler(options);
+  return (staged = unwatched) => compile(staged, undefined);
+}
+
+function createStandingCompiler(options: Omit<RecompileOptions, "publisher">): Compiling<SourcesCompiled> {
+  const { store, world = defaultWorldOptions, build, looksInto = false } = options;
   const readSources = createSourcesReader(store);
+  const standing = createStandingKeeper(store, readSources);
   const compilerFor = createCompilers(world);
-  return async (staged = unwatched) => {
+  const compile: Compiling<SourcesCompiled>["compile"] = async (staged, base) => {
     const { settings, shards } = await staged("read", async () => {
       const settings = await settleSettings(store, givenSettings(options));
       return { settings, shards: await readSources(settings.sources) };
     });
     const [primary] = shards;
     if (primary === undefined) throw new PortolanError("no source was filled yet");
-    const compiled = compilerFor(settings)(shards, staged);
+    const compilers = compilerFor(settings);
+    const order = shards.map(({ name }) => name);
+    const key = build && standingKey({ build, options: worldOptionsOf(settings, world), order });
+    const found =
+      key === undefined || looksInto
+        ? undefined
+        : await standing.before({ base, key, compilers, order: settings.sources });
+    const compiled = compilers.compile(shards, staged, wholeWorld, { key, standing: found });
     refuseRubbish(compiled, shards);
     return { primary: primary.name, compiled, settings };
   };
+  return { compile, standing };
 }
 
 /** What a caller says about how to compile. */
@@ -225,30 +282,27 @@ const givenSettings = ({ sources, world, change }: RecompileOptions): Partial<Re
 });
 
 /** Compiles a world in slices, and one that is too small for that here. */
-function createFannedCompiler(
-  options: RecompileOptions,
-  fanOut: FanOut,
-  encoder: WorldEncoder,
-): (staged: Staged) => Promise<Published> {
+function createFannedCompiler(options: RecompileOptions, fanOut: FanOut, encoder: WorldEncoder): Compiling<Published> {
   const { store } = options;
-  const compileHere = createSourcesCompiler(options);
+  const here = createStandingCompiler(options);
   const compileSlices = createFannedCompile(store, fanOut, encoder);
-  return async (staged) => {
+  const compile: Compiling<Published>["compile"] = async (staged, base) => {
     const settings = await settleSettings(store, givenSettings(options));
     const fanned = await compileSlices(settings, staged);
-    if (fanned === undefined) return compileHere(staged);
+    if (fanned === undefined) return here.compile(staged, base);
     const { primary, world: value, laid } = fanned;
     const compiled = { value, diagnostics: value.diagnostics, memo: { hits: 0, misses: 0 } };
     return { primary, settings, compiled, laid };
   };
+  return { compile, standing: here.standing };
 }
 
 /** One compiler for as long as the settings stay. */
 function createCompilers(world: WorldOptions) {
-  let known: { readonly text: string; readonly compile: ReturnType<typeof createShardCompiler> } | undefined;
-  return (settings: RecordedSettings) => {
+  let known: { readonly text: string; readonly compilers: ShardCompilers } | undefined;
+  return (settings: RecordedSettings): ShardCompilers => {
     const text = JSON.stringify(settings);
-    if (known?.text !== text) known = { text, compile: createShardCompiler(worldOptionsOf(settings, world)) };
-    return known.compile;
+    if (known?.text !== text) known = { text, compilers: createShardCompilers(worldOptionsOf(settings, world)) };
+    return known.compilers;
   };
 }

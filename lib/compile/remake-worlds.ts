@@ -8,18 +8,28 @@ import { settleSettings, worldOptionsOf } from "./recorded-settings.ts";
 import { createSourcesReader } from "./shards/read-sources.ts";
 import { sourceNames } from "./shards/source-names.ts";
 import { readShard } from "./shards/source-shard.ts";
+import { wholeWorld } from "./slices/slice.ts";
+import { standingKey } from "./standing/open-standing.ts";
+import { unwatched } from "./telemetry/observer.ts";
 import { defaultWorldOptions } from "./world-of.ts";
 
-/** Compiles a store's sources as they are and as they were, with the settings that are recorded; what cannot be read is passed over. */
-export function remakeWorlds(store: ObjectStore): Remake {
+/**
+ * Compiles a store's sources as they are and as they were, with the settings that are recorded; what cannot be read is passed over.
+ *
+ * @param build of the compiler, as `RecompileOptions` has it: with it roots come out to the byte that say how they were made
+ */
+export function remakeWorlds(store: ObjectStore, build?: string): Remake {
   const readSources = createSourcesReader(store);
   return async function* remade(versions): AsyncGenerator<CompiledWorld> {
     const settings = await settleSettings(store, {});
-    const compile = createShardCompiler(worldOptionsOf(settings, defaultWorldOptions));
+    const options = worldOptionsOf(settings, defaultWorldOptions);
+    const compile = createShardCompiler(options);
     const ways: readonly (readonly CompiledSource[] | undefined)[] = [undefined, ...versions];
     for (const way of ways) {
       const shards = await readSources(settings.sources, way).catch(nothingToRead);
-      if (shards.length > 0) yield compile(shards).value;
+      const order = shards.map(({ name }) => name);
+      const key = build && standingKey({ build, options, order });
+      if (shards.length > 0) yield compile(shards, unwatched, wholeWorld, { key }).value;
     }
   };
 }

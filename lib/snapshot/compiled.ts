@@ -4,6 +4,7 @@ import type { Classifier } from "./classifier.ts";
 import type { CompiledLegacy } from "./legacy/compiled-legacy.ts";
 import type { OfTypes, ResourceType, ShapeName } from "./resource-type.ts";
 import type { SecretGrant } from "./root.ts";
+import type { Made } from "./standing/standing-record.ts";
 
 /**
  * What the compiler hands to `publish`: every answer of every class, as text. Publishing costs what changed only if
@@ -26,6 +27,8 @@ export interface CompiledWorld {
   readonly sources: readonly CompiledSource[];
   /** Version of the compiler. */
   readonly compiler: string;
+  /** How it was made, where a compile that starts with an empty memory may take from it what still stands. */
+  readonly made?: Made;
 }
 
 /** Proxies that get the same answers. */

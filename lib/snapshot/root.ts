@@ -19,6 +19,7 @@ export interface Root {
   readonly legacy?: string;
   readonly statuses?: string;
   readonly secretGrants?: readonly SecretGrant[];
+  readonly standing?: string;
 }
 
 /** Gateways of one namespace may be given a secret of another one. */

@@ -193,6 +193,8 @@ async function* listUnder(
   after: string,
 ): AsyncGenerator<ListedObject> {
   const entries = await readdir(join(directory, folder), { withFileTypes: true }).catch(absentAs([]));
+  // Most objects were written once, and have no folder of versions to look into.
+  const versioned = new Set(entries.filter((entry) => entry.name.endsWith("#")).map((entry) => entry.name));
   const shown = entries
     .filter((entry) => !entry.name.startsWith(".") && !entry.name.endsWith("#"))
     // A folder's keys continue with "/", which decides its place among names like "a-b".
@@ -207,7 +209,7 @@ async function* listUnder(
       continue;
     }
     const path = join(directory, key);
-    const highest = (await versionNumbers(`${path}#`)).at(-1);
+    const highest = versioned.has(`${entry.name}#`) ? (await versionNumbers(`${path}#`)).at(-1) : undefined;
     const newest = highest === undefined ? path : join(`${path}#`, String(highest));
     const info = await stat(newest).catch(absentAs(undefined));
     if (info !== undefined) yield { key, sizeBytes: info.size, modifiedMs: info.mtimeMs };

@@ -18,8 +18,9 @@ import { grpcResources } from "./grpc/generate-grpc.ts";
 import { generateListeners } from "./listeners/generate-listeners.ts";
 import { nameTables } from "./name-table/name-table.ts";
 import { rdsNames } from "./rds-names.ts";
-import { allShared, type ClassResources, type Parted, type Resource, uniqueByName } from "./resource.ts";
+import { allShared, type ClassResources, noResources, type Parted, type Resource, uniqueByName } from "./resource.ts";
 import { generateRoutes } from "./routes/generate-routes.ts";
+import { type StageOfUnits, type Unit, units } from "./units.ts";
 import { wasmResources } from "./wasm/extension-resources.ts";
 
 /**
@@ -32,8 +33,17 @@ export const generate = (mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResou
   generateFromViews(viewsOf(mesh, proxy, memo), memo);
 
 /** The same for a class whose views were selected before. */
-export const generateFromViews = (views: ProxyViews, memo: Memo): Stage<ClassResources> =>
-  views.kind === "grpc" ? grpcResources(memo, views) : classResources(memo, views);
+export const generateFromViews = (views: ProxyViews, memo: Memo): StageOfUnits<ClassResources> =>
+  views.kind === "grpc" ? grpcResources(memo, views) : generateUnits(views, units, memo);
+
+/** Some of the resources of a class of Envoys; nothing of the other types. */
+export const generateUnits = (views: EnvoyViews, wanted: readonly Unit[], memo: Memo): StageOfUnits<ClassResources> =>
+  classResources(memo, { ...views, wanted: wanted.join() });
+
+interface SomeOfViews extends Omit<EnvoyViews, "kind"> {
+  /** Units, between commas. */
+  readonly wanted: string;
+}
 
 const classResources = step(
   "resources of a class",
@@ -44,14 +54,15 @@ const classResources = step(
     routes: "identity",
     names: "identity",
     diagnostics: "elements",
+    wanted: "value",
   },
-  (views: Omit<EnvoyViews, "kind">, memo: Memo): Stage<ClassResources> => {
-    const clusters = patchedClusters(memo, { view: views.clusters });
-    const endpoints = loadAssignments(memo, { view: views.endpoints, ...clusters.value });
-    const listeners = patchedListeners(memo, { view: views.listeners });
-    const names = namesAsked(memo, { view: views.routes, ...listeners.value });
-    const routes = patchedRoutes(memo, { view: views.routes, names });
-    const extensions = extensionsOf(memo, { view: views.listeners });
+  ({ wanted, ...views }: SomeOfViews, memo: Memo): StageOfUnits<ClassResources> => {
+    const has = (unit: Unit): boolean => wanted.split(",").includes(unit);
+    const clusters = has("clusters") ? patchedClusters(memo, { view: views.clusters }) : nothing;
+    const endpoints = has("clusters") ? loadAssignments(memo, { view: views.endpoints, ...clusters.value }) : noneOf;
+    const listeners = has("listeners") ? listenersOf(views, memo) : nothing;
+    const routes = has("routes") ? routesOf(views, memo) : none;
+    const extensions = has("listeners") ? extensionsOf(memo, { view: views.listeners }) : none;
     return {
       value: {
         clusters: clusters.value,
@@ -59,7 +70,9 @@ const classResources = step(
         listeners: listeners.value,
         routes: allShared(routes.value),
         ...(extensions.value.length === 0 ? {} : { extension_configs: allShared(extensions.value) }),
-        ...(views.names === undefined ? {} : { name_tables: allShared(nameTables(memo, views.names)) }),
+        ...(views.names === undefined || !has("names")
+          ? {}
+          : { name_tables: allShared(nameTables(memo, views.names)) }),
       },
       diagnostics: [
         ...views.diagnostics,
@@ -68,9 +81,34 @@ const classResources = step(
         ...routes.diagnostics,
         ...extensions.diagnostics,
       ],
+      spoken: {
+        clusters: clusters.diagnostics,
+        listeners: [...listeners.diagnostics, ...extensions.diagnostics],
+        routes: routes.diagnostics,
+        names: [],
+      },
     };
   },
 );
+
+const noneOf = allShared(noResources);
+const nothing = { value: noneOf, diagnostics: [] };
+const none = { value: noResources, diagnostics: [] };
+
+/** The listeners of a class, from its views. */
+export const listenersOf = ({ listeners: view }: Pick<EnvoyViews, "listeners">, memo: Memo) =>
+  patchedListeners(memo, { view });
+
+/** The clusters of a class, from its views. */
+export const clustersOf = ({ clusters: view }: Pick<EnvoyViews, "clusters">, memo: Memo) =>
+  patchedClusters(memo, { view });
+
+/** Names of the route tables that the listeners of a class ask for. */
+export const tablesAsked = (views: Pick<EnvoyViews, "listeners" | "routes">, memo: Memo): readonly string[] =>
+  namesAsked(memo, { view: views.routes, ...listenersOf(views, memo).value });
+
+const routesOf = (views: Pick<EnvoyViews, "listeners" | "routes">, memo: Memo) =>
+  patchedRoutes(memo, { view: views.routes, names: tablesAsked(views, memo) });
 
 const patchedClusters = step("clusters", { view: "identity" }, ({ view }: { readonly view: ClusterView }, memo: Memo) =>
   applyClusterPatches(view, generateClusters(view, memo), memo),

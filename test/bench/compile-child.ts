@@ -48,7 +48,7 @@ const edited = (edit: Edit, round: number): readonly SourceFile[] =>
 function openMesh(world: WorldOptions) {
   const store = fileStore(folder);
   const write = createShardWriter(store, "main");
-  const recompile = createWorldRecompiler({ store, sources: ["main"], world });
+  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build: "that of the benchmark" });
   return async (input: readonly SourceFile[]) => {
     await write(input);
     return (await recompile()).result.written;

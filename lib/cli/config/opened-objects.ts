@@ -6,6 +6,7 @@ import { httpStore } from "../../storage/http.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
 import { namedStore, openThere, openToWrite } from "../named-store.ts";
+import { ownBuild } from "../own-build.ts";
 import { getSigned, postSigned, webhookSecret } from "../post-signed.ts";
 import { trustOf } from "../secrets/keyring.ts";
 
@@ -52,7 +53,7 @@ export async function openObjects({
         // Whoever compiles nothing does without the memory that a compiler takes.
         const { createRecompiler } = await import("../../compile/recompile.ts");
         const publisher = keyring === undefined ? {} : await trustOf(keyring);
-        const create = createRecompiler({ store, publisher, observer });
+        const create = createRecompiler({ store, publisher, build: await ownBuild(), observer });
         recompile = () => create({ by: actorName() });
       }
       return recompile();

@@ -38,6 +38,7 @@ import { compileTelemetry } from "../compile-telemetry.ts";
 import { analysisOf } from "../config/analysis-report.ts";
 import { devStorePrefix, holdsSomething, isFolder, namedStore, openToWrite, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
+import { ownBuild } from "../own-build.ts";
 import { bootstrapFor, bootstrapText, certificatesOption, pollDelayOption, proxiesOf } from "../proxy/bootstrap.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { sampleFolder } from "../shipped.ts";
@@ -136,7 +137,8 @@ async function dev(folder: string | undefined, options: Options, terminal: Termi
     store: where,
     json: options.json === true,
   });
-  const publishing = { ...options, trust, sources: origins.map(({ source }) => source) };
+  const build = await ownBuild();
+  const publishing = { ...options, trust, sources: origins.map(({ source }) => source), build };
   if (options.once === true) {
     const store = await openToWrite(where);
     await fillOnce(origins, store);
@@ -345,6 +347,8 @@ interface PublisherSettings
   readonly observer?: CompileObserver;
   /** Of origins, the primary cluster first. */
   readonly sources: readonly string[];
+  /** Of the compiler, as `RecompileOptions` has it. */
+  readonly build?: string | undefined;
 }
 
 /**
@@ -364,6 +368,7 @@ function publisherOf(
     trust,
     sources,
     observer = noObserver,
+    build,
   }: PublisherSettings,
 ): () => Promise<Publication> {
   let compiledMs = 0;
@@ -380,6 +385,8 @@ function publisherOf(
     },
     publisher: { pace: heldPace, ...trust },
     observer,
+    build,
+    looksInto: true,
     onCompiled: () => {
       compiledMs = performance.now();
     },

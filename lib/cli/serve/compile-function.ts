@@ -14,6 +14,7 @@ import { environmentOf } from "../../settings/environment.ts";
 import type { Settings } from "../../settings/schema.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { actorName } from "../actor.ts";
+import { ownBuild } from "../own-build.ts";
 import { createSliceThreads, type SliceThreads, type SliceThreadsOptions } from "./slice-threads.ts";
 
 /** The compile function in this process. */
@@ -55,7 +56,9 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const onTrouble = (reason: string) => log.warn({ reason }, "a slice is compiled anew");
   const threads = sliceThreadsFor(slicing, { where, s3Endpoint: settings.s3Endpoint, onTrouble });
   const fanOut = threads === undefined ? {} : { fanOut: { ...threads.fanOut, waitMs: sliceWaitMs(pace) } };
-  const recompile = createLeasedCompiler({ store, sources, world, publisher, pace, observer, ...trouble, ...fanOut });
+  const build = await ownBuild();
+  const told = { store, sources, world, publisher, build, pace, observer };
+  const recompile = createLeasedCompiler({ ...told, ...trouble, ...fanOut });
 
   const stop = new AbortController();
   const compiled = coalesce(async () => {

@@ -9,6 +9,7 @@ import { compiledSummary } from "../dev/dev-report.ts";
 import { tellFilled } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
 import { openToWrite, storeOption } from "../named-store.ts";
+import { ownBuild } from "../own-build.ts";
 import { postSigned, webhookSecret } from "../post-signed.ts";
 import { noProgress, type Progress } from "../progress.ts";
 import { pollDelayOption } from "../proxy/bootstrap.ts";
@@ -77,7 +78,7 @@ interface Pushed {
 
 async function pushToStore(
   files: readonly SourceFile[],
-  { store: where, source, binaryForms, pollDelay, allowEmpty = false, keyring }: Options,
+  { store: where, source, binaryForms, pollDelay, allowEmpty = false, keyring, json = false }: Options,
   publishing: Publishing,
   progress: Progress = noProgress,
 ): Promise<Pushed> {
@@ -92,11 +93,13 @@ async function pushToStore(
     },
     publisher,
     observer: progress.observer,
+    build: await ownBuild(),
+    looksInto: json,
   });
   // The compile itself, every resource as text, is nothing to print.
   const { compiled, result, ...pushed } = await recompile(publishing);
   const written = result.kind === "unchanged" ? {} : { written: result.written };
-  return { pushed, loaded: compiled.loaded, summary: { ...compiledSummary(compiled), ...written } };
+  return { pushed, loaded: compiled.loaded, summary: json ? { ...compiledSummary(compiled), ...written } : {} };
 }
 
 async function pushToUrl(

@@ -3,6 +3,7 @@ import { createRecompiler } from "../../compile/recompile.ts";
 import { recompiledText } from "../dev/recompiled-text.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeOption } from "../named-store.ts";
+import { ownBuild } from "../own-build.ts";
 import { noProgress } from "../progress.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import { printDiagnostics, type Terminal } from "../terminal.ts";
@@ -32,9 +33,13 @@ export function registerRecompile(program: Command, terminal: Terminal): void {
     const publishing = publishingOf(options);
     const store = await openThere(options.store, terminal.progress);
     const { observer } = terminal.progress ?? noProgress;
-    const recompiled = await createRecompiler({ store, publisher: await trustOf(options.keyring), observer })(
-      publishing,
-    );
+    const recompile = createRecompiler({
+      store,
+      publisher: await trustOf(options.keyring),
+      build: await ownBuild(),
+      observer,
+    });
+    const recompiled = await recompile(publishing);
     if (options.json === true) return terminal.out(JSON.stringify(recompiled));
     printDiagnostics(terminal, recompiled.diagnostics);
     terminal.out(recompiledText(recompiled));

@@ -11,6 +11,7 @@ import { repair } from "../../snapshot/upkeep/repair.ts";
 import { examplesText } from "../examples.ts";
 import { openPlace, openThere, storeOption } from "../named-store.ts";
 import { counted, wholeNumber } from "../numbers.ts";
+import { ownBuild } from "../own-build.ts";
 import { keyringOption, trustOf } from "../secrets/keyring.ts";
 import type { Terminal } from "../terminal.ts";
 import { addWordOptions, type WordOptions, wordOf } from "./word.ts";
@@ -85,7 +86,10 @@ export function registerUpkeep(program: Command, terminal: Terminal): void {
         ...(keep === undefined ? {} : { keepPublications: keep }),
         ...(trusted === undefined ? {} : { trusted }),
       };
-      const result = mends === true ? await repair(store, remakeWorlds(store), options) : await fsck(store, options);
+      const result =
+        mends === true
+          ? await repair(store, remakeWorlds(store, await ownBuild()), options)
+          : await fsck(store, options);
       const problems = [...result.problems, ...(await sourceProblems(store))];
       if (json) terminal.out(JSON.stringify({ ...result, problems }));
       else {

@@ -67,7 +67,9 @@ export function createShardWriter(store: ObjectStore, name: string): ShardWriter
       const named = new Set(before?.files.map(({ hash }) => hash));
       const unsure = files.filter(({ hash }) => !(trusted.has(hash) && named.has(hash)));
       const texts = new Map(unsure.map(({ hash, text }) => [fileKey(name, hash), text]));
-      const settle = await writeTexts(store, texts.set(versionKey(name, version), list), options.storeRescues === true);
+      const keysNamed = new Set([...named].map((hash) => fileKey(name, hash)));
+      const written = texts.set(versionKey(name, version), list);
+      const settle = await writeTexts(store, written, options.storeRescues === true, keysNamed);
       const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
       if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;
       await settle();

@@ -7,20 +7,22 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
 /**
  * Writes what is not in place whole. What is, is kept from being collected.
  *
+ * @param named keys that are named by what is in force: what should be there cannot have been collected, and is only looked at
  * @returns to be called when something names the texts: writes again what was collected until then
  */
 export async function writeTexts(
   store: ObjectStore,
   texts: ReadonlyMap<string, string>,
   storeRescues: boolean,
+  named: ReadonlySet<string> = new Set(),
 ): Promise<() => Promise<void>> {
   const found = new Set<string>();
   await inParallel(texts, async ([key, text]) => {
+    if (named.has(key) && (await holds(store, key, text))) return;
     const put = await store.put(key, utf8(text), { ifNoneMatch: "*" });
     if (put.kind === "stored") return;
     found.add(key);
-    const there = await store.get(key);
-    if (there.kind !== "found" || new TextDecoder().decode(there.bytes) !== text) await store.put(key, utf8(text));
+    if (!(await holds(store, key, text))) await store.put(key, utf8(text));
   });
   const settle = settlingOf(
     store,
@@ -28,6 +30,11 @@ export async function writeTexts(
   );
   await settle();
   return settle;
+}
+
+async function holds(store: ObjectStore, key: string, text: string): Promise<boolean> {
+  const there = await store.get(key);
+  return there.kind === "found" && new TextDecoder().decode(there.bytes) === text;
 }
 
 /** By itself, so that what is waited with until the end holds none of the texts that were new: a first push has thousands. */

@@ -50,8 +50,8 @@ export function proxyOf(
     return refused(sent, `has type ${type}, which is neither sidecar nor router`);
   const addresses = addressesOf(raw, address);
   if (addresses === undefined) return refused(sent, "has no valid address, nor has INSTANCE_IPS");
-  const claimed = raw.PROXY_CONFIG === undefined ? meshConfig.defaultConfig : proxySettingsOf(raw.PROXY_CONFIG);
-  const metadata = metadataOf(raw, settings ?? claimed);
+  const claimed = () => (raw.PROXY_CONFIG === undefined ? meshConfig.defaultConfig : proxySettingsOf(raw.PROXY_CONFIG));
+  const metadata = metadataOf(raw, settings ?? claimed());
   const namespace = text(raw.NAMESPACE) || (dnsDomain.includes(".") ? (dnsDomain.split(".")[0] ?? "") : "");
   const clusterId = text(raw.CLUSTER_ID) || defaultClusterId;
   const query = { id, namespace, addresses, clusterId, labels: textMap(raw.LABELS) };

@@ -154,7 +154,10 @@ function bringsTraffic(before: CompiledWorld, after: CompiledWorld, { bringsClas
 /** Replaces classes; the world itself when each stays the same object. Equal classes in, equal lists out, shared. */
 function withClasses(world: CompiledWorld, change: (proxyClass: CompiledClass) => CompiledClass): CompiledWorld {
   const classes = world.classes.map(change);
-  return classes.every((proxyClass, i) => proxyClass === world.classes[i]) ? world : { ...world, classes };
+  if (classes.every((proxyClass, i) => proxyClass === world.classes[i])) return world;
+  // What stands between two worlds is made as neither of them is.
+  const { made: _made, ...rest } = world;
+  return { ...rest, classes };
 }
 
 /** Replaces lists of a class; the class itself when each stays the same list. */

@@ -6,7 +6,7 @@ import type { SnapshotReader } from "../snapshot-reader.ts";
 export async function reachableFrom(reader: SnapshotReader, rootHash: string): Promise<ReadonlySet<string>> {
   const { root } = await reader.root(rootHash);
   const small = [rootHash, root.classes, root.classifier, root.diagnostics, ...root.nodes.map(({ hash }) => hash)];
-  const statuses = root.statuses === undefined ? [] : [root.statuses];
+  const statuses = [root.statuses, root.standing].filter((hash) => hash !== undefined);
   const legacy = root.legacy === undefined ? [] : [root.legacy, ...textsOf(await reader.legacy(root.legacy))];
   const ofTypes = await Promise.all(resourceTypes.map((type) => reader.blobsOfType(root, type)));
   return new Set([...small, ...statuses, ...legacy, ...ofTypes.flatMap((blobs) => [...blobs])]);

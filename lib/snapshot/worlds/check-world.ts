@@ -9,13 +9,15 @@ import {
 } from "../compiled.ts";
 import { textsOf } from "../long/long-resource.ts";
 import { resourceTypes, shapes } from "../resource-type.ts";
+import { storedForm } from "../standing/stored-part.ts";
 
 /** Says what is wrong with a world as a whole; a world with problems is never published. */
 export type WorldCheck = (world: CompiledWorld) => readonly string[];
 
 /**
  * Checks that lists are sorted and names unique, that every route table that a listener asks for exists, and that every class
- * that a node can be placed in exists. Parts of lists that were checked before are not looked at again.
+ * that a node can be placed in exists. Parts of lists that were checked before are not looked at again: neither are those that lie in the
+ * store, which were when they were written. Whoever has these beside new routes sees to it that they name none that is not there.
  */
 export function createWorldCheck(): WorldCheck {
   const orders = new WeakMap<CompiledPart | CompiledList, readonly string[]>();
@@ -24,12 +26,14 @@ export function createWorldCheck(): WorldCheck {
   const resolved = new WeakMap<CompiledPart, WeakSet<CompiledList>>();
 
   function problemsWithin(part: CompiledPart): readonly string[] {
+    if (storedForm(part) !== undefined) return [];
     const known = orders.get(part) ?? problemsOfNames(part.map(({ name }) => name));
     orders.set(part, known);
     return known;
   }
 
   function problemsOfOrder(list: CompiledList): readonly string[] {
+    if (list.every((part) => storedForm(part) !== undefined)) return [];
     const known = orders.get(list) ?? findProblems(list);
     orders.set(list, known);
     return known;
@@ -51,7 +55,7 @@ export function createWorldCheck(): WorldCheck {
   }
 
   function missingRoutes(listeners: CompiledPart, routes: CompiledList): readonly string[] {
-    if (resolved.get(listeners)?.has(routes)) return [];
+    if (storedForm(listeners) !== undefined || resolved.get(listeners)?.has(routes)) return [];
     const there = tables.get(routes) ?? new Set(resourcesIn(routes).map(({ name }) => name));
     tables.set(routes, there);
     const missing = listeners.flatMap((listener) =>

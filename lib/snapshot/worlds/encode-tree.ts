@@ -9,6 +9,7 @@ import { versionOfParts } from "../parts-version.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { secretNamesIn } from "../secret-names.ts";
 import { cutSegments, encodeSegment, endsStretch, type Segment } from "../segment.ts";
+import { type StoredForm, storedForm } from "../standing/stored-part.ts";
 
 /** One type's answer for one class, as it is stored. */
 export interface EncodedTree {
@@ -40,6 +41,8 @@ export interface EncodedPart {
   /** The list's blob, where there is one. */
   readonly blob: Blob | undefined;
   readonly segments: readonly Segment[];
+  /** Names of the secrets that its resources name, sorted. */
+  readonly secrets: readonly string[];
 }
 
 /** Encodes resource lists; the same list, part, or run of the same resources, is encoded once. */
@@ -63,9 +66,10 @@ export function createTreeEncoder(): TreeEncoder {
   const runOf = (resources: CompiledPart): EncodedRun => {
     const known = runs.get(resources);
     if (known !== undefined) return known;
-    const segments = cutSegments(resources).map(segmentOf);
-    const parts = cutParts(segments).map(partOf);
-    const run = { resources, parts, secrets: sortedSet(segments.flatMap(({ secrets }) => secrets)) };
+    const stored = storedForm(resources);
+    const parts =
+      stored === undefined ? cutParts(cutSegments(resources).map(segmentOf)).map(partOf) : [partInStore(stored)];
+    const run = { resources, parts, secrets: sortedSet(parts.flatMap(({ secrets }) => secrets)) };
     runs.set(resources, run);
     return run;
   };
@@ -95,24 +99,29 @@ const sortedSet = (names: readonly string[]): readonly string[] =>
 /** Parts of a list between which a part of the stored form would end anyway, whatever parts the list has. */
 const cutRuns = (list: CompiledList): readonly (readonly CompiledPart[])[] => splitBetween(list, endsApart);
 
-/** Whether a stretch ends between two neighbours, neither of which is empty. */
+/** Whether a stretch ends between two neighbours, neither of which is empty. What lies in the store was cut before, and where it ends with it. */
 function endsApart(part: CompiledPart, after: CompiledPart): boolean {
+  if (storedForm(part) !== undefined || storedForm(after) !== undefined) return true;
   const [last, next] = [part.at(-1), after[0]];
   return last === undefined || next === undefined || endsStretch(last, next);
 }
 
+/** Nothing of it is to be written. */
+const partInStore = ({ reference }: StoredForm): EncodedPart => ({ ...reference, blob: undefined, segments: [] });
+
 function encodePart(segments: readonly Segment[]): EncodedPart {
   const [only, ...more] = segments;
+  const secrets = sortedSet(segments.flatMap((segment) => segment.secrets));
   if (only !== undefined && more.length === 0) {
     const { ref, content } = only;
     const part: Part = { segment: ref, content };
-    return { key: ref.hash, content, text: JSON.stringify(part), blob: undefined, segments };
+    return { key: ref.hash, content, text: JSON.stringify(part), blob: undefined, segments, secrets };
   }
   const list: SegmentList = { segments: segments.map(({ ref }) => ref) };
   const blob = jsonBlob(list);
   const content = hashOf(segments.map((segment) => segment.content).join());
   const part: Part = { list: blob.hash, content };
-  return { key: blob.hash, content, text: JSON.stringify(part), blob, segments };
+  return { key: blob.hash, content, text: JSON.stringify(part), blob, segments, secrets };
 }
 
 /** About so many segments make a part. */

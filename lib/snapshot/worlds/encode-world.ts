@@ -6,6 +6,7 @@ import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
 import { type ExtraType, extraTypes, type OfTypes, type ShapeName, shapes } from "../resource-type.ts";
 import type { ClassTable, Root, Shape } from "../root.ts";
 import { blobsOfSegment } from "../segment.ts";
+import { recordOf } from "../standing/standing-record.ts";
 import { buildTable, type EncodedTable } from "./encode-table.ts";
 import { createTreeEncoder, type TreeEncoder } from "./encode-tree.ts";
 
@@ -87,6 +88,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
     routes: builders.routes.finish(),
     ...ofExtras(({ builder }) => builder.finish()),
   };
+  const standing = world.made === undefined ? undefined : jsonBlob(recordOf(world.made, secretsByPart(tables)));
   const root: Root = {
     format: rootFormat,
     compiler: world.compiler,
@@ -105,6 +107,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
     ...(legacy === undefined ? {} : { legacy: legacy.hash }),
     ...(statuses === undefined ? {} : { statuses: statuses.hash }),
     ...(world.secretGrants === undefined ? {} : { secretGrants: world.secretGrants }),
+    ...(standing === undefined ? {} : { standing: standing.hash }),
   };
 
   return {
@@ -116,7 +119,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
       const parts = Object.values(tables).flatMap((table) => table.parts);
       const ofTables = Object.values(tables).flatMap(({ blob, lists }) => [blob, ...lists]);
       const lists = [...ofTables, ...parts.map(({ blob }) => blob)];
-      const all = [classes, classifier, diagnostics, ...nodes.blobs, legacy, statuses, ...lists];
+      const all = [classes, classifier, diagnostics, ...nodes.blobs, legacy, statuses, standing, ...lists];
       const small = all.filter((blob) => blob !== undefined);
       for (const [hash, text] of Object.entries(world.legacy?.texts ?? {})) {
         if (!seen.has(hash)) yield { hash, make: () => new TextEncoder().encode(text) };
@@ -132,6 +135,13 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
       }
     },
   };
+}
+
+/** Names of secrets by the keys of the parts that name some, sorted by key. */
+function secretsByPart({ clusters, listeners }: EncodedWorld["tables"]): Readonly<Record<string, readonly string[]>> {
+  const naming = [...clusters.parts, ...listeners.parts].filter(({ secrets }) => secrets.length > 0);
+  const entries = naming.map(({ key, secrets }) => [key, secrets] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => byCodePoint(a, b)));
 }
 
 /** Names of the secrets that a class's listeners and clusters name, in either shape; sorted. */

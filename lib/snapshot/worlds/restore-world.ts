@@ -4,6 +4,7 @@ import { type ExtraType, extraTypes, type ResourceType } from "../resource-type.
 import type { SegmentRef, Shape } from "../root.ts";
 import { decodeSegment } from "../segment.ts";
 import type { LoadedPart, LoadedRoot, SnapshotReader } from "../snapshot-reader.ts";
+import { madeOf, readRecord } from "../standing/standing-record.ts";
 import type { EncodedRun } from "./encode-tree.ts";
 import type { EncodedWorld } from "./encode-world.ts";
 import { createLongLoader } from "./restore-long.ts";
@@ -48,6 +49,9 @@ export async function restoreWorld(
   const legacy = root.legacy === undefined ? undefined : await restoreLegacy(reader, root.legacy);
   if (root.legacy !== undefined) blobs.add(root.legacy);
   if (root.statuses !== undefined) blobs.add(root.statuses);
+  if (root.standing !== undefined) blobs.add(root.standing);
+  // Without it nothing is lost but work.
+  const record = root.standing === undefined ? undefined : readRecord(await reader.textIfWhole(root.standing));
   for (const hash of Object.keys(legacy?.texts ?? {})) blobs.add(hash);
   const [clusters, endpoints, listeners, routes] = [
     await listsOf("clusters"),
@@ -78,6 +82,7 @@ export async function restoreWorld(
     ...(legacy === undefined ? {} : { legacy }),
     sources: root.sources,
     compiler: root.compiler,
+    ...(record === undefined ? {} : { made: madeOf(record) }),
   };
   return { world, blobs };
 }

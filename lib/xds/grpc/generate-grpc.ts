@@ -1,9 +1,9 @@
-import type { Stage } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { GrpcClusterView, GrpcListenerView, GrpcRouteView, GrpcViews } from "../../mesh/views/grpc-views.ts";
 import { generateEndpoints } from "../endpoints/generate-endpoints.ts";
 import { allShared, type ClassResources } from "../resource.ts";
+import type { StageOfUnits } from "../units.ts";
 import { grpcClusters } from "./clusters.ts";
 import { grpcListeners } from "./listeners.ts";
 import { grpcTables, tableNames } from "./route-tables.ts";
@@ -17,7 +17,10 @@ import { grpcTables, tableNames } from "./route-tables.ts";
 export const grpcResources = step(
   "resources of a gRPC class",
   { clusters: "identity", endpoints: "identity", listeners: "identity", routes: "identity" },
-  ({ endpoints: view, ...views }: Omit<GrpcViews, "kind" | "diagnostics">, memo: Memo): Stage<ClassResources> => {
+  (
+    { endpoints: view, ...views }: Omit<GrpcViews, "kind" | "diagnostics">,
+    memo: Memo,
+  ): StageOfUnits<ClassResources> => {
     const clusters = allShared(clustersOf(memo, { view: views.clusters }));
     const endpoints = generateEndpoints(view, clusters, memo);
     const listeners = listenersOf(memo, { view: views.listeners });
@@ -25,6 +28,7 @@ export const grpcResources = step(
     return {
       value: { clusters, endpoints, listeners: allShared(listeners.value), routes: allShared(routes.value) },
       diagnostics: [...listeners.diagnostics, ...routes.diagnostics],
+      spoken: { clusters: [], listeners: listeners.diagnostics, routes: routes.diagnostics, names: [] },
     };
   },
 );

@@ -1,0 +1,55 @@
+import type { ReadHead } from "../../snapshot/head/head.ts";
+import type { Head } from "../../snapshot/root.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import type { ShardCompilers } from "../compile-files.ts";
+import type { SourcesReader } from "../shards/read-sources.ts";
+import { openStanding } from "./open-standing.ts";
+import type { Standing } from "./standing.ts";
+
+/** A compile that is about to begin. */
+export interface Beginning {
+  /** Undefined where nothing was ever published. */
+  readonly base: ReadHead | undefined;
+  readonly key: string;
+  readonly compilers: ShardCompilers;
+  readonly order: readonly string[];
+}
+
+/** Knows what of the newest publish a process may take as it lies in the store. */
+export interface StandingKeeper {
+  /** What stands; looked for once for each memory, since a memory that has compiled before knows better. */
+  before(beginning: Beginning): Promise<Standing | undefined>;
+  /** HEAD was moved, and names a root that has all that stood. */
+  moved(head: Head): void;
+  /** From now on everything is made. */
+  drop(): void;
+}
+
+/**
+ * What stands is safe while HEAD names a root that has it. So it is given up when somebody else has moved HEAD: what it names then, and what
+ * of the rest is collected, nobody here knows.
+ */
+export function createStandingKeeper(store: ObjectStore, readSources: SourcesReader): StandingKeeper {
+  let standing: Standing | undefined;
+  let lookedFor: ShardCompilers | undefined;
+  let publication: string | undefined;
+  return {
+    async before({ base, key, compilers, order }) {
+      if (lookedFor !== compilers) {
+        lookedFor = compilers;
+        publication = base?.head.publication;
+        standing = undefined;
+        if (base === undefined) return undefined;
+        const shardsAt = (versions: Parameters<SourcesReader>[1]) => readSources(order, versions);
+        standing = await openStanding({ store, base, key, shardsAt, viewsOf: compilers.viewsOf });
+      } else if (publication !== base?.head.publication) standing = undefined;
+      return standing;
+    },
+    moved(head) {
+      publication = head.publication;
+    },
+    drop() {
+      standing = undefined;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { PortolanError } from "../../config/diagnostic.ts";
+import type { ProxyViews } from "../../mesh/views/views-of.ts";
+import { hashOf } from "../../snapshot/blob.ts";
+import type { CompiledSource } from "../../snapshot/compiled.ts";
+import { newestRoot, type ReadHead } from "../../snapshot/head/head.ts";
+import { readStored } from "../../snapshot/standing/read-stored.ts";
+import { madeOf } from "../../snapshot/standing/standing-record.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { ofUnits, type Unit } from "../../xds/units.ts";
+import type { Shard } from "../shards/read-sources.ts";
+import { type Standing, type StandingClass, spokenKey } from "./standing.ts";
+
+/** All that an answer depends on beside the sources. */
+export interface MadeWith {
+  /** Tells the code of this compiler from that of any other. */
+  readonly build: string;
+  /** How to compile, in full. */
+  readonly options: object;
+  /** Names of the sources, in the order in which they count. */
+  readonly order: readonly string[];
+}
+
+/** One text for all that was made alike. */
+export const standingKey = ({ build, options, order }: MadeWith): string =>
+  hashOf(JSON.stringify([build, options, order]));
+
+/** What a process needs to find what stands. */
+export interface Finding {
+  readonly store: ObjectStore;
+  /** HEAD, which keeps what its root names from being collected. */
+  readonly base: ReadHead;
+  readonly key: string;
+  /** The sources as they were in these versions. */
+  readonly shardsAt: (versions: readonly CompiledSource[]) => Promise<readonly Shard[]>;
+  /** The classes of sources, by id. */
+  readonly viewsOf: (shards: readonly Shard[]) => ReadonlyMap<string, ProxyViews>;
+}
+
+/**
+ * What the newest publish has left in the store. What its classes were made from is found by going the way from the sources to the views
+ * once more, with the sources as they were then: the next compile, in the same memory, gives the same objects where nothing has changed.
+ *
+ * @returns undefined where nothing can be taken: the root was made by another compiler, or otherwise, or is not whole, or the sources of
+ * then are kept no more
+ */
+export async function openStanding({ store, base, key, shardsAt, viewsOf }: Finding): Promise<Standing | undefined> {
+  try {
+    const stored = await readStored(store, newestRoot(base.head), key);
+    if (stored === undefined) return undefined;
+    const views = viewsOf(await shardsAt(stored.root.sources));
+    const { spoken } = madeOf(stored.record);
+    const classes = new Map<string, StandingClass>();
+    for (const [id, compiled] of stored.classes) {
+      const of = views.get(id);
+      const saidOf = (unit: Unit) => spoken[spokenKey(id, unit)] ?? [];
+      if (of !== undefined) classes.set(id, { views: of, compiled, spoken: ofUnits(saidOf) });
+    }
+    return { classes };
+  } catch (cause) {
+    // It would have saved work, and nothing else depends on it.
+    if (cause instanceof PortolanError || cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
+}
