@@ -46,6 +46,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   "@connectrpc/connect": ["front", "mcp"],
   "@connectrpc/connect-node": ["front", "mcp"],
   "prom-client": ["front", "compile"],
+  "dns-packet": ["agent"],
   "@opentelemetry/api": ["compile"],
   "@opentelemetry/exporter-trace-otlp-http": ["compile"],
   "@opentelemetry/resources": ["compile"],

@@ -9,6 +9,7 @@ import type { RefusedResource } from "./envoy/refused-resources.ts";
 import { createTakeIn, type TakeIn } from "./envoy/take-in.ts";
 import { type AgentFolder, openAgentFolder } from "./files/agent-folder.ts";
 import { createFileMaker, type EnvoyFiles, entriesOf } from "./files/envoy-files.ts";
+import type { Holding, WholeHoldings } from "./held/holding.ts";
 import type { Source } from "./held/source.ts";
 import { createWake } from "./wake.ts";
 
@@ -23,6 +24,8 @@ export interface AgentOptions extends EnvoyOptions {
   readonly untilIdle: boolean;
   /** So many ends of Envoy in a row end the agent; undefined: none do. */
   readonly maxRestarts: number | undefined;
+  /** Takes the names for DNS, where they are followed. */
+  readonly onNames?: ((names: Holding) => void) | undefined;
   /** Tells one line to people. */
   readonly say: (line: string) => void;
 }
@@ -96,8 +99,14 @@ export function createAgent(options: AgentOptions): Agent {
 
   function follow(folder: AgentFolder): void {
     const make = createFileMaker({ folder: root, hasCertificateFiles: options.hasCertificateFiles });
+    let last: WholeHoldings | undefined;
     source.start({
       changed(holdings) {
+        const { name_tables: names } = holdings;
+        if (names !== undefined && names !== last?.name_tables) options.onNames?.(names);
+        const isSame = last !== undefined && coreTypes.every((type) => holdings[type] === last?.[type]);
+        last = holdings;
+        if (isSame) return;
         wanted = make(holdings);
         retryAtMs = 0;
         wake.ring();

@@ -3,7 +3,7 @@ import { createTakeIn } from "./envoy/take-in.ts";
 import { openAgentFolder } from "./files/agent-folder.ts";
 import { createFileMaker } from "./files/envoy-files.ts";
 import type { FileSourceOptions } from "./files/file-sources.ts";
-import type { Holdings } from "./held/holding.ts";
+import type { WholeHoldings } from "./held/holding.ts";
 import type { Source } from "./held/source.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { Source } from "./held/source.ts";
  */
 export async function fetchOnce(source: Source, options: FileSourceOptions): Promise<void> {
   try {
-    const holdings = await new Promise<Required<Holdings>>((changed, failed) => {
+    const holdings = await new Promise<WholeHoldings>((changed, failed) => {
       source.start({ changed, trouble: (why) => failed(new PortolanError(why)), reached() {} });
     });
     const { folder } = await openAgentFolder(options.folder, false);

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { readTrusted } from "../snapshot/head/signing-keys.ts";
 import { type Agent, createAgent } from "./agent.ts";
 import { readBootstrap } from "./bootstrap-file.ts";
+import { type AgentDns, type DnsSettings, startDns } from "./dns/agent-dns.ts";
 import { bootstrapName } from "./envoy/envoy-keeper.ts";
 import { fetchOnce } from "./fetch-once.ts";
 import { lockFolder } from "./files/folder-lock.ts";
@@ -10,6 +11,7 @@ import { folderSource } from "./held/folder-source.ts";
 import { createFrontClient, type FrontAddress } from "./held/front-client.ts";
 import { frontSource } from "./held/front-source.ts";
 import { createGenerationKeeper } from "./held/generation.ts";
+import { heldTypes } from "./held/holding.ts";
 import type { AgentNode } from "./held/node.ts";
 import { againstSignedHead } from "./held/signed-head.ts";
 import type { Source } from "./held/source.ts";
@@ -38,6 +40,8 @@ export interface AgentSettings {
   readonly maxRestarts: number | undefined;
   /** Where to tell how agent and Envoy are; undefined: nowhere. */
   readonly status: StatusAddress | undefined;
+  /** Where to answer DNS from the names of the mesh; undefined: nowhere. */
+  readonly dns: DnsSettings | undefined;
   /** One line for people. */
   readonly say: (line: string) => void;
   /** A line of Envoy's log. */
@@ -67,15 +71,18 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
       say(`${folder} has what is there for ${bootstrap.node.id}`);
       return 0;
     }
+    const dns = settings.dns && (await startDns(settings.dns, { folder, node: bootstrap.node, say }));
+    if (dns !== undefined) say(`answers DNS on port ${dns.port}`);
     const agent = createAgent({
       ...settings,
+      onNames: dns?.take,
       folder,
       args: settings.envoyArgs,
       source,
       isGateway: bootstrap.isGateway,
       hasCertificateFiles,
     });
-    const status = settings.status && (await serveStatus(settings.status, statusOf(agent)));
+    const status = settings.status && (await serveStatus(settings.status, statusOf(agent, dns)));
     if (status !== undefined) say(`tells its status on port ${status.port}`);
     const stop = () => agent.stop();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
@@ -85,6 +92,7 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
     } finally {
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
       status?.close();
+      dns?.close();
       endIdentity?.();
     }
   } finally {
@@ -92,9 +100,9 @@ export async function runAgent(settings: AgentSettings): Promise<number> {
   }
 }
 
-function statusOf(agent: Agent): StatusSource {
+function statusOf(agent: Agent, dns: AgentDns | undefined): StatusSource {
   return {
-    missing: agent.missing,
+    missing: async () => (await agent.missing()) ?? dns?.missing(),
     metrics() {
       const { user, system } = process.cpuUsage();
       return agentMetrics(agent.status(), {
@@ -107,14 +115,15 @@ function statusOf(agent: Agent): StatusSource {
 }
 
 async function sourceFor(
-  { from, trustedKeys, holdMs }: AgentSettings,
+  { from, trustedKeys, holdMs, dns, once }: AgentSettings,
   folder: string,
   node: AgentNode,
 ): Promise<Source> {
   const { trusted } = readTrusted(trustedKeys, "--trusted-keys");
   const generation = await createGenerationKeeper(folder, trusted !== undefined);
-  if ("snapshot" in from) return folderSource({ folder: from.snapshot, node, trusted, generation });
+  const types = heldTypes(dns !== undefined && !once);
+  if ("snapshot" in from) return folderSource({ folder: from.snapshot, node, trusted, generation, types });
   const client = createFrontClient(from.front);
-  const verify = trusted && againstSignedHead({ client, node, trusted, generation });
-  return frontSource({ client, node, holdMs, verify });
+  const verify = trusted && againstSignedHead({ client, node, trusted, generation, types });
+  return frontSource({ client, node, holdMs, types, verify });
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createFrontClient } from "../../lib/agent/held/front-client.ts";
 import { frontSource } from "../../lib/agent/held/front-source.ts";
-import type { Holdings } from "../../lib/agent/held/holding.ts";
+import { heldTypes, type WholeHoldings } from "../../lib/agent/held/holding.ts";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
 import { serveHttp } from "../../lib/front/node-server.ts";
@@ -32,6 +32,7 @@ async function following() {
   const source = frontSource({
     node: nodeOf("web"),
     holdMs: 20_000,
+    types: heldTypes(false),
     client: {
       ...client,
       ask(request) {
@@ -49,7 +50,7 @@ async function following() {
     () => front.close(),
     () => server.close(),
   );
-  const told: Required<Holdings>[] = [];
+  const told: WholeHoldings[] = [];
   const troubles: string[] = [];
   const start = () =>
     source.start({

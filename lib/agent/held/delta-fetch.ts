@@ -1,14 +1,14 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
-import { type CoreType, typeUrlOf } from "../../snapshot/resource-type.ts";
+import { typeUrlOf } from "../../snapshot/resource-type.ts";
 import type { TreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import type { FrontClient } from "./front-client.ts";
-import { applyDelta, type Delta, type Holding } from "./holding.ts";
+import { applyDelta, type Delta, type HeldType, type Holding } from "./holding.ts";
 import type { AgentNode } from "./node.ts";
 
 /** What is fetched, and by whom. */
 export interface DeltaFetch {
-  readonly type: CoreType;
+  readonly type: HeldType;
   readonly node: AgentNode;
   /** What there is already. */
   readonly before: Holding | undefined;
@@ -89,7 +89,7 @@ const maxWords = 2_000;
 const maxNames = 50;
 
 /** @throws PortolanError for anything but a DeltaDiscoveryResponse in proto JSON */
-function readDelta(type: CoreType, body: string): Delta {
+function readDelta(type: HeldType, body: string): Delta {
   const answer = parse(body);
   const { system_version_info: version, nonce, resources = [], removed_resources: removed = [] } = answer;
   const changed = Array.isArray(resources) ? resources.map(readResource) : [undefined];

@@ -5,13 +5,21 @@ import { labelsOf } from "../../snapshot/classifier.ts";
 import { wayOf } from "../../snapshot/head/cohorts.ts";
 import { nextStepMs, readHead, rootAt } from "../../snapshot/head/head.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
-import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import type { Head, ProxyClass } from "../../snapshot/root.ts";
 import { createSnapshotReader, type LoadedRoot, type SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import { fileStore } from "../../storage/files.ts";
 import type { GenerationKeeper } from "./generation.ts";
-import { type HeldResource, type Holding, type Holdings, heldResource, holdingOf } from "./holding.ts";
+import {
+  type HeldResource,
+  type HeldType,
+  type Holding,
+  type Holdings,
+  heldResource,
+  holdingOf,
+  isWhole,
+  type WholeHoldings,
+} from "./holding.ts";
 import { type AgentNode, claimsOfNode } from "./node.ts";
 import { classesFor } from "./placement.ts";
 import type { Source, SourceSink } from "./source.ts";
@@ -23,13 +31,14 @@ export interface FolderSourceOptions {
   /** Keys of which one must have signed HEAD; absent: any HEAD is taken. */
   readonly trusted?: readonly SigningJwk[] | undefined;
   readonly generation: GenerationKeeper;
+  readonly types: readonly HeldType[];
 }
 
 /** How often the folder is looked at besides what the system tells. */
 const lookMs = 30_000;
 
 /** For machines without network: reads a snapshot in a folder itself, and again whenever its HEAD is replaced. */
-export function folderSource({ folder, node, trusted, generation }: FolderSourceOptions): Source {
+export function folderSource({ folder, node, trusted, generation, types }: FolderSourceOptions): Source {
   const store = fileStore(folder);
   const reader = createSnapshotReader(store, 4 * 1024 * 1024);
   let timer: NodeJS.Timeout | undefined;
@@ -42,7 +51,7 @@ export function folderSource({ folder, node, trusted, generation }: FolderSource
     const found = await readHead(store, trusted === undefined ? {} : { trusted });
     if (found === undefined) throw new PortolanError(`${folder} holds no snapshot: \`portolan export\` fills a folder`);
     generation.check(found.head);
-    const holdings = await holdingsIn(reader, found.head, node);
+    const holdings = await holdingsIn(reader, found.head, node, types);
     await generation.keep(found.head);
     if (isClosed) return;
     sink.changed(holdings);
@@ -86,26 +95,30 @@ export function folderSource({ folder, node, trusted, generation }: FolderSource
 }
 
 /** What a node has in the root that HEAD leads it to. @throws PortolanError when it has no class there, or something is missing */
-async function holdingsIn(reader: SnapshotReader, head: Head, node: AgentNode): Promise<Required<Holdings>> {
+async function holdingsIn(
+  reader: SnapshotReader,
+  head: Head,
+  node: AgentNode,
+  types: readonly HeldType[],
+): Promise<WholeHoldings> {
   const claims = claimsOfNode(node);
   const way = wayOf(head, { nodeId: node.id, labels: () => labelsOf(claims) });
   const loaded = await reader.root(rootAt(way, Date.now()));
   const [classId] = await classesFor(reader, loaded, claims);
   const proxyClass = classId === undefined ? undefined : loaded.classes.get(classId);
   if (proxyClass === undefined) throw new PortolanError(`the snapshot has no class for the node ${node.id}`);
-  const [clusters, endpoints, listeners, routes] = await Promise.all(
-    coreTypes.map((type) => holdingIn(reader, loaded, proxyClass, type)),
+  const holdings: Holdings = Object.fromEntries(
+    await Promise.all(types.map(async (type) => [type, await holdingIn(reader, loaded, proxyClass, type)] as const)),
   );
-  if (clusters === undefined || endpoints === undefined || listeners === undefined || routes === undefined)
-    throw new Error("a root has every type");
-  return { clusters, endpoints, listeners, routes };
+  if (!isWhole(holdings, types)) throw new Error("a root has every type");
+  return holdings;
 }
 
 async function holdingIn(
   reader: SnapshotReader,
   { root }: LoadedRoot,
   proxyClass: ProxyClass,
-  type: CoreType,
+  type: HeldType,
 ): Promise<Holding> {
   const { segments } = await reader.tree(root, type, proxyClass.stream[type]);
   const resources: HeldResource[] = [];

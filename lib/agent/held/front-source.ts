@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { causeText } from "../../config/cause-text.ts";
-import { type CoreType, coreTypes } from "../../snapshot/resource-type.ts";
 import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import { type Complaint, fetchDelta } from "./delta-fetch.ts";
 import type { FrontClient } from "./front-client.ts";
-import { type Holding, type Holdings, isWhole } from "./holding.ts";
+import { type HeldType, type Holding, type Holdings, isWhole, versionsIn, type WholeHoldings } from "./holding.ts";
 import type { AgentNode } from "./node.ts";
 import type { Source, SourceSink } from "./source.ts";
 
@@ -13,8 +12,9 @@ export interface FrontSourceOptions {
   readonly node: AgentNode;
   /** How long the front may hold a request. */
   readonly holdMs: number;
+  readonly types: readonly HeldType[];
   /** Looks whether what was fetched is what a signed HEAD leads to. @throws PortolanError when it is not */
-  readonly verify?: ((holdings: Required<Holdings>) => Promise<void>) | undefined;
+  readonly verify?: ((holdings: WholeHoldings) => Promise<void>) | undefined;
 }
 
 /** Pauses between attempts grow from the first to the last, each up to half longer by chance. */
@@ -31,17 +31,18 @@ const gatherMs = 2;
  * Follows a front: asks for every type at once, then holds one request for each. When one of them fails, all types are asked for
  * again, so that what happened meanwhile is told as a whole.
  */
-export function frontSource({ client, node, holdMs, verify = async () => {} }: FrontSourceOptions): Source {
+export function frontSource(options: FrontSourceOptions): Source {
+  const { client, node, holdMs, types, verify = async () => {} } = options;
   const closing = new AbortController();
   const encodeTree = createTreeEncoder();
-  const complaints = new Map<CoreType, Complaint>();
+  const complaints = new Map<HeldType, Complaint>();
   /** Requests that are held, by type. */
-  const held = new Map<CoreType, AbortController>();
+  const held = new Map<HeldType, AbortController>();
   let holdings: Holdings = {};
   /** Told to the sink, by version. */
   let told = "";
 
-  const fetch = (type: CoreType, holdFor: number, signal: AbortSignal) =>
+  const fetch = (type: HeldType, holdFor: number, signal: AbortSignal) =>
     fetchDelta(client, {
       type,
       node,
@@ -52,23 +53,22 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
       signal,
     });
 
-  function keep(type: CoreType, holding: Holding | undefined): void {
+  function keep(type: HeldType, holding: Holding | undefined): void {
     if (holding !== undefined) holdings = { ...holdings, [type]: holding };
   }
 
   async function tell(sink: SourceSink): Promise<void> {
     const all = holdings;
-    if (!isWhole(all) || versionsOf(all) === told) return;
+    if (!isWhole(all, types) || versionsIn(all, types) === told) return;
     await verify(all);
     if (holdings !== all) return;
-    told = versionsOf(all);
+    told = versionsIn(all, types);
     sink.changed(all);
   }
 
   /** Every type, without waiting for anything new. */
   async function fetchAll(sink: SourceSink): Promise<void> {
-    const fetchEach = () =>
-      Promise.all(coreTypes.map(async (type) => keep(type, await fetch(type, 0, closing.signal))));
+    const fetchEach = () => Promise.all(types.map(async (type) => keep(type, await fetch(type, 0, closing.signal))));
     await fetchEach();
     // HEAD may have moved on between the answers and itself.
     await tell(sink).catch(fetchEach);
@@ -76,7 +76,7 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
   }
 
   /** Asks for a type and waits for something new. @returns undefined when there is nothing, or something else is to be said first */
-  async function hold(type: CoreType): Promise<Holding | undefined> {
+  async function hold(type: HeldType): Promise<Holding | undefined> {
     const asking = new AbortController();
     held.set(type, asking);
     try {
@@ -93,7 +93,7 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
   async function followAll(sink: SourceSink): Promise<never> {
     const round = new AbortController();
     const { signal } = round;
-    const follow = async (type: CoreType): Promise<never> => {
+    const follow = async (type: HeldType): Promise<never> => {
       for (;;) {
         signal.throwIfAborted();
         const before = performance.now();
@@ -110,7 +110,7 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
       }
     };
     try {
-      return await Promise.race(coreTypes.map(follow));
+      return await Promise.race(types.map(follow));
     } finally {
       round.abort();
       for (const asking of held.values()) asking.abort();
@@ -128,7 +128,7 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
       } catch (cause) {
         if (closing.signal.aborted) return;
         // Texts that did not come to their version, or were not vouched for, are asked for from the beginning.
-        if (!isWhole(holdings) || versionsOf(holdings) !== told) holdings = {};
+        if (!isWhole(holdings, types) || versionsIn(holdings, types) !== told) holdings = {};
         sink.trouble(causeText(cause));
         await sleep(pauseMs * (1 + Math.random() / 2), undefined, { signal: closing.signal }).catch(() => {});
         pauseMs = Math.min(2 * pauseMs, lastPauseMs);
@@ -155,5 +155,3 @@ export function frontSource({ client, node, holdMs, verify = async () => {} }: F
     },
   };
 }
-
-const versionsOf = (holdings: Required<Holdings>): string => coreTypes.map((type) => holdings[type].version).join();

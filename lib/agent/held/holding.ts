@@ -18,8 +18,18 @@ export interface Holding {
   readonly resources: ReadonlyMap<string, HeldResource>;
 }
 
+/** What an agent may hold: what its Envoy reads, and the names that it answers DNS from itself. */
+export type HeldType = CoreType | "name_tables";
+
 /** By type; what was never fetched is not there. */
-export type Holdings = Partial<Readonly<Record<CoreType, Holding>>>;
+export type Holdings = Partial<Readonly<Record<HeldType, Holding>>>;
+
+/** All that an Envoy reads, and names where they are followed. */
+export type WholeHoldings = Holdings & Readonly<Record<CoreType, Holding>>;
+
+/** The types that are followed. @param withNames whether names are */
+export const heldTypes = (withNames: boolean): readonly HeldType[] =>
+  withNames ? [...coreTypes, "name_tables"] : coreTypes;
 
 /** A DeltaDiscoveryResponse, as far as it is read. */
 export interface Delta {
@@ -36,7 +46,7 @@ export interface Delta {
  * @throws PortolanError for a delta that does not lead where it says
  */
 export function applyDelta(
-  type: CoreType,
+  type: HeldType,
   before: Holding | undefined,
   delta: Delta,
   encodeTree: TreeEncoder,
@@ -53,7 +63,7 @@ export function applyDelta(
 }
 
 /** A resource with the version that it has by its text alone. */
-export function heldResource(type: CoreType, name: string, text: string): HeldResource {
+export function heldResource(type: HeldType, name: string, text: string): HeldResource {
   const { version, isLong } = versionOfText(type, text);
   // Where segments end depends on which resources are long, and not on how those are cut.
   return { name, version, text, from: [], ...(isLong ? { runs: [textRun(text)] } : {}) };
@@ -69,7 +79,11 @@ export function holdingOf(resources: readonly HeldResource[], encodeTree: TreeEn
   };
 }
 
-/** Whether every type was fetched. */
-export function isWhole(holdings: Holdings): holdings is Readonly<Record<CoreType, Holding>> {
-  return coreTypes.every((type) => holdings[type] !== undefined);
+/** Whether every type that is followed was fetched. */
+export function isWhole(holdings: Holdings, types: readonly HeldType[]): holdings is WholeHoldings {
+  return coreTypes.every((type) => holdings[type] !== undefined) && types.every((type) => holdings[type] !== undefined);
 }
+
+/** The versions of all types that are followed, as one text. */
+export const versionsIn = (holdings: WholeHoldings, types: readonly HeldType[]): string =>
+  types.map((type) => holdings[type]?.version).join();

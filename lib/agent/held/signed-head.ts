@@ -5,11 +5,11 @@ import { parseHead, rootsOfHead } from "../../snapshot/head/head.ts";
 import { needSigned } from "../../snapshot/head/signatures.ts";
 import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
 import { wireVersion } from "../../snapshot/parts-version.ts";
-import { coreTypes } from "../../snapshot/resource-type.ts";
 import { type BlobSource, createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createTreeEncoder } from "../../snapshot/worlds/encode-tree.ts";
 import type { FrontClient } from "./front-client.ts";
 import type { GenerationKeeper } from "./generation.ts";
-import type { Holdings } from "./holding.ts";
+import type { HeldType, WholeHoldings } from "./holding.ts";
 import { type AgentNode, claimsOfNode } from "./node.ts";
 import { classesFor } from "./placement.ts";
 
@@ -18,6 +18,7 @@ export interface SignedHeadOptions {
   readonly node: AgentNode;
   readonly trusted: readonly SigningJwk[];
   readonly generation: GenerationKeeper;
+  readonly types: readonly HeldType[];
 }
 
 const maxCacheBytes = 4 * 1024 * 1024;
@@ -28,20 +29,20 @@ const maxCacheBytes = 4 * 1024 * 1024;
  *
  * @returns throws PortolanError when nothing that is signed leads to those versions
  */
-export function againstSignedHead(options: SignedHeadOptions): (holdings: Required<Holdings>) => Promise<void> {
-  const { client, trusted, generation } = options;
+export function againstSignedHead(options: SignedHeadOptions): (holdings: WholeHoldings) => Promise<void> {
+  const { client, trusted, generation, types } = options;
   const claims = claimsOfNode(options.node);
   const reader = createSnapshotReader(blobsOf(client), maxCacheBytes);
   let believed = "";
   return async (holdings) => {
-    const versions = coreTypes.map((type) => holdings[type].version);
+    const versions = types.map((type) => holdings[type]?.version ?? "");
     if (versions.join() === believed) return;
     const { status, body } = await client.ask({ path: "/v3/head" });
     if (status !== 200)
       throw new PortolanError(`the front shows no HEAD (${status}), so nothing that it says is believed`);
     const head = await needSigned(trusted, parseHead(new TextEncoder().encode(body)));
     generation.check(head);
-    const served = await versionsFor(reader, rootsOfHead(head), claims);
+    const served = await versionsFor(reader, rootsOfHead(head), claims, types);
     const isServed = served.some((byType) => versions.every((version, i) => byType[i]?.has(version)));
     if (!isServed) {
       throw new PortolanError(
@@ -53,22 +54,26 @@ export function againstSignedHead(options: SignedHeadOptions): (holdings: Requir
   };
 }
 
+const nothing = createTreeEncoder()([]).version;
+
 /** For each class that the node may be of, the versions of each type in some roots: while HEAD moves, types may be of two of them. */
 async function versionsFor(
   reader: ReturnType<typeof createSnapshotReader>,
   roots: readonly string[],
   claims: NodeClaims,
+  types: readonly HeldType[],
 ): Promise<readonly (readonly ReadonlySet<string>[])[]> {
   const byClass = new Map<string, readonly Set<string>[]>();
   for (const hash of roots) {
     const loaded = await reader.root(hash);
     for (const classId of await classesFor(reader, loaded, claims)) {
       const shape = loaded.classes.get(classId)?.stream;
-      const sets = byClass.get(classId) ?? coreTypes.map(() => new Set<string>());
+      const sets = byClass.get(classId) ?? types.map(() => new Set<string>());
       byClass.set(classId, sets);
-      for (const [i, type] of coreTypes.entries()) {
+      for (const [i, type] of types.entries()) {
         const version = shape === undefined ? undefined : await reader.treeVersion(loaded.root, type, shape[type]);
-        if (version !== undefined) sets[i]?.add(wireVersion(version));
+        // A class without any of a type has the empty list.
+        if (shape !== undefined) sets[i]?.add(wireVersion(version ?? nothing));
       }
     }
   }

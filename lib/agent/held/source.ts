@@ -1,6 +1,6 @@
 import type { CoreType } from "../../snapshot/resource-type.ts";
 import type { Complaint } from "./delta-fetch.ts";
-import type { Holdings } from "./holding.ts";
+import type { WholeHoldings } from "./holding.ts";
 
 /** Where resources come from: a front, or a folder that `portolan export` has filled. */
 export interface Source {
@@ -13,7 +13,7 @@ export interface Source {
 
 export interface SourceSink {
   /** All that there is now, every type of it. */
-  changed(holdings: Required<Holdings>): void;
+  changed(holdings: WholeHoldings): void;
   /** Why nothing new can be learnt, in words for people; told again only when the words are others. */
   trouble(why: string): void;
   /** The source answers, or answers again. */

@@ -18,6 +18,10 @@ export interface InterceptOptions {
   /** `*`, or ports. */
   readonly includeInboundPorts: readonly string[];
   readonly excludeInboundPorts: readonly number[];
+  /** `*`, or the nameservers whose questions the agent answers, by their addresses; none: DNS is left alone. */
+  readonly captureDns: readonly string[];
+  /** Port of the agent for DNS. */
+  readonly dnsPort: number;
 }
 
 /** As Istio's injection sets them. */
@@ -32,4 +36,6 @@ export const defaultIntercept: InterceptOptions = {
   excludeOutboundPorts: [],
   includeInboundPorts: ["*"],
   excludeInboundPorts: [15_020, 15_021, 15_090],
+  captureDns: [],
+  dnsPort: 15_053,
 };

@@ -1,4 +1,6 @@
+import { isIP } from "node:net";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { dnsChains, dnsJumps, dnsRules, zoneChains, zoneJumps, zoneRules } from "./dns-rules.ts";
 import { type Family, families } from "./families.ts";
 import type { InterceptOptions } from "./intercept-options.ts";
 import { natChains, natJumps, natRules } from "./nat-rules.ts";
@@ -6,16 +8,21 @@ import { mangleChains, mangleJumps, mangleRules, routes, unroutes } from "./tpro
 
 /** What stands in a table: chains that are filled as a whole, and what leads to them. */
 interface Table {
-  readonly name: "nat" | "mangle";
+  readonly name: "nat" | "mangle" | "raw";
   readonly chains: readonly string[];
-  readonly jumps: readonly (readonly [from: string, to: string])[];
+  readonly jumps: readonly (readonly [from: string, to: string, protocol: "tcp" | "udp"])[];
 }
 
-const nat: Table = { name: "nat", chains: Object.values(natChains), jumps: natJumps };
+const nat: Table = {
+  name: "nat",
+  chains: [...Object.values(natChains), ...Object.values(dnsChains)],
+  jumps: [...natJumps, ...dnsJumps],
+};
+const raw: Table = { name: "raw", chains: Object.values(zoneChains), jumps: zoneJumps };
 const mangle: Table = { name: "mangle", chains: Object.values(mangleChains), jumps: mangleJumps };
 
 /**
- * A shell script that leads TCP connections through Envoy's listeners, or no longer. It can be run again and again: chains are filled
+ * A shell script that leads TCP connections through Envoy's listeners, and DNS to the agent where it is captured. It can be run again and again: chains are filled
  * as a whole, and jumps to them are added once.
  *
  * @see istio 1.30.3 tools/istio-iptables/pkg/capture/run.go
@@ -26,6 +33,12 @@ export function interceptScript(options: InterceptOptions): string {
     if (range !== "*" && !/^[0-9a-fA-F:.]+(?:\/\d{1,3})?$/.test(range))
       throw new PortolanError(`${JSON.stringify(range)} is no range of addresses: 10.0.0.0/8, fd00::/8 or * are`);
   }
+  for (const address of options.captureDns) {
+    if (address !== "*" && isIP(address) === 0)
+      throw new PortolanError(
+        `${JSON.stringify(address)} is no address of a nameserver: 10.96.0.10, fd00::10 or * are`,
+      );
+  }
   for (const port of options.includeInboundPorts) {
     if (port !== "*" && !/^\d{1,5}$/.test(port))
       throw new PortolanError(`${JSON.stringify(port)} is no port: numbers or * are`);
@@ -33,7 +46,8 @@ export function interceptScript(options: InterceptOptions): string {
   const title =
     "Leads TCP connections through Envoy; made by `portolan intercept`. Run it as root in the workload's network namespace.";
   return script(title, (family) => [
-    ...fill(family, nat, natRules(family, options)),
+    ...fill(family, nat, [...natRules(family, options), ...dnsRules(family, options)]),
+    ...(options.captureDns.length > 0 ? fill(family, raw, zoneRules(family, options)) : clear(family, raw)),
     ...(options.mode === "TPROXY"
       ? [...routes(family), ...fill(family, mangle, mangleRules(family, options))]
       : // What the other way of interception has left.
@@ -45,6 +59,7 @@ export function interceptScript(options: InterceptOptions): string {
 export const cleanScript = (): string =>
   script("Undoes `portolan intercept`.", (family) => [
     ...clear(family, nat),
+    ...clear(family, raw),
     ...clear(family, mangle),
     ...unroutes(family),
   ]);
@@ -57,8 +72,8 @@ function fill({ program }: Family, { name, chains, jumps }: Table, rules: readon
     ...rules,
     "COMMIT",
     "RULES",
-    ...jumps.map(([from, to]) => {
-      const jump = `${from} -p tcp -j ${to}`;
+    ...jumps.map(([from, to, protocol]) => {
+      const jump = `${from} -p ${protocol} -j ${to}`;
       return `${program} -t ${name} -C ${jump} 2>/dev/null || ${program} -t ${name} -A ${jump}`;
     }),
   ];
@@ -67,7 +82,7 @@ function fill({ program }: Family, { name, chains, jumps }: Table, rules: readon
 function clear({ program }: Family, { name, chains, jumps }: Table): readonly string[] {
   const table = `${program} -t ${name}`;
   return [
-    ...jumps.map(([from, to]) => `while ${table} -D ${from} -p tcp -j ${to} 2>/dev/null; do :; done`),
+    ...jumps.map(([from, to, protocol]) => `while ${table} -D ${from} -p ${protocol} -j ${to} 2>/dev/null; do :; done`),
     ...chains.map((chain) => `${table} -F ${chain} 2>/dev/null || true`),
     ...chains.map((chain) => `${table} -X ${chain} 2>/dev/null || true`),
   ];

@@ -11,9 +11,9 @@ export const mangleChains = {
 } as const;
 
 export const mangleJumps = [
-  ["PREROUTING", mangleChains.marks],
-  ["PREROUTING", mangleChains.inbound],
-  ["OUTPUT", mangleChains.output],
+  ["PREROUTING", mangleChains.marks, "tcp"],
+  ["PREROUTING", mangleChains.inbound, "tcp"],
+  ["OUTPUT", mangleChains.output, "tcp"],
 ] as const;
 
 /** Of packets that Envoy sends on with their sender's address, as its listeners are told to. */

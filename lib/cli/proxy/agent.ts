@@ -25,6 +25,8 @@ interface Options {
   readonly maxRestarts?: number;
   readonly statusPort?: number;
   readonly statusHost?: string;
+  readonly dnsPort?: number;
+  readonly resolvConf: string;
   readonly once?: boolean;
   readonly json?: boolean;
 }
@@ -51,6 +53,12 @@ export const registerAgent: Register = (program, terminal) => {
     .option("--max-restarts <count>", "end when Envoy has ended so often in a row (default: never)", wholeNumber(0))
     .option("--status-port <port>", "tell readiness and metrics there; 15020 with Istio", wholeNumber(0, 65_535))
     .option("--status-host <address>", "on that address alone (default: on all)")
+    .option(
+      "--dns-port <port>",
+      "answer DNS there, from the names of the mesh; 15053 with Istio",
+      wholeNumber(0, 65_535),
+    )
+    .option("--resolv-conf <file>", "the nameservers that are asked for other names", "/etc/resolv.conf")
     .option("--once", "write the files and end, without an Envoy")
     .option("--json", "each line of the log as JSON")
     .addHelpText(
@@ -62,13 +70,14 @@ export const registerAgent: Register = (program, terminal) => {
         "agent --certificate own.pem --key own-key.pem --roots roots.pem",
         "agent --identity-command 'vault write -format=json pki/issue/mesh uri_sans=spiffe://cluster.local/ns/shop/sa/cart'",
         "agent --status-port 15020",
+        "agent --dns-port 15053",
         "agent --snapshot carried --trusted-keys roots.json",
       ]),
     )
     .action(async (envoyArgs: readonly string[], options: Options) => {
       const { dir, bootstrap, server, snapshot, trustedKeys, ca, tokenFile } = options;
       const { envoy, drain, drainUntilIdle = false, maxRestarts, once = false, json = false } = options;
-      const { statusPort, statusHost } = options;
+      const { statusPort, statusHost, dnsPort, resolvConf } = options;
       const write = (from: "agent" | "envoy", line: string) => {
         if (json) terminal.err(JSON.stringify({ time: new Date().toISOString(), from, line }));
         else terminal.err(from === "agent" ? `portolan agent: ${line}` : line);
@@ -92,6 +101,7 @@ export const registerAgent: Register = (program, terminal) => {
         untilIdle: drainUntilIdle,
         maxRestarts,
         status: statusPort === undefined ? undefined : { port: statusPort, host: statusHost },
+        dns: dnsPort === undefined ? undefined : { port: dnsPort, resolvConf },
         say: (line) => write("agent", line),
         onLine: (line) => write("envoy", line),
       });

@@ -60,12 +60,20 @@ export const registerIntercept: Register = (program, terminal) => {
       portList,
       defaultIntercept.excludeInboundPorts,
     )
+    .option(
+      "--capture-dns <addresses>",
+      "nameservers for whom the agent answers, or *; wants its --dns-port",
+      list,
+      defaultIntercept.captureDns,
+    )
+    .option("--dns-port <port>", "the agent's port for DNS", port, defaultIntercept.dnsPort)
     .option("--json", "the script as a text in JSON")
     .addHelpText(
       "after",
       examplesText([
         "intercept | sh",
         "intercept --mode TPROXY | sh",
+        "intercept --capture-dns 10.96.0.10 | sh",
         "intercept --exclude-outbound 10.0.0.0/8 > intercept.sh",
         "intercept --clean | sh",
       ]),

@@ -14,7 +14,7 @@ export const withNetAdmin = ["--inh-caps", "+net_admin", "--ambient-caps", "+net
 /** What of `portolan intercept` stands in a namespace; "" where nothing does. */
 export function interceptionIn(network: Network, namespace: string): string {
   const rules = ["iptables", "ip6tables"].flatMap((program) =>
-    ["nat", "mangle"].flatMap((table) => network.run(namespace, program, ["-t", table, "-S"]).split("\n")),
+    ["nat", "mangle", "raw"].flatMap((table) => network.run(namespace, program, ["-t", table, "-S"]).split("\n")),
   );
   const routes = ["-4", "-6"].flatMap((family) => network.run(namespace, "ip", [family, "rule"]).split("\n"));
   return [
