@@ -35,7 +35,7 @@ import { createKnownPolls, type KnownPolls } from "./polls/known-polls.ts";
 import { createQuestions, type Questions } from "./polls/questions.ts";
 import { createSharedAnswers, type SharedAnswers } from "./polls/shared-answers.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets/secrets.ts";
-import type { LoadTracer } from "./tracing/tracer.ts";
+import type { LoadPlaces, LoadTracer } from "./tracing/tracer.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -57,6 +57,8 @@ export interface FrontOptions {
   readonly secrets?: SecretStore | undefined;
   /** Follows requests through proxies for the console; absent: the command line does. */
   readonly loadTracer?: LoadTracer | undefined;
+  /** Says where the objects of a root stand, `catalog.yaml:97` by `Kind/namespace/name`; absent: nobody here reads sources. */
+  readonly loadPlaces?: LoadPlaces | undefined;
   /** Moves HEAD for operators; absent: this front only reads. */
   readonly moves?: Moves | undefined;
   /** What is kept of nodes for `/status/nodes`; nothing by default. */
@@ -94,6 +96,7 @@ export interface Front {
   readonly secrets: SecretFeed | undefined;
   readonly moves: Moves | undefined;
   readonly loadTracer: LoadTracer | undefined;
+  readonly loadPlaces: LoadPlaces | undefined;
   readonly limits: Limits;
   /** Of Envoys that polled. */
   readonly extensionLists: ExtensionLists;
@@ -216,6 +219,7 @@ export function createFront(options: FrontOptions): Front {
     secrets: options.secrets && createSecretFeed(options.secrets, { now, onError }),
     moves: options.moves,
     loadTracer: options.loadTracer,
+    loadPlaces: options.loadPlaces,
     limits,
     extensionLists,
     knownPolls: createKnownPolls(limits, extensionLists),

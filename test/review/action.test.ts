@@ -152,7 +152,11 @@ describe("the action for pull requests", () => {
   it("renews its comment, and fails for what is refused after it has said so", async () => {
     await edit("catalog.yaml", (text) => text.replace("prefix: /catalog", "prefix: 7"));
     const { ran } = await act({ dir: "mesh" });
-    expect(lastStep(ran)).toMatchObject({ name: "Refused objects", code: 1 });
+    expect(lastStep(ran)).toMatchObject({
+      name: "Refused objects",
+      code: 1,
+      out: expect.stringContaining("::error::"),
+    });
     expect(github.comments).toHaveLength(2);
     expect(github.comments[1]?.body).toMatch(/\*\*1 refused\*\*[\s\S]*`catalog\.yaml:\d+`/);
     const lenient = await act({ dir: "mesh", "fail-on-refused": "false" });
@@ -174,5 +178,8 @@ describe("the action for pull requests", () => {
     const nowhere = await act({ dir: "mesh", base: "0".repeat(40) });
     expect(lastStep(nowhere.ran)).toMatchObject({ name: "Bring the base" });
     expect(lastStep(nowhere.ran)?.code).not.toBe(0);
+    // Another event than a pull request, and a workflow that checks nothing out.
+    expect(lastStep((await act({ dir: "mesh", base: "" })).ran)?.out).toContain("::error::There is no base");
+    expect(lastStep((await act({ dir: "msh" })).ran)?.out).toContain("::error::There is no folder msh");
   }, 300_000);
 });

@@ -223,6 +223,7 @@ async function openRound(
   const telemetry = await compileTelemetry(registry);
   const serving = createFront({
     loadTracer: async () => (await import("../../front/tracing/tracer.ts")).tracer,
+    loadPlaces: (root) => placesOf(store, root.sources),
     authentication,
     store,
     ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),

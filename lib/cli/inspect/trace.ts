@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { RE2JS } from "re2js";
+import { parseNodeId } from "../../snapshot/classifier.ts";
 import { type ShapeName, shapes } from "../../snapshot/resource-type.ts";
 import type { Decision, Trace } from "../../trace/decision.ts";
 import { usualDirection, withDestination } from "../../trace/destination.ts";
@@ -13,6 +14,7 @@ import { rootNames } from "../snapshots/root-named.ts";
 import type { Terminal } from "../terminal.ts";
 import { causesIn, type FindCauses } from "./causes.ts";
 import { nodeSource, resourcesFor } from "./node-source.ts";
+import { servicePort } from "./service-port.ts";
 import { decisionLines, wayLines } from "./trace-text.ts";
 
 interface Options {
@@ -63,7 +65,7 @@ export function registerTrace(program: Command, terminal: Terminal): void {
       "after",
       `\n${rootNames}\n${examplesText([
         "trace web-1.bookshop http://reviews:9080/reviews/7 --header 'end-user: jason'",
-        "trace istio-ingressgateway-1.bookshop http://shop.example.com:10080/catalog --dir samples/bookshop",
+        "trace istio-ingressgateway-1.bookshop http://shop.example.com/catalog --dir samples/bookshop",
         "trace web-1.bookshop tcp://mysql.bookshop:3306",
         "trace web-1.bookshop http://reviews:9080/ --server https://front.example.com --token-file token",
         "trace reviews-1.bookshop http://reviews:9080/ --direction inbound --mutual --json",
@@ -72,18 +74,36 @@ export function registerTrace(program: Command, terminal: Terminal): void {
     .action(async (node: string, url: string, options: Options) => {
       const source = await nodeSource(options, node, terminal);
       const resources = resourcesFor(source.resources);
-      const asked = requestOf(url, requestOptions(options, options.direction ?? usualDirection(resources)));
-      const request = withDestination(resources, asked, new URL(url.replace(/^[^:]+/, "http")).hostname);
+      const direction = options.direction ?? usualDirection(resources);
+      const written = requestOf(url, requestOptions(options, direction));
+      const host = new URL(url.replace(/^[^:]+/, "http")).hostname;
+      const { port } = written.destination;
+      const name = parseNodeId(node)?.name ?? node;
+      const service =
+        direction === "inbound" && options.port === undefined
+          ? servicePort(source.objects, resources, name, { host, port })
+          : undefined;
+      const asked =
+        service === undefined
+          ? written
+          : { ...written, destination: { ...written.destination, port: service.targetPort } };
+      const request = withDestination(resources, asked, host);
       const traced = trace(resources, request, readRegex);
       const causesOf = causesIn(source.resources, source.objects, source.namespace);
       if (options.json === true)
-        return terminal.out(JSON.stringify(told(source.title, request, traced, causesOf), undefined, 2));
+        return terminal.out(
+          JSON.stringify({ ...told(source.title, request, traced, causesOf), service }, undefined, 2),
+        );
       const text = {
         colours: terminal.colours,
         causesOf,
         maxPassedOver: options.all === true ? Number.POSITIVE_INFINITY : 3,
       };
       terminal.out(terminal.colours.dim(source.title));
+      if (service !== undefined)
+        terminal.out(
+          `${terminal.colours.cyan("service")} ${terminal.colours.bold(service.service)}: its port ${service.port} leads to ${service.targetPort} of the workload\n  ${terminal.colours.green(service.at)}`,
+        );
       for (const decision of traced.decisions) for (const line of decisionLines(decision, text)) terminal.out(line);
       if (traced.httpFilters.length > 0) terminal.out(`through ${traced.httpFilters.map(shortName).join(", ")}`);
       for (const way of traced.ways)

@@ -114,7 +114,7 @@ function Way({ place }: PageProps) {
 function Decisions({ traced, of }: { readonly traced: Traced; readonly of: Traced["decisions"] }) {
   return (
     <>
-      {of.map(({ step, chosen, why, place, from, passedOver, morePassedOver }) => (
+      {of.map(({ step, chosen, why, place, from, at, passedOver, morePassedOver }) => (
         <li key={`${step} ${chosen ?? ""}`}>
           {step}{" "}
           {place === undefined ? (
@@ -134,7 +134,9 @@ function Decisions({ traced, of }: { readonly traced: Traced; readonly of: Trace
             </a>
           )}
           : {why}
-          {from.length === 0 ? null : <div class="quiet">from {from.join(", ")}</div>}
+          {from.length === 0 ? null : (
+            <div class="quiet">from {from.map((key, i) => (at?.[i] ? `${key} (${at[i]})` : key)).join(", ")}</div>
+          )}
           {passedOver.length === 0 ? null : (
             <details>
               <summary class="quiet">passed over: {passedOver.length + morePassedOver}</summary>

@@ -20,7 +20,7 @@ import { type ApiName, apiPaths } from "./paths.ts";
 import { answerResourceDiff } from "./resource-diff.ts";
 import { answerResource, answerResources } from "./resources.ts";
 import type { ApiAnswers } from "./schema/described.ts";
-import { answerTrace } from "./trace-request.ts";
+import { answerTrace, createPlacesOfRoots } from "./trace-request.ts";
 import { wrongQuery } from "./wrong-query.ts";
 
 type Handlers = { readonly [Name in ApiName]: (asked: Asked) => Promise<Answered<ApiAnswers[Name]>> };
@@ -32,9 +32,10 @@ const rememberedBytes = 16 * 1024 * 1024;
 export function apiApp(front: Front): Hono {
   const browser = { heads: front.heads, reader: front.browsing, nodes: front.nodes };
   const lists = createDiagnosticLists(browser.reader, rememberedBytes / 4);
-  const members = createMembersOfRoots(browser.reader, (rememberedBytes * 3) / 8);
+  const members = createMembersOfRoots(browser.reader, rememberedBytes / 4);
   const meshes = createMeshOfRoots(browser, members, rememberedBytes / 8);
   const diffs = createDiffs(browser, members, rememberedBytes / 4);
+  const places = front.loadPlaces && createPlacesOfRoots(front.loadPlaces, rememberedBytes / 8);
   const handlers: Handlers = {
     overview: () => answerOverview(browser, lists, movesHere(front)),
     history: (asked) => answerHistory(browser, asked),
@@ -49,7 +50,7 @@ export function apiApp(front: Front): Hono {
     trouble: (asked) => answerTrouble(front, asked),
     mesh: (asked) => answerMesh(browser, meshes, asked),
     meshServices: (asked) => answerMeshServices(browser, asked),
-    trace: (asked) => answerTrace(browser, front.loadTracer, asked),
+    trace: (asked) => answerTrace(browser, { load: front.loadTracer, places }, asked),
     move: (asked) => answerMove(front, asked),
   };
   const app = new Hono();

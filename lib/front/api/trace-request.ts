@@ -1,12 +1,29 @@
+import { PortolanError } from "../../config/diagnostic.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import { createLoadCache, type LoadCache } from "../../snapshot/worlds/load-cache.ts";
 import { findResource } from "../delta/select-resources.ts";
-import type { LoadTracer, TracerAnswer } from "../tracing/tracer.ts";
+import type { LoadPlaces, LoadTracer, TracerAnswer } from "../tracing/tracer.ts";
 import { type Answered, type Asked, found, noSuchShape, refused, shapeOf } from "./asked.ts";
 import { askedProxy } from "./asked-proxy.ts";
 import type { Browser } from "./browsed.ts";
 import type { Traced } from "./schema/trace.ts";
 import { wholeText } from "./whole-text.ts";
+
+export type PlacesOfRoots = LoadCache<LoadedRoot, ReadonlyMap<string, string>>;
+
+/** Where objects stand, of the versions that were asked about last. What cannot be read any more stands nowhere. */
+export const createPlacesOfRoots = (load: LoadPlaces, maxBytes: number): PlacesOfRoots =>
+  createLoadCache<LoadedRoot, ReadonlyMap<string, string>>({
+    nameOf: ({ hash }) => hash,
+    maxBytes,
+    load: ({ root }) =>
+      load(root).catch((cause: unknown) => {
+        if (!(cause instanceof PortolanError)) throw cause;
+        return new Map();
+      }),
+    sizeOf: (places) => [...places].reduce((sum, [key, at]) => sum + 100 + 2 * (key.length + at.length), 0),
+  });
 
 /** Text of a class's resources that is read for one trace. */
 const maxTextBytes = 32 * 1024 * 1024;
@@ -16,7 +33,7 @@ const maxEndpoints = 50;
 /** The way of a request through a node, decision by decision, with the objects behind each. */
 export async function answerTrace(
   browser: Browser,
-  load: LoadTracer | undefined,
+  { load, places }: { readonly load: LoadTracer | undefined; readonly places: PlacesOfRoots | undefined },
   asked: Asked,
 ): Promise<Answered<Traced>> {
   if (load === undefined)
@@ -45,7 +62,7 @@ export async function answerTrace(
   return found({
     root: loaded.hash,
     class: classId,
-    ...(await told(browser.reader, loaded, { classId, shape, answer })),
+    ...(await told(browser.reader, loaded, { classId, shape, answer, places: await places?.get(loaded) })),
   });
 }
 
@@ -89,20 +106,25 @@ interface Answering {
   readonly classId: string;
   readonly shape: ShapeName;
   readonly answer: Extract<TracerAnswer, { readonly kind: "traced" }>;
+  readonly places: ReadonlyMap<string, string> | undefined;
 }
 
-async function told(reader: SnapshotReader, loaded: LoadedRoot, { classId, shape, answer }: Answering) {
+async function told(reader: SnapshotReader, loaded: LoadedRoot, { classId, shape, answer, places }: Answering) {
   const { trace, direction } = answer;
   type Decided = (typeof trace.decisions)[number];
-  const decisionTold = async ({ step, chosen, why, place, passedOver, morePassedOver }: Decided) => ({
-    step,
-    ...(chosen === undefined ? {} : { chosen }),
-    why,
-    ...(place === undefined ? {} : { place: { type: place.type, name: place.name } }),
-    from: place === undefined ? [] : await originsOf(reader, loaded, { classId, shape, ...place }),
-    passedOver,
-    morePassedOver,
-  });
+  const decisionTold = async ({ step, chosen, why, place, passedOver, morePassedOver }: Decided) => {
+    const from = place === undefined ? [] : await originsOf(reader, loaded, { classId, shape, ...place });
+    return {
+      step,
+      ...(chosen === undefined ? {} : { chosen }),
+      why,
+      ...(place === undefined ? {} : { place: { type: place.type, name: place.name } }),
+      from,
+      ...(places === undefined ? {} : { at: from.map((key) => places.get(key) ?? "") }),
+      passedOver,
+      morePassedOver,
+    };
+  };
   return {
     direction,
     decisions: await Promise.all(trace.decisions.map(decisionTold)),

@@ -4,13 +4,16 @@ import { join } from "node:path";
 import picocolors from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../../lib/cli/program.ts";
+import { placesOf } from "../../../lib/compile/places.ts";
 import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
+import type { Traced } from "../../../lib/front/api/schema/trace.ts";
 import { frontApp } from "../../../lib/front/app.ts";
 import { readAuthentication } from "../../../lib/front/auth/settings.ts";
 import { createFront } from "../../../lib/front/front.ts";
 import { serveHttp } from "../../../lib/front/node-server.ts";
+import { tracer } from "../../../lib/front/tracing/tracer.ts";
 import { makeSigningKey, publicPart } from "../../../lib/snapshot/head/signing-keys.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { nowMs, tokenOf } from "../../front/auth/keys.ts";
@@ -31,7 +34,12 @@ beforeAll(async () => {
   await writeFile(join(folder, "operator"), `${await tokenOf(key, { scope: "operator" })}\n`);
   await writeFile(join(folder, "node"), await tokenOf(key, { scope: "node", namespace: "default" }));
   const serve = async (authentication?: ReturnType<typeof readAuthentication>) => {
-    const front = createFront({ store, ...(authentication === undefined ? {} : { authentication }) });
+    const front = createFront({
+      store,
+      loadTracer: async () => tracer,
+      loadPlaces: (root) => placesOf(store, root.sources),
+      ...(authentication === undefined ? {} : { authentication }),
+    });
     const server = await serveHttp(frontApp(front), 0);
     closing.push(() => front.close(), server.close);
     return server.url;
@@ -119,4 +127,11 @@ describe("portolan trace --server", () => {
     const ways = (text: string) => JSON.parse(text).ways.map(({ end }: { end: unknown }) => end);
     expect(ways(served.out)).toEqual(ways(compiled.out));
   });
+});
+
+it("a front that reads sources says in a trace where the objects behind each decision stand", async () => {
+  const query = new URLSearchParams({ node: gateway, url: "http://shop.example.com:10080/catalog" });
+  const traced: Traced = Object(await (await fetch(`${url}/api/trace?${query}`)).json());
+  const told = traced.decisions.flatMap(({ from, at = [] }) => from.map((key, i) => `${key} ${at[i]}`));
+  expect(told).toContainEqual(expect.stringMatching(/^Gateway\/bookshop\/bookshop gateway\.yaml:\d+$/));
 });

@@ -50,6 +50,27 @@ describe("portolan trace", () => {
     },
   );
 
+  it("leads a request to a gateway's public port through its Service, and one to the workload's own port not", async () => {
+    const ask = async (port: string, ...more: readonly string[]) =>
+      (
+        await run(
+          "trace",
+          "istio-ingressgateway-1.bookshop",
+          `http://shop.example.com${port}/catalog/7`,
+          "--dir",
+          samples,
+          ...more,
+        )
+      ).out;
+    const led = await ask("");
+    expect(led).toContain("service Service/bookshop/istio-ingressgateway: its port 80 leads to 10080 of the workload");
+    expect(led).toContain("listener 0.0.0.0_10080");
+    expect(await ask(":10080")).not.toContain("service Service/");
+    expect(await ask("", "--port", "80")).toContain("no listener is bound to");
+    const { service } = JSON.parse(await ask(":80", "--json"));
+    expect(service).toMatchObject({ port: 80, targetPort: 10080, at: expect.stringMatching(/^gateway\.yaml:\d+$/) });
+  });
+
   it("follows a workload's own requests through its sidecar, by the address of the service", async () => {
     const { out } = await run("trace", "storefront-1.bookshop", "http://reviews:9080/", "--dir", samples, "--json");
     const told: { readonly request: object; readonly ways: readonly object[] } = JSON.parse(out);

@@ -9,6 +9,10 @@ const decision = z.object({
   why: z.string(),
   place: z.object({ type: z.string(), name: z.string() }).optional(),
   from: list(objectKey).meta({ description: "objects that the resource was made from; the first 20" }),
+  at: list(z.string()).optional().meta({
+    description:
+      "where each of these stood when the version was compiled, `catalog.yaml:97`; empty where that is not known, absent where the front reads no sources: `dev` does",
+  }),
   passedOver: list(z.object({ name: z.string(), why: z.string() })),
   morePassedOver: z.number(),
 });
