@@ -35,6 +35,7 @@ import { createKnownPolls, type KnownPolls } from "./polls/known-polls.ts";
 import { createQuestions, type Questions } from "./polls/questions.ts";
 import { createSharedAnswers, type SharedAnswers } from "./polls/shared-answers.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets/secrets.ts";
+import type { FindCauses } from "./tracing/causes.ts";
 import type { LoadTracer } from "./tracing/tracer.ts";
 
 export interface FrontOptions {
@@ -57,6 +58,8 @@ export interface FrontOptions {
   readonly secrets?: SecretStore | undefined;
   /** Follows requests through proxies for the console; absent: the command line does. */
   readonly loadTracer?: LoadTracer | undefined;
+  /** Says by file and line what decided about a followed request; absent: objects are named alone. */
+  readonly findCauses?: FindCauses | undefined;
   /** Moves HEAD for operators; absent: this front only reads. */
   readonly moves?: Moves | undefined;
   /** What is kept of nodes for `/status/nodes`; nothing by default. */
@@ -94,6 +97,7 @@ export interface Front {
   readonly secrets: SecretFeed | undefined;
   readonly moves: Moves | undefined;
   readonly loadTracer: LoadTracer | undefined;
+  readonly findCauses: FindCauses | undefined;
   readonly limits: Limits;
   /** Of Envoys that polled. */
   readonly extensionLists: ExtensionLists;
@@ -216,6 +220,7 @@ export function createFront(options: FrontOptions): Front {
     secrets: options.secrets && createSecretFeed(options.secrets, { now, onError }),
     moves: options.moves,
     loadTracer: options.loadTracer,
+    findCauses: options.findCauses,
     limits,
     extensionLists,
     knownPolls: createKnownPolls(limits, extensionLists),

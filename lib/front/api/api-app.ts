@@ -36,7 +36,8 @@ export function apiApp(front: Front): Hono {
   const meshes = createMeshOfRoots(browser, members, rememberedBytes / 8);
   const diffs = createDiffs(browser, members, rememberedBytes / 4);
   const handlers: Handlers = {
-    overview: () => answerOverview(browser, lists, movesHere(front)),
+    overview: () =>
+      answerOverview(browser, lists, { moves: movesHere(front), isTracing: front.loadTracer !== undefined }),
     history: (asked) => answerHistory(browser, asked),
     diagnostics: (asked) => answerDiagnostics(browser, lists, asked),
     classes: (asked) => answerClasses(browser, members, asked),
@@ -48,8 +49,8 @@ export function apiApp(front: Front): Hono {
     nodes: (asked) => answerNodes(front, browser, asked),
     trouble: (asked) => answerTrouble(front, asked),
     mesh: (asked) => answerMesh(browser, meshes, asked),
-    meshServices: (asked) => answerMeshServices(browser, asked),
-    trace: (asked) => answerTrace(browser, front.loadTracer, asked),
+    meshServices: (asked) => answerMeshServices(browser, members, asked),
+    trace: (asked) => answerTrace(browser, front, asked),
     move: (asked) => answerMove(front, asked),
   };
   const app = new Hono();

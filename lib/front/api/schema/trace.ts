@@ -9,6 +9,12 @@ const decision = z.object({
   why: z.string(),
   place: z.object({ type: z.string(), name: z.string() }).optional(),
   from: list(objectKey).meta({ description: "objects that the resource was made from; the first 20" }),
+  causes: list(
+    z.object({ object: objectKey, at: z.string().optional().meta({ description: "`reviews.yaml:12`" }) }),
+  ).meta({
+    description:
+      "which of these decided it, by the file and line of the field that did; empty where the front does not read its sources",
+  }),
   passedOver: list(z.object({ name: z.string(), why: z.string() })),
   morePassedOver: z.number(),
 });
