@@ -35,7 +35,8 @@ import { createKnownPolls, type KnownPolls } from "./polls/known-polls.ts";
 import { createQuestions, type Questions } from "./polls/questions.ts";
 import { createSharedAnswers, type SharedAnswers } from "./polls/shared-answers.ts";
 import { createSecretFeed, type SecretFeed } from "./secrets/secrets.ts";
-import type { LoadPlaces, LoadTracer } from "./tracing/tracer.ts";
+import type { FindCauses } from "./tracing/causes.ts";
+import type { LoadTracer } from "./tracing/tracer.ts";
 
 export interface FrontOptions {
   readonly store: ObjectStore;
@@ -57,8 +58,8 @@ export interface FrontOptions {
   readonly secrets?: SecretStore | undefined;
   /** Follows requests through proxies for the console; absent: the command line does. */
   readonly loadTracer?: LoadTracer | undefined;
-  /** Says where the objects of a root stand, `catalog.yaml:97` by `Kind/namespace/name`; absent: nobody here reads sources. */
-  readonly loadPlaces?: LoadPlaces | undefined;
+  /** Says by file and line what decided about a followed request; absent: objects are named alone. */
+  readonly findCauses?: FindCauses | undefined;
   /** Moves HEAD for operators; absent: this front only reads. */
   readonly moves?: Moves | undefined;
   /** What is kept of nodes for `/status/nodes`; nothing by default. */
@@ -96,7 +97,7 @@ export interface Front {
   readonly secrets: SecretFeed | undefined;
   readonly moves: Moves | undefined;
   readonly loadTracer: LoadTracer | undefined;
-  readonly loadPlaces: LoadPlaces | undefined;
+  readonly findCauses: FindCauses | undefined;
   readonly limits: Limits;
   /** Of Envoys that polled. */
   readonly extensionLists: ExtensionLists;
@@ -219,7 +220,7 @@ export function createFront(options: FrontOptions): Front {
     secrets: options.secrets && createSecretFeed(options.secrets, { now, onError }),
     moves: options.moves,
     loadTracer: options.loadTracer,
-    loadPlaces: options.loadPlaces,
+    findCauses: options.findCauses,
     limits,
     extensionLists,
     knownPolls: createKnownPolls(limits, extensionLists),

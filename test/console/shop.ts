@@ -25,8 +25,8 @@ export interface Shop {
   close(): Promise<void>;
 }
 
-/** A front with the console, of a mesh that was published twice: `samples/bookshop`, then with another share for reviews. */
-export async function startShop(options: Partial<FrontOptions> = {}): Promise<Shop> {
+/** A front with the console, of a mesh that was published twice: `samples/bookshop`, then with another share for the catalogue; or once, or not yet. */
+export async function startShop(options: Partial<FrontOptions> = {}, versions: 0 | 1 | 2 = 2): Promise<Shop> {
   const store = options.store ?? memoryStore();
   const pace = { settleMs: 0, retentionMs: 0 };
   const nodes = recordedNodes(store, { front: undefined, now: Date.now, everyMs: 0, limits, onError: () => {} });
@@ -65,9 +65,10 @@ export async function startShop(options: Partial<FrontOptions> = {}): Promise<Sh
       await server.close();
     },
   };
-  await shop.publish(await shop.compile());
-  await shop.publish(
-    await shop.compile((text) => text.replace("weight: 90", "weight: 70").replace("weight: 10", "weight: 30")),
-  );
+  if (versions > 0) await shop.publish(await shop.compile());
+  if (versions > 1)
+    await shop.publish(
+      await shop.compile((text) => text.replace("weight: 90", "weight: 70").replace("weight: 10", "weight: 30")),
+    );
   return shop;
 }

@@ -36,6 +36,7 @@ import { readConsulAddress } from "../collect/collect-consul.ts";
 import { sourceAddress } from "../collect/collect-mcp.ts";
 import { compileTelemetry } from "../compile-telemetry.ts";
 import { analysisOf } from "../config/analysis-report.ts";
+import { storeCauses } from "../inspect/store-causes.ts";
 import { devStorePrefix, holdsSomething, isFolder, namedStore, openToWrite, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import { ownBuild } from "../own-build.ts";
@@ -223,7 +224,7 @@ async function openRound(
   const telemetry = await compileTelemetry(registry);
   const serving = createFront({
     loadTracer: async () => (await import("../../front/tracing/tracer.ts")).tracer,
-    loadPlaces: (root) => placesOf(store, root.sources),
+    findCauses: storeCauses(store),
     authentication,
     store,
     ...(options.trust.trusted === undefined ? {} : { trusted: options.trust.trusted }),

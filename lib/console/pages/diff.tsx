@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
+import type { PublicationEntry } from "../../front/api/schema/answers.ts";
 import type { Diff } from "../../front/api/schema/changes.ts";
 import type { PageProps } from "../page-props.ts";
 import { counted } from "../parts/numbers.ts";
 import { Pager } from "../parts/pager.tsx";
 import { Choice, Search } from "../parts/search.tsx";
 import { Shown } from "../parts/shown.tsx";
-import { Badge, Version } from "../parts/texts.tsx";
+import { Badge, Time, Version } from "../parts/texts.tsx";
 import { placeText } from "../place.ts";
 import { useAnswer } from "../use-answer.ts";
 import { changeQuery } from "../use-place.ts";
@@ -14,11 +15,45 @@ const tones = { added: "good", removed: "bad", changed: "warn" } as const;
 
 /** What differs between any two versions. */
 export function DiffPage({ place }: PageProps) {
+  const history = useAnswer("history", { limit: 30 }, everyMs);
+  const entries = history.reply?.kind === "answer" ? history.reply.value.entries : [];
+  const isFirst = place.query.before === undefined && new Set(entries.map(({ root }) => root)).size === 1;
+  return (
+    <>
+      <h1>Compare two versions</h1>
+      {history.reply === undefined ? null : isFirst ? <OnlyOne entry={entries[0]} /> : <Compared place={place} />}
+    </>
+  );
+}
+
+/** How often is looked whether there is a second version to compare the first with. */
+const everyMs = 5_000;
+
+function OnlyOne({ entry }: { readonly entry: PublicationEntry | undefined }) {
+  return (
+    <section class="card narrow" role="status">
+      <h2 class="big">There is one version so far</h2>
+      {entry === undefined ? null : (
+        <p>
+          <Version root={entry.root} isPlain /> is the first, published <Time at={entry.at} />.
+        </p>
+      )}
+      <p>
+        Change something (the weight of a route will do) and have it published: what differs for which proxies is shown
+        here then, resource by resource.
+      </p>
+      <p class="quiet">
+        Before anything is published, <code>portolan diff --dir my-mesh/ --base main</code> says the same of a branch.
+      </p>
+    </section>
+  );
+}
+
+function Compared({ place }: PageProps) {
   const { before = "HEAD~1", after = "SERVED", shape = "stream", q = "", offset = "0" } = place.query;
   const answer = useAnswer("diff", { before, after, shape, q, offset });
   return (
     <>
-      <h1>Compare two versions</h1>
       <div class="asked">
         <VersionChoice
           label="Before"

@@ -12,7 +12,10 @@ import {
   columnsOfServices,
   edgesOfMesh,
   edgesOfServices,
+  everythingId,
+  hostOfId,
   keyOfCaller,
+  kindText,
   namespaceId,
 } from "../picture/columns.ts";
 import { Picture } from "../picture/picture.tsx";
@@ -40,44 +43,67 @@ function Whole({ mesh, place }: PageProps & { readonly mesh: Mesh }) {
   const columns = useMemo(() => columnsOfMesh(mesh, { caller, namespace, part }), [mesh, caller, namespace, part]);
   const edges = useMemo(() => edgesOfMesh(mesh, { caller, namespace, part }), [mesh, caller, namespace, part]);
   const press = (id: string) => {
+    if (id === everythingId) return changeQuery(place, { caller: "", namespace: "", offset: "" });
     const pressed = mesh.callers.find((one) => callerId(one) === id);
     if (pressed !== undefined)
       return changeQuery(place, { caller: keyOfCaller(pressed) === caller ? "" : keyOfCaller(pressed), offset: "" });
     const name = mesh.namespaces.find((one) => namespaceId(one.name) === id)?.name;
     changeQuery(place, { namespace: name === namespace ? "" : name || outside, offset: "" });
   };
-  const speaker = mesh.callers.find((one) => keyOfCaller(one) === caller) ?? firstThatSees(mesh, namespace);
+  const { service = "" } = place.query;
+  const isSearch = service !== "" && namespace === undefined;
+  const speaker = mesh.callers.find((one) => keyOfCaller(one) === caller) ?? widest(mesh, namespace);
+  const isWhole = caller === "" && namespace === undefined && service === "";
   return (
     <>
       <p class="quiet">
         {counted(mesh.services, "service")} in {counted(mesh.namespaces.length, "namespace")}. Who sees what follows
         from visibility and Sidecars; the wider a line, the more services. Press a caller for what it sees, a namespace
-        for its services.
+        for its services, a service for who sees it and where routes lead from it.
         {mesh.isPartial ? " The mesh is larger than what is drawn." : ""}
       </p>
       <div class="asked">
-        <Search label="Namespace" value={part} onSearch={(q) => changeQuery(place, { q })} />
-        {caller === "" && namespace === undefined ? null : (
-          <button type="button" onClick={() => changeQuery(place, { caller: "", namespace: "", offset: "" })}>
+        <Search
+          label="Service"
+          value={service}
+          onSearch={(text) => changeQuery(place, { service: text, offset: "" })}
+        />
+        {isSearch ? null : <Search label="Namespace" value={part} onSearch={(q) => changeQuery(place, { q })} />}
+        {isWhole ? null : (
+          <button
+            type="button"
+            onClick={() => changeQuery(place, { caller: "", namespace: "", service: "", q: "", offset: "" })}
+          >
             All of it
           </button>
         )}
       </div>
-      <Picture label="Who sees services of whom" columns={columns} edges={edges} onPress={press} />
-      {namespace === undefined || speaker === undefined ? null : (
-        <Services place={place} root={root} speaker={speaker} namespace={namespace} />
+      {isSearch ? null : <Picture label="Who sees services of whom" columns={columns} edges={edges} onPress={press} />}
+      {speaker === undefined || (namespace === undefined && !isSearch) ? null : (
+        <Services place={place} root={root} speaker={speaker} namespace={namespace ?? "*"} />
       )}
     </>
   );
 }
 
-const firstThatSees = ({ callers }: Mesh, namespace: string | undefined): Caller | undefined =>
-  callers.find(({ sees }) => sees.some((one) => one.namespace === namespace));
+/** Who sees most of a namespace, or of all. */
+const widest = ({ callers }: Mesh, namespace: string | undefined): Caller | undefined =>
+  callers
+    .map((caller) => ({
+      caller,
+      sees: caller.sees
+        .filter((one) => namespace === undefined || one.namespace === namespace)
+        .reduce((sum, { services }) => sum + services, 0),
+    }))
+    .reduce<{ readonly caller?: Caller; readonly sees: number }>((most, one) => (one.sees > most.sees ? one : most), {
+      sees: 0,
+    }).caller;
 
 interface ServicesProps extends PageProps {
   readonly root: string | undefined;
   /** Whose routes are drawn. */
   readonly speaker: Caller;
+  /** `*` for all. */
   readonly namespace: string;
 }
 
@@ -88,20 +114,13 @@ function Services({ place, root, speaker, namespace }: ServicesProps) {
   return (
     <>
       <h2>
-        Services of {namespace || "outside of the mesh"}, as the {speaker.kind === "router" ? "gateways" : "sidecars"}{" "}
-        of {speaker.namespace} have them
+        {namespace === "*" ? "Services" : `Services of ${namespace || "outside of the mesh"}`}, as the{" "}
+        {kindText(speaker.kind)} of {speaker.namespace} have them
       </h2>
-      <div class="asked">
-        <Search
-          label="Service"
-          value={service}
-          onSearch={(text) => changeQuery(place, { service: text, offset: "" })}
-        />
-      </div>
       <Shown of={answer}>
         {(value) => (
           <>
-            <Routes value={value} root={root} />
+            <Routes value={value} root={root} place={place} />
             <Pager
               offset={Number(offset)}
               shown={value.services.length}
@@ -115,17 +134,48 @@ function Services({ place, root, speaker, namespace }: ServicesProps) {
   );
 }
 
-function Routes({ value, root }: { readonly value: MeshServices; readonly root: string | undefined }) {
+function Routes({
+  value,
+  root,
+  place,
+}: PageProps & { readonly value: MeshServices; readonly root: string | undefined }) {
   const columns = useMemo(() => columnsOfServices(value), [value]);
   const edges = useMemo(() => edgesOfServices(value), [value]);
-  if (value.total === 0) return <p class="quiet">It sees none here.</p>;
+  if (value.total === 0) return <p class="quiet">It sees none that is called so.</p>;
   const press = (id: string) => {
-    const host = id.split(" ")[1] ?? "";
-    location.hash = placeText(["resources"], { root, class: value.class, type: "clusters", shape: "stream", q: host });
+    const host = hostOfId(id);
+    const caller = id.startsWith("caller ") ? id.slice("caller ".length) : undefined;
+    if (host !== undefined && value.services.some((one) => one.host === host))
+      return changeQuery(place, { service: host, offset: "" });
+    if (caller !== undefined) return changeQuery(place, { caller, offset: "" });
+    location.hash = placeText(["resources"], {
+      root,
+      class: value.class,
+      type: "clusters",
+      shape: "stream",
+      q: host ?? id.split(" ")[1] ?? "",
+    });
   };
+  const [first] = value.services;
   return (
     <>
-      {value.isPartial ? <p>There are more routes than were looked at.</p> : null}
+      {value.isPartial ? <p>There is more than was looked at.</p> : null}
+      {value.seenBy === undefined || first === undefined ? null : (
+        <p>
+          <code>{first.host}</code>{" "}
+          <a
+            href={placeText(["resources"], {
+              root,
+              class: value.class,
+              type: "clusters",
+              shape: "stream",
+              q: first.host,
+            })}
+          >
+            its clusters
+          </a>
+        </p>
+      )}
       <Picture label="Services, and where routes lead" columns={columns} edges={edges} onPress={press} />
     </>
   );

@@ -30,17 +30,17 @@ export function OverviewPage() {
               </section>
               <Said value={value} />
             </div>
+            <h2>
+              Lately{" "}
+              <a class="more" href="#/history">
+                all of the history
+              </a>
+            </h2>
+            <Shown of={history}>{({ entries }) => <PublicationTable entries={entries} />}</Shown>
+            <Sources value={value} />
           </>
         )}
       </Shown>
-      <h2>
-        Lately{" "}
-        <a class="more" href="#/history">
-          all of the history
-        </a>
-      </h2>
-      <Shown of={history}>{({ entries }) => <PublicationTable entries={entries} />}</Shown>
-      <Shown of={overview}>{(value) => <Sources value={value} />}</Shown>
     </>
   );
 }
@@ -138,7 +138,8 @@ function Said({ value: { diagnostics } }: Of) {
 function Sources({ value: { sources, compiler } }: Of) {
   return (
     <p class="quiet">
-      Compiled by {compiler} from{" "}
+      Compiled by {compiler}
+      {sources.length === 0 ? null : " from "}
       {sources.map(({ name, version }, i) => (
         <span key={name}>
           {i > 0 ? ", " : ""}

@@ -8,6 +8,7 @@ import { useAnswer } from "../use-answer.ts";
 /** The way of a request through a proxy, decision by decision. */
 export function TracePage({ place }: PageProps) {
   const { node = "", url = "", method = "GET", headers = "", direction = "", root } = place.query;
+  const overview = useAnswer("overview");
   return (
     <>
       <h1>The way of a request</h1>
@@ -55,7 +56,9 @@ export function TracePage({ place }: PageProps) {
           Follow
         </button>
       </form>
-      {node === "" || url === "" ? (
+      {overview.reply === undefined ? null : overview.reply.kind === "answer" && !overview.reply.value.isTracing ? (
+        <Elsewhere place={place} />
+      ) : node === "" || url === "" ? (
         <p class="quiet">
           Which listener, filter chain, route, cluster and endpoints a request takes, and which objects decided it.
         </p>
@@ -65,6 +68,31 @@ export function TracePage({ place }: PageProps) {
     </>
   );
 }
+
+/** A front at the edge follows no requests: what to type instead. */
+function Elsewhere({ place }: PageProps) {
+  const { node = "", url = "", method = "GET" } = place.query;
+  const command = [
+    "portolan trace",
+    quoted(node || "NODE"),
+    quoted(url || "URL"),
+    ...(method === "GET" ? [] : ["--method", quoted(method)]),
+    "--server",
+    quoted(location.origin),
+  ];
+  return (
+    <section class="card">
+      <p>
+        This front is kept small, for the edge, and follows no requests itself. The command line asks it for what it
+        serves, and does:
+      </p>
+      <pre class="command">{command.join(" ")}</pre>
+    </section>
+  );
+}
+
+/** For a shell, where it is needed. */
+const quoted = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 function Way({ place }: PageProps) {
   const { node, url, method, headers, direction, root } = place.query;
@@ -111,10 +139,24 @@ function Way({ place }: PageProps) {
   );
 }
 
+/** By file and line where the front reads its sources, else the objects behind the resource. */
+function Causes({ causes, from }: Pick<Traced["decisions"][number], "causes" | "from">) {
+  if (causes.length === 0) return from.length === 0 ? null : <div class="quiet">from {from.join(", ")}</div>;
+  return (
+    <ul class="plain causes">
+      {causes.map(({ object, at }) => (
+        <li key={`${object} ${at}`} class="quiet">
+          {at === undefined ? null : <code class="at">{at}</code>} {object}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Decisions({ traced, of }: { readonly traced: Traced; readonly of: Traced["decisions"] }) {
   return (
     <>
-      {of.map(({ step, chosen, why, place, from, at, passedOver, morePassedOver }) => (
+      {of.map(({ step, chosen, why, place, from, causes, passedOver, morePassedOver }) => (
         <li key={`${step} ${chosen ?? ""}`}>
           {step}{" "}
           {place === undefined ? (
@@ -134,9 +176,7 @@ function Decisions({ traced, of }: { readonly traced: Traced; readonly of: Trace
             </a>
           )}
           : {why}
-          {from.length === 0 ? null : (
-            <div class="quiet">from {from.map((key, i) => (at?.[i] ? `${key} (${at[i]})` : key)).join(", ")}</div>
-          )}
+          <Causes causes={causes} from={from} />
           {passedOver.length === 0 ? null : (
             <details>
               <summary class="quiet">passed over: {passedOver.length + morePassedOver}</summary>

@@ -34,6 +34,8 @@ export interface Placed {
 
 export interface Line {
   readonly id: string;
+  readonly from: string;
+  readonly to: string;
   /** Of an SVG path. */
   readonly path: string;
   readonly width: number;
@@ -53,6 +55,8 @@ export interface Picture {
 export const itemHeight = 44;
 const rowHeight = 54;
 const headHeight = 30;
+/** Written at one end, below one another, between this row and the next. */
+const maxLabels = 3;
 
 /**
  * Lays columns side by side, each in the order of its items, and curves between them. Edges whose ends are not both there are left out.
@@ -68,6 +72,8 @@ export function layOut(columns: readonly Column[], edges: readonly Edge[], maxLi
     for (const [row, item] of items.entries()) places.set(item.id, { item, x, y: headHeight + row * rowHeight, width });
     x += width + room;
   }
+  /** What is written at each end already: the same is written once, another below it. */
+  const written = new Map<string, string[]>();
   const lines = edges
     .toSorted((a, b) => b.amount - a.amount)
     .flatMap(({ from, to, amount, label }): readonly Line[] => {
@@ -76,15 +82,21 @@ export function layOut(columns: readonly Column[], edges: readonly Edge[], maxLi
       const [x1, y1] = [start.x + start.width, start.y + itemHeight / 2];
       const [x2, y2] = [end.x, end.y + itemHeight / 2];
       const middle = (x1 + x2) / 2;
+      const said = written.get(to) ?? [];
+      written.set(to, said);
+      const isNew = label !== "" && !said.includes(label);
+      if (isNew) said.push(label);
       return [
         {
           id: `${from} ${to}`,
           path: `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`,
-          width: Math.min(1 + Math.log2(amount + 1), 9),
-          label,
+          from,
+          to,
+          width: Math.min(1 + Math.log2(amount + 1) / 2, 5),
+          label: isNew && said.length <= maxLabels ? label : "",
           // Where it leads to: edges of one beginning are furthest apart there.
           labelX: x2 - 8,
-          labelY: y2 + 4,
+          labelY: y2 + 4 + 14 * (isNew ? said.length - 1 : 0),
         },
       ];
     });

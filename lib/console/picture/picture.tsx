@@ -1,5 +1,5 @@
-import { useMemo } from "preact/hooks";
-import { type Column, type Edge, itemHeight, layOut } from "./layout.ts";
+import { useMemo, useState } from "preact/hooks";
+import { type Column, type Edge, itemHeight, type Line, layOut } from "./layout.ts";
 
 /** Columns of things to press, and curves between them. What the curves say, the things say too: they are for eyes alone. */
 export function Picture({
@@ -14,13 +14,16 @@ export function Picture({
   readonly onPress: (id: string) => void;
 }) {
   const { width, height, heads, items, lines } = useMemo(() => layOut(columns, edges), [columns, edges]);
+  // What is pointed at, or has the focus: its lines stand out.
+  const [hot, setHot] = useState<string>();
+  const toneOf = ({ from, to }: Line) => (hot === undefined ? "" : from === hot || to === hot ? "hot" : "cold");
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by keys
     <section class="picture" aria-label={label} tabIndex={0}>
       <div class="canvas" style={{ width: `${width}px`, height: `${height}px` }}>
         <svg width={width} height={height} aria-hidden="true">
           {lines.map((line) => (
-            <path key={line.id} d={line.path} stroke-width={line.width} />
+            <path key={line.id} class={toneOf(line)} d={line.path} stroke-width={line.width} />
           ))}
           {lines.map((line) =>
             line.label === "" ? null : (
@@ -42,6 +45,10 @@ export function Picture({
             class="item"
             aria-pressed={item.isChosen === true}
             onClick={() => onPress(item.id)}
+            onPointerEnter={() => setHot(item.id)}
+            onPointerLeave={() => setHot(undefined)}
+            onFocus={() => setHot(item.id)}
+            onBlur={() => setHot(undefined)}
             style={{ left: `${x}px`, top: `${y}px`, width: `${itemWidth}px`, height: `${itemHeight}px` }}
             title={`${item.label}: ${item.detail}`}
           >

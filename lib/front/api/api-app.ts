@@ -20,7 +20,7 @@ import { type ApiName, apiPaths } from "./paths.ts";
 import { answerResourceDiff } from "./resource-diff.ts";
 import { answerResource, answerResources } from "./resources.ts";
 import type { ApiAnswers } from "./schema/described.ts";
-import { answerTrace, createPlacesOfRoots } from "./trace-request.ts";
+import { answerTrace } from "./trace-request.ts";
 import { wrongQuery } from "./wrong-query.ts";
 
 type Handlers = { readonly [Name in ApiName]: (asked: Asked) => Promise<Answered<ApiAnswers[Name]>> };
@@ -35,9 +35,9 @@ export function apiApp(front: Front): Hono {
   const members = createMembersOfRoots(browser.reader, rememberedBytes / 4);
   const meshes = createMeshOfRoots(browser, members, rememberedBytes / 8);
   const diffs = createDiffs(browser, members, rememberedBytes / 4);
-  const places = front.loadPlaces && createPlacesOfRoots(front.loadPlaces, rememberedBytes / 8);
   const handlers: Handlers = {
-    overview: () => answerOverview(browser, lists, movesHere(front)),
+    overview: () =>
+      answerOverview(browser, lists, { moves: movesHere(front), isTracing: front.loadTracer !== undefined }),
     history: (asked) => answerHistory(browser, asked),
     diagnostics: (asked) => answerDiagnostics(browser, lists, asked),
     classes: (asked) => answerClasses(browser, members, asked),
@@ -49,8 +49,8 @@ export function apiApp(front: Front): Hono {
     nodes: (asked) => answerNodes(front, browser, asked),
     trouble: (asked) => answerTrouble(front, asked),
     mesh: (asked) => answerMesh(browser, meshes, asked),
-    meshServices: (asked) => answerMeshServices(browser, asked),
-    trace: (asked) => answerTrace(browser, { load: front.loadTracer, places }, asked),
+    meshServices: (asked) => answerMeshServices(browser, members, asked),
+    trace: (asked) => answerTrace(browser, front, asked),
     move: (asked) => answerMove(front, asked),
   };
   const app = new Hono();

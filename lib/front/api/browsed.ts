@@ -4,6 +4,7 @@ import { shown } from "../excess.ts";
 import type { Heads } from "../heads/heads.ts";
 import type { NodeWatch } from "../nodes/node-watch.ts";
 import { type Answered, type Asked, refused } from "./asked.ts";
+import { nothingYet } from "./nothing-yet.ts";
 
 /** What the API reads from. */
 export interface Browser {
@@ -14,7 +15,7 @@ export interface Browser {
   readonly nodes: Pick<NodeWatch, "report">;
 }
 
-export const nothingPublished = refused(503, "nothing was published yet");
+export const nothingPublished = refused(503, nothingYet);
 
 /** How far back a version may be named by its generation, or by its first digits. */
 const maxEntries = 1_000;

@@ -15,7 +15,7 @@ const maxEntries = 200;
 export async function answerOverview(
   browser: Browser,
   lists: DiagnosticLists,
-  moves: Overview["moves"],
+  here: Pick<Overview, "moves" | "isTracing">,
 ): Promise<Answered<Overview>> {
   const { heads, reader } = browser;
   const head = await heads.current();
@@ -37,7 +37,7 @@ export async function answerOverview(
     diagnostics: countedDiagnostics(await lists.get(root.diagnostics)),
     warnings,
     ...(headAgeMs === undefined ? {} : { headAgeMs }),
-    moves,
+    ...here,
   });
 }
 

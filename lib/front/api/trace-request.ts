@@ -1,39 +1,30 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { isPodName, parseNodeId } from "../../snapshot/classifier.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
-import { createLoadCache, type LoadCache } from "../../snapshot/worlds/load-cache.ts";
 import { findResource } from "../delta/select-resources.ts";
-import type { LoadPlaces, LoadTracer, TracerAnswer } from "../tracing/tracer.ts";
+import type { FindCauses, PassedResource } from "../tracing/causes.ts";
+import type { LoadTracer, TracerAnswer } from "../tracing/tracer.ts";
 import { type Answered, type Asked, found, noSuchShape, refused, shapeOf } from "./asked.ts";
 import { askedProxy } from "./asked-proxy.ts";
 import type { Browser } from "./browsed.ts";
 import type { Traced } from "./schema/trace.ts";
 import { wholeText } from "./whole-text.ts";
 
-export type PlacesOfRoots = LoadCache<LoadedRoot, ReadonlyMap<string, string>>;
-
-/** Where objects stand, of the versions that were asked about last. What cannot be read any more stands nowhere. */
-export const createPlacesOfRoots = (load: LoadPlaces, maxBytes: number): PlacesOfRoots =>
-  createLoadCache<LoadedRoot, ReadonlyMap<string, string>>({
-    nameOf: ({ hash }) => hash,
-    maxBytes,
-    load: ({ root }) =>
-      load(root).catch((cause: unknown) => {
-        if (!(cause instanceof PortolanError)) throw cause;
-        return new Map();
-      }),
-    sizeOf: (places) => [...places].reduce((sum, [key, at]) => sum + 100 + 2 * (key.length + at.length), 0),
-  });
-
 /** Text of a class's resources that is read for one trace. */
 const maxTextBytes = 32 * 1024 * 1024;
 const maxFrom = 20;
 const maxEndpoints = 50;
 
+/** What a front follows requests with. */
+interface Following {
+  readonly loadTracer: LoadTracer | undefined;
+  readonly findCauses: FindCauses | undefined;
+}
+
 /** The way of a request through a node, decision by decision, with the objects behind each. */
 export async function answerTrace(
   browser: Browser,
-  { load, places }: { readonly load: LoadTracer | undefined; readonly places: PlacesOfRoots | undefined },
+  { loadTracer: load, findCauses }: Following,
   asked: Asked,
 ): Promise<Answered<Traced>> {
   if (load === undefined)
@@ -59,10 +50,11 @@ export async function answerTrace(
     isMutual: asked.value("mutual") === "true",
   });
   if (answer.kind === "refused") return refused(400, answer.reason);
+  const whose = { classId, shape, answer, namespace: namespaceOf(asked.value("node") ?? "") };
   return found({
     root: loaded.hash,
     class: classId,
-    ...(await told(browser.reader, loaded, { classId, shape, answer, places: await places?.get(loaded) })),
+    ...(await told(browser.reader, loaded, whose, findCauses)),
   });
 }
 
@@ -105,47 +97,64 @@ async function textsOf(
 interface Answering {
   readonly classId: string;
   readonly shape: ShapeName;
+  /** Of the node; "" where it is not known. */
+  readonly namespace: string;
   readonly answer: Extract<TracerAnswer, { readonly kind: "traced" }>;
-  readonly places: ReadonlyMap<string, string> | undefined;
 }
 
-async function told(reader: SnapshotReader, loaded: LoadedRoot, { classId, shape, answer, places }: Answering) {
+/** Of `pod.namespace`, or a node id. */
+function namespaceOf(node: string): string {
+  const name = parseNodeId(node)?.name ?? node;
+  return isPodName(name) ? name.slice(name.lastIndexOf(".") + 1) : "";
+}
+
+async function told(
+  reader: SnapshotReader,
+  loaded: LoadedRoot,
+  { classId, shape, namespace, answer }: Answering,
+  findCauses: FindCauses | undefined,
+) {
   const { trace, direction } = answer;
   type Decided = (typeof trace.decisions)[number];
-  const decisionTold = async ({ step, chosen, why, place, passedOver, morePassedOver }: Decided) => {
-    const from = place === undefined ? [] : await originsOf(reader, loaded, { classId, shape, ...place });
-    return {
-      step,
-      ...(chosen === undefined ? {} : { chosen }),
-      why,
-      ...(place === undefined ? {} : { place: { type: place.type, name: place.name } }),
-      from,
-      ...(places === undefined ? {} : { at: from.map((key) => places.get(key) ?? "") }),
-      passedOver,
-      morePassedOver,
-    };
-  };
+  const all = [...trace.decisions, ...trace.ways.flatMap(({ decisions }) => decisions)];
+  const passed = new Map<string, PassedResource>();
+  for (const { place } of all) {
+    if (place === undefined || passed.has(keyOf(place))) continue;
+    const resource = await passedResource(reader, loaded, { classId, shape, ...place }, findCauses !== undefined);
+    if (resource !== undefined) passed.set(keyOf(place), resource);
+  }
+  const causesOf = await findCauses?.(loaded.root.sources, [...passed.values()], namespace);
+  const decisionTold = ({ step, chosen, why, place, passedOver, morePassedOver }: Decided) => ({
+    step,
+    ...(chosen === undefined ? {} : { chosen }),
+    why,
+    ...(place === undefined ? {} : { place: { type: place.type, name: place.name } }),
+    from: place === undefined ? [] : (passed.get(keyOf(place))?.from ?? []).slice(0, maxFrom),
+    causes: place === undefined ? [] : (causesOf?.(place) ?? []).slice(0, maxFrom),
+    passedOver,
+    morePassedOver,
+  });
   return {
     direction,
-    decisions: await Promise.all(trace.decisions.map(decisionTold)),
+    decisions: trace.decisions.map(decisionTold),
     httpFilters: trace.httpFilters,
-    ways: await Promise.all(
-      trace.ways.map(async ({ sharePercent, decisions, end }) => {
-        const endpoints = end.kind === "endpoints" ? end.endpoints : [];
-        return {
-          sharePercent,
-          decisions: await Promise.all(decisions.map(decisionTold)),
-          end: endText(end),
-          endpoints: endpoints.slice(0, maxEndpoints).map(({ address, port, sharePercent: share }) => ({
-            address: port === 0 ? address : `${address.includes(":") ? `[${address}]` : address}:${port}`,
-            ...(share === undefined ? {} : { sharePercent: share }),
-          })),
-          moreEndpoints: Math.max(endpoints.length - maxEndpoints, 0),
-        };
-      }),
-    ),
+    ways: trace.ways.map(({ sharePercent, decisions, end }) => {
+      const endpoints = end.kind === "endpoints" ? end.endpoints : [];
+      return {
+        sharePercent,
+        decisions: decisions.map(decisionTold),
+        end: endText(end),
+        endpoints: endpoints.slice(0, maxEndpoints).map(({ address, port, sharePercent: share }) => ({
+          address: port === 0 ? address : `${address.includes(":") ? `[${address}]` : address}:${port}`,
+          ...(share === undefined ? {} : { sharePercent: share }),
+        })),
+        moreEndpoints: Math.max(endpoints.length - maxEndpoints, 0),
+      };
+    }),
   };
 }
+
+const keyOf = ({ type, name }: Pick<PassedResource, "type" | "name">): string => `${type}/${name}`;
 
 type End = Answering["answer"]["trace"]["ways"][number]["end"];
 
@@ -173,13 +182,17 @@ interface Wanted {
   readonly name: string;
 }
 
-async function originsOf(
+/** @param isRead whether its text is wanted */
+async function passedResource(
   reader: SnapshotReader,
   { root, classes }: LoadedRoot,
   { classId, shape, type, name }: Wanted,
-): Promise<readonly string[]> {
+  isRead: boolean,
+): Promise<PassedResource | undefined> {
   const tree = await reader.tree(root, type, classes.get(classId)?.[shape][type]);
   const [one] = await findResource(reader, tree, name);
   const entry = one && (await reader.entries(one.segment)).get(name);
-  return (entry?.from ?? []).slice(0, maxFrom);
+  if (one === undefined || entry === undefined) return undefined;
+  const text = isRead && type === "routes" ? await wholeText(reader.texts(one.segment, name)) : "";
+  return { type, name, version: entry.version, from: entry.from, text };
 }

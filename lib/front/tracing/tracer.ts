@@ -1,6 +1,5 @@
 import { RE2JS } from "re2js";
 import { PortolanError } from "../../config/diagnostic.ts";
-import type { Root } from "../../snapshot/root.ts";
 import type { Trace } from "../../trace/decision.ts";
 import { usualDirection, withDestination } from "../../trace/destination.ts";
 import { nodeResources, type ResourceTexts } from "../../trace/node-resources.ts";
@@ -28,9 +27,6 @@ export interface Tracer {
 
 /** Loads what follows requests, when somebody first asks. */
 export type LoadTracer = () => Promise<Tracer>;
-
-/** Reads where the objects of a root stood when it was compiled. A port: only who is a compiler, too, reads sources. */
-export type LoadPlaces = (root: Root) => Promise<ReadonlyMap<string, string>>;
 
 /** Follows requests through what a class has; patterns are matched by RE2, in linear time. */
 export const tracer: Tracer = {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -66,6 +66,30 @@ async function status(store = join(folder, "store")): Promise<string> {
 const gateway = "router~127.0.0.1~istio-ingressgateway-1.bookshop~bookshop.svc.cluster.local";
 
 describe("portolan dev", () => {
+  it("follows a request for its console, and says which line of which file decided each step", async () => {
+    const asked = new URLSearchParams({
+      node: "istio-ingressgateway-1.bookshop",
+      url: "http://shop.example.com:10080/catalog",
+    });
+    const { decisions, ways } = Object(await (await fetch(`${url}/api/trace?${asked}`)).json());
+    const lineOf = async (at: string) => {
+      const [file = "", line = "0"] = at.split(":");
+      return (await readFile(join(folder, "mesh", file), "utf8")).split("\n")[Number(line) - 1];
+    };
+    const causes = (step: string, of: readonly { step: string; causes: readonly object[] }[]) =>
+      of.find((one) => one.step === step)?.causes;
+    const [host] = Object(causes("virtual host", decisions));
+    expect(host.object).toBe("Gateway/bookshop/bookshop");
+    expect(await lineOf(host.at)).toContain("port:");
+    const [route] = Object(causes("route", ways[0].decisions));
+    expect(route.object).toBe("VirtualService/bookshop/catalog");
+    expect(await lineOf(route.at)).toContain("uri");
+    const rule = Object(causes("cluster", ways[0].decisions)).find(({ object = "" }) =>
+      object.startsWith("DestinationRule/"),
+    );
+    expect(await lineOf(rule.at)).toContain("name: v1");
+  });
+
   it("prints who is in a class, and counts its endpoints", () => {
     expect(told).toMatch(
       /\n {10}\S+ {2}clusters \d+, endpoints [1-9]\d*, listeners \d+, routes \d+\n {12}istio-ingressgateway-1\.bookshop\n/,

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import picocolors from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { storeCauses } from "../../../lib/cli/inspect/store-causes.ts";
 import { runCli } from "../../../lib/cli/program.ts";
-import { placesOf } from "../../../lib/compile/places.ts";
 import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
@@ -37,7 +37,7 @@ beforeAll(async () => {
     const front = createFront({
       store,
       loadTracer: async () => tracer,
-      loadPlaces: (root) => placesOf(store, root.sources),
+      findCauses: storeCauses(store),
       ...(authentication === undefined ? {} : { authentication }),
     });
     const server = await serveHttp(frontApp(front), 0);
@@ -132,6 +132,6 @@ describe("portolan trace --server", () => {
 it("a front that reads sources says in a trace where the objects behind each decision stand", async () => {
   const query = new URLSearchParams({ node: gateway, url: "http://shop.example.com:10080/catalog" });
   const traced: Traced = Object(await (await fetch(`${url}/api/trace?${query}`)).json());
-  const told = traced.decisions.flatMap(({ from, at = [] }) => from.map((key, i) => `${key} ${at[i]}`));
+  const told = traced.decisions.flatMap(({ causes }) => causes.map(({ object, at }) => `${object} ${at}`));
   expect(told).toContainEqual(expect.stringMatching(/^Gateway\/bookshop\/bookshop gateway\.yaml:\d+$/));
 });

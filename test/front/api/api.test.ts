@@ -1,3 +1,4 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { consoleFiles } from "../../../gen/console.ts";
@@ -254,5 +255,14 @@ describe("the console's files", () => {
     expect(await ask("/api/overview", operator)).toBe(200);
     for (const path of ["/console/..%2fapi%2foverview", "//api/overview", "/console/x/api"])
       expect([path, await ask(path)]).toEqual([path, expect.toSatisfy((status) => status === 401 || status === 404)]);
+  });
+
+  it("is described by a document that OpenAPI's own schema takes, and that schema refuses a wrong one", async () => {
+    const document = JSON.parse(fileOf("/api/openapi.json"));
+    const validator = new Validator();
+    expect(await validator.validate(document)).toEqual({ valid: true });
+    expect(validator.version).toBe("3.1");
+    const broken = { ...document, paths: { "/api/overview": { get: { responses: { 200: { content: {} } } } } } };
+    expect((await new Validator().validate(broken)).valid).toBe(false);
   });
 });

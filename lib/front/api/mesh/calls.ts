@@ -25,9 +25,12 @@ export async function answerMesh(browser: Browser, meshes: MeshOfRoots, asked: A
   return found({ root: version.value.hash, ...(await meshes.get(version.value)) });
 }
 
-interface Calling {
+interface Caller {
   readonly namespace: string;
   readonly kind: string;
+}
+
+interface Calling extends Caller {
   readonly classes: string[];
   nodes: number;
   readonly hosts: Set<string>;
@@ -82,16 +85,18 @@ async function meshOf({ reader }: Browser, membersOf: MembersOfRoots, loaded: Lo
 }
 
 /** `router` of `router-793a…`: what sort of proxies a class is of. */
-const kindOf = (id: string): string => id.split("-")[0] ?? id;
+export const kindOf = (id: string): string => id.split("-")[0] ?? id;
 
 /** Gateways first: requests come in there. */
-const inOrder = (a: Calling, b: Calling): number =>
+export const inOrder = (a: Caller, b: Caller): number =>
   Number(b.kind === "router") - Number(a.kind === "router") ||
   byCodePoint(a.namespace, b.namespace) ||
   byCodePoint(a.kind, b.kind);
 
 /** Namespaces of a class's proxies, with how many are known; none are where it is only the default. */
-function namespacesOf({ nodes, defaultOf }: Members = { nodes: [], defaultOf: [] }): ReadonlyMap<string, number> {
+export function namespacesOf(
+  { nodes, defaultOf }: Members = { nodes: [], defaultOf: [] },
+): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const key of defaultOf) counts.set(key.slice(key.indexOf("/") + 1), 0);
   for (const name of nodes) {

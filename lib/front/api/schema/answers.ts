@@ -22,6 +22,7 @@ export const overview = z.object({
   moves: z
     .object({ isHere: z.boolean(), reason: z.string().optional() })
     .meta({ description: "whether this front moves HEAD for operators (`POST /api/moves`), and why not" }),
+  isTracing: z.boolean().meta({ description: "whether this front follows requests (`GET /api/trace`)" }),
 });
 
 export const history = z.object({

@@ -129,7 +129,15 @@ export const described = {
   },
   meshServices: {
     summary: "Services of a namespace as a class of callers has them, and where its routes lead",
-    query: { root: rootParameter, class: z.string(), namespace: z.string(), q: searchParameter, ...page },
+    query: {
+      root: rootParameter,
+      class: z.string(),
+      namespace: z.string().meta({ description: "`*` for all; empty: hosts outside of the mesh" }),
+      q: searchParameter.meta({
+        description: "part of a host's name; the whole of one finds it alone, and who sees it",
+      }),
+      ...page,
+    },
     answer: meshServices,
   },
   trace: {

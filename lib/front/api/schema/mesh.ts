@@ -26,6 +26,9 @@ export const mesh = at.extend({
 export const meshServices = at.extend({
   class: z.string(),
   namespace: z.string(),
+  seenBy: list(z.object({ namespace: z.string(), kind: z.string(), nodes: z.number() }))
+    .optional()
+    .meta({ description: "who has it, where `q` is the whole name of a host" }),
   total: z.number(),
   isPartial: z.boolean(),
   services: list(

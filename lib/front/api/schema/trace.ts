@@ -9,9 +9,11 @@ const decision = z.object({
   why: z.string(),
   place: z.object({ type: z.string(), name: z.string() }).optional(),
   from: list(objectKey).meta({ description: "objects that the resource was made from; the first 20" }),
-  at: list(z.string()).optional().meta({
+  causes: list(
+    z.object({ object: objectKey, at: z.string().optional().meta({ description: "`reviews.yaml:12`" }) }),
+  ).meta({
     description:
-      "where each of these stood when the version was compiled, `catalog.yaml:97`; empty where that is not known, absent where the front reads no sources: `dev` does",
+      "which of these decided it, by the file and line of the field that did; empty where the front does not read its sources",
   }),
   passedOver: list(z.object({ name: z.string(), why: z.string() })),
   morePassedOver: z.number(),
