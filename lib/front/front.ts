@@ -16,6 +16,7 @@ import { type Authentication, noAuthentication } from "./auth/authentication.ts"
 import { type Caller, completed } from "./auth/caller.ts";
 import { createDifferences, type Differences } from "./delta/differences.ts";
 import { shown } from "./excess.ts";
+import { type Alikes, createAlikes } from "./heads/alike.ts";
 import { type Confirmations, memoryConfirmations } from "./heads/confirmations.ts";
 import { createHeads, createStates, type Heads } from "./heads/heads.ts";
 import { createLastRoot } from "./heads/last-root.ts";
@@ -87,6 +88,8 @@ export interface Front {
   /** Hashes of the roots that were served last, the latest last. */
   recentRoots(): readonly string[];
   readonly heads: Heads;
+  /** Polls that wait for the same. */
+  readonly alikes: Alikes;
   readonly metrics: FrontMetrics;
   readonly refusals: RefusalWatch;
   readonly strangers: StrangerWatch;
@@ -204,12 +207,16 @@ export function createFront(options: FrontOptions): Front {
   const extensionLists = createExtensionLists(limits.extensionBytes);
   const answers = createGate(limits.answersBytes);
 
-  return {
+  const front: Front = {
     reader,
     browsing: createSnapshotReader(options.store, browsingBytes),
     differences: createDifferences(reader),
     recentRoots: () => recentRoots,
     heads,
+    alikes: createAlikes(reader, async () => {
+      await front.served({ nodeId: "", labels: () => ({}) });
+      return front.servedToAll()?.loaded;
+    }),
     metrics,
     refusals,
     strangers,
@@ -292,4 +299,5 @@ export function createFront(options: FrontOptions): Front {
     onError,
     close: () => heads.close(),
   };
+  return front;
 }

@@ -16,6 +16,7 @@ import type { SigningJwk } from "../../snapshot/head/signing-keys.ts";
 import type { Head } from "../../snapshot/root.ts";
 import { settledWithin } from "../../snapshot/worlds/load-cache.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import type { Alike } from "./alike.ts";
 import { createElapsed, createHeadClock } from "./head-clock.ts";
 
 /** HEAD as this front sees it. */
@@ -33,9 +34,10 @@ export interface Heads {
   health(): Promise<HeadHealth>;
   /**
    * Waits until HEAD serves something else than it did in `state`.
+   * @param alike tells, where the store calls back, whether that is news; absent: it always is
    * @returns false when the time was up, the signal fired or the front closed before that
    */
-  waitForChange(state: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  waitForChange(state: string, timeoutMs: number, signal?: AbortSignal, alike?: Alike): Promise<boolean>;
   /** Whether `close` was called: nobody is to wait any more. */
   isClosed(): boolean;
   /** Ends watching and lets all who wait go; whoever comes after does not wait. */
@@ -101,6 +103,13 @@ const firstMs = 5_000;
 /** What lies in the store for HEAD is not followed; the message says why. */
 class UnbelievedHead extends PortolanError {}
 
+/** Who waits for a change. */
+interface Waiter {
+  /** What was served when it began to wait, or when the last change was none for it. */
+  state: string;
+  readonly wake: () => void;
+}
+
 /** What is known of a read that is under way. */
 interface Reading {
   readonly done: Promise<void>;
@@ -117,8 +126,7 @@ const doubtOf = (cause: unknown): string =>
 
 /** Caches HEAD: one read at a time, whoever asks; pushed by the store where it can watch, else asked again while polls are held. */
 export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
-  /** What to call, and what was served when they began to wait. */
-  const waiters = new Map<() => void, string>();
+  const waiters = new Set<Waiter>();
   const clock = createHeadClock(options.now);
   let seen: ReadHead | undefined;
   /** Since the store last confirmed what is `seen`, and since the last look of any outcome; undefined before the first. */
@@ -232,9 +240,9 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
   /** Wakes those for whom something else is served now, some at a time: what others ask is answered in between. */
   function wakeConcerned(): void {
     const state = stateNow();
-    const concerned = [...waiters].flatMap(([wake, before]) => (before === state ? [] : [wake]));
+    const concerned = [...waiters].filter((waiter) => waiter.state !== state);
     const wakeFrom = (from: number) => {
-      for (const wake of concerned.slice(from, from + wokenTogether)) wake();
+      for (const { wake } of concerned.slice(from, from + wokenTogether)) wake();
       const next = from + wokenTogether;
       if (next < concerned.length) setTimeout(() => wakeFrom(next), 1);
     };
@@ -266,23 +274,31 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
         ],
       };
     },
-    waitForChange(state, timeoutMs, signal) {
+    waitForChange(state, timeoutMs, signal, alike) {
       const endMs = performance.now() + timeoutMs;
       turn = (turn + 1) % spreadTurns;
       const laterMs = waiters.size < wokenTogether ? 0 : turn;
       return new Promise((resolve) => {
         let timer: ReturnType<typeof setTimeout> | undefined;
         const finish = (changed: boolean) => {
-          waiters.delete(wake);
+          waiters.delete(waiter);
           clearTimeout(timer);
           signal?.removeEventListener("abort", giveUp);
           resolve(changed);
         };
         const giveUp = () => finish(false);
         const wake = () => {
-          if (closed || signal?.aborted) giveUp();
-          else if (stateNow() !== state) finish(true);
+          if (closed || signal?.aborted) return giveUp();
+          const now = stateNow();
+          if (now === waiter.state) return;
+          // At the edge, where no store calls, what several wait for ends with the request that began it: there each looks for itself.
+          if (alike === undefined || stopWatching === undefined) return finish(true);
+          alike.isNews(now).then((isNews) => {
+            if (isNews) finish(true);
+            else waiter.state = now;
+          }, giveUp);
         };
+        const waiter: Waiter = { state, wake };
         // Each has a timer of its own: at the edge one ends with the request that it was set by, and others would wait for ever.
         const sleep = () => {
           const leftMs = endMs - performance.now();
@@ -292,19 +308,19 @@ export function createHeads(store: ObjectStore, options: HeadsOptions): Heads {
           if (performance.now() >= endMs) return giveUp();
           if (isDue()) await refresh().catch(() => {});
           wake();
-          if (waiters.has(wake)) sleep();
+          if (waiters.has(waiter)) sleep();
         };
         signal?.addEventListener("abort", giveUp);
-        waiters.set(wake, state);
+        waiters.add(waiter);
         wake();
-        if (waiters.has(wake)) sleep();
+        if (waiters.has(waiter)) sleep();
       });
     },
     isClosed: () => closed,
     close() {
       closed = true;
       stopWatching?.();
-      for (const wake of waiters.keys()) wake();
+      for (const { wake } of waiters) wake();
     },
   };
 }

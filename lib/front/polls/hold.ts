@@ -1,4 +1,5 @@
 import type { Front } from "../front.ts";
+import type { Alike } from "../heads/alike.ts";
 import type { Confirmer } from "../heads/confirmations.ts";
 
 /** Time left for the answer to travel when a poll is held. */
@@ -17,6 +18,8 @@ export interface Waiting {
   readonly signal: () => AbortSignal | undefined;
   /** Whose confirmation ends the wait too: a step to come may be for it then. `count` is what it was before the answer was made. */
   readonly confirmed?: { readonly by: Confirmer; readonly count: number } | undefined;
+  /** Who waits for the same; absent: every change is looked at. */
+  readonly alike?: Alike | undefined;
 }
 
 /** Until when a poll may be held, on the clock of `performance.now`, for a node that will wait so long. */
@@ -30,7 +33,7 @@ export function holdUntilMs(front: Front, patienceMs: number): number {
  * @returns false when there is no time left to wait, or too much waits already: the answer at hand is the last word
  */
 export async function stillHolding(front: Front, state: string, waiting: Waiting): Promise<boolean> {
-  const { untilMs, bytes, signal, confirmed } = waiting;
+  const { untilMs, bytes, signal, confirmed, alike } = waiting;
   const leftMs = untilMs - performance.now();
   if (leftMs <= 0 || !front.held.take(openBytes + bytes)) return false;
   front.metrics.held(1);
@@ -41,7 +44,7 @@ export async function stillHolding(front: Front, state: string, waiting: Waiting
   try {
     if (confirmed !== undefined && front.confirmations.count(confirmed.by) !== confirmed.count) return true;
     const { lookMs = leftMs } = confirmed === undefined ? {} : front.confirmations;
-    const isChanged = await front.heads.waitForChange(state, Math.min(leftMs, lookMs), ended);
+    const isChanged = await front.heads.waitForChange(state, Math.min(leftMs, lookMs), ended, alike);
     if (!isChanged && lookMs < leftMs && gone?.aborted !== true && !front.heads.isClosed()) return true;
     return isChanged || (news?.signal.aborted === true && gone?.aborted !== true);
   } finally {

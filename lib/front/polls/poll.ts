@@ -4,6 +4,7 @@ import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
 import { type Selection, selectResources } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
+import type { Alike } from "../heads/alike.ts";
 import type { Asking } from "./asking.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import { holdUntilMs, stillHolding } from "./hold.ts";
@@ -49,7 +50,8 @@ async function answerQuestion(front: Front, asking: Asking, question: Question):
       if (subscription !== undefined) told(front, question, served, answer);
       if (answer.kind !== "unchanged" && !isPending(answer)) return answer;
       const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
-      const waiting = { untilMs, bytes: request.bytes, signal: asking.signal, confirmed };
+      const alike = confirmed === undefined ? alikeOf(front, served, question, answer) : undefined;
+      const waiting = { untilMs, bytes: request.bytes, signal: asking.signal, confirmed, alike };
       if (!(await stillHolding(front, served.state, waiting))) return answer;
     }
   } finally {
@@ -85,6 +87,14 @@ function behind(answer: PollAnswer, version: string | undefined): PollAnswer {
     "unavailable",
     "the store does not answer, and what is at hand may be older than what the node has",
   );
+}
+
+/** Who waits for the same as a poll that has what is in force. */
+function alikeOf(front: Front, { loaded }: Served, question: Question, answer: PollAnswer): Alike | undefined {
+  const found = answer.kind === "unchanged" ? front.questions.found(question, loaded) : undefined;
+  const { type, names, request } = question;
+  if (found === undefined || names.length > 1 || found.selection.version !== request.version) return undefined;
+  return front.alikes.of({ ...found, type, names, loaded });
 }
 
 /** What is answered without waiting for anything: what most polls are. */

@@ -161,6 +161,16 @@ describe("placing a node", () => {
     );
   });
 
+  it("tells a plain node that nobody knows what to write where", async () => {
+    const { poll, publish } = testFront();
+    await publish(worldOf({ web: { clusters: { a: "1" } } }));
+    const response = await poll("clusters", pollBody("clusters", { id: "my-node" }));
+    expect([response.status, JSON.parse(await response.text()).detail]).toEqual([
+      404,
+      expect.stringContaining('write {id: "my-node", namespace: …} under proxies: into portolan.yaml'),
+    ]);
+  });
+
   it("falls back to the default class of its type and namespace", async () => {
     expect(await classOf({ classifier: classifier({}, { "sidecar/default": "a" }) }, node)).toBe("a");
   });
