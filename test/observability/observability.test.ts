@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { agentMetrics } from "../../lib/agent/status/agent-metrics.ts";
+import { readinessApp } from "../../lib/cli/collect/readiness.ts";
 import { startDev } from "../e2e/dev-process.ts";
 import { type Exposed, readExposition } from "./exposition.ts";
 import { readPromql } from "./promql.ts";
@@ -20,6 +22,8 @@ beforeAll(async () => {
   await cp(join(root, "samples/bookshop"), join(folder, "mesh"), { recursive: true });
   const dev = await startDev(join(folder, "mesh"));
   try {
+    // What is counted of polls has its labels from the first one on.
+    await fetch(`${dev.url}/v3/discovery:clusters`, { method: "POST", body: "no request" });
     exposed = readExposition(await (await fetch(`${dev.url}/metrics`)).text());
   } finally {
     await dev.stop();
@@ -29,10 +33,21 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const own = () => exposed.filter(({ name }) => name.startsWith("portolan_"));
 
+/** What a collector exposes, and what an agent does. */
+async function ofOthers(): Promise<readonly Exposed[]> {
+  const state = { source: "a", isFilled: true, objects: 1, pushes: 1, pushedBytes: 1, asOfMs: 1, failure: "" };
+  const statuses = () => ({ isHolder: true, written: 1, refused: 0, trouble: "" });
+  const app = readinessApp({ states: () => [state], statuses, staleAfter: 60, now: Date.now });
+  const agent = agentMetrics({ pid: 1, refused: [], changes: 3, starts: 1 }, { residentBytes: 5, cpuSeconds: 0.5 });
+  return [...readExposition(await (await app.request("/metrics")).text()), ...readExposition(agent)];
+}
+
 describe("the metrics of a real process", () => {
-  it("have names by Prometheus' conventions, a type, and a sentence of help", () => {
+  it("have names by Prometheus' conventions, a type, and a sentence of help; a collector's and an agent's, too", async () => {
     expect(own().length).toBeGreaterThan(15);
-    const wrong = own().flatMap(({ name, type, help }) => [
+    const others = (await ofOthers()).filter(({ name }) => name.startsWith("portolan_"));
+    expect(others.length).toBeGreaterThan(12);
+    const wrong = [...own(), ...others].flatMap(({ name, type, help }) => [
       ...(/^[a-z][a-z0-9_]*$/.test(name) ? [] : [`${name}: other letters`]),
       ...((type === "counter") === name.endsWith("_total") ? [] : [`${name}: a ${type}`]),
       ...(/_(ms|milliseconds|minutes|kib|mib|kb|percent|count|sum|bucket)(_|$)/.test(name)
@@ -121,6 +136,17 @@ describe("the dashboard and the alerts", () => {
     );
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter(([, metric]) => !known.has(metric))).toEqual([]);
+  });
+
+  it("select and group by labels that somebody exposes", async () => {
+    // Prometheus itself says where a sample comes from, and histograms have their bounds.
+    const given = ["instance", "job", "le"];
+    const known = new Set([...given, ...[...exposed, ...(await ofOthers())].flatMap(({ labels }) => [...labels])]);
+    const named = (await expressions()).flatMap(([where, expr]) =>
+      readPromql(expr).labels.map((label) => [where, label] as const),
+    );
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter(([, label]) => !known.has(label))).toEqual([]);
   });
 
   it("are in the documents, each alert with what to do", async () => {
