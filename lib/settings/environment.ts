@@ -46,13 +46,16 @@ function jsonOf(text: string): unknown {
 /**
  * Settings with what stands in the files that they name after an `@`.
  *
- * @param read gives a setting's text, or throws
+ * @param read gives the text of a setting, which stands in a field; or throws
  */
-export function withFiles(settings: Settings, read: (setting: string) => string | undefined): Settings {
+export function withFiles(
+  settings: Settings,
+  read: (setting: string, path: readonly string[]) => string | undefined,
+): Settings {
   let result: Readonly<Record<string, unknown>> = settings;
   for (const { path, takesFile } of settingsFields()) {
     const value = valueAt(settings, path);
-    if (takesFile && typeof value === "string") result = withField(result, path, read(value));
+    if (takesFile && typeof value === "string") result = withField(result, path, read(value, path));
   }
   return settingsSchema.parse(result);
 }

@@ -17,7 +17,7 @@ const folderFields: ReadonlySet<string> = new Set(["endpoints", "proxies", "gate
  * @returns undefined where it has errors; its diagnostics, with their lines, never say what stands in a secret
  */
 export function readSettings(text: string, file: string): Stage<Settings | undefined> {
-  const origin: Origin = { key: { group: "", kind: "Settings", name: file, namespace: "" }, file, line: 1 };
+  const origin = originOf(file);
   // Nothing, or comments alone: everything is as usual.
   if (text.split("\n").every((line) => /^\s*(?:#|$)/.test(line))) return { value: {}, diagnostics: [] };
   const reading = readDocument({ text, line: 1 });
@@ -35,6 +35,16 @@ export function readSettings(text: string, file: string): Stage<Settings | undef
   const all = [...findings.map(withoutSecrets).map(aboutFolders), ...collectorFindings(spec?.collectors ?? [])];
   return { value: all.length > 0 ? undefined : spec, diagnostics: located(all, text, origin) };
 }
+
+/** Findings of a file's settings, each with its line. */
+export const settingsDiagnostics = (findings: readonly Finding[], text: string, file: string): readonly Diagnostic[] =>
+  located(findings, text, originOf(file));
+
+const originOf = (file: string): Origin => ({
+  key: { group: "", kind: "Settings", name: file, namespace: "" },
+  file,
+  line: 1,
+});
 
 function located(findings: readonly Finding[], text: string, origin: Origin): readonly Diagnostic[] {
   if (findings.length === 0) return [];

@@ -16,10 +16,16 @@ export interface PlaceOptions {
 export async function openStore(where: string, options: PlaceOptions = {}): Promise<ObjectStore> {
   const bucket = readBucketPlace(where);
   if (bucket === undefined) {
-    if (/^[a-z0-9]+:\/\//.test(where)) throw new PortolanError(`a store of the kind ${where} is not known`);
+    refuseUnknownStore(where);
     return fileStore(where);
   }
   // The SDK is large, and only needed for buckets.
   const { openBucketChecked } = await import("./open-bucket.ts");
   return openBucketChecked({ ...bucket, endpoint: bucket.endpoint ?? options.s3Endpoint });
+}
+
+/** @throws PortolanError for a text that names neither a folder nor a bucket */
+export function refuseUnknownStore(where: string): void {
+  if (readBucketPlace(where) === undefined && /^[a-z0-9]+:\/\//.test(where))
+    throw new PortolanError(`a store of the kind ${where} is not known`);
 }

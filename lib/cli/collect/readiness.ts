@@ -10,6 +10,8 @@ export interface ReadinessOptions {
   /** Seconds after which a source that is not known to be as its origin is counts as stale. */
   readonly staleAfter: number;
   readonly now: () => number;
+  /** What has to come first, besides sources, and has not yet; nothing when absent. */
+  readonly awaited?: () => Promise<readonly string[]>;
   /** With further metrics, those of compiles. */
   readonly registry?: Registry | undefined;
 }
@@ -25,12 +27,13 @@ const ageOf = ({ isFilled, asOfMs }: CollectorState, nowMs: number): number =>
  * What an orchestrator and Prometheus ask a collector. `/readyz` is 200 while every source is as its origin is, else 503, and says
  * how each one fares; `/livez` is 200 while this runs.
  */
-export function readinessApp({ states, statuses, staleAfter, now, registry }: ReadinessOptions): Hono {
+export function readinessApp({ states, statuses, staleAfter, now, awaited, registry }: ReadinessOptions): Hono {
   const app = new Hono();
   const metrics = collectorMetrics(states, statuses, now, registry);
 
   app.get("/livez", (c) => c.text("ok"));
-  app.get("/readyz", (c) => {
+  app.get("/readyz", async (c) => {
+    const waitsFor = (await awaited?.()) ?? [];
     const sources = states().map((state) => {
       const ageSeconds = ageOf(state, now());
       const { source, isFilled, objects, failure } = state;
@@ -38,8 +41,8 @@ export function readinessApp({ states, statuses, staleAfter, now, registry }: Re
       const age = Number.isFinite(ageSeconds) ? { ageSeconds: Math.round(ageSeconds) } : {};
       return { source, isReady, isInSync: isFilled && failure === "", ...age, objects, failure };
     });
-    const isReady = sources.every((source) => source.isReady);
-    return c.json({ isReady, sources }, isReady ? 200 : 503);
+    const isReady = waitsFor.length === 0 && sources.every((source) => source.isReady);
+    return c.json({ isReady, ...(waitsFor.length === 0 ? {} : { waitsFor }), sources }, isReady ? 200 : 503);
   });
   app.get("/metrics", async () => {
     const { contentType, text } = await metrics();

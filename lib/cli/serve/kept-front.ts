@@ -6,15 +6,20 @@ import { lastAnswersMs } from "../../front/node-server.ts";
 import { defaultPace } from "../../registry/retry.ts";
 import { shipped } from "../shipped.ts";
 
+/** What the front's process tells the one that started it, as JSON. */
+export type FrontNews = { readonly kind: "serving" } | { readonly kind: "failed"; readonly reason: string };
+
 /** The front beside what compiles: a process of its own, which no compile holds up. */
 export interface KeptFront {
+  /** Connections are taken: never, where it cannot serve at all. */
+  readonly listening: Promise<void>;
   /** Rejects with a PortolanError when the front cannot serve; resolves when it was closed. */
   readonly ended: Promise<void>;
   /** Lets it answer what it holds, and resolves when it is gone. */
   close(): Promise<void>;
 }
 
-/** One that lives no longer could not serve at all. */
+/** One that lives no longer is started again later each time. */
 const briefMs = 5_000;
 
 /** What only compiles need, and a front is not shown. */
@@ -36,7 +41,17 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
   const hidden = env.PORTOLAN_MOVES === "on" ? notForFronts : [...notForFronts, "PORTOLAN_SIGNING_KEY"];
   const shown = Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.includes(name)));
   let child: ChildProcess | undefined;
+  let [hasServed, reason] = [false, ""];
   const stop = new AbortController();
+  const first = Promise.withResolvers<void>();
+  const hear = (text: unknown) => {
+    const news: FrontNews = JSON.parse(String(text));
+    if (news.kind === "failed") reason = news.reason;
+    else {
+      hasServed = true;
+      first.resolve();
+    }
+  };
 
   /** @returns how it ended: an exit code, or the signal that somebody sent it */
   async function run(): Promise<number | string> {
@@ -47,6 +62,8 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
       detached: true,
     });
     child = started;
+    reason = "";
+    started.on("message", hear);
     const [code, signal] = await once(started, "exit");
     child = undefined;
     return signal ?? code;
@@ -54,15 +71,15 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
 
   async function keepRunning(): Promise<void> {
     let failures = 0;
-    for (let isFirst = true; ; isFirst = false) {
+    for (;;) {
       const startMs = performance.now();
       const end = await run();
       if (stop.signal.aborted) return;
       const isBrief = performance.now() - startMs < briefMs;
-      if (isFirst && isBrief && typeof end === "number")
-        throw new PortolanError("the front cannot serve; what it says stands above");
+      if (!hasServed && typeof end === "number")
+        throw new PortolanError(reason || "the front cannot serve; what it says stands above");
       failures = isBrief ? failures + 1 : 1;
-      log.error({ end }, "the front has ended; another one is started");
+      log.error({ end, ...(reason === "" ? {} : { reason }) }, "the front has ended; another one is started");
       await defaultPace.pause(defaultPace.backOff(failures), stop.signal);
       if (stop.signal.aborted) return;
     }
@@ -70,6 +87,7 @@ export function keepFront(env: NodeJS.ProcessEnv, log: Log): KeptFront {
 
   const ended = keepRunning();
   return {
+    listening: first.promise,
     ended,
     async close() {
       stop.abort();

@@ -4,11 +4,15 @@ import pino from "pino";
 import { Registry } from "prom-client";
 import { logObserver } from "../../compile/telemetry/log.ts";
 import { observers } from "../../compile/telemetry/observer.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
 import { stopped } from "../../config-store/stopped.ts";
 import { settingText } from "../../front/auth/setting-file.ts";
 import { listening, serveHttp } from "../../front/node-server.ts";
 import { environmentOf, overEnvironment, withFiles } from "../../settings/environment.ts";
+import { inFieldNames } from "../../settings/field-names.ts";
 import type { Settings } from "../../settings/schema.ts";
+import { readHead } from "../../snapshot/head/head.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import { openStore } from "../../storage/open-store.ts";
 import { readinessApp } from "../collect/readiness.ts";
 import { stopOnSignal } from "../collect/run-collector.ts";
@@ -16,12 +20,10 @@ import { compileTelemetry } from "../compile-telemetry.ts";
 import { examplesText } from "../examples.ts";
 import type { Register } from "../terminal.ts";
 import { startCompileFunction } from "./compile-function.ts";
-import { followOrigin } from "./follow-origins.ts";
+import { type Followed, followOrigin } from "./follow-origins.ts";
 import { type KeptFront, keepFront } from "./kept-front.ts";
-import { settingsIn } from "./settings-file.ts";
-
-const parts = ["front", "compile", "collectors"] as const;
-type Part = (typeof parts)[number];
+import { type Part, parts } from "./refused-settings.ts";
+import { needServable, settingsIn } from "./settings-file.ts";
 
 interface Options {
   readonly settings?: string;
@@ -55,9 +57,22 @@ export const registerServe: Register = (program) => {
     )
     .action(async ({ settings, only = parts }: Options) => {
       const written = settings === undefined ? {} : await settingsIn(settings);
-      await serve(withFiles(overEnvironment(written, process.env), settingText), new Set(only));
+      const all = withFiles(overEnvironment(written, process.env), settingText);
+      const wanted = new Set(only);
+      await (settings === undefined ? serve(all, wanted) : serveFile(settings, all, wanted));
     });
 };
+
+/** What is wrong with a file is said in the words of its fields. */
+async function serveFile(file: string, settings: Settings, wanted: ReadonlySet<Part>): Promise<void> {
+  await needServable(file, settings, wanted);
+  try {
+    await serve(settings, wanted);
+  } catch (cause) {
+    if (!(cause instanceof PortolanError)) throw cause;
+    throw new PortolanError(inFieldNames(cause.message), cause.diagnostics, cause);
+  }
+}
 
 async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<void> {
   const log = pino();
@@ -71,43 +86,55 @@ async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<voi
   const telemetry = await compileTelemetry(registry);
   const store = await openStore(where, { s3Endpoint: settings.s3Endpoint });
   const closing: (() => Promise<void>)[] = [telemetry.close];
+  const following = wanted.has("collectors") ? collectors : [];
+  const compiles = wanted.has("compile") && settings.compile !== undefined;
+  let followed: readonly Followed[] | undefined;
+  let isServing = !wanted.has("front");
+  const isPublished = createPublishedCheck(store);
+  // With a source that only webhooks fill nothing is published before whoever sends them finds somebody who is ready.
+  const publishesByItself = compiles && following.length > 0;
+  const awaited = async () => [
+    ...(isServing ? [] : ["the front"]),
+    ...(followed === undefined ? ["the collectors"] : []),
+    ...(publishesByItself && !(await isPublished()) ? ["a first publish"] : []),
+  ];
   try {
+    // Everything listens before anything is collected or published: a port that is taken ends it with nothing done.
+    const { host = "127.0.0.1", port, staleAfterSeconds: staleAfter = usualStaleSeconds } = health;
+    if (port !== undefined) {
+      const states = () => (followed ?? []).map((one) => one.state());
+      const app = readinessApp({ states, staleAfter, now: Date.now, awaited, registry });
+      const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set health.port to another");
+      closing.unshift(server.close);
+      log.info({ url: server.url }, "says how it is");
+    }
+
     const ownSecret = randomUUID();
-    const compile =
-      wanted.has("compile") && settings.compile !== undefined
-        ? await startCompileFunction({
-            store,
-            where,
-            settings,
-            ownSecret,
-            log,
-            observer: observers([logObserver(log), telemetry.observer]),
-          })
-        : undefined;
+    const observer = observers([logObserver(log), telemetry.observer]);
+    const compile = compiles
+      ? await startCompileFunction({ store, where, settings, ownSecret, log, observer })
+      : undefined;
     if (compile !== undefined) {
       closing.unshift(compile.close);
       log.info({ url: compile.url }, "compiling");
     }
 
-    const following = wanted.has("collectors") ? collectors : [];
-    const changed = () => compile?.ask();
-    const followed = await Promise.all(following.map((one) => followOrigin(one, { store, log, changed, signal })));
-    closing.unshift(async () => {
-      await Promise.all(followed.map((one) => one.ended));
-    });
-
     const front = wanted.has("front") ? keepFront(frontEnvironment(compile?.url, ownSecret), log) : undefined;
-    if (front !== undefined) closing.unshift(front.close);
-
-    const { host = "127.0.0.1", port, staleAfterSeconds: staleAfter = usualStaleSeconds } = health;
-    if (port !== undefined) {
-      const states = () => followed.map((one) => one.state());
-      const app = readinessApp({ states, staleAfter, now: Date.now, registry });
-      const server = await listening(serveHttp(app, port, host), `${host}:${port}`, "set health.port to another");
-      closing.unshift(server.close);
-      log.info({ url: server.url }, "says how it is");
+    if (front !== undefined) {
+      closing.unshift(front.close);
+      await Promise.race([front.listening, front.ended, stopped(stop)]);
+      isServing = true;
     }
-    compile?.ask();
+
+    const changed = () => compile?.ask();
+    const started = stop.aborted
+      ? []
+      : await Promise.all(following.map((one) => followOrigin(one, { store, log, changed, signal })));
+    followed = started;
+    closing.unshift(async () => {
+      await Promise.all(started.map((one) => one.ended));
+    });
+    if (!stop.aborted) compile?.ask();
     await Promise.race([stopped(stop), failureOf(front)]);
     log.info("ending");
   } finally {
@@ -115,6 +142,18 @@ async function serve(settings: Settings, wanted: ReadonlySet<Part>): Promise<voi
     // All at once: polls that are held are let go while a compile that is under way is finished.
     await Promise.all(closing.map((close) => close()));
   }
+}
+
+/** Whether anything was ever published: once it was, that is remembered. */
+function createPublishedCheck(store: ObjectStore): () => Promise<boolean> {
+  let isPublished = false;
+  return async () => {
+    isPublished ||= await readHead(store).then(
+      (read) => read !== undefined,
+      () => false,
+    );
+    return isPublished;
+  };
 }
 
 /** A front beside a compile function asks that one for classes that nodes want. */

@@ -1,12 +1,53 @@
+import { causeText } from "../../config/cause-text.ts";
 import { type Diagnostic, PortolanError, type Stage } from "../../config/diagnostic.ts";
-import { readSettings } from "../../settings/read-settings.ts";
+import { warning } from "../../config/finding.ts";
+import { settingText } from "../../front/auth/setting-file.ts";
+import { overEnvironment, withFiles } from "../../settings/environment.ts";
+import { readSettings, settingsDiagnostics } from "../../settings/read-settings.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { textOfFile } from "../named-file.ts";
 import { counted } from "../numbers.ts";
+import { type Part, parts, refusedSettings } from "./refused-settings.ts";
 
-/** What a settings file says. @throws PortolanError when it cannot be read */
-export async function checkSettings(file: string): Promise<Stage<Settings | undefined>> {
+/** What a settings file says, or what is wrong with it. @throws PortolanError when it cannot be read */
+async function checkSettings(file: string): Promise<Stage<Settings | undefined>> {
   return readSettings(await textOfFile(file), file);
+}
+
+/**
+ * The same, with what `serve` would refuse of it here: with this environment's variables, and the files that it names. Of a file that is
+ * not on this machine a warning says that it was not looked at.
+ *
+ * @throws PortolanError when it cannot be read, or a variable says what it cannot
+ */
+export async function checkServable(file: string): Promise<Stage<Settings | undefined>> {
+  const text = await textOfFile(file);
+  const read = readSettings(text, file);
+  if (read.value === undefined) return read;
+  const unread = new Map<string, string>();
+  const over = overEnvironment(read.value, process.env);
+  const whole = withFiles(over, (setting, path) => {
+    try {
+      return settingText(setting);
+    } catch (cause) {
+      unread.set(path.join("."), causeText(cause));
+      return setting;
+    }
+  });
+  const refused = refusedSettings(whole, new Set(parts), new Set(unread.keys()));
+  const unlooked = [...unread].map(([path, why]) =>
+    warning(path.split("."), `${why}; what it holds was not looked at`),
+  );
+  const diagnostics = settingsDiagnostics([...refused, ...unlooked], text, file);
+  return { value: refused.length === 0 ? read.value : undefined, diagnostics };
+}
+
+/** @throws PortolanError with what `serve` cannot do with settings that are those of a file, and of the environment over it */
+export async function needServable(file: string, settings: Settings, wanted: ReadonlySet<Part>): Promise<void> {
+  const refused = refusedSettings(settings, wanted);
+  if (refused.length === 0) return;
+  const diagnostics = settingsDiagnostics(refused, await textOfFile(file), file);
+  throw new PortolanError(wrongSettings(file, diagnostics), diagnostics);
 }
 
 /** The same for whoever needs it to be right. @throws PortolanError with what is wrong with it */
@@ -17,4 +58,4 @@ export async function settingsIn(file: string): Promise<Settings> {
 }
 
 export const wrongSettings = (file: string, diagnostics: readonly Diagnostic[]): string =>
-  `${file} has ${counted(diagnostics.length, "error")}; docs/settings.md lists its fields`;
+  `${file} has ${counted(diagnostics.filter(({ severity }) => severity === "error").length, "error")}; docs/settings.md lists its fields`;

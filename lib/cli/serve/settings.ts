@@ -3,18 +3,20 @@ import { environmentOf } from "../../settings/environment.ts";
 import { schemaText } from "../../settings/reference.ts";
 import { examplesText } from "../examples.ts";
 import { printDiagnostics, type Register } from "../terminal.ts";
-import { checkSettings, settingsIn, wrongSettings } from "./settings-file.ts";
+import { checkServable, settingsIn, wrongSettings } from "./settings-file.ts";
 
 /** `portolan settings …`: the settings file, checked and told in other forms. */
 export const registerSettings: Register = (program, terminal) => {
   const settings = program.command("settings").description("The settings file of `portolan serve`: portolan.yaml.");
   settings
     .command("check <file>")
-    .description("Says everything that is wrong with a settings file; exit code 1 when something is.")
+    .description(
+      "Says everything that is wrong with a settings file, and what `serve` would refuse of it here; exit code 1 when something is.",
+    )
     .option("--json", "the diagnostics as JSON")
     .addHelpText("after", examplesText(["settings check portolan.yaml", "settings check portolan.yaml --json"]))
     .action(async (file: string, { json = false }: { readonly json?: boolean }) => {
-      const { value, diagnostics } = await checkSettings(file);
+      const { value, diagnostics } = await checkServable(file);
       if (json) terminal.out(JSON.stringify({ valid: value !== undefined, diagnostics }));
       else printDiagnostics(terminal, diagnostics, Number.POSITIVE_INFINITY);
       if (value === undefined) throw new PortolanError(wrongSettings(file, diagnostics));

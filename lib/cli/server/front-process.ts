@@ -2,9 +2,8 @@
 
 import type { Logger } from "pino";
 import { sourceAges } from "../../compile/collected/source-ages.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { frontApp } from "../../front/app.ts";
-import { type Authentication, noAuthentication } from "../../front/auth/authentication.ts";
+import type { Authentication } from "../../front/auth/authentication.ts";
 import { authenticationFor } from "../../front/auth/open-to.ts";
 import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { mountConnect } from "../../front/connect/mount.ts";
@@ -28,6 +27,7 @@ import { secretsFromSetting } from "../../secrets/secrets-from-setting.ts";
 import { headFacts } from "../../snapshot/head/head-facts.ts";
 import { readTrust, readTrusted } from "../../snapshot/head/signing-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { refuseOpenMoves } from "./open-moves.ts";
 import type { ServeSettings } from "./serve-settings.ts";
 import { servedStore } from "./served-store.ts";
 
@@ -145,10 +145,7 @@ function movesIn(
   authentication: Authentication,
 ): { readonly moves?: Moves } {
   if (!moves) return {};
-  if (authentication === noAuthentication)
-    throw new PortolanError(
-      "PORTOLAN_MOVES lets operators move HEAD, and nobody has to prove to be one: set PORTOLAN_AUTHENTICATION",
-    );
+  refuseOpenMoves(moves, authentication);
   const names = { signer: "PORTOLAN_SIGNING_KEY", trusted: "PORTOLAN_TRUSTED_KEYS" };
   return { moves: storeMoves(store, readTrust({ signer: signingKey, trusted: trustedKeys }, names)) };
 }

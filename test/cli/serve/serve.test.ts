@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -162,6 +162,44 @@ describe("portolan serve", { timeout: 240_000 }, () => {
 
     const open = serve("store: store\nfront: {host: 0.0.0.0, port: 0}\n");
     expect(await once(open.child, "exit")).toEqual([1, null]);
-    expect(open.lines.map(({ msg }) => msg).join("\n")).toContain("0.0.0.0 is open to other machines");
+    const told = open.lines.map(({ msg }) => msg).join("\n");
+    expect(told).toMatch(/settings\.yaml:2 .*0\.0\.0\.0 is open to other machines/s);
+    expect(told).toContain("set front.authentication");
+    expect(told).not.toContain("PORTOLAN_AUTHENTICATION");
+  });
+
+  it("listens before it collects and publishes: a port that is taken ends it with nothing done, in the file's words", async () => {
+    const other = createServer().listen(port, "127.0.0.1");
+    await once(other, "listening");
+    const serving = serve(whole());
+    expect(await once(serving.child, "exit")).toEqual([1, null]);
+    other.close();
+    await once(other, "close");
+    const told = serving.lines.map(({ msg }) => msg).join("\n");
+    expect(told).toMatch(/cannot listen on 127\.0\.0\.1:\d+ \(address already in use\); set front\.port to another/);
+    expect(told).not.toMatch(/following|compiled|pushed/);
+    expect(["HEAD", "sources"].filter((name) => existsSync(join(scratch, "store", name)))).toEqual([]);
+  });
+
+  it("is not ready before something is published, and says what it waits for", async () => {
+    writeFileSync(join(scratch, "mesh/catalog.yaml"), "kind: [");
+    for (const file of ["gateway.yaml", "reviews.yaml", "routes.yaml"])
+      rmSync(join(scratch, "mesh", file), { force: true });
+    const serving = serve(whole());
+    const { url: health } = await serving.line("says how it is");
+    const ready = async () => {
+      const answer = await fetch(`${health}/readyz`);
+      return { status: answer.status, ...JSON.parse(await answer.text()) };
+    };
+    await serving.line("serving");
+    await serving.line("following");
+    expect(await eventually(ready, ({ waitsFor = [] }) => waitsFor.length === 1)).toMatchObject({
+      status: 503,
+      isReady: false,
+      waitsFor: ["a first publish"],
+    });
+    cpSync(sample, join(scratch, "mesh"), { recursive: true });
+    await eventually(ready, ({ status }) => status === 200, patienceMs);
+    expect(await answers()).toBe(200);
   });
 });

@@ -1,0 +1,104 @@
+import { InvalidArgumentError } from "commander";
+import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
+import { PortolanError } from "../../config/diagnostic.ts";
+import { error, type Finding, type Path } from "../../config/finding.ts";
+import { authenticationFor } from "../../front/auth/open-to.ts";
+import { readSourceAddress } from "../../mcp/source-address.ts";
+import { awsKms } from "../../secrets/aws-kms.ts";
+import { wrappingKeys } from "../../secrets/wrapping-keys.ts";
+import { environmentOf } from "../../settings/environment.ts";
+import { inFieldNames } from "../../settings/field-names.ts";
+import type { CollectorSettings, Settings } from "../../settings/schema.ts";
+import { readTrusted } from "../../snapshot/head/signing-keys.ts";
+import { refuseUnknownStore } from "../../storage/open-store.ts";
+import { readConsulAddress } from "../collect/collect-consul.ts";
+import { refuseOpenMoves } from "../server/open-moves.ts";
+
+/** What `portolan serve` runs. */
+export const parts = ["front", "compile", "collectors"] as const;
+export type Part = (typeof parts)[number];
+
+/** Something that has to be right before anything is started. */
+interface Rule {
+  readonly path: Path;
+  /** Absent: it is about all of them. */
+  readonly part?: Part;
+  /** Other fields that count. */
+  readonly reads?: readonly string[];
+  /** @throws PortolanError, or InvalidArgumentError, in the words of variables */
+  readonly check: () => unknown;
+}
+
+/**
+ * What is wrong with settings that their schema takes: fields that do not go together, and texts that say what they cannot. The one place
+ * that says so, before anything is started: `settings check` asks it, and `serve`.
+ *
+ * @param wanted the parts that are to run
+ * @param unread fields whose files are not on this machine: what follows from them is not known
+ */
+export function refusedSettings(
+  settings: Settings,
+  wanted: ReadonlySet<Part> = new Set(parts),
+  unread: ReadonlySet<string> = new Set(),
+): readonly Finding[] {
+  return rulesFor(settings)
+    .filter(({ part }) => part === undefined || wanted.has(part))
+    .filter(({ path, reads = [] }) => ![path.join("."), ...reads].some((field) => unread.has(field)))
+    .flatMap(({ path, check }) => {
+      try {
+        check();
+        return [];
+      } catch (cause) {
+        if (!(cause instanceof PortolanError) && !(cause instanceof InvalidArgumentError)) throw cause;
+        return [error(path, inFieldNames(cause.message))];
+      }
+    });
+}
+
+function rulesFor(settings: Settings): readonly Rule[] {
+  const { store, storeCopy, front = {}, compile, collectors = [] } = settings;
+  const env = environmentOf(settings);
+  const { PORTOLAN_AUTHENTICATION: setting, PORTOLAN_SECRETS_KEY: secretsKey, PORTOLAN_TRUSTED_KEYS: trusted } = env;
+  const authentication = () => authenticationFor(setting, front.host ?? "127.0.0.1");
+  const isDecided = setting !== undefined;
+  return [
+    { path: ["store"], check: () => store !== undefined && refuseUnknownStore(store) },
+    { path: ["storeCopy"], check: () => storeCopy !== undefined && refuseUnknownStore(storeCopy) },
+    { path: ["front", isDecided ? "authentication" : "host"], part: "front", check: authentication },
+    {
+      path: ["front", "moves"],
+      part: "front",
+      reads: ["front.authentication"],
+      check: () =>
+        front.moves === "on" && (isDecided || front.host === undefined) && refuseOpenMoves(true, authentication()),
+    },
+    {
+      path: ["secretsKey"],
+      part: "front",
+      check: () =>
+        secretsKey !== undefined && wrappingKeys(secretsKey, "PORTOLAN_SECRETS_KEY", awsKms({ onWarning: () => {} })),
+    },
+    { path: ["trust", "trustedKeys"], part: "front", check: () => readTrusted(trusted, "PORTOLAN_TRUSTED_KEYS") },
+    {
+      path: ["compile"],
+      part: "compile",
+      reads: ["trust.signingKey", "trust.trustedKeys"],
+      check: () => compile !== undefined && compileSettingsFrom(env),
+    },
+    ...collectors.map(
+      (one, index): Rule => ({
+        path: ["collectors", index, "address"],
+        part: "collectors",
+        check: () => refuseAddress(one),
+      }),
+    ),
+  ];
+}
+
+function refuseAddress({ kind, address }: CollectorSettings): void {
+  if (address === undefined) return;
+  if (kind === "consul") readConsulAddress(address);
+  const read = kind === "mcp" ? readSourceAddress(address) : undefined;
+  if (kind === "mcp" && (read === undefined || !("authority" in read)))
+    throw new PortolanError("a source is xds://host:port, mcp://host:port or host:port");
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import picocolors from "picocolors";
+import { afterAll, describe, expect, it } from "vitest";
+import { runCli } from "../../../lib/cli/program.ts";
+import { makeSigningKey } from "../../../lib/snapshot/head/signing-keys.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "portolan-settings-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** One command on a settings file. */
+async function run(command: string, text: string, ...more: readonly string[]) {
+  const file = join(folder, "portolan.yaml");
+  writeFileSync(file, text);
+  const lines: string[] = [];
+  const say = (line: string) => void lines.push(line);
+  const terminal = { out: say, err: say, colours: picocolors.createColors(false) };
+  const code = await runCli(["node", "portolan", ...command.split(" "), file, ...more], terminal);
+  return { code, text: lines.join("\n") };
+}
+
+const key = JSON.stringify(await makeSigningKey("roots"));
+
+/** What goes together with nothing, or says what it cannot; with the line, and the words that have to be there. */
+const refused: readonly (readonly [string, string])[] = [
+  ["store: s\nfront:\n  host: 0.0.0.0\n", ":3 .*0.0.0.0 is open to other machines.*set front.authentication"],
+  ["front:\n  moves: 'on'\n", ":2 .*front.moves lets operators move HEAD.*set front.authentication"],
+  ["front:\n  host: 0.0.0.0\n  moves: 'on'\n  authentication: 'off'\n", ":3 .*front.moves lets operators"],
+  ["front:\n  authentication: {tokenz: 1}\n", ":2 .*front.authentication: "],
+  ["secretsKey: short\n", ":1 .*secretsKey is not one or two keys of 32 bytes"],
+  ["store: htp://x\n", ":1 .*a store of the kind htp://x is not known"],
+  ["storeCopy: s3://b/p?zone=1\n", ":1 .*a bucket has no zone"],
+  [`trust:\n  trustedKeys: '${key}'\n`, ":2 .*trust.trustedKeys holds a private key"],
+  ["compile:\n  webhook: {secret: a b c}\n", ":1 .*compile.webhook.secret: 3 secrets"],
+  ["collectors:\n  - {kind: mcp, address: 'ftp://x'}\n", ":2 .*a source is xds://host:port"],
+  ["collectors:\n  - {kind: consul, address: 'ftp://x'}\n", ":2 .*an address of Consul is"],
+];
+
+describe("settings that serve would refuse", () => {
+  it.each(refused)("are refused by `settings check` too, in the words of fields: %s", async (text, says) => {
+    const checked = await run("settings check", text);
+    expect(checked).toEqual({ code: 1, text: expect.stringMatching(new RegExp(says, "s")) });
+    expect(checked.text).not.toMatch(/PORTOLAN_|hunter/);
+    // Serve says the same, and starts nothing.
+    const served = await run("serve --settings", text);
+    expect(served).toEqual({ code: 1, text: expect.stringMatching(new RegExp(says, "s")) });
+  });
+
+  it("are those of what runs: a front's are nothing to a process without one", async () => {
+    const text = `front: {host: 0.0.0.0}\ncollectors: [{kind: dir, folder: ${folder}, source: Main}]\n`;
+    expect((await run("serve --settings", text, "--only", "collectors")).text).not.toContain(
+      "is open to other machines",
+    );
+  });
+
+  it("are not judged by a file that is not on this machine, and a warning says so", async () => {
+    const text =
+      "front: {host: 0.0.0.0, authentication: '@/nowhere/at/all'}\ntrust: {signingKey: '@/nowhere/key'}\ncompile: {}\n";
+    const { code, text: said } = await run("settings check", text);
+    expect(code).toBe(0);
+    expect(said).toMatch(/warning.*\/nowhere\/at\/all: there is no such file; what it holds was not looked at/s);
+    expect(said).toContain("is valid");
+  });
+
+  it("count with the environment, as they do for serve", async () => {
+    process.env.PORTOLAN_AUTHENTICATION = "off";
+    try {
+      expect((await run("settings check", "front: {host: 0.0.0.0}\n")).code).toBe(0);
+    } finally {
+      process.env.PORTOLAN_AUTHENTICATION = "";
+    }
+  });
+});
