@@ -1,9 +1,12 @@
 /** The compile function at the edge: signed requests, events of R2, a queue and a clock make it compile what the sources hold. */
-import type { R2Bucket } from "@cloudflare/workers-types";
+import type { Queue, R2Bucket } from "@cloudflare/workers-types";
+import type { FanOut } from "../lib/compile/slices/fan-out.ts";
+import type { SliceJob } from "../lib/compile/slices/plan.ts";
+import { readSlicing, type SliceSettings } from "../lib/compile/slices/slice-settings.ts";
 import { consoleLog, logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
 import { createLeasedCompiler, type LeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
 import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/notice.ts";
-import { type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
+import { type Pace, type PaceSettings, readPace, sliceWaitMs } from "../lib/compile/triggers/pace.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
@@ -13,7 +16,7 @@ import { readTrust } from "../lib/snapshot/head/signing-keys.ts";
 import { r2Store } from "../lib/storage/r2.ts";
 import { type RateLimit, turnedAway } from "./rate-limit.ts";
 
-export interface Env extends WorldSettings, PaceSettings {
+export interface Env extends WorldSettings, PaceSettings, Pick<SliceSettings, "COMPILE_SLICES"> {
   readonly SNAPSHOTS: R2Bucket;
   readonly PREFIX?: string;
   /** Names of the source shards, separated by commas, the primary first. */
@@ -26,6 +29,8 @@ export interface Env extends WorldSettings, PaceSettings {
   /** Private key that signs HEAD, and public keys of which one must have signed it before. */
   readonly PORTOLAN_SIGNING_KEY?: string;
   readonly PORTOLAN_TRUSTED_KEYS?: string;
+  /** Where slices are sent to; without it everything is compiled here. */
+  readonly SLICES?: Queue;
   /** How many requests an address may make; without it nothing is counted. The queue and the clock are no requests. */
   readonly RATE_LIMIT?: RateLimit;
   /** Which deployment this is, so that an isolate takes from the store what one of the same code has compiled; without it everything is compiled. */
@@ -66,6 +71,7 @@ function compilerFor(env: Env): Compiler {
     pace,
     observer,
     ...troubleLog(log),
+    ...fanOutTo(env, pace),
   });
   const settings = {
     WEBHOOK_SECRET: env.PORTOLAN_WEBHOOK_SECRET,
@@ -78,6 +84,18 @@ function compilerFor(env: Env): Compiler {
   const compiler = { recompile, app };
   compilers.set(env.SNAPSHOTS, compiler);
   return compiler;
+}
+
+/** @throws PortolanError for a setting that says what it cannot, or slices that nobody takes */
+function fanOutTo({ SLICES, COMPILE_SLICES }: Env, pace: Pace): { readonly fanOut?: FanOut } {
+  const { slices } = readSlicing({ COMPILE_SLICES });
+  if (slices === 1) return {};
+  if (SLICES === undefined) throw new PortolanError("COMPILE_SLICES wants a queue to send slices to, bound as SLICES");
+  const dispatch = async (job: SliceJob) => {
+    await SLICES.send(job);
+  };
+  const onTrouble = (reason: string) => log.warn({ reason }, "a slice is compiled anew");
+  return { fanOut: { dispatch, most: slices, waitMs: sliceWaitMs(pace), onTrouble } };
 }
 
 /** A setting that cannot be read is the operator's to see, not a bare "exception thrown". */

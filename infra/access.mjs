@@ -75,7 +75,21 @@ export function compileAccess(bucket) {
       ["HEAD", "blobs/*", "compile/*", "gc/*", "heads/*", "hooks/*", "sources/*"],
     ),
     onKeys(bucket, ["GetObject"], ["wanted/*"]),
-    onKeys(bucket, ["DeleteObject"], ["hooks/*", "sources/*", "wanted/*"]),
+    onKeys(bucket, ["DeleteObject"], ["hooks/*", "sources/*", "wanted/*", "compile/slices/*"]),
+    listing(bucket),
+  ];
+}
+
+/**
+ * Whoever compiles slices reads sources and what is published, and writes blobs and records of slices: HEAD it never moves.
+ *
+ * @param {import("aws-cdk-lib/aws-s3").IBucket} bucket
+ */
+export function sliceAccess(bucket) {
+  return [
+    onKeys(bucket, ["GetObject"], ["HEAD", "blobs/*", "compile/slices/*", "gc/*", "sources/*"]),
+    // What it finds in place it takes off the list of what is about to be collected.
+    onKeys(bucket, ["PutObject"], ["blobs/*", "compile/slices/*", "gc/*"]),
     listing(bucket),
   ];
 }

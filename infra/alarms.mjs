@@ -8,10 +8,11 @@ import { Topic } from "aws-cdk-lib/aws-sns";
 /**
  * @param {import("constructs").Construct} scope
  * @param {{ front: import("aws-cdk-lib/aws-lambda").Function, hooks: import("aws-cdk-lib/aws-lambda").Function,
- *   compile: import("aws-cdk-lib/aws-lambda").Function, deadLetters: import("aws-cdk-lib/aws-sqs").Queue }} parts
+ *   compile: import("aws-cdk-lib/aws-lambda").Function, deadLetters: import("aws-cdk-lib/aws-sqs").Queue,
+ *   slicesDead?: import("aws-cdk-lib/aws-sqs").Queue | undefined }} parts
  * @returns {Topic} where all of them are told
  */
-export function addAlarms(scope, { front, hooks, compile, deadLetters }) {
+export function addAlarms(scope, { front, hooks, compile, deadLetters, slicesDead }) {
   const topic = new Topic(scope, "Alarms", { enforceSSL: true });
   const period = Duration.minutes(5);
 
@@ -72,6 +73,12 @@ export function addAlarms(scope, { front, hooks, compile, deadLetters }) {
     "Requests to compile have failed again and again",
     deadLetters.metricApproximateNumberOfMessagesVisible({ period }),
   );
+  if (slicesDead !== undefined)
+    alarm(
+      "SlicesAreLost",
+      "Slices of a compile have failed again and again, and the compile with them; what was published goes on being served",
+      slicesDead.metricApproximateNumberOfMessagesVisible({ period }),
+    );
   alarm(
     "HooksAreFlooded",
     "Requests to the compile function's address were turned away; the queue and the schedule go on",

@@ -19,11 +19,22 @@ import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket } from "aws-cdk-lib/aws-s3";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
-import { compileAccess, copyAccess, frontAccess, onlyComparedAndSwapped, secretsKeyPolicy } from "./access.mjs";
+import {
+  compileAccess,
+  copyAccess,
+  frontAccess,
+  onlyComparedAndSwapped,
+  secretsKeyPolicy,
+  sliceAccess,
+} from "./access.mjs";
 import { addAlarms } from "./alarms.mjs";
 
 /** Requests from outside that are answered at a time. */
 const hooksAtATime = 2;
+
+/** Slices that are compiled at a time, and how long one may take. */
+const slicesAtATime = 20;
+const sliceSeconds = 80;
 
 /** What S3 lets go of by itself. What is published goes with `portolan gc` alone, which knows what names it: no rule ends a current version of it. */
 const lifecycleRules = [
@@ -42,7 +53,7 @@ export class PortolanStack extends Stack {
   /**
    * @param {import("constructs").Construct} scope
    * @param {string} id
-   * @param {{ code: { front: string, compile: string }, sources?: string, compileSettings?: Record<string, string>,
+   * @param {{ code: { front: string, compile: string, slice: string }, sources?: string, compileSettings?: Record<string, string>,
    *   frontSettings?: Record<string, string>, secretArns?: Record<string, string>, secretsWriters?: readonly string[] }} props
    *   folders of the built functions; what the functions are told besides (`PORTOLAN_LEGACY_API`, `PORTOLAN_AUTHENTICATION` and their
    *   like); by the name of a setting the ARN of the secret in Secrets Manager that holds it; and the ARNs of those who write secrets,
@@ -157,7 +168,38 @@ export class PortolanStack extends Stack {
       schedule: Schedule.rate(Duration.minutes(10)),
       targets: [new LambdaFunction(compile)],
     });
-    const alarms = addAlarms(this, { front, hooks, compile, deadLetters });
+    /** Slices go from whoever compiles to a function of their own, with room for one each. */
+    const addSlices = () => {
+      const dead = new Queue(this, "SliceDeadLetters", { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true });
+      const slices = new Queue(this, "Slices", {
+        encryption: QueueEncryption.SQS_MANAGED,
+        enforceSSL: true,
+        // Longer than the function may take, and shorter than a second try is waited for.
+        visibilityTimeout: Duration.seconds(sliceSeconds + 10),
+        // Nobody waits for older ones.
+        retentionPeriod: Duration.hours(1),
+        deadLetterQueue: { queue: dead, maxReceiveCount: 3 },
+      });
+      const slice = new Lambda(this, "Slice", {
+        ...common,
+        logGroup: logsOf("Slice"),
+        code: Code.fromAsset(props.code.slice),
+        memorySize: 1024,
+        timeout: Duration.seconds(sliceSeconds),
+        environment: { PORTOLAN_BUCKET: bucket.bucketName },
+      });
+      for (const statement of sliceAccess(bucket)) slice.addToRolePolicy(statement);
+      slice.addEventSource(
+        new SqsEventSource(slices, { batchSize: 1, maxConcurrency: slicesAtATime, reportBatchItemFailures: true }),
+      );
+      for (const one of [compile, hooks]) {
+        slices.grantSendMessages(one);
+        one.addEnvironment("PORTOLAN_SLICE_QUEUE_URL", slices.queueUrl);
+      }
+      return dead;
+    };
+    const slicesDead = Number(props.compileSettings?.PORTOLAN_COMPILE_SLICES ?? "1") > 1 ? addSlices() : undefined;
+    const alarms = addAlarms(this, { front, hooks, compile, deadLetters, slicesDead });
 
     // Nodes and webhooks bring their own credentials; both apps check them.
     const frontUrl = front.addFunctionUrl({

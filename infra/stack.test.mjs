@@ -11,7 +11,9 @@ function synthesise(props = {}) {
   const folder = mkdtempSync(join(tmpdir(), "portolan-infra-"));
   writeFileSync(join(folder, "index.mjs"), "export const handler = () => {};");
   const app = new App({ analyticsReporting: false });
-  return Template.fromStack(new PortolanStack(app, "Portolan", { code: { front: folder, compile: folder }, ...props }));
+  return Template.fromStack(
+    new PortolanStack(app, "Portolan", { code: { front: folder, compile: folder, slice: folder }, ...props }),
+  );
 }
 
 /** `action key` of everything that a function's role allows; a bucket itself is `-`. */
@@ -177,7 +179,7 @@ describe("the stack", () => {
       assert.deepEqual(
         s3Of(template, role),
         [
-          ...["hooks/*", "sources/*", "wanted/*"].map((key) => `s3:DeleteObject ${key}`),
+          ...["compile/slices/*", "hooks/*", "sources/*", "wanted/*"].map((key) => `s3:DeleteObject ${key}`),
           ...[...keys, "wanted/*"].map((key) => `s3:GetObject ${key}`),
           ...keys.map((key) => `s3:PutObject ${key}`),
           "s3:ListBucket -",
@@ -187,6 +189,38 @@ describe("the stack", () => {
     const services = (role) => [...new Set(allowedOf(template, role).map((line) => line.split(":")[0]))].sort();
     assert.deepEqual(services("CompileServiceRole"), ["s3", "sqs"]);
     assert.deepEqual(services("HooksServiceRole"), ["s3"]);
+  });
+
+  it("hands slices to a function of their own where that is asked for, which never moves HEAD", () => {
+    const sliced = synthesise({ compileSettings: { PORTOLAN_COMPILE_SLICES: "8" } });
+    sliced.resourceCountIs("AWS::Lambda::Function", 4);
+    const queueOf = (name) => ({ "Fn::GetAtt": [Match.stringLikeRegexp(`^${name}`), "Arn"] });
+    sliced.hasResourceProperties("AWS::SQS::Queue", {
+      SqsManagedSseEnabled: true,
+      VisibilityTimeout: 90,
+      RedrivePolicy: { deadLetterTargetArn: queueOf("SliceDeadLetters"), maxReceiveCount: 3 },
+    });
+    sliced.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
+      EventSourceArn: queueOf("Slices"),
+      BatchSize: 1,
+      FunctionResponseTypes: ["ReportBatchItemFailures"],
+      ScalingConfig: { MaximumConcurrency: 20 },
+    });
+    assert.deepEqual(
+      s3Of(sliced, "SliceServiceRole"),
+      [
+        ...["HEAD", "blobs/*", "compile/slices/*", "gc/*", "sources/*"].map((key) => `s3:GetObject ${key}`),
+        ...["blobs/*", "compile/slices/*", "gc/*"].map((key) => `s3:PutObject ${key}`),
+        "s3:ListBucket -",
+      ].sort(),
+    );
+    for (const name of ["Compile", "Hooks"]) {
+      assert.ok(environmentOf(sliced, name).PORTOLAN_SLICE_QUEUE_URL !== undefined);
+      assert.ok(allowedOf(sliced, `${name}ServiceRole`).some((line) => line.startsWith("sqs:SendMessage ")));
+    }
+    const alarms = Object.values(sliced.findResources("AWS::CloudWatch::Alarm")).map(({ Properties }) => Properties);
+    assert.ok(alarms.some(({ AlarmDescription }) => AlarmDescription.startsWith("Slices of a compile have failed")));
+    template.resourceCountIs("AWS::SQS::Queue", 2);
   });
 
   it("allows no action on everything", () => {

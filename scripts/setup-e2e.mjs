@@ -8,8 +8,8 @@ import { join } from "node:path";
 
 const envoyVersion = "1.40.0";
 const versitygwVersion = "v1.8.0";
-/** Of moto's own list for servers only what these two services need: the whole is more than twice the size. */
-const moto = ["moto[kms,s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
+/** Of moto's own list for servers only what these services need: the whole is more than twice the size. */
+const moto = ["moto[kms,s3,sqs]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
 const root = new URL("..", import.meta.url).pathname;
 const venv = join(root, ".venv");
 const python = join(venv, "bin", "python");

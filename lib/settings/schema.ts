@@ -197,6 +197,11 @@ const compile = z.strictObject({
       usual: "as many as `workers`",
     },
   ),
+  sliceQueueUrl: field(text(), "On Lambda: the queue that slices are sent to.", {
+    env: ["PORTOLAN_SLICE_QUEUE_URL"],
+    usual: "none",
+  }),
+  sqsEndpoint: field(text(), "An SQS server other than AWS's.", { env: ["PORTOLAN_SQS_ENDPOINT"], usual: "AWS" }),
   sliceMemoryMib: field(wholeNumber(64, 65_536), "Heap of such a thread; a slice that needs more fails.", {
     env: ["PORTOLAN_COMPILE_SLICE_MEMORY_MIB"],
     usual: "what Node gives a thread",

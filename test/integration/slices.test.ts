@@ -1,0 +1,187 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Queue, R2Bucket } from "@cloudflare/workers-types";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestHarness, type TestHarness } from "wrangler";
+import { buildFunctions } from "../../infra/build.mjs";
+import { createRecompiler } from "../../lib/compile/recompile.ts";
+import { fileKey } from "../../lib/compile/shards/source-shard.ts";
+import { writeShard } from "../../lib/compile/shards/write-shard.ts";
+import { slicesPrefix } from "../../lib/compile/slices/records.ts";
+import { sha256 } from "../../lib/config/canonical-json.ts";
+import { listIn } from "../../lib/config/untyped.ts";
+import { readHead } from "../../lib/snapshot/head/head.ts";
+import { memoryStore } from "../../lib/storage/memory.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
+import { r2Store } from "../../lib/storage/r2.ts";
+import { s3Store } from "../../lib/storage/s3.ts";
+import { allOf } from "../all-of.ts";
+import { syntheticMesh } from "../bench/synthetic-mesh.ts";
+import { scheduledEvent } from "../compile/triggers/events.ts";
+import { type S3Server, startS3 } from "../storage/s3-server.ts";
+import { type SqsQueue, startSqs } from "../storage/sqs-server.ts";
+import { LambdaEnvironments } from "./lambda-environments.ts";
+
+/** Of some 1.5 MiB, enough for two slices; in files, of which none may have as much. */
+const { text } = syntheticMesh(250);
+const documents = text.split("\n---\n");
+const filesOf = (weight: number) =>
+  [0, 1, 2, 3].map((at) => {
+    const own = documents.filter((_, i) => i % 4 === at).join("\n---\n");
+    return { file: `${at}.yaml`, text: `${own.replace('"timeout":"', `"timeout":"${weight}`)}\n` };
+  });
+
+/** The root that a compile as a whole comes to, with the settings that functions have. */
+async function wholeRoot(weight: number): Promise<string> {
+  const store = memoryStore();
+  await writeShard(store, "main", filesOf(weight));
+  return (await createRecompiler({ store, sources: ["main"] })()).version;
+}
+
+const rootOf = async (store: ObjectStore) => (await readHead(store))?.head.steps.at(-1)?.root;
+const recordsIn = async (store: ObjectStore) => (await allOf(store.list(slicesPrefix))).map(({ key }) => key);
+
+describe("slices over SQS", () => {
+  let server: S3Server;
+  let queue: SqsQueue;
+  let store: ObjectStore;
+  let directory: string;
+  let compiles: LambdaEnvironments;
+  let slices: LambdaEnvironments;
+
+  beforeAll(async () => {
+    server = await startS3();
+    queue = await startSqs(3);
+    store = s3Store({ client: server.client, bucket: server.bucket });
+    directory = await mkdtemp(join(tmpdir(), "portolan-slices-"));
+    const env = {
+      PORTOLAN_BUCKET: server.bucket,
+      PORTOLAN_S3_ENDPOINT: server.endpoint,
+      PORTOLAN_SQS_ENDPOINT: queue.endpoint,
+      PORTOLAN_SLICE_QUEUE_URL: queue.url,
+      PORTOLAN_COMPILE_SLICES: "4",
+      PORTOLAN_COMPILE_SECONDS: "60",
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: server.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
+    };
+    const built = await buildFunctions(directory);
+    compiles = new LambdaEnvironments(built.compile, env);
+    slices = new LambdaEnvironments(built.slice, env);
+  }, 120_000);
+  afterAll(async () => {
+    await compiles.kill();
+    await slices.kill();
+    await server.close();
+    await queue.close();
+    await rm(directory, { recursive: true });
+  });
+
+  const resultOf = async (answer: ReturnType<LambdaEnvironments["handler"]>): Promise<unknown> => {
+    const told = await answer;
+    return told.kind === "result" ? told.result : undefined;
+  };
+  const compile = (event: object) => resultOf(compiles.handler(event));
+  const slice = (event: object) => resultOf(slices.handler(event));
+
+  /** Does what Lambda's event source does: hands messages on, and deletes those that did not fail. */
+  async function pump(until: Promise<unknown>): Promise<number> {
+    let failures = 0;
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    until.then(over, over);
+    while (!isOver) {
+      const message = await queue.receive();
+      if (message === undefined) {
+        await sleep(50);
+        continue;
+      }
+      const answer = await slice({ Records: [{ ...message, eventSource: "aws:sqs" }] });
+      if (listIn(answer, "batchItemFailures").length === 0) await queue.delete(message.receiptHandle);
+      else failures += 1;
+    }
+    return failures;
+  }
+
+  it("lead to the root that a compile as a whole does", async () => {
+    await writeShard(store, "main", filesOf(1));
+    const compiled = compile(scheduledEvent);
+    expect(await pump(compiled)).toBe(0);
+    expect(await compiled).toMatchObject({ kind: "published", version: await wholeRoot(1) });
+    expect((await recordsIn(store)).length).toBeGreaterThan(1);
+  }, 120_000);
+
+  it("come again when they fail, end among the dead letters, and fail the compile with their reason; the next trigger mends it", async () => {
+    const files = filesOf(2);
+    await writeShard(store, "main", files);
+    const before = await rootOf(store);
+    const key = fileKey("main", sha256(files[0]?.text ?? ""));
+    await store.delete(key);
+    const failing = compile(scheduledEvent);
+    failing.catch(() => {});
+    expect(await pump(failing)).toBeGreaterThan(2);
+    await expect(failing).rejects.toThrow("source main lacks the content of 0.yaml; fill it again");
+    expect(await rootOf(store)).toBe(before);
+    await writeShard(store, "main", filesOf(3));
+    const mended = compile(scheduledEvent);
+    await pump(mended);
+    expect(await mended).toMatchObject({ kind: "published", version: await wholeRoot(3) });
+    expect(await queue.dead()).toBeGreaterThan(0);
+  }, 120_000);
+
+  it("that are none are passed over", async () => {
+    expect(await slice({ Records: [{ messageId: "1", body: "rubbish" }] })).toEqual({ batchItemFailures: [] });
+  });
+});
+
+describe("slices over Cloudflare's Queues, in workerd", () => {
+  let harness: TestHarness;
+  let store: ObjectStore;
+  let directory: string;
+
+  beforeAll(async () => {
+    const root = new URL("../../", import.meta.url).pathname;
+    directory = await mkdtemp(join(root, ".portolan-slices-"));
+    // The shipped file, with what the page on deploying says to add.
+    const shipped = await readFile(join(root, "wrangler.compile.toml"), "utf8");
+    const config = join(directory, "wrangler.toml");
+    const added = '\n[[queues.producers]]\nqueue = "portolan-slices"\nbinding = "SLICES"\n';
+    await writeFile(
+      config,
+      shipped.replace('main = "', `main = "${root}`).replace("[vars]", '[vars]\nCOMPILE_SLICES = "4"') + added,
+    );
+    harness = createTestHarness({
+      workers: [{ configPath: config }, { configPath: join(root, "wrangler.slices.toml") }],
+    });
+    await harness.listen();
+    const { SNAPSHOTS } = await harness.getWorker<{ readonly SNAPSHOTS: R2Bucket }>("portolan-compile").getEnv();
+    store = r2Store(SNAPSHOTS);
+  }, 120_000);
+  afterAll(async () => {
+    await harness.close();
+    await rm(directory, { recursive: true });
+  });
+
+  const wake = () => harness.getWorker("portolan-compile").scheduled({ cron: "*/10 * * * *" });
+
+  it("lead to the root that a compile as a whole does", async () => {
+    await writeShard(store, "main", filesOf(1));
+    expect((await wake()).outcome).toBe("ok");
+    expect(await rootOf(store)).toBe(await wholeRoot(1));
+    expect((await recordsIn(store)).length).toBeGreaterThan(1);
+  }, 120_000);
+
+  it("go on beside a message that is none", async () => {
+    const { SLICES } = await harness.getWorker<{ readonly SLICES: Queue }>("portolan-compile").getEnv();
+    const before = await rootOf(store);
+    await SLICES.send("rubbish");
+    await writeShard(store, "main", filesOf(2));
+    expect((await wake()).outcome).toBe("ok");
+    expect(await rootOf(store)).not.toBe(before);
+    expect(await rootOf(store)).toBe(await wholeRoot(2));
+  }, 120_000);
+});
