@@ -27,7 +27,7 @@ const book = createNameBook(
 );
 
 /** A nameserver that says 198.51.100.7 to whatever it is asked, over UDP, and over TCP at the same port. */
-async function outside() {
+async function outside(): Promise<{ readonly address: string; readonly port: number; readonly asked: string[] }> {
   const asked: string[] = [];
   const answer = (message: Buffer): Buffer => {
     const { id, questions = [] } = decode(message);
@@ -41,8 +41,14 @@ async function outside() {
   await once(udp, "listening");
   const { port } = udp.address();
   const tcp = createServer((socket) => socket.on("data", (chunk) => socket.end(framed(answer(chunk.subarray(2))))));
-  tcp.listen(port, "127.0.0.1");
-  await once(tcp, "listening");
+  try {
+    tcp.listen(port, "127.0.0.1");
+    await once(tcp, "listening");
+  } catch {
+    // Free for UDP is not free for TCP.
+    udp.close();
+    return outside();
+  }
   ends.push(
     () => udp.close(),
     () => tcp.close(),
