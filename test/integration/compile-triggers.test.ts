@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import type { Queue, R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
@@ -70,8 +70,7 @@ describe("the compile function on Lambda", () => {
       AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
     });
     const { compile } = await buildFunctions(directory);
-    // By Node itself: vitest looks through what it imports, and takes a minified pattern for a division.
-    handler = createRequire(import.meta.url)(join(compile, "index.mjs")).handler;
+    handler = (await import(pathToFileURL(join(compile, "index.mjs")).href)).handler;
   });
   afterAll(async () => {
     await server.close();
