@@ -14,9 +14,10 @@ export const headFormat = 1;
 /** What a newer version of Portolan has written: whole, and nothing that this one may judge, rebuild or replace. */
 export class NewerFormat extends PortolanError {}
 
-/** @throws PortolanError for a root in a format of another version */
+/** @throws PortolanError for a root in a format of another version, and for a text that is no root: a request may name any blob */
 export function readRoot(hash: string, text: string): Root {
-  const root: Partial<Root> = JSON.parse(text);
+  const root = objectIn(text);
+  if (root === undefined) throw new PortolanError(`blob ${hash} is no root`);
   const { format = rootFormat, compiler = "an unknown compiler", sources = [] } = root;
   const name = `root ${hash.slice(0, 12)}`;
   refuseNewer(name, { format, known: rootFormat, author: compiler });
@@ -33,6 +34,15 @@ export function readRoot(hash: string, text: string): Root {
     );
   }
   return { ...root, compiler, sources, tables, classes, classifier, nodes, diagnostics };
+}
+
+function objectIn(text: string): Partial<Root> | undefined {
+  try {
+    const json: Partial<Root> | null = JSON.parse(text);
+    return typeof json === "object" && json !== null ? json : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws NewerFormat */

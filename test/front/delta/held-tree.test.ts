@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { authenticateBy, identified } from "../../../lib/front/auth/authentication.ts";
+import { blobKey, blobOf, blobOfKey } from "../../../lib/snapshot/blob.ts";
 import { typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
@@ -157,5 +158,26 @@ describe("a delta request that names the version it holds", () => {
     const stolen = await ask(test, { response_nonce: `${theirs.version.slice(0, 32)}.${root}` });
     expect([stolen.status, await stolen.text()]).toEqual([410, expect.not.stringContaining("theirs")]);
     expect(toldIn(await deltaOf(test, { response_nonce: nonce }))).toEqual([["mine-2"], ["mine"]]);
+  });
+
+  it("is answered alike, and blames nobody, when its nonce names a blob that is no root, or none at all", async () => {
+    const store = memoryStore();
+    const errors: unknown[] = [];
+    const test = testFront({ store, onError: (cause) => errors.push(cause) });
+    await test.publish(worldOf({ web: { clusters: { a: "1" } } }));
+    const blobs = ["null", "[]", "1", '"text"', "not JSON", "{}\n{}", '{"format":99}'].map(blobOf);
+    for (const { hash, bytes } of blobs) await store.put(blobKey(hash), bytes);
+    const stored: string[] = [];
+    for await (const { key } of store.list("blobs/")) stored.push(blobOfKey(key) ?? "");
+    const answers = await Promise.all(
+      [...stored, "0".repeat(64)].map(async (hash) => {
+        const response = await ask(test, { response_nonce: `v.${hash}` });
+        return [response.status, await response.text()];
+      }),
+    );
+    expect(answers.length).toBeGreaterThan(blobs.length + 5);
+    expect(new Set(answers.map(String)).size).toBe(1);
+    expect(answers[0]).toEqual([410, expect.any(String)]);
+    expect(errors).toEqual([]);
   });
 });
