@@ -1,11 +1,18 @@
 import { objectsOfShards } from "../../compile/explain/root-objects.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import { apiPaths } from "../../front/api/paths.ts";
-import type { Resource, Resources } from "../../front/api/schema/answers.ts";
 import { parseNodeId } from "../../snapshot/classifier.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
 import { askFront } from "../snapshots/ask-front.ts";
+import {
+  type ResourceRead,
+  type ResourcesRead,
+  readAnswer,
+  resourceRead,
+  resourcesRead,
+  resourceText,
+} from "../snapshots/front-answers.ts";
 import type { NodeSource } from "./proxy-resources.ts";
 
 /** What is asked of a front. */
@@ -34,10 +41,15 @@ export async function frontSource(question: FrontQuestion, node: string): Promis
   for (const type of types) {
     for (let after: string | undefined = ""; after !== undefined; ) {
       const query = { ...whose, type, after, texts: "true", limit: "200" };
-      const page: Resources = JSON.parse(await ask(withQuery(apiPaths.resources.path, query)));
+      const page: ResourcesRead = readAnswer(
+        server,
+        await ask(withQuery(apiPaths.resources.path, query)),
+        resourcesRead,
+      );
       versions.set(page.root, page.class);
       for (const { name, version, from, text } of page.resources) {
-        const whole = text ?? (await longText(ask, { ...whose, root: page.root, type, name }));
+        const whole = text ?? (await longText(server, ask, { ...whose, root: page.root, type, name }));
+        readAnswer(server, whole, resourceText);
         resources.push({ type, name, version, from, text: whole });
       }
       after = page.next;
@@ -59,11 +71,11 @@ type Query = Readonly<Record<string, string>>;
 const withQuery = (path: string, query: Query): string => `${path}?${new URLSearchParams(query)}`;
 
 /** A text that is too long for a list, read part by part. */
-async function longText(ask: (path: string) => Promise<string>, query: Query): Promise<string> {
+async function longText(server: string, ask: (path: string) => Promise<string>, query: Query): Promise<string> {
   let text = "";
   for (let offset: number | undefined = 0; offset !== undefined; ) {
     const path = withQuery(apiPaths.resource.path, { ...query, offset: String(offset) });
-    const part: Resource = JSON.parse(await ask(path));
+    const part: ResourceRead = readAnswer(server, await ask(path), resourceRead);
     text += part.text;
     offset = part.next;
   }

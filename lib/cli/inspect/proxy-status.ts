@@ -10,6 +10,7 @@ import { printTable } from "../config/config-print.ts";
 import { examplesText } from "../examples.ts";
 import { openThere, storeInstead } from "../named-store.ts";
 import { addFrontOptions, askFront } from "../snapshots/ask-front.ts";
+import { nodesRead, readAnswer } from "../snapshots/front-answers.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface Options {
@@ -93,7 +94,9 @@ async function askedReport(
   node: string | undefined,
 ): Promise<Report> {
   const part = node === undefined ? "" : `?node=${encodeURIComponent(node)}`;
-  const report: Report | null = JSON.parse(await askFront(server, tokenFile)(`/status/nodes${part}`, "null"));
+  const answer = await askFront(server, tokenFile)(`/status/nodes${part}`, "null");
+  readAnswer(server, answer, nodesRead);
+  const report: Report | null = JSON.parse(answer);
   if (report === null)
     throw new PortolanError(`${server} keeps no status of nodes: fronts on Workers and Lambda do not, servers do`);
   return report;

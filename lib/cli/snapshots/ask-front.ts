@@ -19,6 +19,9 @@ export function addFrontOptions(command: Command, text: string): Command {
 /** A front that says nothing for so long is none. */
 const patienceMs = 60_000;
 
+/** All that a command reads of a front. */
+const maxBytes = 512 * 1024 * 1024;
+
 /**
  * Asks a front as an operator does.
  *
@@ -30,6 +33,7 @@ export function askFront(
   server: string,
   tokenFile: string | undefined,
 ): (path: string, absent?: string) => Promise<string> {
+  let leftBytes = maxBytes;
   return async (path, absent) => {
     const token = tokenFile === undefined ? undefined : await tokenIn(tokenFile);
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -38,10 +42,28 @@ export function askFront(
       throw new PortolanError(`${server} cannot be reached: is the front up, and is this its address?`, [], cause);
     });
     if (response.status === 404 && absent !== undefined) return absent;
-    const text = await response.text();
+    const text = await textOf(response, leftBytes).catch((cause: unknown) => {
+      throw new PortolanError(`${server} began to answer and did not end: ask again`, [], cause);
+    });
+    if (text === undefined)
+      throw new PortolanError(`${server} answers with more than ${maxBytes / 1024 / 1024} MiB: is this a front?`);
+    leftBytes -= text.length;
     if (response.ok) return text;
     throw new PortolanError(`${server} answers ${response.status}: ${detailIn(text)}${remedy(response.status, token)}`);
   };
+}
+
+/** @returns undefined for a longer one, of which no more is read */
+async function textOf({ body }: Response, maxBytes: number): Promise<string | undefined> {
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    bytes += part.length;
+    if (bytes > maxBytes) return undefined;
+    parts.push(decoder.decode(part, { stream: true }));
+  }
+  return parts.join("") + decoder.decode();
 }
 
 async function tokenIn(file: string): Promise<string> {

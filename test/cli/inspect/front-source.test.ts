@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import picocolors from "picocolors";
@@ -117,6 +119,52 @@ describe("portolan proxy-config --server", () => {
       err: expect.stringContaining('there is no node or class "none.bookshop"'),
     });
     expect(await run("pc", "all", gateway, "--server", url, "--dir", samples)).toMatchObject({ code: 2 });
+  });
+});
+
+describe("a server that is no front", () => {
+  const page = { root: "r", class: "c", resources: [{ name: "a", version: "1", from: [], text: "not JSON" }] };
+  it.each([
+    "<html>\u001b]0;title\u0007",
+    "",
+    "null",
+    "[1]",
+    "{}",
+    `${"[".repeat(100_000)}${"]".repeat(100_000)}`,
+    '{"nodes":[{}],"more":0}',
+    '{"root":"r","class":"c","resources":[null]}',
+    JSON.stringify(page),
+    JSON.stringify({ ...page, resources: [{ ...page.resources[0], text: "null" }] }),
+  ])("is said to be none, whatever it answers: %j", async (answer) => {
+    const server = createServer((_, response) => response.end(answer)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const at = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
+    try {
+      for (const command of [["pc", "all", gateway], ["trace", gateway, "http://a/"], ["ps"]]) {
+        if (command[0] === "ps" && answer === "null") continue;
+        expect(await run(...command, "--server", at)).toMatchObject({
+          code: 1,
+          out: "",
+          err: expect.stringContaining("does not answer as a front"),
+        });
+      }
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  it("is not waited for without end: an answer that breaks off is said to", async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-length": "100" }).write("{");
+      setTimeout(() => response.destroy(), 20);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const at = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
+    expect(await run("ps", "--server", at)).toMatchObject({ code: 1, err: expect.stringContaining("did not end") });
+    server.close();
   });
 });
 

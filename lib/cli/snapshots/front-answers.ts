@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { PortolanError } from "../../config/diagnostic.ts";
+
+const text = z.string();
+const objects = <S extends z.ZodRawShape>(shape: S) => z.array(z.looseObject(shape)).readonly();
+const refused = z.looseObject({ version: text, since: text, error: text.optional() });
+
+/** What commands read of `GET /api/resources`. */
+export const resourcesRead = z.looseObject({
+  root: text,
+  class: text,
+  resources: objects({ name: text, version: text, from: z.array(text).readonly(), text: text.optional() }),
+  next: text.optional(),
+});
+
+export type ResourcesRead = z.infer<typeof resourcesRead>;
+
+/** The same of `GET /api/resource`. */
+export const resourceRead = z.looseObject({ text, next: z.number().optional() });
+
+export type ResourceRead = z.infer<typeof resourceRead>;
+
+/** A resource itself. */
+export const resourceText = z.looseObject({});
+
+/** The same of `GET /status/nodes`; null where a front keeps no status. */
+export const nodesRead = z
+  .looseObject({
+    nodes: objects({
+      node: text,
+      resources: objects({
+        type: text,
+        name: text.optional(),
+        version: text,
+        transport: text,
+        refused: refused.optional(),
+        state: text,
+      }),
+      notSent: z.array(text).readonly(),
+    }),
+    more: z.number(),
+  })
+  .nullable();
+
+/**
+ * Reads what somebody has answered who may be no front at all.
+ *
+ * @throws PortolanError for what is no JSON, or says something else
+ */
+export function readAnswer<T>(server: string, answer: string, form: z.ZodType<T>): T {
+  const read = form.safeParse(jsonIn(answer));
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.join(".")}`;
+  throw new PortolanError(
+    `${server} does not answer as a front of this version does${where}: is this the address of one, and has nothing before it changed what it says?`,
+  );
+}
+
+function jsonIn(answer: string): unknown {
+  try {
+    return JSON.parse(answer);
+  } catch {
+    return undefined;
+  }
+}
