@@ -83,6 +83,8 @@ export interface Front {
   readonly reader: SnapshotReader;
   /** For people who look around: apart from `reader`, so that they push nothing out that nodes are about to be served. */
   readonly browsing: SnapshotReader;
+  /** Passed by whoever has one read that a request names. */
+  readonly olderRoots: Gate;
   /** What tells trees apart, for streams and for delta requests. */
   readonly differences: Differences;
   /** Hashes of the roots that were served last, the latest last. */
@@ -210,6 +212,7 @@ export function createFront(options: FrontOptions): Front {
   const front: Front = {
     reader,
     browsing: createSnapshotReader(options.store, browsingBytes),
+    olderRoots: createGate(limits.olderRoots),
     differences: createDifferences(reader),
     recentRoots: () => recentRoots,
     heads,

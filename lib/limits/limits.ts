@@ -92,6 +92,8 @@ export const limits = {
   apiBytes: 2 * MiB,
   /** Requests to it that are answered at a time. */
   apiCalls: 8,
+  /** Roots of long ago that delta requests name, read at a time: some megabytes each in a large mesh. */
+  olderRoots: 4,
   /** Lists of extensions that are known again. Those of an Envoy take 120 to 160 KB. */
   extensionBytes: 2 * MiB,
   /** URLs that `/cache_stats` counts. */

@@ -23,14 +23,16 @@ export interface TreeQuestion {
  * @returns undefined when the store has it no more, or never led this node to it
  */
 export async function heldTree(
-  front: Pick<Front, "reader" | "browsing" | "recentRoots">,
+  front: Pick<Front, "reader" | "browsing" | "recentRoots" | "olderRoots">,
   { version, root }: HeldVersion,
   { node, caller, type, shape }: TreeQuestion,
 ): Promise<LoadedTree | undefined> {
   const recent = front.recentRoots();
   for (const hash of root === undefined ? recent.toReversed() : [root]) {
+    const isRecent = recent.includes(hash);
     // A root of long ago pushes nothing out that is about to be served.
-    const reader = recent.includes(hash) ? front.reader : front.browsing;
+    const reader = isRecent ? front.reader : front.browsing;
+    const leave = isRecent ? undefined : await front.olderRoots.enter(1);
     try {
       const loaded = await reader.root(hash);
       const placement = await placeNode(reader, loaded, node, caller);
@@ -40,6 +42,8 @@ export async function heldTree(
       if (wireVersion(tree.version) === version) return tree;
     } catch (cause) {
       if (!(cause instanceof PortolanError)) throw cause;
+    } finally {
+      leave?.();
     }
   }
   return undefined;

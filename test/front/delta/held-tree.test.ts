@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { authenticateBy, identified } from "../../../lib/front/auth/authentication.ts";
+import { limits } from "../../../lib/limits/limits.ts";
 import { blobKey, blobOf, blobOfKey } from "../../../lib/snapshot/blob.ts";
 import { typeUrlOf } from "../../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
@@ -179,5 +180,35 @@ describe("a delta request that names the version it holds", () => {
     expect(new Set(answers.map(String)).size).toBe(1);
     expect(answers[0]).toEqual([410, expect.any(String)]);
     expect(errors).toEqual([]);
+  });
+
+  it("has few roots of long ago read at a time, however many are named at once", async () => {
+    const store = memoryStore();
+    const first = testFront({ store });
+    const nonces: string[] = [];
+    for (let i = 0; i < 12; i += 1) {
+      await first.publish(worldOf({ web: { clusters: { a: String(i) } } }));
+      nonces.push((await deltaOf(first, {})).nonce);
+    }
+    const roots = new Set(nonces.map((nonce) => blobKey(nonce.split(".")[1] ?? "")));
+    let [now, most] = [0, 0];
+    const slow: ObjectStore = {
+      ...store,
+      async get(key, ...more) {
+        if (!roots.has(key)) return store.get(key, ...more);
+        now += 1;
+        most = Math.max(most, now);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        now -= 1;
+        return store.get(key, ...more);
+      },
+    };
+    const cold = testFront({ store: slow, limits: { ...limits, olderRoots: 2 } });
+    await deltaOf(cold, {});
+    const deltas = await Promise.all(
+      nonces.slice(0, -1).map(async (nonce) => deltaOf(cold, { response_nonce: nonce })),
+    );
+    expect(deltas.map(toldIn)).toEqual(deltas.map(() => [["a"], []]));
+    expect(most).toBe(2);
   });
 });
