@@ -14,10 +14,14 @@ export const headFormat = 1;
 /** What a newer version of Portolan has written: whole, and nothing that this one may judge, rebuild or replace. */
 export class NewerFormat extends PortolanError {}
 
-/** @throws PortolanError for a root in a format of another version, and for a text that is no root: a request may name any blob */
+/** A text that no version has written as a root. */
+export class NoRoot extends PortolanError {}
+
+/** @throws PortolanError for a root in a format of another version, NoRoot for what is none: a request may name any blob */
 export function readRoot(hash: string, text: string): Root {
   const root = objectIn(text);
-  if (root === undefined) throw new PortolanError(`blob ${hash} is no root`);
+  if (root === undefined || (root.tables ?? root.format ?? root.compiler) === undefined)
+    throw new NoRoot(`blob ${hash} is no root`);
   const { format = rootFormat, compiler = "an unknown compiler", sources = [] } = root;
   const name = `root ${hash.slice(0, 12)}`;
   refuseNewer(name, { format, known: rootFormat, author: compiler });

@@ -170,6 +170,15 @@ describe("a copy that takes over", () => {
     expect((await takeOver(east, { pace, open: async () => west, forced: true })).head.generation).toBe(4000);
   });
 
+  it("is none while the original answers in the format of a newer version, either", async () => {
+    const [east, west] = [memoryStore(), memoryStore()];
+    await publish(east, "1");
+    await replicate(east, west, { places: { original: "s3://east", copy: "s3://west" } });
+    await east.put("HEAD", utf8(JSON.stringify({ ...JSON.parse((await textOf(east, "HEAD")) ?? ""), format: 99 })));
+    await expect(takeOver(west, { pace, open: async () => east })).rejects.toThrow("s3://east, answers");
+    expect(await generationOf(west)).toBe(1);
+  });
+
   it("is told of by an object of its own, which no copy of it has and nobody prunes", async () => {
     const [east, west, north] = [memoryStore(), memoryStore(), memoryStore()];
     await publish(east, "1");

@@ -1,3 +1,4 @@
+import { NoRoot } from "../../snapshot/format.ts";
 import { rootNamedIn } from "../../snapshot/head/root-named.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { shown } from "../excess.ts";
@@ -42,5 +43,10 @@ export async function browsed(
       404,
       `the store has no version ${named.root.slice(0, 12)} any more; \`portolan history\` lists what it has`,
     );
-  return { kind: "found", value: await reader.root(named.root) };
+  try {
+    return { kind: "found", value: await reader.root(named.root) };
+  } catch (cause) {
+    if (!(cause instanceof NoRoot)) throw cause;
+    return refused(404, `${named.root.slice(0, 12)} is no version; \`portolan history\` lists them`);
+  }
 }

@@ -1,5 +1,6 @@
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import { NewerFormat } from "../format.ts";
 import { readHead } from "../head/head.ts";
 import { settledWithin } from "../worlds/load-cache.ts";
 
@@ -42,17 +43,20 @@ export async function refuseLiving(
   const generation = place === "" || open === undefined ? undefined : await generationAt(place, open);
   if (generation === undefined) return;
   throw new PortolanError(
-    `the original, ${place}, answers and is at generation ${generation}: stop whoever publishes into it, run \`portolan replicate\` once more, then say --force`,
+    `the original, ${place}, answers and is at ${generation}: stop whoever publishes into it, run \`portolan replicate\` once more, then say --force`,
   );
 }
 
-/** Of a store that cannot be opened or read, or is silent, nothing is known: that is what taking over is for. */
-async function generationAt(place: string, open: (place: string) => Promise<ObjectStore>): Promise<number | undefined> {
+/**
+ * Of a store that cannot be opened or read, or is silent, nothing is known: that is what taking over is for. One that a newer version
+ * writes lives.
+ */
+async function generationAt(place: string, open: (place: string) => Promise<ObjectStore>): Promise<string | undefined> {
   const generation = open(place)
     .then((original) => readHead(original))
     .then(
-      (read) => read?.head.generation,
-      () => undefined,
+      (read) => read && `generation ${read.head.generation}`,
+      (cause: unknown) => (cause instanceof NewerFormat ? "a generation that this version cannot read" : undefined),
     );
   return (await settledWithin(generation, patienceMs)) ? generation : undefined;
 }

@@ -142,6 +142,19 @@ describe("the API", () => {
     expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(detail)]);
   });
 
+  it("blames the request, and not the store, when a version is named that is some other blob", async () => {
+    const head = await test.front.heads.current();
+    const { root } = await test.front.reader.root(head?.steps[0]?.root ?? "");
+    const texts = await Promise.all([root.classes, root.classifier, ...Object.values(root.tables)].map(rootAnswer));
+    expect(new Set(texts)).toEqual(new Set(["404 is no version"]));
+  });
+
+  async function rootAnswer(hash: string): Promise<string> {
+    const response = await test.request(`/api/classes?root=${hash}`);
+    const { detail }: { readonly detail?: string } = Object(await response.json());
+    return `${response.status} ${/is no version/.exec(detail ?? "")?.[0] ?? detail}`;
+  }
+
   it.each([
     ["/api/overview?limit=3", '/api/overview takes no parameter "limit": it takes none'],
     ["/api/nodes?severity=error", '/api/nodes takes no parameter "severity": it takes q, offset, limit'],
