@@ -16,11 +16,11 @@ export interface Terminal {
 }
 
 /**
- * A text without what a terminal would obey, but for colours and the ends of lines: names, and what an Envoy says, are whatever somebody
- * wrote.
+ * A text without what a terminal would obey, but for colours and the ends of lines, and without what turns the order of letters round:
+ * names, and what an Envoy says, are whatever somebody wrote.
  */
 export const harmless = (text: string): string =>
-  text.replaceAll(/(\p{Cc})(\[[\d;]*m)?/gu, (found, control: string, colour = "") => {
+  text.replaceAll(/([\p{Cc}\p{Bidi_Control}])(\[[\d;]*m)?/gu, (found, control: string, colour = "") => {
     const isPlain = control === "\n" || control === "\t" || (control === "\u001b" && colour !== "");
     return isPlain ? found : `\uFFFD${colour}`;
   });

@@ -42,6 +42,25 @@ export const nodesRead = z
   })
   .nullable();
 
+/** The same of `GET /healthz`. */
+export const healthRead = z.looseObject({ publication: text.optional() });
+
+/** The same of `GET /strangers`. */
+export const strangersRead = z.looseObject({ strangers: objects({ nodeId: text, kind: text, reason: text }) });
+
+/** The same of `GET /refusals`. */
+export const refusalsRead = z.looseObject({
+  refusals: objects({
+    nodeId: text,
+    type: text,
+    name: text,
+    refused: text,
+    kept: text.optional(),
+    error: text.optional(),
+    suspects: objects({ name: text, from: z.array(text).readonly() }).optional(),
+  }),
+});
+
 /**
  * Reads what somebody has answered who may be no front at all.
  *

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { z } from "zod";
 import type { ShardState } from "../../compile/collected/shard-state.ts";
 import { collectedStates } from "../../compile/collected/source-ages.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
@@ -17,6 +18,7 @@ import { refusalLines, strangerLines } from "../proxy/node-trouble.ts";
 import { serverUrl } from "../server-url.ts";
 import type { Terminal } from "../terminal.ts";
 import { askFront } from "./ask-front.ts";
+import { healthRead, nodesRead, readAnswer, refusalsRead, strangersRead } from "./front-answers.ts";
 import { shareText } from "./share-options.ts";
 
 interface Options {
@@ -112,13 +114,7 @@ const searchedPublications = 1_000;
  * @throws PortolanError when that is another one, or holds nothing
  */
 async function checkFrontOf(server: string, store: ObjectStore, newest: string): Promise<void> {
-  const url = `${server.replace(/\/$/, "")}/healthz`;
-  const response = await fetch(url).catch((cause: unknown) => {
-    throw new PortolanError(`${url} cannot be reached: is the front up, and is this its address?`, [], cause);
-  });
-  if (!response.ok)
-    throw new PortolanError(`${url} answers ${response.status}: ${(await response.text()).slice(0, 500)}`);
-  const { publication }: { readonly publication?: string } = Object(await response.json());
+  const { publication } = readAnswer(server, await askFront(server, undefined)("/healthz"), healthRead);
   let left = searchedPublications;
   for await (const { hash } of readHistory(createSnapshotReader(store), newest)) {
     if (hash === publication) return;
@@ -138,9 +134,14 @@ interface Trouble {
 
 async function troubleAt(server: string, tokenFile: string | undefined): Promise<Trouble> {
   const ask = askFront(server, tokenFile);
-  const { strangers }: Pick<Trouble, "strangers"> = JSON.parse(await ask("/strangers"));
-  const { refusals }: Pick<Trouble, "refusals"> = JSON.parse(await ask("/refusals"));
-  const nodes: NodeReport | null = JSON.parse(await ask("/status/nodes", "null"));
+  const asked = async <T>(path: string, form: z.ZodType, absent?: string): Promise<T> => {
+    const answer = await ask(path, absent);
+    readAnswer(server, answer, form);
+    return JSON.parse(answer);
+  };
+  const { strangers } = await asked<Pick<Trouble, "strangers">>("/strangers", strangersRead);
+  const { refusals } = await asked<Pick<Trouble, "refusals">>("/refusals", refusalsRead);
+  const nodes = await asked<NodeReport | null>("/status/nodes", nodesRead, "null");
   return { strangers, refusals, nodes: nodes ?? undefined };
 }
 

@@ -17,6 +17,7 @@ import { createFront } from "../../../lib/front/front.ts";
 import { serveHttp } from "../../../lib/front/node-server.ts";
 import { tracer } from "../../../lib/front/tracing/tracer.ts";
 import { makeSigningKey, publicPart } from "../../../lib/snapshot/head/signing-keys.ts";
+import { fileStore } from "../../../lib/storage/files.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { nowMs, tokenOf } from "../../front/auth/keys.ts";
 
@@ -31,6 +32,9 @@ beforeAll(async () => {
   await writeShard(store, "main", await readFolder(samples));
   await createWorldRecompiler({ store })({});
   folder = await mkdtemp(join(tmpdir(), "portolan-fs-"));
+  const files = fileStore(join(folder, "store"));
+  await writeShard(files, "main", await readFolder(samples));
+  await createWorldRecompiler({ store: files })({});
   const key = await makeSigningKey("tokens");
   const tokens = { keys: [publicPart(key)] };
   await writeFile(join(folder, "operator"), `${await tokenOf(key, { scope: "operator" })}\n`);
@@ -141,12 +145,13 @@ describe("a server that is no front", () => {
     const address = server.address();
     const at = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
     try {
-      for (const command of [["pc", "all", gateway], ["trace", gateway, "http://a/"], ["ps"]]) {
+      const status = ["status", "--store", join(folder, "store")];
+      for (const command of [["pc", "all", gateway], ["trace", gateway, "http://a/"], ["ps"], status]) {
         if (command[0] === "ps" && answer === "null") continue;
         expect(await run(...command, "--server", at)).toMatchObject({
           code: 1,
           out: "",
-          err: expect.stringContaining("does not answer as a front"),
+          err: expect.stringMatching(/does not answer as a front|serves another store/),
         });
       }
     } finally {
