@@ -47,10 +47,12 @@ function fixed(name, type, text) {
 
 const script = fixed("app.js", "text/javascript; charset=utf-8", await bundled("main.tsx"));
 const style = fixed("app.css", "text/css; charset=utf-8", await bundled("style.css"));
+const follow = fixed("follow.js", "text/javascript; charset=utf-8", await bundled("follow.ts"));
 const icon = fixed("icon.svg", "image/svg+xml", readFileSync(join(source, "icon.svg"), "utf8"));
 const page = readFileSync(join(source, "index.html"), "utf8")
   .replace("SCRIPT", `.${script.path}`)
   .replace("STYLE", `.${style.path}`)
+  .replace("FOLLOW", `.${follow.path}`)
   .replace("ICON", `.${icon.path}`);
 const files = [
   { path: "/", type: "text/html; charset=utf-8", isFixed: false, text: page },
@@ -69,6 +71,8 @@ rmSync(folder, { recursive: true, force: true });
 const headerLines = Object.entries(shellHeaders).map(([name, value]) => `  ${name}: ${value}`);
 const written = [
   ...files,
+  // Of use where the front itself follows no requests, at the edge: there files are static.
+  follow,
   {
     path: "/_headers",
     text: ["/*", ...headerLines, "/console/*", "  cache-control: public, max-age=31536000, immutable", ""].join("\n"),

@@ -72,11 +72,23 @@ describe.skipIf(browserPath === undefined)(
       await page.close();
     });
 
-    it("says what to type where a front follows no requests, as at the edge", async () => {
+    it("follows a request itself where the front follows none, as at the edge, and says what to type", async () => {
       const shop = await started({ loadTracer: undefined, moves: undefined });
-      const page = await opened(shop, "#/trace?node=web-1.shop&url=http://reviews:9080/it's");
-      await page.getByText(`portolan trace web-1.shop 'http://reviews:9080/it'\\''s' --server ${shop.url}`).waitFor();
+      const asked = "#/trace?node=istio-ingressgateway-1.bookshop&url=http://shop.example.com:10080/catalog/it's";
+      const page = await opened(shop, asked);
+      const command = "portolan trace istio-ingressgateway-1.bookshop 'http://shop.example.com:10080/catalog/it'\\''s'";
+      await page.getByText(`${command} --server ${shop.url}`).waitFor();
+      await page.getByText("to the endpoints of").first().waitFor();
       expect(await page.getByRole("alert").count()).toBe(0);
+      const here = await page.locator(".way, .ways").allInnerTexts();
+      await page.screenshot({ path: `${pictures}trace-edge.png` });
+      const served = await started();
+      await page.goto(`${served.url}/${asked}`);
+      await page.getByText("to the endpoints of").first().waitFor();
+      expect(here.length).toBeGreaterThan(1);
+      expect(await page.locator(".way, .ways").allInnerTexts()).toEqual(here);
+      await page.goto(`${shop.url}/#/trace?node=nobody.shop&url=http://a/`);
+      await page.getByRole("alert").getByText('there is no node or class "nobody.shop"').waitFor();
       await page.goto(`${shop.url}/#/rollout`);
       await page.getByText("portolan rollback --to 1").waitFor();
       await page.close();

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { consoleFiles } from "../../gen/console.ts";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
@@ -7,12 +8,21 @@ import { createFront, type Front, type FrontOptions } from "../../lib/front/fron
 import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { recordedNodes } from "../../lib/front/nodes/node-records.ts";
 import { storeMoves } from "../../lib/front/operate/store-moves.ts";
+import type { ConsoleFile } from "../../lib/front/shell/console-files.ts";
 import { tracer } from "../../lib/front/tracing/tracer.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import type { CompiledWorld } from "../../lib/snapshot/compiled.ts";
 import { createPublisher, type Publisher } from "../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
+
+/** What follows requests in a browser: at the edge a static file beside the others. */
+function followFile(): ConsoleFile {
+  const folder = new URL("../../gen/console/console/", import.meta.url);
+  const name = readdirSync(folder).find((file) => file.startsWith("follow-")) ?? "";
+  const text = readFileSync(new URL(name, folder), "utf8");
+  return { path: `/console/${name}`, type: "text/javascript; charset=utf-8", isFixed: true, text };
+}
 
 export interface Shop {
   readonly url: string;
@@ -39,7 +49,7 @@ export async function startShop(options: Partial<FrontOptions> = {}, versions: 0
     store,
   });
   const server: RunningServer = await serveHttp(
-    frontApp(front, async () => consoleFiles),
+    frontApp(front, async () => [...consoleFiles, followFile()]),
     0,
     "127.0.0.1",
     limits,

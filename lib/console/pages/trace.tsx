@@ -1,4 +1,7 @@
+import { useEffect, useState } from "preact/hooks";
 import type { Traced } from "../../front/api/schema/trace.ts";
+import type { Reply } from "../ask.ts";
+import type { Followed as FollowedRequest, FollowModule } from "../follow.ts";
 import type { PageProps } from "../page-props.ts";
 import { Shown } from "../parts/shown.tsx";
 import { Badge } from "../parts/texts.tsx";
@@ -57,7 +60,7 @@ export function TracePage({ place }: PageProps) {
         </button>
       </form>
       {overview.reply === undefined ? null : overview.reply.kind === "answer" && !overview.reply.value.isTracing ? (
-        <Elsewhere place={place} />
+        <InBrowser place={place} />
       ) : node === "" || url === "" ? (
         <p class="quiet">
           Which listener, filter chain, route, cluster and endpoints a request takes, and which objects decided it.
@@ -69,7 +72,37 @@ export function TracePage({ place }: PageProps) {
   );
 }
 
-/** A front at the edge follows no requests: what to type instead. */
+/** A front at the edge follows no requests: the page does, with what it is served. */
+function InBrowser({ place }: PageProps) {
+  const { node = "", url = "", method = "GET", headers, direction, root } = place.query;
+  const [reply, setReply] = useState<Reply<Traced>>();
+  const question = JSON.stringify({ node, url, method, headers, direction, root });
+  useEffect(() => {
+    const leaving = new AbortController();
+    setReply(undefined);
+    if (node !== "" && url !== "") followHere(JSON.parse(question), leaving.signal).then(setReply, () => {});
+    return () => leaving.abort();
+  }, [node, url, question]);
+  return (
+    <>
+      {node === "" || url === "" ? null : (
+        <Shown of={{ reply, isLoading: reply === undefined, again: () => {} }}>
+          {(traced) => <Followed traced={traced} />}
+        </Shown>
+      )}
+      <Elsewhere place={place} />
+    </>
+  );
+}
+
+/** Loads what follows requests when somebody first asks: it weighs more than the rest of the console. */
+async function followHere(asked: FollowedRequest, signal: AbortSignal): Promise<Reply<Traced>> {
+  const file = document.querySelector<HTMLMetaElement>("meta[name=follow]")?.content ?? "";
+  const { follow }: FollowModule = await import(new URL(file, document.baseURI).href);
+  return follow(asked, signal);
+}
+
+/** The same in a terminal, with the file and line of each object. */
 function Elsewhere({ place }: PageProps) {
   const { node = "", url = "", method = "GET" } = place.query;
   const command = [
@@ -83,8 +116,8 @@ function Elsewhere({ place }: PageProps) {
   return (
     <section class="card">
       <p>
-        This front is kept small, for the edge, and follows no requests itself. The command line asks it for what it
-        serves, and does:
+        This front is kept small, for the edge, and follows no requests itself: this page reads what it serves the node,
+        and does. So does the command line:
       </p>
       <pre class="command">{command.join(" ")}</pre>
     </section>
@@ -97,45 +130,45 @@ const quoted = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text :
 function Way({ place }: PageProps) {
   const { node, url, method, headers, direction, root } = place.query;
   const answer = useAnswer("trace", { node, url, method, headers, direction, root });
+  return <Shown of={answer}>{(traced) => <Followed traced={traced} />}</Shown>;
+}
+
+function Followed({ traced }: { readonly traced: Traced }) {
   return (
-    <Shown of={answer}>
-      {(traced) => (
-        <>
-          <p class="quiet">
-            {traced.direction} through{" "}
-            <a href={placeText(["class", traced.class], { root: traced.root })}>{traced.class}</a>
-          </p>
-          <ol class="way">
-            <Decisions traced={traced} of={traced.decisions} />
-          </ol>
-          {traced.httpFilters.length === 0 ? null : (
-            <p class="quiet">
-              through {traced.httpFilters.map((name) => name.replace(/^envoy\.filters\.http\./, "")).join(", ")}
-            </p>
-          )}
-          <div class="ways">
-            {traced.ways.map((way, i) => (
-              <section class="card" key={`${i} ${way.end}`}>
-                <p>
-                  <Badge tone="note">{way.sharePercent} %</Badge> {way.end}
-                </p>
-                <ol class="way">
-                  <Decisions traced={traced} of={way.decisions} />
-                </ol>
-                <ul class="plain columns">
-                  {way.endpoints.map(({ address, sharePercent }) => (
-                    <li key={address}>
-                      <code>{address}</code> {sharePercent === undefined ? "" : `${sharePercent} %`}
-                    </li>
-                  ))}
-                </ul>
-                {way.moreEndpoints > 0 ? <p class="quiet">and {way.moreEndpoints} more</p> : null}
-              </section>
-            ))}
-          </div>
-        </>
+    <>
+      <p class="quiet">
+        {traced.direction} through{" "}
+        <a href={placeText(["class", traced.class], { root: traced.root })}>{traced.class}</a>
+      </p>
+      <ol class="way">
+        <Decisions traced={traced} of={traced.decisions} />
+      </ol>
+      {traced.httpFilters.length === 0 ? null : (
+        <p class="quiet">
+          through {traced.httpFilters.map((name) => name.replace(/^envoy\.filters\.http\./, "")).join(", ")}
+        </p>
       )}
-    </Shown>
+      <div class="ways">
+        {traced.ways.map((way, i) => (
+          <section class="card" key={`${i} ${way.end}`}>
+            <p>
+              <Badge tone="note">{way.sharePercent} %</Badge> {way.end}
+            </p>
+            <ol class="way">
+              <Decisions traced={traced} of={way.decisions} />
+            </ol>
+            <ul class="plain columns">
+              {way.endpoints.map(({ address, sharePercent }) => (
+                <li key={address}>
+                  <code>{address}</code> {sharePercent === undefined ? "" : `${sharePercent} %`}
+                </li>
+              ))}
+            </ul>
+            {way.moreEndpoints > 0 ? <p class="quiet">and {way.moreEndpoints} more</p> : null}
+          </section>
+        ))}
+      </div>
+    </>
   );
 }
 

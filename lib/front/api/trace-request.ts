@@ -3,7 +3,8 @@ import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot, SnapshotReader } from "../../snapshot/snapshot-reader.ts";
 import { findResource } from "../delta/select-resources.ts";
 import type { FindCauses, PassedResource } from "../tracing/causes.ts";
-import type { LoadTracer, TracerAnswer } from "../tracing/tracer.ts";
+import { headersIn, type TracedAnswer, toldTrace } from "../tracing/told.ts";
+import type { LoadTracer } from "../tracing/tracer.ts";
 import { type Answered, type Asked, found, noSuchShape, refused, shapeOf } from "./asked.ts";
 import { askedProxy } from "./asked-proxy.ts";
 import type { Browser } from "./browsed.ts";
@@ -13,7 +14,6 @@ import { wholeText } from "./whole-text.ts";
 /** Text of a class's resources that is read for one trace. */
 const maxTextBytes = 32 * 1024 * 1024;
 const maxFrom = 20;
-const maxEndpoints = 50;
 
 /** What a front follows requests with. */
 interface Following {
@@ -45,7 +45,7 @@ export async function answerTrace(
   const answer = trace(texts, {
     url: asked.value("url") ?? "",
     method: asked.value("method") || "GET",
-    headers: headersOf(asked.value("headers") ?? ""),
+    headers: headersIn(asked.value("headers") ?? ""),
     direction: asked.value("direction"),
     isMutual: asked.value("mutual") === "true",
   });
@@ -55,14 +55,6 @@ export async function answerTrace(
     root: loaded.hash,
     class: classId,
     ...(await told(browser.reader, loaded, whose, findCauses)),
-  });
-}
-
-/** `name: value` line by line. */
-function headersOf(text: string): readonly (readonly [string, string])[] {
-  return text.split("\n").flatMap((line) => {
-    const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line.trim()) ?? [];
-    return name === undefined || value === undefined ? [] : [[name, value] as const];
   });
 }
 
@@ -99,7 +91,7 @@ interface Answering {
   readonly shape: ShapeName;
   /** Of the node; "" where it is not known. */
   readonly namespace: string;
-  readonly answer: Extract<TracerAnswer, { readonly kind: "traced" }>;
+  readonly answer: TracedAnswer;
 }
 
 /** Of `pod.namespace`, or a node id. */
@@ -114,8 +106,7 @@ async function told(
   { classId, shape, namespace, answer }: Answering,
   findCauses: FindCauses | undefined,
 ) {
-  const { trace, direction } = answer;
-  type Decided = (typeof trace.decisions)[number];
+  const { trace } = answer;
   const all = [...trace.decisions, ...trace.ways.flatMap(({ decisions }) => decisions)];
   const passed = new Map<string, PassedResource>();
   for (const { place } of all) {
@@ -124,56 +115,13 @@ async function told(
     if (resource !== undefined) passed.set(keyOf(place), resource);
   }
   const causesOf = await findCauses?.(loaded.root.sources, [...passed.values()], namespace);
-  const decisionTold = ({ step, chosen, why, place, passedOver, morePassedOver }: Decided) => ({
-    step,
-    ...(chosen === undefined ? {} : { chosen }),
-    why,
-    ...(place === undefined ? {} : { place: { type: place.type, name: place.name } }),
-    from: place === undefined ? [] : (passed.get(keyOf(place))?.from ?? []).slice(0, maxFrom),
-    causes: place === undefined ? [] : (causesOf?.(place) ?? []).slice(0, maxFrom),
-    passedOver,
-    morePassedOver,
-  });
-  return {
-    direction,
-    decisions: trace.decisions.map(decisionTold),
-    httpFilters: trace.httpFilters,
-    ways: trace.ways.map(({ sharePercent, decisions, end }) => {
-      const endpoints = end.kind === "endpoints" ? end.endpoints : [];
-      return {
-        sharePercent,
-        decisions: decisions.map(decisionTold),
-        end: endText(end),
-        endpoints: endpoints.slice(0, maxEndpoints).map(({ address, port, sharePercent: share }) => ({
-          address: port === 0 ? address : `${address.includes(":") ? `[${address}]` : address}:${port}`,
-          ...(share === undefined ? {} : { sharePercent: share }),
-        })),
-        moreEndpoints: Math.max(endpoints.length - maxEndpoints, 0),
-      };
-    }),
-  };
+  return toldTrace(answer, (place) => ({
+    from: (passed.get(keyOf(place))?.from ?? []).slice(0, maxFrom),
+    causes: (causesOf?.(place) ?? []).slice(0, maxFrom),
+  }));
 }
 
 const keyOf = ({ type, name }: Pick<PassedResource, "type" | "name">): string => `${type}/${name}`;
-
-type End = Answering["answer"]["trace"]["ways"][number]["end"];
-
-function endText(end: End): string {
-  switch (end.kind) {
-    case "endpoints":
-      return `to the endpoints of ${end.cluster}`;
-    case "original destination":
-      return `to where it was going, ${end.address ?? "an address that is not known"}:${end.port}`;
-    case "redirect":
-      return `redirected with ${end.status} to ${end.location}`;
-    case "response":
-      return `answered with ${end.status}: ${end.why}`;
-    case "closed":
-      return `the connection is closed: ${end.why}`;
-    case "not known":
-      return `not known: ${end.why}`;
-  }
-}
 
 interface Wanted {
   readonly classId: string;

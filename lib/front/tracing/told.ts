@@ -1,0 +1,73 @@
+import type { Place } from "../../trace/decision.ts";
+import type { Traced } from "../api/schema/trace.ts";
+import type { TracerAnswer } from "./tracer.ts";
+
+/** A request that was followed to its end. */
+export type TracedAnswer = Extract<TracerAnswer, { readonly kind: "traced" }>;
+
+type Told = Omit<Traced, "root" | "class">;
+type ToldDecision = Told["decisions"][number];
+
+/** What stands behind a resource. */
+export type BehindPlace = Pick<ToldDecision, "from" | "causes">;
+
+const maxEndpoints = 50;
+
+/** The way of a request as `/api/trace` tells it. */
+export function toldTrace({ trace, direction }: TracedAnswer, behind: (place: Place) => BehindPlace): Told {
+  type Decided = (typeof trace.decisions)[number];
+  const decisionTold = ({ step, chosen, why, place, passedOver, morePassedOver }: Decided): ToldDecision => ({
+    step,
+    ...(chosen === undefined ? {} : { chosen }),
+    why,
+    ...(place === undefined ? {} : { place: { type: place.type, name: place.name } }),
+    ...(place === undefined ? { from: [], causes: [] } : behind(place)),
+    passedOver,
+    morePassedOver,
+  });
+  return {
+    direction,
+    decisions: trace.decisions.map(decisionTold),
+    httpFilters: trace.httpFilters,
+    ways: trace.ways.map(({ sharePercent, decisions, end }) => {
+      const endpoints = end.kind === "endpoints" ? end.endpoints : [];
+      return {
+        sharePercent,
+        decisions: decisions.map(decisionTold),
+        end: endText(end),
+        endpoints: endpoints.slice(0, maxEndpoints).map(({ address, port, sharePercent: share }) => ({
+          address: port === 0 ? address : `${address.includes(":") ? `[${address}]` : address}:${port}`,
+          ...(share === undefined ? {} : { sharePercent: share }),
+        })),
+        moreEndpoints: Math.max(endpoints.length - maxEndpoints, 0),
+      };
+    }),
+  };
+}
+
+type End = TracedAnswer["trace"]["ways"][number]["end"];
+
+function endText(end: End): string {
+  switch (end.kind) {
+    case "endpoints":
+      return `to the endpoints of ${end.cluster}`;
+    case "original destination":
+      return `to where it was going, ${end.address ?? "an address that is not known"}:${end.port}`;
+    case "redirect":
+      return `redirected with ${end.status} to ${end.location}`;
+    case "response":
+      return `answered with ${end.status}: ${end.why}`;
+    case "closed":
+      return `the connection is closed: ${end.why}`;
+    case "not known":
+      return `not known: ${end.why}`;
+  }
+}
+
+/** `name: value` line by line. */
+export function headersIn(text: string): readonly (readonly [string, string])[] {
+  return text.split("\n").flatMap((line) => {
+    const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line.trim()) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value] as const];
+  });
+}
