@@ -6,6 +6,8 @@ export interface WholeBody {
   readonly kind: "read";
   /** In the pieces that it came in, of which there are few; `bytesOf` puts them together. */
   readonly parts: readonly Uint8Array[];
+  /** The connection that it came over; absent where that is not known. */
+  readonly from?: object;
 }
 
 /** A body that was not read to its end, or not at all. */

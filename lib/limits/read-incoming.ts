@@ -16,7 +16,7 @@ export function readIncoming(request: IncomingMessage, limits: BodyLimits): Prom
       resolve(read);
     };
     const finish = () => {
-      if (!isOver) end(body.refusal() ?? { kind: "read", parts: body.parts() });
+      if (!isOver) end(body.refusal() ?? { kind: "read", parts: body.parts(), from: request.socket });
     };
     // It comes last of all, and after an error.
     const breakOff = () => {

@@ -20,6 +20,9 @@ const sizeOfEach = 1_000;
 /** What a poll is looked up by: where it begins it says which node it is of, where it ends what it asks for. */
 const lookedAt = { first: 192, last: 64 } as const;
 
+/** Each connection holds its last poll, however many there are: only one that is not longer. */
+const maxLastBytes = 4_096;
+
 /** A poll, and all bytes of it but those of a list that nobody reads: before the list and behind it. */
 interface KnownPoll {
   readonly start: Uint8Array;
@@ -30,36 +33,40 @@ interface KnownPoll {
 /** @param lists of extensions: they are compared where they lie */
 export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPolls {
   const polls = createByteCache<KnownPoll>(limits.knownPollBytes);
+  /** By connection: what comes over one is mostly what came before. */
+  const last = new WeakMap<object, KnownPoll>();
 
   /** Of several with one name the latest: to compare bytes costs less than to make a name of all of them. */
-  function knownAs(name: string, start: Buffer, rest: Buffer): ReadPoll | undefined {
+  function knownAs(name: string, start: Buffer, rest: Buffer): KnownPoll | undefined {
     const known = polls.get(name);
-    return known !== undefined && start.equals(known.start) && rest.equals(known.rest) ? known.poll : undefined;
+    return known !== undefined && start.equals(known.start) && rest.equals(known.rest) ? known : undefined;
   }
 
-  function remember(name: string, start: Buffer, rest: Buffer, poll: ReadPoll): ReadPoll {
+  function remember(name: string, start: Buffer, rest: Buffer, poll: ReadPoll): KnownPoll {
     // Copies: what they lie in is as large as what a socket is read with.
     const known = { start: new Uint8Array(start), rest: new Uint8Array(rest), poll };
     if ("request" in poll) polls.set(name, known, sizeOfEach + sizePerByte * (start.length + rest.length));
-    return poll;
+    return known;
   }
 
   /** A poll around a list that is known: read as if that were empty, where it is one that nobody reads. */
   function readAround(start: Buffer, rest: Buffer): ReadPoll | undefined {
     const name = nameOf("around", start, rest);
     const known = knownAs(name, start, rest);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.poll;
     const text = new TextDecoder().decode(start);
     if (depthAt(text, text.length, limits.depth) !== depthOfMembers) return undefined;
     // A mark of byte order has a meaning at the start of a text alone.
     const end = new TextDecoder("utf-8", { ignoreBOM: true }).decode(rest);
-    return remember(name, start, rest, readPoll(text + emptyList + end, limits));
+    return remember(name, start, rest, readPoll(text + emptyList + end, limits)).poll;
   }
 
   return {
     read(body) {
       const parts = body.parts.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength));
-      const [first = Buffer.alloc(0)] = parts;
+      const [first = nothing] = parts;
+      const before = body.from && last.get(body.from);
+      if (before !== undefined && parts.length === 1 && first.equals(before.start)) return before.poll;
       const key = first.indexOf(listKeyBytes);
       const from = key + listKeyBytes.length;
       const length = key === -1 ? undefined : lists.bytesAt(parts, from);
@@ -70,7 +77,10 @@ export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPo
       // With a list that is not known yet, the same poll comes another way next time.
       if (key !== -1 || whole.length > limits.nodeBytes) return readPoll(decode(whole), limits, lists);
       const name = nameOf("whole", whole, nothing);
-      return knownAs(name, whole, nothing) ?? remember(name, whole, nothing, readPoll(decode(whole), limits));
+      const known = knownAs(name, whole, nothing) ?? remember(name, whole, nothing, readPoll(decode(whole), limits));
+      if (body.from !== undefined && whole.length <= maxLastBytes && "request" in known.poll)
+        last.set(body.from, known);
+      return known.poll;
     },
   };
 }

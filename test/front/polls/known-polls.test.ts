@@ -112,3 +112,27 @@ describe("a poll that came before", () => {
     expect(polls.read(body(0))).toEqual(first);
   });
 });
+
+describe("a poll over a connection", () => {
+  const from = {};
+  const over = (body: string, connection: object = from) => ({ ...inPieces(body, []), from: connection });
+  const slim = '{"node":{"id":"sidecar~10.0.0.1~a.shop~shop.svc"},"version_info":"1"}';
+
+  it("is the one that came over it before when its bytes are, and else what it says", () => {
+    const polls = known();
+    const first = polls.read(over(slim));
+    expect(polls.read(over(slim))).toBe(first);
+    const next = slim.replace('"1"', '"2"');
+    expect(polls.read(over(next))).toEqual(wholly(next));
+    expect(polls.read(over(slim))).toEqual(wholly(slim));
+    expect(polls.read(over(slim.slice(0, -1)))).toEqual(wholly(slim.slice(0, -1)));
+  });
+
+  it("is known over another connection, too, and what is no poll is none again", () => {
+    const polls = known();
+    const first = polls.read(over(slim));
+    expect(polls.read(over(slim, {}))).toBe(first);
+    expect(polls.read(over("{"))).toEqual(wholly("{"));
+    expect(polls.read(over("{"))).toEqual(wholly("{"));
+  });
+});
