@@ -36,7 +36,6 @@ export default defineConfig({
   rewrites: { "README.md": "index.md" },
   outDir: "../dist/site",
   cacheDir: "../.cache/site",
-  appearance: "dark",
   ignoreDeadLinks: false,
   markdown: { anchor: { slugify: anchorOf }, config: readPagesAsTheyAre },
   // The compiler's own settings of TypeScript are no concern of the pages'.

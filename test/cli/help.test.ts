@@ -29,6 +29,7 @@ describe("the help", () => {
     const help = await told(...name.split(" "), "--help");
     const [, examples = ""] = help.split(/\nExamples?:\n/);
     expect(examples).toMatch(new RegExp(`^ {2}(?:[A-Z_]+=\\S+ )?portolan ${name}\\b`, "m"));
+    expect(help).not.toContain("\n\n\n");
   });
 
   it("begins with what the command does, as a sentence", () => {

@@ -110,6 +110,18 @@ describe.skipIf(browserPath === undefined)("the console in a browser", { timeout
     });
   });
 
+  it("scrolls its tables on a narrow screen, and breaks no word into letters", async () => {
+    const { page, close } = await open("#/history");
+    await page.setViewportSize({ width: 400, height: 850 });
+    const badge = await page.locator("td .badge").first().boundingBox();
+    expect(badge?.height).toBeLessThan(30);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(400);
+    await page.goto(`${shop.url}/#/classes`);
+    const who = await page.getByRole("cell", { name: "istio-ingressgateway-1.bookshop" }).boundingBox();
+    expect(who?.width).toBeGreaterThan(100);
+    await close();
+  });
+
   it("leads from a class to a resource and the objects that it was made from", async () => {
     const { page, complaints, close } = await open("#/classes");
     await page.getByRole("link", { name: /^router-/ }).click();

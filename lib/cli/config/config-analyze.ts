@@ -132,7 +132,7 @@ function print(terminal: Terminal, messages: readonly Diagnostic[], format: Opti
     case "log":
       for (const one of messages.map(record)) {
         terminal.out(
-          `${one.level} [${one.code}] (${one.origin} ${one.reference}) ${`${one.path} ${one.message}`.trim()}`,
+          `${one.level} [${one.code}] (${`${one.origin} ${one.reference}`.trim()}) ${`${one.path} ${one.message}`.trim()}`,
         );
       }
       if (messages.length === 0) terminal.out("No issues found.");

@@ -34,8 +34,7 @@ const heads = [
 
 const meanings = `
 SYNCED: it has what is in force for it, in its canary and step of a rollout. STALE: it has something else. REFUSED: it was served that, and
-keeps what it has. NOT SENT: there is something for it, and it has said of none that it has it. TAKEN: it has secrets. 2 of 9: so many of what it has by name.
-`;
+keeps what it has. NOT SENT: there is something for it, and it has said of none that it has it. TAKEN: it has secrets. 2 of 9: so many of what it has by name.`;
 
 /** `portolan proxy-status`: which proxy runs what is in force for it, which does not, and why. */
 export function registerProxyStatus(program: Command, terminal: Terminal): void {

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { ProxyViews } from "../../mesh/views/views-of.ts";
 import { hashOf } from "../../snapshot/blob.ts";
@@ -20,9 +21,9 @@ export interface MadeWith {
   readonly order: readonly string[];
 }
 
-/** One text for all that was made alike. */
+/** One text for all that was made alike, whoever wrote the options down in whatever order. */
 export const standingKey = ({ build, options, order }: MadeWith): string =>
-  hashOf(JSON.stringify([build, options, order]));
+  hashOf(canonicalJson([build, options, order]));
 
 /** What a process needs to find what stands. */
 export interface Finding {

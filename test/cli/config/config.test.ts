@@ -464,6 +464,10 @@ describe("the commands without a store", () => {
     expect(await run("analyze", "-f", path)).toBe(
       `Warning [IST0174] (DestinationRule nowhere.default ${path}:1) spec.host no service is known as "nowhere"`,
     );
+    writeFileSync(join(folder, "broken.yaml"), "kind: [\n");
+    expect(await run("analyze", "-f", join(folder, "broken.yaml"))).toContain(
+      `Error [IST0106] (${join(folder, "broken.yaml")}:`,
+    );
     expect(await run("analyze", "-f", path, "--failure-threshold", "Warning")).toContain(
       "failed: 1 message at Warning",
     );
