@@ -54,6 +54,13 @@ const status = (shop: Bookshop): Promise<string> =>
     asked.end();
   });
 
+const answers = (shop: Bookshop, wanted: string) =>
+  eventually(
+    () => status(shop),
+    (text) => text === wanted,
+    30_000,
+  );
+
 describe.each(["rest", "delta", "sotw"] as const)("a Wasm plugin over %s", (transport) => {
   it("runs in a real Envoy from a file, and from a web server of the mesh, and is away when it is deleted", async () => {
     const shop = await openBookshop();
@@ -62,19 +69,13 @@ describe.each(["rest", "delta", "sotw"] as const)("a Wasm plugin over %s", (tran
     await shop.add("teapot.yaml", plugin(`url: "file://${file}"`));
     const dev = await startDev(shop.folder, ["--grpc-port", "0", "--certificates", "none"]);
     const envoy = await startGateway(transport === "rest" ? dev.url : dev.grpcUrl, { transport, certificates: "none" });
-    const answers = (wanted: string) =>
-      eventually(
-        () => status(shop),
-        (text) => text === wanted,
-        30_000,
-      );
     try {
-      await answers("418");
+      await answers(shop, "418");
       await shop.edit("teapot.yaml", codeHost);
-      await answers("200");
+      await answers(shop, "200");
       const url = `url: "http://code.example.com:${port}/teapot.wasm", sha256: ${sha256}`;
       await shop.edit("teapot.yaml", () => plugin(url) + codeHost());
-      await answers("418");
+      await answers(shop, "418");
       expect(await rejections(envoy)).toEqual([]);
     } finally {
       await envoy.stop();
@@ -90,16 +91,10 @@ describe("an image, which no Envoy can fetch", () => {
     await shop.add("teapot.yaml", plugin('url: "oci://registry.example.com/teapot:1"'));
     const dev = await startDev(shop.folder, ["--certificates", "none"]);
     const envoy = await startGateway(dev.url, { certificates: "none" });
-    const answers = (wanted: string) =>
-      eventually(
-        () => status(shop),
-        (text) => text === wanted,
-        30_000,
-      );
     try {
-      await answers("403");
+      await answers(shop, "403");
       await shop.edit("teapot.yaml", (text) => text.replace("phase:", "failStrategy: FAIL_OPEN, phase:"));
-      await answers("200");
+      await answers(shop, "200");
       expect(await rejections(envoy)).toEqual([]);
     } finally {
       await envoy.stop();

@@ -3,10 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import picocolors from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { storeCauses } from "../../../lib/cli/inspect/store-causes.ts";
-import { runCli } from "../../../lib/cli/program.ts";
 import { createWorldRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
@@ -20,6 +18,7 @@ import { makeSigningKey, publicPart } from "../../../lib/snapshot/head/signing-k
 import { fileStore } from "../../../lib/storage/files.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import { nowMs, tokenOf } from "../../front/auth/keys.ts";
+import { runPortolan as run } from "../run-portolan.ts";
 
 const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
 const gateway = "istio-ingressgateway-1.bookshop";
@@ -57,18 +56,6 @@ afterAll(async () => {
   for (const close of closing) await close();
   await rm(folder, { recursive: true, force: true });
 });
-
-async function run(...args: readonly string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const terminal = {
-    out: (line: string) => void out.push(line),
-    err: (line: string) => void err.push(line),
-    colours: picocolors.createColors(false),
-  };
-  const code = await runCli(["node", "portolan", ...args], terminal);
-  return { code, out: out.join("\n"), err: err.join("\n") };
-}
 
 describe("portolan proxy-config --server", () => {
   it.each(["clusters", "listeners", "routes", "endpoints", "secrets", "all"])(

@@ -2,29 +2,16 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import picocolors from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redacted } from "../../../lib/cli/inspect/redact.ts";
-import { runCli } from "../../../lib/cli/program.ts";
 import { bootstrapFor, proxiesIn } from "../../../lib/cli/proxy/bootstrap.ts";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
 import { startDev } from "../../e2e/dev-process.ts";
 import { eventually, type RunningEnvoy, startEnvoy } from "../../e2e/envoy.ts";
+import { runPortolan as run } from "../run-portolan.ts";
 
 const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
 const gateway = "istio-ingressgateway-1.bookshop";
-
-async function run(...args: readonly string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const terminal = {
-    out: (line: string) => void out.push(line),
-    err: (line: string) => void err.push(line),
-    colours: picocolors.createColors(false),
-  };
-  const code = await runCli(["node", "portolan", ...args], terminal);
-  return { code, out: out.join("\n"), err: err.join("\n") };
-}
 
 describe("portolan proxy-config", () => {
   it("shows what is compiled for a proxy, narrowed by what is asked for", async () => {

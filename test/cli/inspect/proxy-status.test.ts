@@ -1,9 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import picocolors from "picocolors";
 import { afterEach, describe, expect, it } from "vitest";
-import { runCli } from "../../../lib/cli/program.ts";
 import { frontApp } from "../../../lib/front/app.ts";
 import { serveHttp } from "../../../lib/front/node-server.ts";
 import { type RecordedNodes, recordedNodes } from "../../../lib/front/nodes/node-records.ts";
@@ -13,6 +11,7 @@ import { moveHead } from "../../../lib/snapshot/head/move-head.ts";
 import { openStore } from "../../../lib/storage/open-store.ts";
 import { nodeOf, pollBody, type TestFront, testFront } from "../../front/fixtures.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
+import { runPortolan } from "../run-portolan.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -39,17 +38,7 @@ async function fixture(): Promise<Fixture> {
   return { test, nodes, folder, url: server.url };
 }
 
-async function run(...args: readonly string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const terminal = {
-    out: (line: string) => void out.push(line),
-    err: (line: string) => void err.push(line),
-    colours: picocolors.createColors(false),
-  };
-  const code = await runCli(["node", "portolan", "proxy-status", ...args], terminal);
-  return { code, out: out.join("\n"), err: err.join("\n") };
-}
+const run = (...args: readonly string[]) => runPortolan("proxy-status", ...args);
 
 const world = (content: string) =>
   worldOf(

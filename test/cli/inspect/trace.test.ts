@@ -1,25 +1,11 @@
 import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import picocolors from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli } from "../../../lib/cli/program.ts";
+import { runPortolan as run } from "../run-portolan.ts";
 
 const samples = new URL("../../../samples/bookshop", import.meta.url).pathname;
 let folder = "";
-
-/** Runs a command line. @returns its exit code and what it wrote */
-async function run(...args: readonly string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const terminal = {
-    out: (line: string) => void out.push(line),
-    err: (line: string) => void err.push(line),
-    colours: picocolors.createColors(false),
-  };
-  const code = await runCli(["node", "portolan", ...args], terminal);
-  return { code, out: out.join("\n"), err: err.join("\n") };
-}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "portolan-trace-"));
