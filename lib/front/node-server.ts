@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
@@ -10,12 +11,32 @@ export interface RunningServer {
   /** `http://host:port`, with the port that was given or found. */
   readonly url: string;
   /**
-   * Takes no new connection, lets what was asked go with an answer, and resolves when the port is free. Whoever is not done
-   * after some seconds is cut off. Whatever holds requests has to be closed first.
+   * Takes no new connection. Whoever has one is answered on it as ever, so that nobody has a reason to come anew.
    *
-   * @param lingerMs whoever comes is still answered until nobody has come for so long: some have connected whom nobody has taken in yet. 0 by default
+   * @param lingerMs whoever comes is still taken in until nobody has come for so long: some have connected whom nobody has taken in yet. 0 by default
    */
-  close(lingerMs?: number): Promise<void>;
+  stopListening(lingerMs?: number): Promise<void>;
+  /**
+   * Takes no new connection, lets what was asked go with an answer, and resolves when all have theirs. Whoever is not done
+   * after some seconds is cut off. Whatever holds requests has to be closed first.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Ends servers so that no request is let fall: the system resets connections that wait when a port is closed, and whoever is answered
+ * for the last time comes again at once. So the ports are closed first.
+ *
+ * @param endHolding lets all go that are held
+ */
+export async function closeServers(
+  servers: readonly RunningServer[],
+  endHolding: () => void,
+  lingerMs = 0,
+): Promise<void> {
+  await Promise.all(servers.map((server) => server.stopListening(lingerMs)));
+  endHolding();
+  await Promise.all(servers.map((server) => server.close()));
 }
 
 /**
@@ -95,27 +116,25 @@ export function serveHttp(
     server.once("listening", () => {
       const address = server.address();
       const found = typeof address === "object" && address !== null ? address.port : port;
+      const stopListening = portCloser(server);
+      const closed = once(server, "close");
       resolve({
         url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${found}`,
-        async close(lingerMs = 0) {
+        stopListening,
+        async close() {
+          await stopListening();
           isClosing = true;
           for (const response of answering) endConnection(response);
-          if (lingerMs > 0) await untilNobodyComes(server, lingerMs);
-          return new Promise((closed) => {
-            const timers = [
-              setTimeout(() => {
-                server.closeIdleConnections();
-              }, quietMs),
-              setTimeout(() => {
-                server.closeAllConnections();
-              }, lastAnswersMs),
-            ];
-            // HTTP's own way to close ends connections at once that look idle, among them those whose next request is on its way.
-            NetServer.prototype.close.call(server, () => {
-              for (const timer of timers) clearTimeout(timer);
-              closed();
-            });
-          });
+          const timers = [
+            setTimeout(() => {
+              server.closeIdleConnections();
+            }, quietMs),
+            setTimeout(() => {
+              server.closeAllConnections();
+            }, lastAnswersMs),
+          ];
+          await closed;
+          for (const timer of timers) clearTimeout(timer);
         },
       });
     });
@@ -126,8 +145,26 @@ export function serveHttp(
   });
 }
 
+/**
+ * A server's `stopListening`.
+ *
+ * @returns what closes the port once, and resolves when that is done
+ */
+export function portCloser(server: NetServer): (lingerMs?: number) => Promise<void> {
+  let stopped: Promise<void> | undefined;
+  const stop = async (lingerMs: number) => {
+    if (lingerMs > 0) await untilNobodyComes(server, lingerMs);
+    // HTTP's own way to close ends connections at once that look idle, among them those whose next request is on its way.
+    NetServer.prototype.close.call(server);
+  };
+  return (lingerMs = 0) => {
+    stopped ??= stop(lingerMs);
+    return stopped;
+  };
+}
+
 /** Resolves when no connection was taken in for so long, or too many were. */
-async function untilNobodyComes(server: Server, ms: number): Promise<void> {
+async function untilNobodyComes(server: NetServer, ms: number): Promise<void> {
   let lastMs = performance.now();
   const endMs = lastMs + mostLingerMs;
   server.on("connection", () => {

@@ -20,7 +20,7 @@ import { settingText } from "../../front/auth/setting-file.ts";
 import { serveGrpc } from "../../front/connect/grpc-server.ts";
 import { createFront, type Front } from "../../front/front.ts";
 import { nodeCalls } from "../../front/node-calls.ts";
-import { listening, serveHttp } from "../../front/node-server.ts";
+import { closeServers, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
 import type { ExplainedRefusal } from "../../front/nodes/explain-refusal.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
@@ -262,7 +262,8 @@ async function openRound(
     );
     if (explained !== undefined) report.refused(explained, await placesOf(store, sources));
   }
-  const closing: (() => unknown)[] = [telemetry.close, front.close];
+  const servers: RunningServer[] = [];
+  const closing: (() => unknown)[] = [telemetry.close, () => closeServers(servers, front.close)];
   const close = async () => {
     for (const one of closing.splice(0).toReversed()) await one();
   };
@@ -275,13 +276,13 @@ async function openRound(
       `${host}:${port}`,
       remedy,
     );
-    closing.unshift(server.close);
+    servers.push(server);
     const grpcRemedy = "set PORTOLAN_GRPC_PORT or --grpc-port to another";
     const streams =
       grpcPort === undefined
         ? undefined
         : await listening(serveGrpc(front, grpcPort, host), `${host}:${grpcPort}`, grpcRemedy);
-    if (streams !== undefined) closing.unshift(streams.close);
+    if (streams !== undefined) servers.push(streams);
     const urls = { url: server.url, grpcUrl: streams?.url };
     const { observer } = telemetry;
     const publishOnce = publisherOf(folder, store, { ...options, observer });

@@ -12,7 +12,7 @@ import { createFront, type Front } from "../../front/front.ts";
 import { memoryConfirmations } from "../../front/heads/confirmations.ts";
 import { sharedConfirmations, storeRecords } from "../../front/heads/shared-confirmations.ts";
 import { nodeCalls } from "../../front/node-calls.ts";
-import { lastComersMs, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
+import { closeServers, lastComersMs, listening, type RunningServer, serveHttp } from "../../front/node-server.ts";
 import { recordedNodes } from "../../front/nodes/node-records.ts";
 import type { Refusal } from "../../front/nodes/refusals.ts";
 import type { Stranger } from "../../front/nodes/strangers.ts";
@@ -115,8 +115,7 @@ export async function startFront(
   const listen = async (name: string, port: number, start: () => Promise<RunningServer>) =>
     servers.push(await listening(start(), `${host}:${port}`, `set ${name} to another port`));
   const close = async () => {
-    front.close();
-    await Promise.all(servers.map((server) => server.close(lastComersMs)));
+    await closeServers(servers, front.close, lastComersMs);
     await nodes.close();
   };
   const { port, grpcPort } = settings;

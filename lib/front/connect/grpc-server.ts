@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   constants,
   createServer,
@@ -17,7 +18,7 @@ import type { Limits } from "../../limits/limits.ts";
 import { adsListeners } from "../ads/handlers.ts";
 import { guard } from "../auth/guard.ts";
 import type { Front } from "../front.ts";
-import { lastAnswersMs, type RunningServer } from "../node-server.ts";
+import { lastAnswersMs, portCloser, type RunningServer } from "../node-server.ts";
 import { problem } from "../polls/responses.ts";
 import { discoveryCalls } from "./calls.ts";
 import { framesWithin } from "./frames.ts";
@@ -49,20 +50,21 @@ export function serveGrpc(front: Front, port: number, hostname = "127.0.0.1"): P
     server.once("error", reject);
     server.listen(port, hostname, () => {
       const address = server.address() as AddressInfo; // a TCP server's address is never a text
+      const stopListening = portCloser(server);
+      const closed = once(server, "close");
       resolve({
         url: `http://${hostname}:${address.port}`,
-        close: () =>
-          new Promise((closed) => {
-            const deadline = setTimeout(() => {
-              for (const session of sessions) session.destroy();
-            }, lastAnswersMs);
-            server.close(() => {
-              clearTimeout(deadline);
-              closed();
-            });
-            // Says goodbye, and ends when the last call has its answer.
-            for (const session of sessions) session.close();
-          }),
+        stopListening,
+        async close() {
+          await stopListening();
+          const deadline = setTimeout(() => {
+            for (const session of sessions) session.destroy();
+          }, lastAnswersMs);
+          // Says goodbye, and ends when the last call has its answer.
+          for (const session of sessions) session.close();
+          await closed;
+          clearTimeout(deadline);
+        },
       });
     });
   });
