@@ -2,7 +2,6 @@
 import { type ChildProcess, execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,6 +11,7 @@ import { getPlatformProxy } from "wrangler";
 import { workerArguments } from "../../lib/front/workers/processes.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
+import { freePort } from "../free-port.ts";
 import type { Used } from "./front-child.ts";
 import { answerSizes, benchWorld } from "./front-world.ts";
 
@@ -148,15 +148,6 @@ async function isUp(url: string): Promise<void> {
     await sleep(100);
   }
   throw new Error(`${url} is not served`);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 /** What Linux counts: hundredths of a second, of user and of system. */

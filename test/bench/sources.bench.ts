@@ -13,7 +13,7 @@ import { buildCollector } from "../../infra/build.mjs";
 import { runCli } from "../../lib/cli/program.ts";
 import { shopHost, startGateway } from "../e2e/bookshop.ts";
 import { eventually } from "../e2e/envoy.ts";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 import { type ApiServer, openApiServer } from "../servers/api-server.ts";
 import { installIstioKinds } from "../servers/custom-resources.ts";
 import { hasApiServer } from "../servers/server-binaries.ts";

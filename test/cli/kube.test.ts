@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vites
 import { oneShotClient } from "../../lib/cli/kube/one-shot-client.ts";
 import { runCli } from "../../lib/cli/program.ts";
 import { connectCluster } from "../../lib/registry/kubernetes/access/connect.ts";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
 import { isFields } from "../../lib/config/untyped.ts";
+import { freePort } from "../free-port.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
-import { freePort, startUpstream } from "./upstream.ts";
+import { startUpstream } from "./upstream.ts";
 
 const sample = new URL("../../samples/bookshop", import.meta.url).pathname;
 

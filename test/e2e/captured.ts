@@ -13,12 +13,12 @@ import { withCertificateFiles } from "../../lib/xds/certificate-files.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { type JsonObject, mapJson } from "../../lib/xds/map-json.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
+import { freePort } from "../free-port.ts";
 import { proxyOfNamed } from "../named-proxy.ts";
 import { wholeResources } from "../whole-resources.ts";
 import { createAuthority, issueIdentity } from "./certificates.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { inlineRoutes } from "./sidecars.ts";
-import { freePort } from "./upstream.ts";
 
 export interface CapturedPod {
   readonly ip: string;

@@ -14,10 +14,10 @@ import { serveHttp } from "../../lib/front/node-server.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
+import { freePort } from "../free-port.ts";
 import { LambdaEnvironments } from "../integration/lambda-environments.ts";
 import { startS3 } from "../storage/s3-server.ts";
 import { startBridge } from "./lambda-bridge.ts";
-import { freePort } from "./upstream.ts";
 
 export const secret = "a-shared-secret";
 

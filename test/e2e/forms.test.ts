@@ -3,9 +3,10 @@ import { createServer as createTcpServer } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FormName } from "../../lib/mesh/forms.ts";
+import { freePort } from "../free-port.ts";
 import { type CapturedSidecar, startCaptured } from "./captured.ts";
 import { eventually } from "./envoy.ts";
-import { freePort, startUpstream } from "./upstream.ts";
+import { startUpstream } from "./upstream.ts";
 
 /** On loopback, so that traffic can go where it was going; and of a cluster, as names only have an address that others can reach. */
 const own = "127.0.0.21";

@@ -7,11 +7,12 @@ import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../free-port.ts";
 import { rejections } from "./bookshop.ts";
 import { eventually, type RunningEnvoy } from "./envoy.ts";
 import { type GuardedShop, openGuardedShop } from "./guarded-shop.ts";
 import { failures, startTraffic } from "./traffic.ts";
-import { freePort, startUpstream } from "./upstream.ts";
+import { startUpstream } from "./upstream.ts";
 
 const host = "api.example.com";
 /** Of a pod of the bookshop without a proxy: that of the gateway's own pod would be taken for one with mutual TLS. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
+import { freePort } from "../free-port.ts";
 import { createAuthority } from "./certificates.ts";
 import { startDev } from "./dev-process.ts";
 import { eventually } from "./envoy.ts";
@@ -18,7 +19,6 @@ import {
   versionsOf,
   weights,
 } from "./grpc-shop.ts";
-import { freePort } from "./upstream.ts";
 
 const [say, sayAll] = ["/shop.Echo/Say", "/shop.Echo/SayAll"];
 const closing: (() => unknown)[] = [];

@@ -6,9 +6,9 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { load } from "js-yaml";
 import { makeWrappingKey } from "../../lib/secrets/environment-key.ts";
+import { freePort } from "../free-port.ts";
 import { type Bookshop, openBookshop } from "./bookshop.ts";
 import { eventually, type RunningEnvoy, startEnvoy } from "./envoy.ts";
-import { freePort } from "./upstream.ts";
 
 const entry = (file: string) => new URL(`../../functions/${file}`, import.meta.url).pathname;
 

@@ -12,10 +12,10 @@ import { type RunningServer, serveHttp } from "../../lib/front/node-server.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
 import { defaultCertificateFiles } from "../../lib/xds/certificate-files.ts";
+import { freePort } from "../free-port.ts";
 import { createAuthority, issueIdentity } from "./certificates.ts";
 import { eventually, type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { istio } from "./sidecars.ts";
-import { freePort } from "./upstream.ts";
 
 const address = "127.0.0.11";
 

@@ -10,9 +10,10 @@ import type { CompiledResource, CompiledShape, CompiledWorld } from "../../lib/s
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { type ResourceType, typeUrlOf } from "../../lib/snapshot/resource-type.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
+import { freePort } from "../free-port.ts";
 import { eventually, type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { failures, startTraffic } from "./traffic.ts";
-import { freePort, startUpstream, type Upstream } from "./upstream.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
 
 const closing: (() => unknown)[] = [];
 const names = ["blue", "green", "red"];

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { freePort } from "../free-port.ts";
 import { commandsOf, startSample } from "./sample.ts";
-import { freePort, startUpstream } from "./upstream.ts";
+import { startUpstream } from "./upstream.ts";
 
 const samples = new URL("../../samples", import.meta.url).pathname;
 const root = new URL("../..", import.meta.url).pathname;

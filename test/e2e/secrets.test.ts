@@ -4,10 +4,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../free-port.ts";
 import { shopHost } from "./bookshop.ts";
 import { eventually, type RunningEnvoy } from "./envoy.ts";
 import { type GuardedShop, openGuardedShop } from "./guarded-shop.ts";
-import { freePort } from "./upstream.ts";
 
 let guarded: GuardedShop;
 let envoy: RunningEnvoy;

@@ -14,11 +14,12 @@ import { withCertificateFiles } from "../../lib/xds/certificate-files.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { isJsonObject, type JsonObject, mapJson } from "../../lib/xds/map-json.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
+import { freePort } from "../free-port.ts";
 import { proxyOfNamed } from "../named-proxy.ts";
 import { wholeResources } from "../whole-resources.ts";
 import { createAuthority, issueIdentity } from "./certificates.ts";
 import { startEnvoy } from "./envoy.ts";
-import { freePort, startUpstream } from "./upstream.ts";
+import { startUpstream } from "./upstream.ts";
 
 /** Of the pods, by name. */
 export const addresses = { server: "127.0.0.11", client: "127.0.0.12", stranger: "127.0.0.13" } as const;

@@ -23,10 +23,3 @@ export async function startUpstream(name: string, port = 0, host = "127.0.0.1"):
       }),
   };
 }
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const { port, close } = await startUpstream("");
-  await close();
-  return port;
-}

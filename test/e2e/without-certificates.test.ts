@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bootstrapFor, proxiesIn } from "../../lib/cli/proxy/bootstrap.ts";
 import { readFolder } from "../../lib/config/folder/folder.ts";
 import type { CertificateSource } from "../../lib/mesh/world.ts";
+import { freePort } from "../free-port.ts";
 import { startDev } from "./dev-process.ts";
 import { eventually, type RunningEnvoy, startEnvoy } from "./envoy.ts";
 import { addresses, get, host, istio, type Ports, workloads } from "./sidecars.ts";
-import { freePort, startUpstream } from "./upstream.ts";
+import { startUpstream } from "./upstream.ts";
 
 /** How long a proxy waits in vain for an agent that is not there (`initialFetchTimeout` of its certificates). */
 const waitMs = 5_000;

@@ -21,7 +21,7 @@ import {
   scheduledEvent,
   sqsEvent,
 } from "../compile/triggers/events.ts";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 import { type S3Server, sendsEvents, startS3 } from "../storage/s3-server.ts";
 import { weightedShop } from "./weighted-shop.ts";
 

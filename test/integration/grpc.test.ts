@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RouteConfigurationSchema } from "../../gen/envoy/config/route/v3/route_pb.ts";
 import { RouteDiscoveryService } from "../../gen/envoy/service/route/v3/rds_pb.ts";
 import { SnapshotService } from "../../gen/portolan/v1/snapshot_service_pb.ts";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 
 const entry = (file: string) => new URL(`../../functions/${file}`, import.meta.url).pathname;
 const samples = new URL("../../samples/bookshop", import.meta.url).pathname;

@@ -8,7 +8,7 @@ import { buildFunctions } from "../../infra/build.mjs";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { s3Store } from "../../lib/storage/s3.ts";
 import { startBridge } from "../e2e/lambda-bridge.ts";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 import { nodeOf, pollBody } from "../front/fixtures.ts";
 import { resource, worldOf } from "../snapshot/worlds.ts";
 import { type S3Server, startS3 } from "../storage/s3-server.ts";

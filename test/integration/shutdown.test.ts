@@ -10,7 +10,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClusterDiscoveryService } from "../../gen/envoy/service/cluster/v3/cds_pb.ts";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 
 const entry = (file: string) => new URL(`../../functions/${file}`, import.meta.url).pathname;
 const samples = new URL("../../samples/bookshop", import.meta.url).pathname;

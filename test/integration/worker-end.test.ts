@@ -9,7 +9,7 @@ import { getPlatformProxy } from "wrangler";
 import { readHead } from "../../lib/snapshot/head/head.ts";
 import { fsck } from "../../lib/snapshot/upkeep/fsck.ts";
 import { r2Store } from "../../lib/storage/r2.ts";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 import { pushShop } from "./weighted-shop.ts";
 
 const root = new URL("../..", import.meta.url).pathname;

@@ -5,9 +5,9 @@
  */
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { freePort } from "../free-port.ts";
 import { blocksOf, type CommandBlock, pages } from "./blocks.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -39,14 +39,6 @@ function copyTree(): void {
   const npm = execFileSync("bash", ["-c", "command -v npm"], { encoding: "utf8" }).trim();
   const withoutCi = `#!/bin/sh\n[ "$1" = ci ] && exit 0\nexec "${npm}" "$@"\n`;
   writeFileSync(join(scratch, "bin/npm"), withoutCi, { mode: 0o755 });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 /** @returns what went wrong; undefined for nothing */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 
 const moto = new URL("../../.venv/bin/moto_server", import.meta.url).pathname;
 const region = "us-east-1";

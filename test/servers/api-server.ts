@@ -6,7 +6,7 @@ import { fieldsOf } from "../../lib/config/untyped.ts";
 import { tlsFetch } from "../../lib/registry/kubernetes/access/tls-fetch.ts";
 import type { ApiClient } from "../../lib/registry/kubernetes/api/client.ts";
 import { eventually } from "../e2e/envoy.ts";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 import { serverBinary } from "./server-binaries.ts";
 
 /** A real API server on this machine, with an etcd of its own. Nothing else of a cluster runs: tests make slices and pods. */

@@ -8,7 +8,8 @@ import { rejections } from "../e2e/bookshop.ts";
 import { startDev } from "../e2e/dev-process.ts";
 import { eventually, type RunningEnvoy, startEnvoy } from "../e2e/envoy.ts";
 import { failures, startTraffic } from "../e2e/traffic.ts";
-import { freePort, startUpstream } from "../e2e/upstream.ts";
+import { startUpstream } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 import { type CollectProcess, startCollect } from "./collect-process.ts";
 import { type ConsulServer, hasConsul, startConsul } from "./consul-server.ts";
 

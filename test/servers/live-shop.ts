@@ -5,7 +5,8 @@ import { load } from "js-yaml";
 import picocolors from "picocolors";
 import { runCli } from "../../lib/cli/program.ts";
 import { fieldsOf, textOf } from "../../lib/config/untyped.ts";
-import { freePort, startUpstream, type Upstream } from "../e2e/upstream.ts";
+import { startUpstream, type Upstream } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 import type { ApiServer } from "./api-server.ts";
 
 const sample = new URL("../../samples/bookshop/", import.meta.url).pathname;

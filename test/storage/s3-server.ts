@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 
 const versitygw = new URL("../../.cache/bin/versitygw", import.meta.url).pathname;
 const moto = new URL("../../.venv/bin/moto_server", import.meta.url).pathname;

@@ -8,7 +8,7 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { freePort } from "../e2e/upstream.ts";
+import { freePort } from "../free-port.ts";
 
 const moto = new URL("../../.venv/bin/moto_server", import.meta.url).pathname;
 

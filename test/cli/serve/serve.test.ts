@@ -10,6 +10,7 @@ import { proxiesOf } from "../../../lib/cli/proxy/bootstrap.ts";
 import { readFiles } from "../../../lib/config/folder/directory.ts";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
 import { eventually } from "../../e2e/envoy.ts";
+import { freePort } from "../../free-port.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 const sample = join(root, "samples/bookshop");
@@ -55,14 +56,6 @@ function serve(settings: string, env: NodeJS.ProcessEnv = {}, ...args: readonly 
   running.add(serving);
   return serving;
 }
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address !== null ? address.port : 0;
-};
 
 const url = () => `http://127.0.0.1:${port}`;
 const answers = () =>

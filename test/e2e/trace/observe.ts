@@ -6,8 +6,8 @@ import { join } from "node:path";
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { NodeResources } from "../../../lib/trace/node-resources.ts";
 import type { TracedRequest } from "../../../lib/trace/traced-request.ts";
+import { freePort } from "../../free-port.ts";
 import { startEnvoy } from "../envoy.ts";
-import { freePort } from "../upstream.ts";
 import { instrumented } from "./instrument.ts";
 import { send } from "./send.ts";
 
