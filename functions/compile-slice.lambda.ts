@@ -2,7 +2,7 @@
 import pino from "pino";
 import { createSliceCompiler } from "../lib/compile/slices/compile-slice.ts";
 import { compileMessages } from "../lib/compile/slices/messages.ts";
-import { isFields, listOf, textOf } from "../lib/config/untyped.ts";
+import { isFields, jsonIn, listOf, textOf } from "../lib/config/untyped.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
 const compile = createSliceCompiler(s3FromEnvironment());
@@ -16,18 +16,10 @@ interface BatchAnswer {
 export async function handler(event: unknown): Promise<BatchAnswer> {
   const records = isFields(event) ? listOf(event.Records).filter(isFields) : [];
   const isDone = await compileMessages(
-    records.map(({ body }) => jsonOf(textOf(body))),
+    records.map(({ body }) => jsonIn(textOf(body))),
     compile,
     log,
   );
   const failed = records.filter((_record, at) => isDone[at] !== true);
   return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: textOf(messageId) })) };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

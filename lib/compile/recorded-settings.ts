@@ -1,3 +1,4 @@
+import { jsonIn } from "../config/untyped.ts";
 import type { CertificateSource, LegacyRelease } from "../mesh/world.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { usualPollDelayMs } from "../xds/shape.ts";
@@ -47,13 +48,7 @@ export async function settleSettings(store: ObjectStore, given: Partial<Recorded
 }
 
 /** What can be read of it; the rest is as usual. */
-function readSettings(text: string): Partial<RecordedSettings> {
-  try {
-    return settingsIn(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}
+const readSettings = (text: string): Partial<RecordedSettings> => settingsIn(jsonIn(text));
 
 /** Settings as somebody else has settled them; what cannot be read is as usual. */
 export const readRecordedSettings = (json: unknown): RecordedSettings => ({ ...usual, ...settingsIn(json) });

@@ -21,3 +21,6 @@ export function canonicalJson(value: unknown): string {
 export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
+
+/** Whether it is one. */
+export const isSha256 = (value: unknown): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);

@@ -3,6 +3,15 @@
  */
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** What a text says as JSON. @returns undefined for one that is none */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 const noFields: Fields = Object.freeze({});
 const noStrings: Readonly<Record<string, string>> = Object.freeze({});
 

@@ -1,5 +1,5 @@
 import { PortolanError } from "../config/diagnostic.ts";
-import { isFields } from "../config/untyped.ts";
+import { isFields, jsonIn } from "../config/untyped.ts";
 import { type SettingsField, settingsFields } from "./fields.ts";
 import { type Settings, settingsSchema } from "./schema.ts";
 
@@ -31,16 +31,8 @@ function valueOf({ type }: SettingsField, text: string): unknown {
   if (/^\d+ to \d+$/.test(type)) return /^\d{1,16}$/.test(text) ? Number(text) : text;
   if (type === "true or false") return text === "true" ? true : text === "false" ? false : text;
   if (type.startsWith("list of")) return text.split(",");
-  if (type === "object") return jsonOf(text) ?? text;
+  if (type === "object") return jsonIn(text) ?? text;
   return text;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PortolanError } from "../../config/diagnostic.ts";
+import { jsonIn } from "../../config/untyped.ts";
 
 const text = z.string();
 const objects = <S extends z.ZodRawShape>(shape: S) => z.array(z.looseObject(shape)).readonly();
@@ -74,12 +75,4 @@ export function readAnswer<T>(server: string, answer: string, form: z.ZodType<T>
   throw new PortolanError(
     `${server} does not answer as a front of this version does${where}: is this the address of one, and has nothing before it changed what it says?`,
   );
-}
-
-function jsonIn(answer: string): unknown {
-  try {
-    return JSON.parse(answer);
-  } catch {
-    return undefined;
-  }
 }

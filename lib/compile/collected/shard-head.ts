@@ -1,5 +1,5 @@
-import { canonicalJson } from "../../config/canonical-json.ts";
-import { type Fields, isFields } from "../../config/untyped.ts";
+import { canonicalJson, isSha256 } from "../../config/canonical-json.ts";
+import { type Fields, isFields, jsonIn } from "../../config/untyped.ts";
 import type { OriginAbout } from "../../registry/origin.ts";
 import { encodeKeyPart } from "../../storage/object-store.ts";
 
@@ -33,13 +33,8 @@ export function headText({ about, identity, root, isMeantEmpty }: ShardHead): st
 
 /** @returns undefined for what is no head */
 export function readShardHead(text: string): ShardHead | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isFields(json) || typeof json.root !== "string" || !/^[0-9a-f]{64}$/.test(json.root)) return undefined;
+  const json = jsonIn(text);
+  if (!isFields(json) || !isSha256(json.root)) return undefined;
   const about = readAbout(json.about);
   if (about === undefined) return undefined;
   const { root, empty } = json;

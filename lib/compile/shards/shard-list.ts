@@ -1,5 +1,6 @@
+import { isSha256 } from "../../config/canonical-json.ts";
 import { byCodePoint } from "../../config/diagnostic.ts";
-import { isFields } from "../../config/untyped.ts";
+import { isFields, jsonIn } from "../../config/untyped.ts";
 
 /** What a source consists of: names and hashes of texts. */
 export interface ShardList {
@@ -50,7 +51,7 @@ export function listText({ files, kept, isMeantEmpty, origin }: Omit<ShardList, 
 
 /** @returns undefined for what is no such list */
 export function readList(text: string): ShardList | undefined {
-  const json = parse(text);
+  const json = jsonIn(text);
   if (!isFields(json)) return undefined;
   const files = entriesOf(json.files, readEntry);
   const kept = entriesOf(json.kept ?? [], readKept);
@@ -67,7 +68,7 @@ function entriesOf<T>(value: unknown, read: (value: unknown) => T | undefined): 
 }
 
 function readEntry(value: unknown): ShardEntry | undefined {
-  if (!isFields(value) || typeof value.file !== "string" || !isHash(value.hash)) return undefined;
+  if (!isFields(value) || typeof value.file !== "string" || !isSha256(value.hash)) return undefined;
   const { file, hash, applied, halfSaved, problem } = value;
   return {
     file,
@@ -81,15 +82,5 @@ function readEntry(value: unknown): ShardEntry | undefined {
 function readKept(value: unknown): KeptEntry | undefined {
   if (!isFields(value) || typeof value.key !== "string") return undefined;
   const { key, file, hash } = value;
-  return typeof file === "string" && isHash(hash) ? { key, file, hash } : undefined;
-}
-
-const isHash = (value: unknown): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return typeof file === "string" && isSha256(hash) ? { key, file, hash } : undefined;
 }

@@ -1,4 +1,4 @@
-import { canonicalJson, sha256 } from "../../config/canonical-json.ts";
+import { canonicalJson, isSha256, sha256 } from "../../config/canonical-json.ts";
 import { isFields } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import { type RecordedSettings, readRecordedSettings } from "../recorded-settings.ts";
@@ -44,4 +44,4 @@ export function readSliceJob(message: unknown): SliceJob | undefined {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 const isSource = (value: unknown): value is CompiledSource =>
-  isFields(value) && typeof value.name === "string" && /^[0-9a-f]{64}$/.test(String(value.version));
+  isFields(value) && typeof value.name === "string" && isSha256(value.version);

@@ -1,4 +1,5 @@
-import { isFields, textOf } from "../../config/untyped.ts";
+import { isSha256 } from "../../config/canonical-json.ts";
+import { isFields, jsonIn } from "../../config/untyped.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 
 /** What came of a slice: a root that has its classes, and no others. */
@@ -21,12 +22,7 @@ const troubleKey = (plan: string, index: number): string => `${slicesPrefix}${pl
 
 async function readJson(store: ObjectStore, key: string): Promise<unknown> {
   const found = await store.get(key);
-  if (found.kind !== "found") return undefined;
-  try {
-    return JSON.parse(new TextDecoder().decode(found.bytes));
-  } catch {
-    return undefined;
-  }
+  return found.kind === "found" ? jsonIn(new TextDecoder().decode(found.bytes)) : undefined;
 }
 
 const bytesOf = (json: object): Uint8Array<ArrayBuffer> => new TextEncoder().encode(JSON.stringify(json));
@@ -34,8 +30,8 @@ const bytesOf = (json: object): Uint8Array<ArrayBuffer> => new TextEncoder().enc
 /** @returns undefined where there is none, or what is there is none */
 export async function readRecord(store: ObjectStore, plan: string, index: number): Promise<SliceRecord | undefined> {
   const json = await readJson(store, recordKey(plan, index));
-  const root = isFields(json) ? textOf(json.root) : "";
-  return /^[0-9a-f]{64}$/.test(root) ? { root } : undefined;
+  const root = isFields(json) ? json.root : undefined;
+  return isSha256(root) ? { root } : undefined;
 }
 
 /** Writes it unless there is one: whoever comes late, or a second time, says the same. */

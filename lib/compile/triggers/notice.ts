@@ -1,4 +1,4 @@
-import { isFields, listOf, textOf } from "../../config/untyped.ts";
+import { isFields, jsonIn, listOf, textOf } from "../../config/untyped.ts";
 
 /**
  * What an event says to the compile function: whether there may be something new, and no more. What is new the store says, so an event
@@ -75,7 +75,7 @@ function mayBeNews(content: unknown, folder: string, depth = 0): boolean {
   const inner = (next: unknown) => mayBeNews(next, folder, depth + 1);
   if (depth > maxDepth) return true;
   if (typeof content === "string") {
-    const json = jsonOf(content);
+    const json = jsonIn(content);
     return json === undefined || inner(json);
   }
   if (!isFields(content)) return true;
@@ -109,13 +109,5 @@ function formDecoded(key: unknown): string {
     return decodeURIComponent(textOf(key).replaceAll("+", " "));
   } catch {
     return "";
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
