@@ -5,29 +5,15 @@ import { classify } from "../mesh/classes/classify.ts";
 import { secretGrants } from "../mesh/gateway-api/secret-grants.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { step } from "../mesh/memo/step.ts";
+import { oneValue } from "../mesh/memo/same.ts";
 import type { ProxyViews } from "../mesh/views/views-of.ts";
-import type { CertificateSource, World } from "../mesh/world.ts";
-import type {
-  CompiledClass,
-  CompiledList,
-  CompiledResource,
-  CompiledShape,
-  CompiledSource,
-  CompiledWorld,
-} from "../snapshot/compiled.ts";
-import type { ResourceType } from "../snapshot/resource-type.ts";
+import type { World } from "../mesh/world.ts";
+import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
-import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
-import type { Reader } from "../xds/descriptors.ts";
 import { generateFromViews } from "../xds/generate.ts";
-import { allShared, type ClassResources, noResources, type Resource } from "../xds/resource.ts";
-import { pollShape } from "../xds/shape.ts";
-import { type OfUnits, ofUnits, type StageOfUnits, unitOf, units } from "../xds/units.ts";
-import { checkByElements } from "./check-by-elements.ts";
-import { encodeResource } from "./encode-resource.ts";
-import { joinParts } from "./join-parts.ts";
+import { type OfUnits, ofUnits, units } from "../xds/units.ts";
+import { type ClassForm, compileClass } from "./compile-class.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
 import { classesOfSlice, type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
@@ -68,8 +54,10 @@ export function compile(
   };
   const { certificates = "sds", binaryForms: withBinary = false, pollDelayMs } = world;
   const spoken = new Map<string, readonly Diagnostic[]>();
-  const encodeClass: ClassEncoder = (id, kind, resources) =>
-    compiledClass(memo, { id, kind, resources, certificates, withBinary, pollDelayMs });
+  const formFor = (reader: ProxyViews["kind"]): ClassForm =>
+    oneValue(memo, { reader, certificates, withBinary, ...(pollDelayMs === undefined ? {} : { pollDelayMs }) });
+  const forms = { envoy: formFor("envoy"), grpc: formFor("grpc") };
+  const encodeClass: ClassEncoder = (id, kind, resources) => compileClass(id, resources, forms[kind], memo);
   const classOf = ({ id, views }: (typeof census.value.classes)[number]) => {
     const made = classBesideStore(id, views, { standing, encodeClass }, memo) ?? classOfViews(id, views);
     say(views.diagnostics);
@@ -118,47 +106,6 @@ export interface Reuse {
   readonly standing?: Standing | undefined;
 }
 
-interface ClassInputs {
-  readonly id: string;
-  readonly kind: ProxyViews["kind"];
-  readonly resources: ClassResources;
-  readonly certificates: CertificateSource;
-  readonly withBinary: boolean;
-  readonly pollDelayMs: number | undefined;
-}
-
-/** Both shapes of a class whose resources are what they were cost one look-up. */
-const compiledClass = step(
-  "compiled class",
-  {
-    id: "value",
-    kind: "value",
-    resources: "identity",
-    certificates: "value",
-    withBinary: "value",
-    pollDelayMs: "value",
-  },
-  (
-    { id, kind, resources, certificates, withBinary, pollDelayMs }: ClassInputs,
-    memo: Memo,
-  ): StageOfUnits<CompiledClass> => {
-    if (kind === "grpc") {
-      // A program asks over streams, for certificates its bootstrap: its answers have one shape.
-      const { value: only, ...said } = encodeShape(resources, kind, withBinary, memo);
-      return { value: { id, stream: only, poll: only }, ...said };
-    }
-    const streamed =
-      certificates === "sds" ? resources : withCertificateFiles(resources, defaultCertificateFiles, memo);
-    const stream = encodeShape(streamed, kind, withBinary, memo);
-    const poll = encodeShape(pollShape(streamed, memo, { pollDelayMs }), kind, withBinary, memo);
-    return {
-      value: { id, stream: stream.value, poll: poll.value },
-      diagnostics: [...stream.diagnostics, ...poll.diagnostics],
-      spoken: bothOf({ first: stream.spoken, second: poll.spoken }),
-    };
-  },
-);
-
 interface SpokenTwice {
   readonly first: OfUnits<readonly Diagnostic[]>;
   readonly second: OfUnits<readonly Diagnostic[]>;
@@ -169,77 +116,3 @@ function bothOf({ first, second }: SpokenTwice): OfUnits<readonly Diagnostic[]> 
   if (units.every((unit) => second[unit].length === 0)) return first;
   return ofUnits((unit) => [...first[unit], ...second[unit]]);
 }
-
-function encodeShape(
-  resources: ClassResources,
-  reader: Reader,
-  withBinary: boolean,
-  memo: Memo,
-): StageOfUnits<CompiledShape> {
-  const spoken = ofUnits((): Diagnostic[] => []);
-  const encode = (type: ResourceType): CompiledList => {
-    const { shared: inCommon, own: besides } = resources[type] ?? allShared(noResources);
-    const shared = encodedList(memo, { type, resources: inCommon, reader, withBinary });
-    const own = encodedList(memo, { type, resources: besides, reader, withBinary });
-    spoken[unitOf[type]].push(...shared.diagnostics, ...own.diagnostics);
-    return joinParts(memo, { shared: shared.value, own: own.value });
-  };
-  const value = {
-    clusters: encode("clusters"),
-    endpoints: encode("endpoints"),
-    listeners: encode("listeners"),
-    routes: encode("routes"),
-    ...(resources.extension_configs === undefined ? {} : { extension_configs: encode("extension_configs") }),
-    ...(resources.name_tables === undefined ? {} : { name_tables: encode("name_tables") }),
-  };
-  return { value, diagnostics: units.flatMap((unit) => spoken[unit]), spoken };
-}
-
-interface EncodeInputs {
-  readonly type: ResourceType;
-  readonly reader: Reader;
-  readonly withBinary: boolean;
-}
-
-/** A resource that Envoy's descriptors refuse is left out and reported: it would cost its neighbours the whole answer. */
-const encodedList = step(
-  "encoded resources of a type",
-  { type: "value", resources: "identity", reader: "value", withBinary: "value" },
-  (
-    { type, resources, reader, withBinary }: EncodeInputs & { readonly resources: readonly Resource[] },
-    memo: Memo,
-  ): Stage<readonly CompiledResource[]> => {
-    const value: CompiledResource[] = [];
-    const diagnostics: Diagnostic[] = [];
-    for (const resource of resources) {
-      // By the resource as a whole: a thousand classes share nearly all of theirs, so one look-up has to do.
-      const encoded = checkedAndEncoded(memo, { type, resource, reader, withBinary });
-      if (encoded.kind === "accepted") value.push(encoded.compiled);
-      else diagnostics.push(encoded.diagnostic);
-    }
-    return { value, diagnostics };
-  },
-);
-
-type Encoded =
-  | { readonly kind: "accepted"; readonly compiled: CompiledResource }
-  | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
-
-const checkedAndEncoded = step(
-  "checked and encoded resource",
-  { type: "value", resource: "identity", reader: "value", withBinary: "value" },
-  ({ type, resource, reader, withBinary }: EncodeInputs & { readonly resource: Resource }, memo: Memo): Encoded => {
-    const diagnostic = checked(memo, { type, reader, ...resource });
-    return diagnostic === undefined
-      ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
-      : { kind: "refused", diagnostic };
-  },
-);
-
-/** By the message, its name and its origin: a diagnostic says the latter two. */
-const checked = step(
-  "checked resource",
-  { type: "value", reader: "value", json: "identity", name: "value", from: "elements" },
-  ({ type, reader, ...resource }: Resource & Pick<EncodeInputs, "type" | "reader">, memo: Memo) =>
-    checkByElements(type, resource, memo, reader),
-);

@@ -2,7 +2,7 @@ import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.t
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { byCodePoint, type Stage } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { oneList } from "../mesh/memo/same.ts";
+import { oneList, oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Proxy } from "../mesh/proxy/proxy.ts";
@@ -62,7 +62,7 @@ const classResources = step(
     const endpoints = has("clusters") ? loadAssignments(memo, { view: views.endpoints, ...clusters.value }) : noneOf;
     const listeners = has("listeners") ? listenersOf(views, memo) : nothing;
     const routes = has("routes") ? routesOf(views, memo) : none;
-    const extensions = has("listeners") ? extensionsOf(memo, { view: views.listeners }) : none;
+    const extensions = has("listeners") ? extensionsOf(views.listeners, memo) : none;
     return {
       value: {
         clusters: clusters.value,
@@ -104,8 +104,8 @@ export const clustersOf = ({ clusters: view }: Pick<EnvoyViews, "clusters">, mem
   patchedClusters(memo, { view });
 
 /** Names of the route tables that the listeners of a class ask for. */
-export const tablesAsked = (views: Pick<EnvoyViews, "listeners" | "routes">, memo: Memo): readonly string[] =>
-  namesAsked(memo, { view: views.routes, ...listenersOf(views, memo).value });
+export const tablesAsked = (views: Pick<EnvoyViews, "listeners">, memo: Memo): readonly string[] =>
+  namesAsked(memo, listenersOf(views, memo).value);
 
 const routesOf = (views: Pick<EnvoyViews, "listeners" | "routes">, memo: Memo) =>
   patchedRoutes(memo, { view: views.routes, names: tablesAsked(views, memo) });
@@ -130,28 +130,21 @@ const patchedListeners = step(
 );
 
 /** What filters ask for by name; of one name what a patch adds counts. */
-const extensionsOf = step(
-  "extension configurations of a class",
-  { view: "identity" },
-  ({ view }: { readonly view: ListenerView }, memo: Memo): Stage<readonly Resource[]> => {
-    const patched = extensionConfigs(view.envoyFilters, memo);
-    const { value: wasm, diagnostics } = wasmResources(view, memo);
-    const value = wasm.length === 0 ? patched : oneList(memo, uniqueByName<Resource>([...patched, ...wasm]));
-    return { value, diagnostics };
-  },
-);
+function extensionsOf(view: ListenerView, memo: Memo): Stage<readonly Resource[]> {
+  const patched = extensionConfigs(view.envoyFilters, memo);
+  const { value: wasm, diagnostics } = wasmResources(view, memo);
+  const value = wasm.length === 0 ? patched : oneList(memo, uniqueByName<Resource>([...patched, ...wasm]));
+  return { value, diagnostics };
+}
 
-type OfListeners = Parted<Resource<ListenerJson>> & { readonly view: RouteView };
-
-/** Names of the route tables that listeners ask for. */
+/** Names of the route tables that listeners ask for: one list for the same names, whichever listeners ask. */
 const namesAsked = step(
   "asked route tables",
-  { view: "identity", shared: "identity", own: "identity" },
-  ({ view, shared, own }: OfListeners, memo: Memo): readonly string[] => {
+  { shared: "identity", own: "identity" },
+  ({ shared, own }: Parted<Resource<ListenerJson>>, memo: Memo): readonly string[] => {
     const ofShared = namesOfListeners(memo, { listeners: shared });
     const ofOwn = namesOfListeners(memo, { listeners: own });
-    const names = ofOwn.length === 0 ? ofShared : [...new Set([...ofShared, ...ofOwn])].sort(byCodePoint);
-    return oneOfNames(memo, { view, names });
+    return oneValue(memo, ofOwn.length === 0 ? ofShared : [...new Set([...ofShared, ...ofOwn])].sort(byCodePoint));
   },
 );
 
@@ -175,9 +168,6 @@ interface Tables {
   readonly view: RouteView;
   readonly names: readonly string[];
 }
-
-/** By the names themselves: classes that see the same routes ask for them by different listeners. */
-const oneOfNames = step("names of route tables", { view: "identity", names: "value" }, ({ names }: Tables) => names);
 
 const patchedRoutes = step("routes", { view: "identity", names: "identity" }, ({ view, names }: Tables, memo: Memo) =>
   andThen(generateRoutes(view, names, memo), (list) => applyRoutePatches(view, list, memo)),

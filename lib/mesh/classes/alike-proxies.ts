@@ -38,13 +38,13 @@ export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo)
       namespace: first.namespace,
       questions: tracedViewsOf(mesh, first, memo).questions,
     }));
-    const next = withQuestions(known, questions);
+    const next = withQuestions(known, questions, memo);
     if (next !== known) {
       known = next;
       continue;
     }
     // What nobody asks any more is forgotten.
-    const asked = withQuestions(nothingAsked, questions);
+    const asked = withQuestions(nothingAsked, questions, memo);
     const isSame = asked.size === known.size;
     const exact = isSame ? known : asked;
     keepLast(memo, "asked of proxies", exact);

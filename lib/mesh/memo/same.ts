@@ -44,6 +44,21 @@ export function sameList<T>(
   return list;
 }
 
+/** Lists that are remembered under one name. */
+const maxLists = 32;
+
+/**
+ * As `sameList`, where many are made under one name: any of those made last that has the same elements. For long lists that are as a
+ * rule the same for all who make one.
+ */
+export function oneOfLists<T>(memo: Memo, name: string, list: readonly T[]): readonly T[] {
+  const lists = lastMade<readonly (readonly T[])[]>(memo, `lists|${name}`) ?? [];
+  const same = lists.find((one) => isSame(one, list));
+  if (same !== undefined) return same;
+  keepLast(memo, `lists|${name}`, [list, ...lists.slice(0, maxLists - 1)]);
+  return list;
+}
+
 /** Whether two lists have the same elements. */
 export function isSame<T>(
   last: readonly T[],

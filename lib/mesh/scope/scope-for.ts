@@ -1,4 +1,3 @@
-import type { Labels } from "../../config/labels.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
@@ -6,17 +5,20 @@ import type { Proxy } from "../proxy/proxy.ts";
 import type { ServiceScope } from "../views/views.ts";
 import { gatewayScope, type ScopeSources, type SidecarScope, sidecarScope } from "./sidecar-scope.ts";
 
+/** Where a proxy sees the mesh from. */
+export interface Seat {
+  readonly type: Proxy["type"];
+  readonly namespace: string;
+  /** The one that selects it; never that of a gateway. */
+  readonly sidecar: SidecarScope["sidecar"];
+}
+
 /** The scope of a proxy, shared by all proxies of the namespace that the same Sidecar selects. */
-export function scopeFor(
-  mesh: Mesh,
-  { type, namespace }: Pick<Proxy, "type" | "namespace">,
-  labels: Labels,
-  memo: Memo,
-): SidecarScope {
+export function scopeFor(mesh: Mesh, { type, namespace, sidecar }: Seat, memo: Memo): SidecarScope {
   const { services, virtualServices, destinationRules, config: meshConfig } = mesh;
   const sources = { services, virtualServices, destinationRules, meshConfig };
   if (type === "router") return scopeOfGateway(memo, { ...sources, namespace });
-  return scopeOfSidecar(memo, { ...sources, namespace, sidecar: mesh.sidecars.sidecarFor(namespace, labels) });
+  return scopeOfSidecar(memo, { ...sources, namespace, sidecar });
 }
 
 interface ScopeInputs extends ScopeSources {
@@ -43,9 +45,16 @@ const scopeOfSidecar = step(
 );
 
 /** The part of a scope that virtual services only change by the services they bring in. */
-export function serviceScopeOf({ egressListeners: _listeners, ...scope }: SidecarScope, memo: Memo): ServiceScope {
-  return serviceScope(memo, scope);
-}
+export const serviceScopeOf = (scope: SidecarScope, memo: Memo): ServiceScope => partOfServices(memo, { scope });
+
+const partOfServices = step(
+  "services of a scope",
+  { scope: "identity" },
+  ({ scope }: { readonly scope: SidecarScope }, memo: Memo): ServiceScope => {
+    const { egressListeners: _listeners, ...services } = scope;
+    return serviceScope(memo, services);
+  },
+);
 
 const serviceScope = step(
   "service scope",

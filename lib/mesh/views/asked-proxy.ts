@@ -54,7 +54,7 @@ export class PatchedNode implements PatchedProxy {
   readonly type: PatchedProxy["type"];
   readonly metadata: PatchedProxy["metadata"];
 
-  constructor(mesh: Mesh, node: ProxyAnswers, labels: Labels) {
+  constructor(mesh: Pick<Mesh, "config">, node: ProxyAnswers, labels: Labels) {
     this.namespace = node.namespace;
     this.labels = labels;
     this.rootNamespace = mesh.config.rootNamespace;

@@ -21,7 +21,7 @@ export interface CalledPolicies extends View {
 
 export function selectCalledPolicies(
   mesh: Mesh,
-  workload: AskedWorkload,
+  workload: () => AskedWorkload,
   scope: SidecarScope,
   memo: Memo,
 ): CalledPolicies {
@@ -29,10 +29,9 @@ export function selectCalledPolicies(
   const namespaces = [
     ...new Set(scope.egressListeners.flatMap(({ services }) => namespacesOfDynamicHosts(memo, { services }))),
   ];
-  const { namespace, rootNamespace } = workload;
-  const others = namespaces.filter((other) => other !== namespace && other !== rootNamespace);
+  const others = namespaces.filter((other) => other !== scope.namespace && other !== mesh.config.rootNamespace);
   const policiesIn = (calledNamespace: string): readonly Config<AuthorizationPolicy>[] =>
-    oneList(memo, mesh.policies(workload.calling(calledNamespace)).authorization);
+    oneList(memo, mesh.policies(workload().calling(calledNamespace)).authorization);
   return calledPolicies(memo, {
     any: namespaces.length > 0,
     namespaces: others,

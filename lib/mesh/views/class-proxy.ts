@@ -6,7 +6,7 @@ import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { ClassProxy, ClassProxyConfig } from "./views.ts";
 
 /** What generators may read of a proxy, whatever the type of resource; one object for all proxies of which it says the same. */
-export function classProxyOf(mesh: Mesh, node: ProxyAnswers, memo: Memo): ClassProxy {
+export function classProxyOf(mesh: Pick<Mesh, "form">, node: ProxyAnswers, memo: Memo): ClassProxy {
   const { families } = node;
   return oneValue(memo, {
     type: envoyTypeOf(node),

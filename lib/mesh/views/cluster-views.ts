@@ -141,7 +141,7 @@ const wholeEndpointView = step(
 );
 
 export function endpointView(
-  { scope, ...inputs }: Pick<EndpointInputs, "lookups" | "rules" | "perspective"> & { readonly scope: SidecarScope },
+  { scope, ...inputs }: Pick<EndpointInputs, "lookups" | "rules" | "perspective"> & { readonly scope: ServiceScope },
   memo: Memo,
 ): EndpointView {
   const { services, serviceByHostname, destinationRules } = scope;

@@ -22,7 +22,7 @@ export function namesByConvention({ extensionProviders }: MeshConfig): boolean {
  *
  * @see istio 1.30.3 pilot/pkg/networking/core/tracing.go, otelServiceName
  */
-export function conventionalName(mesh: Mesh, node: ProxyAnswers): string {
+export function conventionalName(mesh: Pick<Mesh, "form">, node: ProxyAnswers): string {
   // Asked one after the other: what stands behind the first that is there does not matter.
   return (
     node.annotation(serviceNameAnnotation) ||

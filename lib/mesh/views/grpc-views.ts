@@ -112,7 +112,7 @@ export function grpcViews(mesh: Mesh, node: ProxyAnswers, { labels, scope, workl
   return {
     kind: "grpc",
     clusters: clusterView(memo, { outbound: clusters, form }),
-    endpoints: endpointView({ lookups, scope, rules, perspective }, memo),
+    endpoints: endpointView({ lookups, scope: services, rules, perspective }, memo),
     listeners: listenerView(memo, {
       proxy,
       lookups: serviceLookups,

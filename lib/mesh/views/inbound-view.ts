@@ -21,7 +21,7 @@ export interface InboundSelection {
 
 /** Gateways serve nothing of their own this way. */
 export function selectInbound(
-  mesh: Mesh,
+  mesh: Pick<Mesh, "form" | "peerAuthentication">,
   node: ProxyAnswers,
   scope: ServiceScope,
   workload: ServedWorkload,
@@ -104,7 +104,7 @@ const inboundView = step(
  * A Sidecar ingress listener without bind takes its names from the proxy's own address, and listens there where traffic is
  * not captured; one to `0.0.0.0` sends there.
  */
-function readsOwnAddresses(mesh: Mesh, node: ProxyAnswers, scope: ServiceScope): boolean {
+function readsOwnAddresses(mesh: Pick<Mesh, "form">, node: ProxyAnswers, scope: ServiceScope): boolean {
   return scope.ingressListeners.some((listener) => {
     const { bind = "", defaultEndpoint = "" } = listener;
     const isNamed = mesh.form.ownAddressInIngressNames || ingressBinds(listener, node.interceptionMode);

@@ -8,7 +8,7 @@ import { headlessServices } from "./listener-lookups.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { ListenerOptions } from "./views.ts";
 
-export function listenerOptionsOf(mesh: Mesh, node: ProxyAnswers, memo: Memo): ListenerOptions {
+export function listenerOptionsOf(mesh: Pick<Mesh, "form">, node: ProxyAnswers, memo: Memo): ListenerOptions {
   return oneValue(memo, {
     httpProxyPort: numberOf(node.metadata("HTTP_PROXY_PORT")),
     http10: isFlagSet(node.metadata("HTTP10")),
@@ -31,11 +31,11 @@ export function tlsFilesOf(node: ProxyAnswers, prefix: "TLS_SERVER" | "TLS_CLIEN
 }
 
 /**
- * The proxy's addresses that outbound listeners leave out: those of its own among the endpoints of headless services
+ * A sidecar's addresses that its outbound listeners leave out: those of its own among the endpoints of headless services
  * with ports that are not HTTP. Leaving them out makes a class per pod.
  */
 export function ownAddressesFor(mesh: Mesh, node: ProxyAnswers, scope: SidecarScope, memo: Memo): readonly string[] {
-  if (!mesh.form.ownHeadlessAddressLeftOut || node.type === "router") return none;
+  if (!mesh.form.ownHeadlessAddressLeftOut) return none;
   const headless = headlessServices(scope, memo);
   if (headless.length === 0) return none;
   const { addresses } = node;

@@ -1,9 +1,7 @@
 import type { Memo } from "../memo/memo.ts";
-import { oneList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import type { CalledPolicies } from "./called-policies.ts";
-import { objectNames } from "./object-names.ts";
 import { patchNames } from "./patch-selection.ts";
 import type { RuleSelection } from "./rule-selection.ts";
 import { type InputNames, itself, sameForAll, viewKey } from "./view-key.ts";
@@ -20,37 +18,7 @@ import type {
   View,
   WorkloadPolicies,
 } from "./views.ts";
-
-const workloadPolicies = step(
-  "workload policies",
-  {
-    authorization: "identity",
-    requestAuthentication: "identity",
-    telemetry: "identity",
-    wasmPlugins: "identity",
-    trafficExtensions: "identity",
-  },
-  (policies: WorkloadPolicies): WorkloadPolicies => policies,
-);
-
-/** The same object for the same policies. */
-function onePolicies(policies: WorkloadPolicies, memo: Memo): WorkloadPolicies {
-  return workloadPolicies(memo, {
-    authorization: oneList(memo, policies.authorization),
-    requestAuthentication: oneList(memo, policies.requestAuthentication),
-    telemetry: oneList(memo, policies.telemetry),
-    wasmPlugins: oneList(memo, policies.wasmPlugins),
-    trafficExtensions: oneList(memo, policies.trafficExtensions),
-  });
-}
-
-const policyNames = (policies: WorkloadPolicies) => [
-  objectNames(policies.authorization),
-  objectNames(policies.requestAuthentication),
-  objectNames(policies.telemetry),
-  objectNames(policies.wasmPlugins),
-  objectNames(policies.trafficExtensions),
-];
+import { callingPolicies, policyNames } from "./workload-policies.ts";
 
 interface OutboundInputs {
   readonly proxy: ClassProxy;
@@ -128,20 +96,15 @@ const wholeListenerView = step(
   },
 );
 
-/** Policies about callers count on the way out only in front of hosts that are resolved at run time. */
 export function listenerView(
   outbound: Omit<OutboundInputs, "policies">,
-  { policies, ...besides }: Omit<ListenerInputs, "outbound">,
+  besides: Omit<ListenerInputs, "outbound">,
   memo: Memo,
 ): ListenerView {
-  const own = {
-    ...policies,
-    authorization: outbound.calledPolicies.any ? policies.authorization : [],
-    requestAuthentication: [],
-  };
+  const { policies } = besides;
+  const calling = callingPolicies(memo, { policies, callsDynamicHosts: outbound.calledPolicies.any });
   return wholeListenerView(memo, {
     ...besides,
-    policies: onePolicies(policies, memo),
-    outbound: outboundListenerView(memo, { ...outbound, policies: onePolicies(own, memo) }),
+    outbound: outboundListenerView(memo, { ...outbound, policies: calling }),
   });
 }

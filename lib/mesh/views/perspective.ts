@@ -18,7 +18,12 @@ import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { EndpointPerspective } from "./views.ts";
 
 /** Where a proxy stands, as far as the endpoints of its scope's services depend on it. */
-export function perspectiveOf(mesh: Mesh, node: ProxyAnswers, scope: SidecarScope, memo: Memo): EndpointPerspective {
+export function perspectiveOf(
+  mesh: Pick<Mesh, "config" | "networks">,
+  node: ProxyAnswers,
+  scope: Pick<SidecarScope, "services" | "destinationRules">,
+  memo: Memo,
+): EndpointPerspective {
   const { services, destinationRules } = scope;
   const reads = placeReadsOf(memo, { services, destinationRules, meshConfig: mesh.config });
   const failoverLabels = reads.labels.flatMap((key) => {

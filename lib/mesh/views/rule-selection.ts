@@ -14,7 +14,11 @@ export interface RuleSelection {
   readonly names: readonly string[];
 }
 
-export function selectRules(scope: SidecarScope, labels: Labels, memo: Memo): RuleSelection {
+export function selectRules(
+  scope: Pick<SidecarScope, "destinationRules" | "namespace">,
+  labels: Labels,
+  memo: Memo,
+): RuleSelection {
   const { destinationRules: rules, namespace } = scope;
   const chosen = hostsOfSelectorRules(memo, { rules }).flatMap(
     (hostname): readonly (readonly [string, MeshDestinationRule])[] => {

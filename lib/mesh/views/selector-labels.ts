@@ -6,7 +6,7 @@ import type { Mesh } from "../mesh.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
 
 /** Asks for every label that some service of the proxy's namespace selects workloads by. */
-export function readSelectorLabels(mesh: Mesh, node: ProxyAnswers, memo: Memo): void {
+export function readSelectorLabels(mesh: Pick<Mesh, "services">, node: ProxyAnswers, memo: Memo): void {
   const keys = selectorKeys(memo, { services: mesh.services.all }).get(node.namespace);
   for (const key of keys ?? []) node.label(key);
 }

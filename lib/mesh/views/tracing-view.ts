@@ -21,7 +21,7 @@ const noTracing: TracingView = {
  * canonical service; the shared form leaves them empty without a tracer.
  */
 export function tracingViewOf(
-  mesh: Mesh,
+  mesh: Pick<Mesh, "config" | "form">,
   node: ProxyAnswers,
   telemetry: WorkloadPolicies["telemetry"],
   memo: Memo,
@@ -40,7 +40,11 @@ export function tracingViewOf(
 }
 
 /** Can any span be sent: is there a provider by Telemetry, by default, or in the proxy's own settings? */
-function traces(mesh: Mesh, node: ProxyAnswers, telemetry: WorkloadPolicies["telemetry"]): boolean {
+function traces(
+  mesh: Pick<Mesh, "config" | "form">,
+  node: ProxyAnswers,
+  telemetry: WorkloadPolicies["telemetry"],
+): boolean {
   return (
     (mesh.config.defaultProviders.tracing ?? []).length > 0 ||
     telemetry.some(({ spec }) => spec.tracing !== undefined) ||

@@ -8,31 +8,24 @@
  */
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { Memo } from "../memo/memo.ts";
-import { type Traced, tracedStep } from "../memo/traced-step.ts";
+import { step } from "../memo/step.ts";
+import { type Question, tracedStep } from "../memo/traced-step.ts";
 import type { Mesh } from "../mesh.ts";
-import { numberOf } from "../proxy/node-metadata.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { scopeFor, serviceScopeOf } from "../scope/scope-for.ts";
-import { AskedWorkload, PatchedNode } from "./asked-proxy.ts";
-import { selectCalledPolicies } from "./called-policies.ts";
-import { classProxyOf } from "./class-proxy.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
+import { AskedWorkload } from "./asked-proxy.ts";
 import { clusterView, endpointView } from "./cluster-views.ts";
-import { selectGateways } from "./gateway-view.ts";
 import { type GrpcViews, grpcViews } from "./grpc-views.ts";
-import { selectInbound } from "./inbound-view.ts";
-import { listenerLookupsOf } from "./listener-lookups.ts";
-import { listenerOptionsOf, ownAddressesFor, tlsFilesOf } from "./listener-options.ts";
 import { listenerView } from "./listener-views.ts";
 import { type NameView, nameViewOf } from "./name-view.ts";
-import { selectPatches } from "./patch-selection.ts";
-import { perspectiveOf } from "./perspective.ts";
 import { answersOf, labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
 import { routeView } from "./route-view.ts";
-import { selectRules } from "./rule-selection.ts";
+import { seatOf } from "./seat.ts";
+import { lastingMesh, type Selection, selectionOf } from "./selection.ts";
 import { readSelectorLabels } from "./selector-labels.ts";
-import { sourceLabelsOf } from "./source-labels.ts";
-import { tracingViewOf } from "./tracing-view.ts";
-import type { ClusterView, EndpointView, ListenerView, RouteView } from "./views.ts";
+import { type Surroundings, surroundingsOf } from "./surroundings.ts";
+import type { ClassProxy, ClusterView, EndpointView, ListenerView, RouteView, ServiceScope } from "./views.ts";
 
 /** What applies to any proxy: to an Envoy, or to a program that speaks xDS itself. */
 export type ProxyViews = EnvoyViews | GrpcViews;
@@ -54,75 +47,131 @@ export function viewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): ProxyViews {
   return tracedViewsOf(mesh, proxy, memo).value;
 }
 
-/** The views, and what selecting them asked the proxy. */
-export function tracedViewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): Traced<ProxyViews> {
-  return selectViews(memo, { mesh }, answersOf(proxy, mesh.registry, memo));
+/** Views, and what selecting them asked the proxy. */
+export interface TracedViews {
+  readonly value: ProxyViews;
+  /** By part of the selection: what did not change gives the list of before. */
+  readonly questions: readonly (readonly Question[])[];
 }
 
-const selectViews = tracedStep("views of a proxy", { mesh: "identity" }, select);
-
-function select({ mesh }: { readonly mesh: Mesh }, node: ProxyAnswers, memo: Memo): ProxyViews {
-  const labels = labelsOf(node);
-  const scope = scopeFor(mesh, node, labels, memo);
-  // A pod with the same labels that nobody knows yet backs the same services.
-  readSelectorLabels(mesh, node, memo);
-  const workload = new AskedWorkload(node, {
-    labels,
-    rootNamespace: mesh.config.rootNamespace,
-    sidecar: scope.sidecar,
-  });
-  if (node.type === "grpc") return grpcViews(mesh, node, { labels, scope, workload }, memo);
+/**
+ * The views, and what selecting them asked the proxy. Selected is in parts: what stands as long as policies, services and rules do, which
+ * is most, what all in a scope share, and the views that are put together of both.
+ */
+export function tracedViewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): TracedViews {
+  const node = answersOf(proxy, mesh.registry, memo);
+  const { value: seat, questions } = seatOf(memo, { sidecars: mesh.sidecars }, node);
+  const scope = scopeFor(mesh, seat, memo);
+  if (seat.type === "grpc") {
+    const views = viewsOfProgram(memo, { mesh, scope }, node);
+    return { value: views.value, questions: [questions, views.questions] };
+  }
   const services = serviceScopeOf(scope, memo);
-  const proxy = classProxyOf(mesh, node, memo);
-  const rules = selectRules(scope, labels, memo);
-  const patches = selectPatches(mesh.envoyFilters(new PatchedNode(mesh, node, labels)), memo);
-  const gateway = node.type === "router" ? selectGateways(mesh, node, labels, memo) : undefined;
-  const inbound = selectInbound(mesh, node, services, workload, memo);
-  const perspective = perspectiveOf(mesh, node, scope, memo);
-  const sourceLabels = sourceLabelsOf(scope, gateway, labels, memo);
-  const policies = mesh.policies(workload);
-  const options = listenerOptionsOf(mesh, node, memo);
+  const selection = selectionOf(memo, { lasting: lastingMesh(mesh, memo), services }, node);
+  const surroundings = surroundingsOf(memo, { mesh, scope, isGateway: seat.type === "router" }, node);
+  const { proxy: classProxy } = selection.value;
+  const names = classProxy.autoAllocatedAddresses ? namesOf(memo, { mesh, scope, proxy: classProxy }, node) : undefined;
   const { lookups, serviceLookups } = mesh;
-  const base = { proxy, rules };
+  const inputs = { selection: selection.value, surroundings: surroundings.value, scope, services };
   return {
-    kind: "envoy",
-    clusters: clusterView(
-      {
-        ...base,
-        lookups,
-        scope: services,
-        perspective,
-        containsAutoPassthrough: gateway?.merged.containsAutoPassthrough === true,
-        tlsClientFiles: tlsFilesOf(node, "TLS_CLIENT"),
-      },
-      { patches: patches.clusters, inbound: inbound.served },
-      memo,
-    ),
-    endpoints: endpointView({ lookups, scope, rules, perspective }, memo),
-    listeners: listenerView(
-      {
-        ...base,
-        lookups: listenerLookupsOf(mesh, scope, memo),
-        scope,
-        sourceLabels,
-        calledPolicies: selectCalledPolicies(mesh, workload, scope, memo),
-        tracing: tracingViewOf(mesh, node, policies.telemetry, memo),
-        options,
-        ownAddresses: ownAddressesFor(mesh, node, scope, memo),
-      },
-      { policies, patches: patches.listeners, inbound: inbound.view, gateway: gateway?.view },
-      memo,
-    ),
-    routes: routeView(memo, {
-      ...base,
-      lookups: serviceLookups,
-      scope,
-      sourceLabels,
-      patches: patches.routes,
-      gateway: gateway?.view,
-      httpProxyPort: numberOf(node.metadata("HTTP_PROXY_PORT")),
-    }),
-    names: proxy.autoAllocatedAddresses ? nameViewOf(mesh, node, { scope, proxy }, memo) : undefined,
-    diagnostics: gateway?.diagnostics ?? [],
+    value: viewsOfEnvoy(memo, { ...inputs, lookups, serviceLookups, names: names?.value }),
+    questions: [questions, selection.questions, surroundings.questions, names?.questions ?? noQuestions],
   };
 }
+
+const noQuestions: readonly Question[] = [];
+
+interface ProgramInputs {
+  readonly mesh: Mesh;
+  readonly scope: SidecarScope;
+}
+
+const viewsOfProgram = tracedStep(
+  "views of a program",
+  { mesh: "identity", scope: "identity" },
+  ({ mesh, scope }: ProgramInputs, node: ProxyAnswers, memo: Memo): ProxyViews => {
+    const labels = labelsOf(node);
+    // A pod with the same labels that nobody knows yet backs the same services.
+    readSelectorLabels(mesh, node, memo);
+    const { rootNamespace } = mesh.config;
+    const workload = new AskedWorkload(node, { labels, rootNamespace, sidecar: scope.sidecar });
+    return grpcViews(mesh, node, { labels, scope, workload }, memo);
+  },
+);
+
+const namesOf = tracedStep(
+  "names for a proxy",
+  { mesh: "identity", scope: "identity", proxy: "identity" },
+  ({ mesh, ...of }: ProgramInputs & { readonly proxy: ClassProxy }, node: ProxyAnswers, memo: Memo): NameView =>
+    nameViewOf(mesh, node, of, memo),
+);
+
+interface EnvoyInputs extends Pick<Mesh, "lookups" | "serviceLookups"> {
+  readonly selection: Selection;
+  readonly surroundings: Surroundings;
+  readonly scope: SidecarScope;
+  readonly services: ServiceScope;
+  readonly names: NameView | undefined;
+}
+
+const viewsOfEnvoy = step(
+  "views of an Envoy",
+  {
+    selection: "identity",
+    surroundings: "identity",
+    scope: "identity",
+    services: "identity",
+    lookups: "identity",
+    serviceLookups: "identity",
+    names: "identity",
+  },
+  (
+    { selection, surroundings, scope, services, lookups, serviceLookups, names }: EnvoyInputs,
+    memo: Memo,
+  ): EnvoyViews => {
+    const { proxy, rules, patches, inbound, perspective, policies, tracing, options, tlsClientFiles } = selection;
+    const { gateway, sourceLabels, calledPolicies, ownAddresses, lookups: listenerLookups } = surroundings;
+    const base = { proxy, rules };
+    return {
+      kind: "envoy",
+      clusters: clusterView(
+        {
+          ...base,
+          lookups,
+          scope: services,
+          perspective,
+          containsAutoPassthrough: gateway?.merged.containsAutoPassthrough === true,
+          tlsClientFiles,
+        },
+        { patches: patches.clusters, inbound: inbound.served },
+        memo,
+      ),
+      endpoints: endpointView({ lookups, scope: services, rules, perspective }, memo),
+      listeners: listenerView(
+        {
+          ...base,
+          lookups: listenerLookups,
+          scope,
+          sourceLabels,
+          calledPolicies,
+          tracing,
+          options,
+          ownAddresses,
+        },
+        { policies, patches: patches.listeners, inbound: inbound.view, gateway: gateway?.view },
+        memo,
+      ),
+      routes: routeView(memo, {
+        ...base,
+        lookups: serviceLookups,
+        scope,
+        sourceLabels,
+        patches: patches.routes,
+        gateway: gateway?.view,
+        httpProxyPort: options.httpProxyPort,
+      }),
+      names,
+      diagnostics: gateway?.diagnostics ?? [],
+    };
+  },
+);

@@ -2,7 +2,7 @@ import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_p
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
-import { oneList } from "../../mesh/memo/same.ts";
+import { oneList, oneOfLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import { tracedStep } from "../../mesh/memo/traced-step.ts";
 import type { ClusterView, MeshLookups, OutboundClusterView, RuleLookup } from "../../mesh/views/views.ts";
@@ -27,9 +27,20 @@ type Lists = readonly (readonly ClusterResource[])[];
  */
 export function generateClusters(view: ClusterView, memo: Memo): Parted<ClusterResource> {
   const shared = outboundSide(memo, { view: view.outbound });
-  const inbound = inboundClusters(view, clusterClassOf(view.outbound, memo), memo);
-  return { shared, own: oneList(memo, ownBeside({ shared, others: inbound }, memo)) };
+  const { inbound, proxy, outbound } = view;
+  const proxies = clusterClassOf(outbound, memo);
+  const others = inboundClusters(memo, { inbound, proxies, interceptionMode: proxy.interceptionMode });
+  return { shared, own: ownClusters(memo, { shared, others }) };
 }
+
+interface Sides {
+  readonly shared: readonly ClusterResource[];
+  readonly others: readonly ClusterResource[];
+}
+
+const ownClusters = step("own clusters", { shared: "identity", others: "identity" }, (sides: Sides, memo: Memo) =>
+  oneList(memo, ownBeside(sides, memo)),
+);
 
 /** Everything but the inbound side. */
 const outboundSide = step(
@@ -47,8 +58,9 @@ const outboundSide = step(
   },
 );
 
-const joined = step("joined clusters", { lists: "elements" }, ({ lists }: { readonly lists: Lists }) =>
-  uniqueByName(lists.flat()),
+/** One list for all namespaces that see the same: what is made of it is made once. */
+const joined = step("joined clusters", { lists: "elements" }, ({ lists }: { readonly lists: Lists }, memo: Memo) =>
+  oneOfLists(memo, "clusters", uniqueByName(lists.flat())),
 );
 
 const builtInClusters = step(

@@ -4,7 +4,7 @@ import type { IstioIngressListener, Sidecar } from "../../config/kinds/sidecar.t
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
-import type { ClusterView, ServedView } from "../../mesh/views/views.ts";
+import type { ClassProxy, ClusterView, ServedView } from "../../mesh/views/views.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import { altStatName, inboundClusterName, statName } from "../names.ts";
@@ -35,19 +35,28 @@ type ClusterResource = Resource<ClusterJson>;
 /** Longer than anything runs: Envoy would forget original destinations that are quiet. */
 const never = "9223372035s";
 
+interface InboundInputs extends Pick<ClassProxy, "interceptionMode"> {
+  readonly inbound: Inbound;
+  readonly proxies: ClusterClass;
+}
+
 /**
  * One cluster for each port of the workload; those that a Sidecar declares take the place of the services'. Without
  * interception nothing reaches the proxy but what a Sidecar declares.
  *
  * @see docs/how-istio-does-it/clusters.md#inbound-clusters
  */
-export function inboundClusters(view: ClusterView, proxies: ClusterClass, memo: Memo): readonly ClusterResource[] {
-  const { inbound } = view;
-  const { sidecar } = inbound.scope;
-  return inboundPorts(view, proxies).map((port) =>
-    inboundCluster(memo, { ...port, proxies, sidecar, rule: ruleOf(port, inbound) }),
-  );
-}
+export const inboundClusters = step(
+  "inbound clusters",
+  { inbound: "identity", proxies: "identity", interceptionMode: "value" },
+  (inputs: InboundInputs, memo: Memo): readonly ClusterResource[] => {
+    const { inbound, proxies } = inputs;
+    const { sidecar } = inbound.scope;
+    return inboundPorts(inputs).map((port) =>
+      inboundCluster(memo, { ...port, proxies, sidecar, rule: ruleOf(port, inbound) }),
+    );
+  },
+);
 
 interface Inputs extends InboundPort {
   readonly proxies: ClusterClass;
@@ -62,12 +71,11 @@ function ruleOf(port: InboundPort, inbound: Inbound): MeshDestinationRule | unde
   return rule?.config.spec.trafficPolicy === undefined ? undefined : rule;
 }
 
-function inboundPorts(view: ClusterView, proxies: ClusterClass): readonly InboundPort[] {
-  const { inbound, proxy } = view;
+function inboundPorts({ inbound, proxies, interceptionMode }: InboundInputs): readonly InboundPort[] {
   if (inbound.ingressListeners.length > 0) {
     return inbound.ingressListeners.map((listener) => declaredPort(listener, inbound));
   }
-  if (proxy.interceptionMode === "NONE") return [];
+  if (interceptionMode === "NONE") return [];
   const byPort = new Map<number, ServiceTarget[]>();
   for (const target of inbound.targets) {
     const targets = byPort.get(target.targetPort);

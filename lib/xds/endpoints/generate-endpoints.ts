@@ -64,14 +64,22 @@ export function generateEndpoints(
   clusters: Parted<Resource<ClusterJson>>,
   memo: Memo,
 ): Parted<Resource<ClusterLoadAssignmentJson>> {
-  // Classes that see the same services ask the same, whatever else is among their clusters.
-  const asking = sameList(memo, `EDS clusters|${view.key}`, edsClusters(memo, { clusters: clusters.shared }));
-  const shared = loadAssignments(memo, { view, clusters: asking, side: "shared" });
+  const shared = sharedAssignments(memo, { view, clusters: clusters.shared });
   const asked = oneList(memo, edsClusters(memo, { clusters: clusters.own }));
   if (asked.length === 0) return { shared, own: noResources };
   const others = loadAssignments(memo, { view, clusters: asked, side: "own" });
   return { shared, own: oneList(memo, ownBeside({ shared, others }, memo)) };
 }
+
+/** Classes that see the same services ask the same, whatever else is among their clusters. */
+const sharedAssignments = step(
+  "shared load assignments",
+  { view: "identity", clusters: "identity" },
+  ({ view, clusters }: Omit<AskingSide, "side">, memo: Memo) => {
+    const asking = sameList(memo, `EDS clusters|${view.key}`, edsClusters(memo, { clusters }));
+    return loadAssignments(memo, { view, clusters: asking, side: "shared" });
+  },
+);
 
 const edsClusters = step(
   "EDS clusters",

@@ -6,11 +6,9 @@ import { oneList, sameList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ListenerView, OutboundListenerView, WorkloadPolicies } from "../../mesh/views/views.ts";
 import { noResources, ownBeside, type Parted, type Resource, uniqueByName } from "../resource.ts";
-import { scopedProviders } from "../telemetry/provider-cluster.ts";
-import { providerDiagnostics } from "../telemetry/provider-diagnostics.ts";
 import { gatewayListeners } from "./gateway/gateway-listeners.ts";
 import { inboundListeners } from "./inbound/inbound-listeners.ts";
-import { contextOf, type ListenerWalk } from "./listener-context.ts";
+import { contextOf, type ListenerContext, type ListenerWalk } from "./listener-context.ts";
 import { httpProxyListener } from "./outbound/http-proxy-listener.ts";
 import { outboundListeners } from "./outbound/outbound-listeners.ts";
 import { virtualOutbound } from "./outbound/virtual-outbound.ts";
@@ -30,11 +28,7 @@ export function generateListeners(view: ListenerView, memo: Memo): Stage<Parted<
   const walk = { view, context: context.value, memo, report };
   return {
     value: view.proxy.type === "router" ? ofGateway(walk) : ofSidecar(walk),
-    diagnostics: [
-      ...context.diagnostics,
-      ...providerDiagnostics(view.policies.telemetry, scopedProviders(view)),
-      ...diagnostics,
-    ],
+    diagnostics: [...context.diagnostics, ...diagnostics],
   };
 }
 
@@ -51,15 +45,37 @@ function ofSidecar(walk: ListenerWalk<ListenerView>): Parted<Resource<ListenerJs
   if (view.lookups.mesh.proxyListenPort <= 0) return { shared: noResources, own: noResources };
   const outbound = outboundSide(memo, { view: view.outbound });
   for (const diagnostic of outbound.diagnostics) walk.report(diagnostic);
-  const inbound = resourcesOf(inboundListeners(walk), securedKeys(view.policies), memo);
-  return { shared: outbound.value, own: oneList(memo, ownBeside({ shared: outbound.value, others: inbound }, memo)) };
+  const { inbound, policies } = view;
+  const others = inboundSide(memo, { context: walk.context, inbound, policies });
+  return { shared: outbound.value, own: ownListeners(memo, { shared: outbound.value, others }) };
 }
+
+type Listeners = readonly Resource<ListenerJson>[];
+
+interface InboundInputs extends Pick<ListenerView, "inbound" | "policies"> {
+  readonly context: ListenerContext;
+}
+
+/** What a workload serves; a change of the services that it sees is nothing to it. */
+const inboundSide = step(
+  "inbound listeners",
+  { context: "identity", inbound: "identity", policies: "identity" },
+  ({ policies, ...inputs }: InboundInputs, memo: Memo): Listeners =>
+    resourcesOf(inboundListeners({ ...inputs, memo }), securedKeys(policies), memo),
+);
+
+const ownListeners = step(
+  "own listeners",
+  { shared: "identity", others: "identity" },
+  (sides: { readonly shared: Listeners; readonly others: Listeners }, memo: Memo): Listeners =>
+    oneList(memo, ownBeside(sides, memo)),
+);
 
 /** What sidecars share that see the same services, whatever they serve. What their policies got wrong the whole view says. */
 const outboundSide = step(
   "outbound listeners",
   { view: "identity" },
-  ({ view }: { readonly view: OutboundListenerView }, memo: Memo): Stage<readonly Resource<ListenerJson>[]> => {
+  ({ view }: { readonly view: OutboundListenerView }, memo: Memo): Stage<Listeners> => {
     const diagnostics: Diagnostic[] = [];
     const report = (diagnostic: Diagnostic): void => {
       diagnostics.push(diagnostic);
@@ -67,7 +83,8 @@ const outboundSide = step(
     const walk = { view, context: contextOf(view, memo).value, memo, report };
     const single = [httpProxyListener(walk), virtualOutbound(walk)].filter((listener) => listener !== undefined);
     const listeners = [...outboundListeners(walk), ...single];
-    return { value: uniqueByName(resourcesOf(listeners, clientKeys(view.policies), memo)), diagnostics };
+    const resources = uniqueByName(resourcesOf(listeners, clientKeys(view.policies), memo));
+    return { value: sameList(memo, `outbound listeners|${view.key}`, resources), diagnostics };
   },
 );
 

@@ -14,6 +14,7 @@ import type {
 } from "../../mesh/views/views.ts";
 import { type AccessLogs, accessLogs } from "../telemetry/access-logging.ts";
 import { type ProviderCluster, type ScopedProviders, scopedProviders } from "../telemetry/provider-cluster.ts";
+import { providerDiagnostics } from "../telemetry/provider-diagnostics.ts";
 import type { TelemetrySide } from "../telemetry/telemetry-side.ts";
 import { type ConnectionTracing, connectionTracing } from "../telemetry/tracing.ts";
 import { externalSecretServer } from "../tls/downstream-credential.ts";
@@ -72,26 +73,47 @@ const listenerContext = step(
 
 /** The context of a view, and what making it found wrong. */
 export function contextOf(view: OutboundListenerView, memo: Memo): Stage<ListenerContext> {
-  const { lookups, scope, proxy, options, sourceLabels, tracing } = view;
-  const providers = scopedProviders(view);
-  const policies = policyFilters(view, providers, memo);
-  const { telemetry } = view.policies;
-  const telemetryOfSide = (side: TelemetrySide): SideTelemetry =>
-    sideTelemetry(memo, { telemetry, tracing, proxy, side }, providers).value;
-  const value = listenerContext(memo, {
-    mesh: lookups.mesh,
-    meshNetworks: lookups.meshNetworks,
-    proxy,
-    options,
-    policies: policies.value,
-    client: telemetryOfSide("CLIENT"),
-    server: telemetryOfSide("SERVER"),
-    sourceLabels,
-    outboundTrafficPolicy: scope.outboundTrafficPolicy,
-    secretServer: externalSecretServer(providers),
-  });
-  return { value, diagnostics: policies.diagnostics };
+  const { lookups, scope, proxy, options, policies, calledPolicies, sourceLabels, tracing } = view;
+  return contextOfView(memo, { lookups, scope, proxy, options, policies, calledPolicies, sourceLabels, tracing });
 }
+
+type ContextView = Omit<OutboundListenerView, "key" | "destinationRule" | "ownAddresses">;
+
+/** By what of a view it is made from: views that differ in what they serve have one. */
+const contextOfView = step(
+  "context of a view",
+  {
+    lookups: "identity",
+    scope: "identity",
+    proxy: "identity",
+    options: "identity",
+    policies: "identity",
+    calledPolicies: "identity",
+    sourceLabels: "identity",
+    tracing: "identity",
+  },
+  (view: ContextView, memo: Memo): Stage<ListenerContext> => {
+    const { lookups, scope, proxy, options, sourceLabels, tracing } = view;
+    const providers = scopedProviders(view);
+    const policies = policyFilters(view, providers, memo);
+    const { telemetry } = view.policies;
+    const telemetryOfSide = (side: TelemetrySide): SideTelemetry =>
+      sideTelemetry(memo, { telemetry, tracing, proxy, side }, providers).value;
+    const value = listenerContext(memo, {
+      mesh: lookups.mesh,
+      meshNetworks: lookups.meshNetworks,
+      proxy,
+      options,
+      policies: policies.value,
+      client: telemetryOfSide("CLIENT"),
+      server: telemetryOfSide("SERVER"),
+      sourceLabels,
+      outboundTrafficPolicy: scope.outboundTrafficPolicy,
+      secretServer: externalSecretServer(providers),
+    });
+    return { value, diagnostics: [...policies.diagnostics, ...providerDiagnostics(telemetry, providers)] };
+  },
+);
 
 interface TelemetryInputs {
   readonly telemetry: WorkloadPolicies["telemetry"];

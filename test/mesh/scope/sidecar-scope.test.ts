@@ -20,7 +20,10 @@ function scope(parts: WorldParts & { readonly egress?: readonly IstioEgressListe
   const complete = { services, proxies: [sidecar("p.ns1")], ...parts, configs };
   const proxy = world(complete).proxies[0];
   if (proxy === undefined) throw new Error("no proxy");
-  return scopeFor(mesh(complete), proxy, proxy.labels, createMemo());
+  const of = mesh(complete);
+  const { type, namespace, labels } = proxy;
+  const chosen = type === "router" ? undefined : of.sidecars.sidecarFor(namespace, labels);
+  return scopeFor(of, { type, namespace, sidecar: chosen }, createMemo());
 }
 
 const named = (of: readonly Service[]) =>

@@ -47,8 +47,10 @@ export interface PolicyFilters {
   networkExtensions(phase: ExtensionPhase, place: ChainPlace): readonly FilterJson[];
 }
 
+type FilteredView = Pick<OutboundListenerView, "policies" | "calledPolicies" | "proxy" | "options">;
+
 /** The filters of a class's policies and extensions: one object as long as they say the same. */
-export function policyFilters(view: OutboundListenerView, lookups: ProviderLookups, memo: Memo): Stage<PolicyFilters> {
+export function policyFilters(view: FilteredView, lookups: ProviderLookups, memo: Memo): Stage<PolicyFilters> {
   const { policies, calledPolicies, proxy, options } = view;
   const { authorization, requestAuthentication, wasmPlugins, trafficExtensions } = policies;
   const http = httpFilters(memo, { policies: authorization }, lookups).value;

@@ -46,7 +46,10 @@ interface InboundTarget {
 }
 
 /** The chains of a port that the workload serves. */
-export function inboundPortChains({ view, context, memo }: InboundWalk, port: InboundPort): readonly FilterChainJson[] {
+export function inboundPortChains(
+  { inbound, context, memo }: InboundWalk,
+  port: InboundPort,
+): readonly FilterChainJson[] {
   const { targetPort, servicePort, hostname, service, bind, sidecar } = port;
   const cluster = inboundClusterName(targetPort);
   const name = listenerName(bind, targetPort);
@@ -65,7 +68,7 @@ export function inboundPortChains({ view, context, memo }: InboundWalk, port: In
     chainName: { http: name, tcp: name },
     metadata: sidecar === undefined ? {} : { metadata: { filterMetadata: { istio: { config: configPath(sidecar) } } } },
   };
-  return inboundChains(memo, { context, target, mode: view.inbound.mtlsMode(targetPort) });
+  return inboundChains(memo, { context, target, mode: inbound.mtlsMode(targetPort) });
 }
 
 /**
@@ -73,10 +76,9 @@ export function inboundPortChains({ view, context, memo }: InboundWalk, port: In
  * @see docs/how-istio-does-it/listeners.md#inbound-chains
  */
 export function inboundPassthroughChains(
-  { view, context, memo }: InboundWalk,
+  { inbound, context, memo }: InboundWalk,
   served: ReadonlySet<number>,
 ): readonly FilterChainJson[] {
-  const { inbound } = view;
   const ports = inbound.portLevelPorts.filter((port) => !served.has(port)).toSorted((a, b) => a - b);
   return [0, ...ports].flatMap((port) => {
     const target: InboundTarget = {

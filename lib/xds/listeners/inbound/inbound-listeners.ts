@@ -38,7 +38,7 @@ const originalSrc: ListenerFilterJson = {
  * @see docs/how-istio-does-it/listeners.md#virtualinbound
  */
 export function inboundListeners(walk: InboundWalk): readonly Resource<ListenerJson>[] {
-  const { view, context, memo } = walk;
+  const { inbound, context, memo } = walk;
   const ports = inboundPorts(walk);
   const own = ports
     .filter((port) => port.bindToPort)
@@ -52,7 +52,7 @@ export function inboundListeners(walk: InboundWalk): readonly Resource<ListenerJ
         from: port.from,
       }),
     );
-  if (view.proxy.interceptionMode === "NONE") return own;
+  if (context.proxy.interceptionMode === "NONE") return own;
   const redirected = ports.filter((port) => !port.bindToPort);
   const virtual = inboundListener(walk, {
     name: virtualInboundListener,
@@ -61,7 +61,7 @@ export function inboundListeners(walk: InboundWalk): readonly Resource<ListenerJ
     bindToPort: false,
     chains: [
       blackHoleChain(memo, { mesh: context.mesh }),
-      ...inboundPassthroughChains(walk, servedPorts(view.inbound)),
+      ...inboundPassthroughChains(walk, servedPorts(inbound)),
       ...redirected.flatMap((port) => inboundPortChains(walk, port)),
     ],
     from: redirected.flatMap((port) => port.from),

@@ -2,16 +2,21 @@ import { type ConfigMeta, keyOf } from "../../../config/config.ts";
 import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { isGlobalUnicast } from "../../../config/ip-address.ts";
 import type { IstioIngressListener } from "../../../config/kinds/sidecar.ts";
+import type { Memo } from "../../../mesh/memo/memo.ts";
 import { ingressBinds } from "../../../mesh/views/inbound-view.ts";
-import type { InboundView, ListenerView } from "../../../mesh/views/views.ts";
+import type { InboundView } from "../../../mesh/views/views.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
 import { originKeys } from "../../provenance.ts";
-import type { ListenerWalk } from "../listener-context.ts";
+import type { ListenerContext } from "../listener-context.ts";
 import { canBind } from "../reserved-port.ts";
 
-/** Over the inbound side. */
-export type InboundWalk = ListenerWalk<ListenerView>;
+/** The making of the inbound side: of a class's views nothing else is read. */
+export interface InboundWalk {
+  readonly inbound: InboundView;
+  readonly context: ListenerContext;
+  readonly memo: Memo;
+}
 
 /** A port that the workload serves. */
 export interface InboundPort {
@@ -36,7 +41,8 @@ export interface InboundPort {
  * @see docs/how-istio-does-it/listeners.md#inbound-ports
  */
 export function inboundPorts(walk: InboundWalk): readonly InboundPort[] {
-  const { inbound, proxy } = walk.view;
+  const { inbound, context } = walk;
+  const { proxy } = context;
   const declared = inbound.ingressListeners.length > 0;
   // Without redirection the workload holds its ports itself, unless a Sidecar says where else to listen.
   if (!declared && proxy.interceptionMode === "NONE") return [];
@@ -50,9 +56,9 @@ export function inboundPorts(walk: InboundWalk): readonly InboundPort[] {
   return [...byTarget.values()].sort((a, b) => a.targetPort - b.targetPort);
 }
 
-function servicePorts({ view, context }: InboundWalk): readonly InboundPort[] {
+function servicePorts({ inbound, context }: InboundWalk): readonly InboundPort[] {
   const [bind] = context.wildcards;
-  return view.inbound.targets
+  return inbound.targets
     .filter(({ servicePort, targetPort }) => {
       const port = { port: targetPort, protocol: servicePort.protocol };
       return canBind(context, { binds: [bind], bindToPort: false }, port, "service");
@@ -69,11 +75,10 @@ function servicePorts({ view, context }: InboundWalk): readonly InboundPort[] {
     }));
 }
 
-function ingressPort({ view, context }: InboundWalk, listener: IstioIngressListener): readonly InboundPort[] {
-  const { inbound, proxy } = view;
+function ingressPort({ inbound, context }: InboundWalk, listener: IstioIngressListener): readonly InboundPort[] {
   const { number = 0, name = "", protocol = "" } = listener.port;
   const servicePort: ServicePort = { name, port: number, protocol: parseProtocol(protocol) };
-  const bindToPort = ingressBinds(listener, proxy.interceptionMode);
+  const bindToPort = ingressBinds(listener, context.proxy.interceptionMode);
   const declared = listener.bind ?? "";
   const binds = declared === "" ? [] : [declared];
   if (!canBind(context, { binds, bindToPort }, servicePort, "sidecar-ingress")) return [];

@@ -1,0 +1,51 @@
+import type { Labels } from "../../config/labels.ts";
+import type { Memo } from "../memo/memo.ts";
+import { tracedStep } from "../memo/traced-step.ts";
+import type { Mesh } from "../mesh.ts";
+import type { SidecarScope } from "../scope/sidecar-scope.ts";
+import { AskedWorkload } from "./asked-proxy.ts";
+import { type CalledPolicies, selectCalledPolicies } from "./called-policies.ts";
+import { type GatewaySelection, selectGateways } from "./gateway-view.ts";
+import { listenerLookupsOf } from "./listener-lookups.ts";
+import { ownAddressesFor } from "./listener-options.ts";
+import { labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
+import { sourceLabelsOf } from "./source-labels.ts";
+import type { ListenerLookups } from "./views.ts";
+
+/**
+ * What virtual services and endpoints decide for an Envoy. Few questions are asked for it, as a rule none of a sidecar: all in a scope
+ * share it, and a change of the scope makes it once.
+ */
+export interface Surroundings {
+  /** Of a gateway that some Gateway applies to. */
+  readonly gateway: GatewaySelection | undefined;
+  readonly sourceLabels: Labels;
+  readonly calledPolicies: CalledPolicies;
+  readonly lookups: ListenerLookups;
+  /** Those that its listeners leave out. */
+  readonly ownAddresses: readonly string[];
+}
+
+interface SurroundingsInputs {
+  readonly mesh: Mesh;
+  readonly scope: SidecarScope;
+  readonly isGateway: boolean;
+}
+
+export const surroundingsOf = tracedStep(
+  "surroundings of a proxy",
+  { mesh: "identity", scope: "identity", isGateway: "value" },
+  ({ mesh, scope, isGateway }: SurroundingsInputs, node: ProxyAnswers, memo: Memo): Surroundings => {
+    const labels = labelsOf(node);
+    const gateway = isGateway ? selectGateways(mesh, node, labels, memo) : undefined;
+    const { rootNamespace } = mesh.config;
+    const workload = () => new AskedWorkload(node, { labels, rootNamespace, sidecar: scope.sidecar });
+    return {
+      gateway,
+      sourceLabels: sourceLabelsOf(scope, gateway, labels, memo),
+      calledPolicies: selectCalledPolicies(mesh, workload, scope, memo),
+      lookups: listenerLookupsOf(mesh, scope, memo),
+      ownAddresses: isGateway ? [] : ownAddressesFor(mesh, node, scope, memo),
+    };
+  },
+);
