@@ -1,6 +1,5 @@
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
-import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import type { CalledPolicies } from "./called-policies.ts";
 import { patchNames } from "./patch-selection.ts";
 import type { RuleSelection } from "./rule-selection.ts";
@@ -12,6 +11,7 @@ import type {
   InboundView,
   ListenerLookups,
   ListenerOptions,
+  ListenerScope,
   ListenerView,
   OutboundListenerView,
   TracingView,
@@ -24,7 +24,7 @@ interface OutboundInputs {
   readonly proxy: ClassProxy;
   readonly rules: RuleSelection;
   readonly lookups: ListenerLookups;
-  readonly scope: SidecarScope;
+  readonly scope: ListenerScope;
   readonly sourceLabels: Readonly<Record<string, string>>;
   readonly policies: WorkloadPolicies;
   readonly calledPolicies: CalledPolicies;

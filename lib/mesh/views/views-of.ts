@@ -17,6 +17,7 @@ import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { AskedWorkload } from "./asked-proxy.ts";
 import { clusterView, endpointView } from "./cluster-views.ts";
 import { type GrpcViews, grpcViews } from "./grpc-views.ts";
+import { listenerScopeOf } from "./listener-scope.ts";
 import { listenerView } from "./listener-views.ts";
 import { type NameView, nameViewOf } from "./name-view.ts";
 import { answersOf, labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
@@ -151,7 +152,7 @@ const viewsOfEnvoy = step(
         {
           ...base,
           lookups: listenerLookups,
-          scope,
+          scope: listenerScopeOf(scope, memo),
           sourceLabels,
           calledPolicies,
           tracing,

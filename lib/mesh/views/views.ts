@@ -18,7 +18,7 @@ import type { MergedGateway } from "../gateway/merged-gateway.ts";
 import type { MeshDestinationRule } from "../index/destination-rule-index.ts";
 import type { MeshVirtualService } from "../index/virtual-service-index.ts";
 import type { ServedSettings } from "../proxy/proxy.ts";
-import type { SidecarScope } from "../scope/sidecar-scope.ts";
+import type { EgressListener, SidecarScope } from "../scope/sidecar-scope.ts";
 
 /** What every generator may read of the proxies of a class. */
 export interface ClassProxy {
@@ -109,6 +109,17 @@ export interface EndpointPerspective {
 /** The services of a scope and their rules; nothing of its virtual services, which clusters and endpoints never read. */
 export type ServiceScope = Omit<SidecarScope, "egressListeners">;
 
+/** An egress listener as listeners read it. */
+export interface ListenerEgress extends Pick<EgressListener, "spec" | "services"> {
+  /** Those with routes for streams (`tcp`, `tls`): others are the route tables'. */
+  readonly virtualServices: readonly MeshVirtualService[];
+}
+
+/** What listeners read of a scope. */
+export interface ListenerScope extends ServiceScope {
+  readonly egressListeners: readonly ListenerEgress[];
+}
+
 /** What every view has. */
 export interface View {
   /** Names what was selected: the same in every process, and for no two views of one mesh. Made from the view's inputs. */
@@ -177,7 +188,7 @@ export interface OutboundListenerView extends View {
   readonly proxy: ClassProxy;
   readonly destinationRule: RuleLookup;
   readonly lookups: ListenerLookups;
-  readonly scope: SidecarScope;
+  readonly scope: ListenerScope;
   readonly sourceLabels: Readonly<Record<string, string>>;
   /** Without what is about callers, but for authorization in front of hosts that are resolved at run time. */
   readonly policies: WorkloadPolicies;

@@ -1,7 +1,7 @@
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { isIpAddress } from "../../../config/ip-address.ts";
 import { serviceAddress, unspecifiedAddress } from "../../../mesh/hosts/service-address.ts";
-import type { EgressListener } from "../../../mesh/scope/sidecar-scope.ts";
+import type { ListenerEgress } from "../../../mesh/views/views.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
 import type { Resource } from "../../resource.ts";
@@ -25,19 +25,17 @@ export function outboundListeners(walk: ListenerWalk): readonly Resource<Listene
   return [...entries.values()].map((entry) => outboundListener(walk, entry));
 }
 
-function addEgressListener(walk: ListenerWalk, entries: OutboundEntries, egress: EgressListener): void {
+function addEgressListener(walk: ListenerWalk, entries: OutboundEntries, egress: ListenerEgress): void {
   const { context } = walk;
   const binding = egressBinding(context, egress);
-  const routed = egress.virtualServices.filter(
-    ({ config: { spec } }) => (spec.tcp ?? []).length > 0 || (spec.tls ?? []).length > 0,
-  );
+  const { virtualServices } = egress;
   const declared = egress.spec?.port;
   if (declared !== undefined) {
     const protocol = parseProtocol(declared.protocol ?? "");
     const port: ServicePort = { name: declared.name ?? "", port: declared.number ?? 0, protocol };
     if (!canBind(context, binding, port, "service")) return;
     for (const service of egress.services) {
-      addOutboundService(walk, entries, { service, port, binding, virtualServices: routed });
+      addOutboundService(walk, entries, { service, port, binding, virtualServices });
     }
     return;
   }
@@ -45,13 +43,13 @@ function addEgressListener(walk: ListenerWalk, entries: OutboundEntries, egress:
   for (const service of egress.services) {
     for (const port of service.ports) {
       if (!canBind(context, binding, port, "service")) continue;
-      const target: OutboundTarget = { service, port, binding, virtualServices: routed };
+      const target: OutboundTarget = { service, port, binding, virtualServices };
       for (const bound of withEndpointBinds(walk, target)) addOutboundService(walk, entries, bound);
     }
   }
 }
 
-function egressBinding({ proxy, loopbacks }: ListenerContext, { spec }: EgressListener): Binding {
+function egressBinding({ proxy, loopbacks }: ListenerContext, { spec }: ListenerEgress): Binding {
   const bind = spec?.bind ?? "";
   const bindToPort = proxy.interceptionMode === "NONE" || spec?.captureMode === "NONE" || isUnixBind(bind);
   return { bindToPort, binds: bind !== "" ? [bind] : bindToPort ? loopbacks : [] };

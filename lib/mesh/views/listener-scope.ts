@@ -1,0 +1,44 @@
+import type { VirtualService } from "../../config/kinds/virtual-service.ts";
+import type { MeshVirtualService } from "../index/virtual-service-index.ts";
+import type { Memo } from "../memo/memo.ts";
+import { oneList } from "../memo/same.ts";
+import { step } from "../memo/step.ts";
+import { serviceScopeOf } from "../scope/scope-for.ts";
+import type { EgressListener, SidecarScope } from "../scope/sidecar-scope.ts";
+import type { ListenerEgress, ListenerScope, ServiceScope } from "./views.ts";
+
+/** What listeners read of a scope: the same one as long as no virtual service with routes for streams changes. */
+export const listenerScopeOf = (scope: SidecarScope, memo: Memo): ListenerScope => partOfListeners(memo, { scope });
+
+const partOfListeners = step(
+  "listeners' part of a scope",
+  { scope: "identity" },
+  ({ scope }: { readonly scope: SidecarScope }, memo: Memo): ListenerScope =>
+    listenerScope(memo, {
+      services: serviceScopeOf(scope, memo),
+      egressListeners: scope.egressListeners.map((egress) => egressOf(egress, memo)),
+    }),
+);
+
+interface ScopeInputs extends Pick<ListenerScope, "egressListeners"> {
+  readonly services: ServiceScope;
+}
+
+const listenerScope = step(
+  "scope of listeners",
+  { services: "identity", egressListeners: "elements" },
+  ({ services, egressListeners }: ScopeInputs): ListenerScope => ({ ...services, egressListeners }),
+);
+
+function egressOf({ spec, services, virtualServices }: EgressListener, memo: Memo): ListenerEgress {
+  const routed = virtualServices.filter(({ config }: MeshVirtualService) => routesStreams(config.spec));
+  return listenerEgress(memo, { spec, services, virtualServices: oneList(memo, routed) });
+}
+
+const listenerEgress = step(
+  "listeners' part of an egress listener",
+  { spec: "identity", services: "identity", virtualServices: "identity" },
+  (egress: ListenerEgress): ListenerEgress => egress,
+);
+
+const routesStreams = ({ tcp = [], tls = [] }: VirtualService): boolean => tcp.length > 0 || tls.length > 0;
