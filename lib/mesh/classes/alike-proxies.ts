@@ -5,8 +5,8 @@ import { keepLast, lastMade } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import { ProxyAnswers, targetsOf } from "../views/proxy-answers.ts";
-import { tracedViewsOf } from "../views/views-of.ts";
+import { ProxyAnswers, targetsOfAll } from "../views/proxy-answers.ts";
+import { type ProxyViews, tracedViewsOf, viewsOf } from "../views/views-of.ts";
 import { type AskedOfProxies, answerTo, nothingAsked, withQuestions } from "./asked.ts";
 import { type ClassReads, classReads } from "./class-reads.ts";
 
@@ -19,6 +19,8 @@ export interface AlikeProxies {
 
 export interface GroupedByAnswers {
   readonly groups: readonly AlikeProxies[];
+  /** What is selected for the first of each group. */
+  readonly views: readonly ProxyViews[];
   readonly reads: ClassReads;
 }
 
@@ -34,23 +36,27 @@ export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo)
   let known = lastMade<AskedOfProxies>(memo, "asked of proxies") ?? nothingAsked;
   for (;;) {
     const groups = alikeProxies(mesh, census, known, memo);
-    const questions = groups.map(({ first }) => ({
+    const traced = groups.map(({ first }) => ({
       namespace: first.namespace,
-      questions: tracedViewsOf(mesh, first, memo).questions,
+      ...tracedViewsOf(mesh, first, memo),
     }));
-    const next = withQuestions(known, questions, memo);
+    const next = withQuestions(known, traced, memo);
     if (next !== known) {
       known = next;
       continue;
     }
     // What nobody asks any more is forgotten.
-    const asked = withQuestions(nothingAsked, questions, memo);
-    const isSame = asked.size === known.size;
-    const exact = isSame ? known : asked;
-    keepLast(memo, "asked of proxies", exact);
+    const asked = withQuestions(nothingAsked, traced, memo);
+    if (asked.size === known.size) {
+      keepLast(memo, "asked of proxies", known);
+      return { groups, views: traced.map(({ value }) => value), reads: readsOf(memo, { asked: known }) };
+    }
+    keepLast(memo, "asked of proxies", asked);
+    const exact = alikeProxies(mesh, census, asked, memo);
     return {
-      groups: isSame ? groups : alikeProxies(mesh, census, exact, memo),
-      reads: readsOf(memo, { asked: exact }),
+      groups: exact,
+      views: exact.map(({ first }) => viewsOf(mesh, first, memo)),
+      reads: readsOf(memo, { asked }),
     };
   }
 }
@@ -66,17 +72,35 @@ function alikeProxies(
   asked: AskedOfProxies,
   memo: Memo,
 ): readonly AlikeProxies[] {
-  const answers = answersOfAll(memo, "census", census, { asked }, (proxy) => targetsOf(memo, { registry, proxy }));
-  return groups(memo, { census, answers });
+  const targets = targetsOfAll(memo, { registry, census });
+  return groups(memo, { census, answers: answersOfAll(memo, { census, targets, asked }) });
 }
+
+interface AnswersInputs {
+  readonly census: readonly Proxy[];
+  /** Of each proxy. */
+  readonly targets: readonly ProxyAnswers["targets"][];
+  readonly asked: AskedOfProxies;
+}
+
+/** The answers of each proxy. */
+const answersOfAll = step(
+  "answers of a census",
+  { census: "identity", targets: "identity", asked: "identity" },
+  ({ census, targets, asked }: AnswersInputs, memo: Memo): readonly Answers[] => {
+    const served = new Map(census.map((proxy, at) => [proxy, targets[at] ?? nothingServed]));
+    return answersOfEach(memo, "census", census, { asked }, (proxy) => served.get(proxy) ?? nothingServed);
+  },
+);
+
+const nothingServed: ProxyAnswers["targets"] = [];
 
 interface Answers {
   readonly namespace: string;
   readonly answers: readonly unknown[];
 }
 
-/** The answers of each proxy. What a proxy serves is the registry's answer, so it is looked up anew each time. */
-const answersOfAll = pass(
+const answersOfEach = pass(
   "answers of proxies",
   { asked: "identity" },
   (

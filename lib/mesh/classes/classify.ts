@@ -51,11 +51,11 @@ export interface CensusNode {
 export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<Census> {
   const census = sameList(memo, "census", proxies);
   const entries = createEntries(mesh, memo);
-  const { groups, reads } = groupByAnswers(mesh, census, memo);
+  const { groups, views, reads } = groupByAnswers(mesh, census, memo);
   const ids = sameList(
     memo,
     "class ids",
-    groups.map((group) => entries.enter(group.first).id),
+    groups.map(({ first }, at) => entries.enter(first, views[at]).id),
   );
   const defaults = new Map<string, string>();
   for (const proxy of defaultsOf(memo, { census, meshConfig: mesh.config })) {
@@ -78,14 +78,14 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
 interface Entries {
   readonly classes: ReadonlyMap<string, ProxyClass>;
   readonly diagnostics: ReadonlySet<Diagnostic>;
-  enter(proxy: Proxy): ProxyClass;
+  /** @param views those of the proxy, where they were selected before */
+  enter(proxy: Proxy, views?: ProxyViews): ProxyClass;
 }
 
 function createEntries(mesh: Mesh, memo: Memo): Entries {
   const classes = new Map<string, ProxyClass>();
   const diagnostics = new Set<Diagnostic>();
-  const enter = (proxy: Proxy): ProxyClass => {
-    const views = viewsOf(mesh, proxy, memo);
+  const enter = (proxy: Proxy, views = viewsOf(mesh, proxy, memo)): ProxyClass => {
     for (const diagnostic of views.diagnostics) diagnostics.add(diagnostic);
     const name = classId(proxy, views);
     // Keys name what was selected. Should two selections ever have one name, neither may get the other's answers.

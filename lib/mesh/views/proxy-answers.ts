@@ -2,7 +2,7 @@ import type { Labels } from "../../config/labels.ts";
 import type { RegistryState, SelectedTargets } from "../../registry/registry-state.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import type { Memo } from "../memo/memo.ts";
-import { oneList, oneValue } from "../memo/same.ts";
+import { oneList, oneValue, sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import { textMap } from "../proxy/node-metadata.ts";
 import type { Proxy as MeshProxy, ServedSettings } from "../proxy/proxy.ts";
@@ -106,7 +106,7 @@ interface Selected {
 }
 
 /** Asked several times in one compile, and by every compile after it: most changes are of endpoints, and select nothing. */
-export const targetsOf = (memo: Memo, { registry, proxy }: Served): readonly ServiceTarget[] =>
+const targetsOf = (memo: Memo, { registry, proxy }: Served): readonly ServiceTarget[] =>
   selectedTargets(memo, { selected: registry.selectedTargets, proxy }) ?? allTargets(memo, { registry, proxy });
 
 const selectedTargets = step(
@@ -122,6 +122,33 @@ const allTargets = step(
   "targets of a proxy",
   { registry: "identity", proxy: "identity" },
   ({ registry, proxy }: Served, memo: Memo) => oneTargets(registry.serviceTargets(proxy), memo),
+);
+
+interface Census {
+  readonly registry: RegistryState;
+  readonly census: readonly MeshProxy[];
+}
+
+/** What each proxy of a census serves: the same list for the same targets. */
+export function targetsOfAll(memo: Memo, { registry, census }: Census): readonly (readonly ServiceTarget[])[] {
+  const { chosen, isWhole } = selectedTargetsOfAll(memo, { selected: registry.selectedTargets, census });
+  if (isWhole) return chosen;
+  const all = census.map((proxy, at) =>
+    chosen[at] === unsaid ? allTargets(memo, { registry, proxy }) : (chosen[at] ?? unsaid),
+  );
+  return sameList(memo, "targets of a census", all);
+}
+
+/** Stands for targets that selection does not say. */
+const unsaid: readonly ServiceTarget[] = [];
+
+const selectedTargetsOfAll = step(
+  "selected targets of a census",
+  { selected: "identity", census: "identity" },
+  ({ selected, census }: Pick<Selected, "selected"> & Pick<Census, "census">, memo: Memo) => {
+    const chosen = census.map((proxy) => selectedTargets(memo, { selected, proxy }) ?? unsaid);
+    return { chosen, isWhole: !chosen.includes(unsaid) };
+  },
 );
 
 /** The same list for the same targets. */
