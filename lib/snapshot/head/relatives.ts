@@ -17,10 +17,15 @@ type Move = readonly [from: string, to: string];
 
 function classesOf(world: CompiledWorld, other: CompiledWorld, moves: readonly Move[]): ReturnType<Relatives> {
   const others = new Map(other.classes.map((proxyClass) => [proxyClass.id, proxyClass]));
-  const related = new Map(world.classes.map(({ id }) => [id, new Set([id])]));
-  for (const [from, to] of moves) related.get(from)?.add(to);
+  const movedTo = new Map<string, Set<string>>();
+  for (const [from, to] of moves) {
+    if (from !== to) movedTo.set(from, (movedTo.get(from) ?? new Set([from])).add(to));
+  }
   return new Map(
-    [...related].map(([id, ids]) => [id, [...ids].sort().flatMap((there) => others.get(there) ?? [])] as const),
+    world.classes.map(({ id }) => {
+      const ids = [...(movedTo.get(id) ?? [id])];
+      return [id, ids.sort().flatMap((there) => others.get(there) ?? [])] as const;
+    }),
   );
 }
 

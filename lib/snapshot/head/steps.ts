@@ -11,7 +11,7 @@ import {
   lengthOf,
   listIn,
 } from "../compiled.ts";
-import { type ResourceType, resourceTypes, type ShapeName } from "../resource-type.ts";
+import type { ResourceType, ShapeName } from "../resource-type.ts";
 import { carriedOn, conditionsFor, type VersionOf } from "./conditions.ts";
 import { createQuestions, type Questions } from "./list-questions.ts";
 import type { PlannedStep } from "./planned-step.ts";
@@ -168,13 +168,13 @@ function mapTypes(
 ): CompiledClass {
   const mapShape = (shape: ShapeName): CompiledShape => {
     const lists = proxyClass[shape];
-    const changed: { -readonly [T in keyof CompiledShape]: CompiledShape[T] } = { ...lists };
+    let changed = lists;
     for (const type of types) {
       const list = listIn(lists, type);
       const next = change(list, shape, type);
-      if (next !== list) changed[type] = next;
+      if (next !== list) changed = { ...changed, [type]: next };
     }
-    return resourceTypes.every((type) => changed[type] === lists[type]) ? lists : changed;
+    return changed;
   };
   const stream = mapShape("stream");
   const poll = mapShape("poll");

@@ -8,7 +8,7 @@ import {
   resourcesIn,
 } from "../compiled.ts";
 import { textsOf } from "../long/long-resource.ts";
-import { resourceTypes, shapes } from "../resource-type.ts";
+import { type ResourceType, resourceTypes, shapes } from "../resource-type.ts";
 import { storedForm } from "../standing/stored-part.ts";
 
 /** Says what is wrong with a world as a whole; a world with problems is never published. */
@@ -24,6 +24,8 @@ export function createWorldCheck(): WorldCheck {
   const mentions = new WeakMap<CompiledResource, readonly string[]>();
   const tables = new WeakMap<CompiledList, ReadonlySet<string>>();
   const resolved = new WeakMap<CompiledPart, WeakSet<CompiledList>>();
+  /** Classes of the last world that were whole, by id: what a class of the next has of them is not looked at. */
+  let whole: ReadonlyMap<string, CompiledClass> = new Map();
 
   function problemsWithin(part: CompiledPart): readonly string[] {
     if (storedForm(part) !== undefined) return [];
@@ -67,12 +69,17 @@ export function createWorldCheck(): WorldCheck {
     return missing;
   }
 
-  const isWhole = (proxyClass: CompiledClass): boolean =>
-    shapes.every(
-      (shape) =>
-        resourceTypes.every((type) => problemsOfOrder(listIn(proxyClass[shape], type)).length === 0) &&
-        proxyClass[shape].listeners.every((part) => missingRoutes(part, proxyClass[shape].routes).length === 0),
-    );
+  function isWhole(proxyClass: CompiledClass): boolean {
+    const before = whole.get(proxyClass.id);
+    return shapes.every((shape) => {
+      const [lists, known] = [proxyClass[shape], before?.[shape]];
+      const isKnown = (type: ResourceType): boolean => known !== undefined && lists[type] === known[type];
+      if (!resourceTypes.every((type) => isKnown(type) || problemsOfOrder(listIn(lists, type)).length === 0))
+        return false;
+      if (isKnown("listeners") && isKnown("routes")) return true;
+      return lists.listeners.every((part) => missingRoutes(part, lists.routes).length === 0);
+    });
+  }
 
   const problemsOf = (proxyClass: CompiledClass): readonly string[] =>
     shapes.flatMap((shape) =>
@@ -84,10 +91,16 @@ export function createWorldCheck(): WorldCheck {
       ].map((text) => `class ${proxyClass.id}, ${shape}: ${text}`),
     );
 
-  return (world) => [
-    ...world.classes.flatMap((proxyClass) => (isWhole(proxyClass) ? [] : problemsOf(proxyClass))),
-    ...problemsOfClasses(world),
-  ];
+  return (world) => {
+    const passed = new Map<string, CompiledClass>();
+    const problems = world.classes.flatMap((proxyClass) => {
+      if (!isWhole(proxyClass)) return problemsOf(proxyClass);
+      passed.set(proxyClass.id, proxyClass);
+      return [];
+    });
+    whole = passed;
+    return [...problems, ...problemsOfClasses(world)];
+  };
 }
 
 function problemsOfNames(names: readonly string[]): readonly string[] {

@@ -21,23 +21,30 @@ export interface EncodedTable {
 
 export function buildTable(encodeTree: TreeEncoder): TableBuilder {
   const trees = new Map<string, { readonly index: number; readonly tree: EncodedTree }>();
+  const indexes = new Map<CompiledList, number>();
+  const indexOfTree = (tree: EncodedTree): number => {
+    const known = trees.get(tree.key);
+    if (known !== undefined) return known.index;
+    trees.set(tree.key, { index: trees.size, tree });
+    return trees.size - 1;
+  };
   return {
     indexOf(list) {
-      const tree = encodeTree(list);
-      const known = trees.get(tree.key);
-      if (known !== undefined) return known.index;
-      trees.set(tree.key, { index: trees.size, tree });
-      return trees.size - 1;
+      const known = indexes.get(list);
+      if (known !== undefined) return known;
+      const index = indexOfTree(encodeTree(list));
+      indexes.set(list, index);
+      return index;
     },
     finish() {
       const encoded = [...trees.values()].map(({ tree }) => tree);
       const parts: EncodedPart[] = [];
-      const indexes = new Map<string, number>();
+      const indexesOfParts = new Map<string, number>();
       const indexesOfRuns = new Map<EncodedRun, readonly number[]>();
       const indexOfPart = (part: EncodedPart): number => {
-        const known = indexes.get(part.key) ?? parts.length;
+        const known = indexesOfParts.get(part.key) ?? parts.length;
         if (known === parts.length) {
-          indexes.set(part.key, known);
+          indexesOfParts.set(part.key, known);
           parts.push(part);
         }
         return known;

@@ -144,9 +144,15 @@ function secretsByPart({ clusters, listeners }: EncodedWorld["tables"]): Readonl
   return Object.fromEntries(entries.sort(([a], [b]) => byCodePoint(a, b)));
 }
 
+const noNames: readonly string[] = [];
+
 /** Names of the secrets that a class's listeners and clusters name, in either shape; sorted. */
 function secretsOf(compiled: CompiledClass, encodeTree: TreeEncoder): readonly string[] {
-  const lists = shapes.flatMap((shape) => [compiled[shape].listeners, compiled[shape].clusters]);
-  const names = lists.flatMap((list) => encodeTree(list).secrets);
-  return names.length === 0 ? names : [...new Set(names)].sort(byCodePoint);
+  const names = new Set<string>();
+  for (const shape of shapes) {
+    for (const list of [compiled[shape].listeners, compiled[shape].clusters]) {
+      for (const name of encodeTree(list).secrets) names.add(name);
+    }
+  }
+  return names.size === 0 ? noNames : [...names].sort(byCodePoint);
 }

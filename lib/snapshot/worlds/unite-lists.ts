@@ -21,7 +21,7 @@ export function createUnion(): Union {
       .map(lacking)
       .reduce((list, added) => (added.length === 0 ? list : insert(list, added)), first),
   );
-  return (first, others) => others.reduce(unitePair, first);
+  return (first, others) => others.reduce((list, other) => (other === list ? list : unitePair(list, other)), first);
 }
 
 /** Puts sorted resources into the parts of a list in which their names lie; those that it has by name are left out. */
