@@ -16,12 +16,19 @@ export interface Segment {
   readonly resources: readonly CompiledResource[];
   /** Names of the secrets that they name. */
   readonly secrets: readonly string[];
-  /** What names the runs and the origins of a long resource. */
-  readonly lists: readonly Blob[];
+  /** As it is stored. */
+  readonly blobs: readonly LazyBlob[];
 }
 
-/** The blobs of a segment. */
-export function blobsOfSegment({ ref, resources, lists }: Segment): readonly LazyBlob[] {
+/**
+ * The blobs of a segment.
+ *
+ * @param lists what names the runs and the origins of a long resource
+ */
+export function blobsOfSegment(
+  { ref, resources }: Pick<Segment, "ref" | "resources">,
+  lists: readonly Blob[],
+): readonly LazyBlob[] {
   if (ref.long !== undefined) {
     const runs = resources.flatMap((resource) => runBlobs(resource.runs ?? []));
     return [...runs, ...lists.map(({ hash, bytes }) => ({ hash, make: () => bytes }))];

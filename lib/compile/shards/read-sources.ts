@@ -1,10 +1,9 @@
-import { sha256 } from "../../config/canonical-json.ts";
 import { PortolanError } from "../../config/diagnostic.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type CollectedReader, type CollectedShard, createCollectedReader } from "../collected/collected-shard.ts";
 import { sourceNames } from "./source-names.ts";
-import { readShard, type SourceShard } from "./source-shard.ts";
+import { readShard, type SourceShard, type TextMemory } from "./source-shard.ts";
 
 /** A source as it lies in the store: a folder's files and what was applied, or what a collector has brought. */
 export type Shard = SourceShard | CollectedShard;
@@ -35,7 +34,7 @@ export const orderedSources = async (store: ObjectStore, order: readonly string[
  * @returns a function of the sources that come first, in their order; the others follow by name, `main` before them
  */
 export function createSourcesReader(store: ObjectStore): SourcesReader {
-  let texts: ReadonlyMap<string, string> = new Map();
+  let known: TextMemory["known"] = new Map();
   const collected = new Map<string, CollectedReader>();
   const readCollected = (name: string, version: string | undefined) => {
     const read = collected.get(name) ?? createCollectedReader(store, name);
@@ -46,6 +45,7 @@ export function createSourcesReader(store: ObjectStore): SourcesReader {
     const names = await orderedSources(store, order);
     const wanted = new Map(versions?.map(({ name, version }) => [name, version]));
     const read = names.filter((name) => versions === undefined || wanted.has(name));
+    const texts: TextMemory = { known, used: new Map() };
     const found = await Promise.all(
       read.map(async (name): Promise<Shard | undefined> => {
         const version = wanted.get(name);
@@ -54,8 +54,7 @@ export function createSourcesReader(store: ObjectStore): SourcesReader {
     );
     const shards = found.filter((shard) => shard !== undefined);
     if (shards.length < wanted.size) throw new PortolanError("what the sources held then is kept no more");
-    const all = shards.flatMap((shard) => (isCollected(shard) ? [] : [...shard.files, ...(shard.kept ?? [])]));
-    texts = new Map(all.map(({ text }) => [sha256(text), text] as const));
+    known = texts.used;
     return shards;
   };
 }

@@ -39,10 +39,17 @@ export async function readText(store: ObjectStore, name: string, hash: string): 
   return text !== undefined && sha256(text) === hash ? text : undefined;
 }
 
+/** Texts of files by hash, from one reading to the next. */
+export interface TextMemory {
+  readonly known: ReadonlyMap<string, string>;
+  /** What a reading has used is put here. */
+  readonly used: Map<string, string>;
+}
+
 /**
  * Reads a source as it is now, or as it was in a version.
  *
- * @param known texts by hash that need not be read again
+ * @param texts those that need not be read again
  * @returns undefined when the source was never filled, or is a collector's
  * @throws PortolanError when what lies there is no list of files, or a text is missing or damaged
  */
@@ -50,7 +57,7 @@ export async function readShard(
   store: ObjectStore,
   name: string,
   version?: string,
-  known: ReadonlyMap<string, string> = new Map(),
+  texts: TextMemory = { known: new Map(), used: new Map() },
 ): Promise<SourceShard | undefined> {
   const keys = { present: listKey(name), kept: versionKey(name, version ?? "") };
   const found = version === undefined ? await store.get(keys.present) : await versionText(store, keys, version);
@@ -60,8 +67,9 @@ export async function readShard(
   if (list === undefined && version !== undefined && readShardHead(text) !== undefined) return undefined;
   if (list === undefined) throw new PortolanError(`source ${name} is no list of files`);
   const load = async (file: string, hash: string) => {
-    const content = known.get(hash) ?? (await readText(store, name, hash));
+    const content = texts.known.get(hash) ?? (await readText(store, name, hash));
     if (content === undefined) throw new PortolanError(`source ${name} lacks the content of ${file}; fill it again`);
+    texts.used.set(hash, content);
     return content;
   };
   const files = await inParallel(list.files, async ({ file, hash, applied, halfSaved, problem }) => ({

@@ -45,11 +45,17 @@ export const writeShard = (
  */
 export function createShardWriter(store: ObjectStore, name: string): ShardWriter {
   let trusted: ReadonlySet<string> = new Set();
+  /** By file. Texts are compared in a tenth of the time that it takes to hash them. */
+  let last: ReadonlyMap<string, HashedFile> = new Map();
   let writes = 0;
   return async (sources, options = {}) => {
     writes += 1;
     if (writes % trustedWrites === 0) trusted = new Set();
-    const files = sources.map((file): HashedFile => ({ ...file, hash: sha256(file.text) }));
+    const files = sources.map((file): HashedFile => {
+      const before = last.get(file.file);
+      return { ...file, hash: before?.text === file.text ? before.hash : sha256(file.text) };
+    });
+    last = new Map(files.map((file) => [file.file, file]));
     refuseSecrets(
       name,
       files.filter(({ hash }) => !trusted.has(hash)),

@@ -287,11 +287,12 @@ function latest<T extends Placed>(
   const byKey = new Map<string, T>();
   const diagnostics: Diagnostic[] = [];
   for (const object of list) {
-    const earlier = byKey.get(keyOf(object));
+    const key = keyOf(object);
+    const earlier = byKey.get(key);
     if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin, severity));
-    byKey.set(keyOf(object), object);
+    byKey.set(key, object);
   }
-  return { list: [...byKey.values()], diagnostics };
+  return { list: byKey.size === list.length ? list : [...byKey.values()], diagnostics };
 }
 
 /** The kept objects of one sort, where none that is valid has taken their place. */

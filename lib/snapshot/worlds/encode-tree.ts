@@ -8,7 +8,7 @@ import { nameHash } from "../name-hash.ts";
 import { versionOfParts } from "../parts-version.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { secretNamesIn } from "../secret-names.ts";
-import { cutSegments, encodeSegment, endsStretch, type Segment } from "../segment.ts";
+import { blobsOfSegment, cutSegments, encodeSegment, endsStretch, type Segment } from "../segment.ts";
 import { type StoredForm, storedForm } from "../standing/stored-part.ts";
 
 /** One type's answer for one class, as it is stored. */
@@ -59,7 +59,8 @@ export function createTreeEncoder(): TreeEncoder {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
     const [first] = resources;
     const { ref, lists } = hasRuns(first) ? encodeLong(first) : { ref: encodeSegment(resources).ref, lists: [] };
-    return { ref, lists, content, resources, secrets: secretNamesIn(resources) };
+    const blobs = blobsOfSegment({ ref, resources }, lists);
+    return { ref, blobs, content, resources, secrets: secretNamesIn(resources) };
   });
   const partOf = rememberRuns(encodePart);
   const joined = rememberRuns((parts: readonly CompiledPart[]): CompiledPart => parts.flat());

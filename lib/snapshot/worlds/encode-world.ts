@@ -5,7 +5,6 @@ import { rootFormat } from "../format.ts";
 import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
 import { type ExtraType, extraTypes, type OfTypes, type ShapeName, shapes } from "../resource-type.ts";
 import type { ClassTable, Root, Shape } from "../root.ts";
-import { blobsOfSegment } from "../segment.ts";
 import { recordOf } from "../standing/standing-record.ts";
 import { buildTable, type EncodedTable } from "./encode-table.ts";
 import { createTreeEncoder, type TreeEncoder } from "./encode-tree.ts";
@@ -129,7 +128,7 @@ function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeI
         if (!seen.has(hash)) yield { hash, make: () => bytes };
         seen.add(hash);
       }
-      for (const blob of parts.flatMap(({ segments }) => segments).flatMap(blobsOfSegment)) {
+      for (const blob of parts.flatMap(({ segments }) => segments).flatMap((segment) => segment.blobs)) {
         if (!seen.has(blob.hash)) yield blob;
         seen.add(blob.hash);
       }
