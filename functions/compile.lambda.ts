@@ -4,13 +4,13 @@ import pino from "pino";
 import { ownBuild } from "../lib/cli/own-build.ts";
 import { compileSettingsFrom } from "../lib/compile/settings-from-environment.ts";
 import type { FanOut } from "../lib/compile/slices/fan-out.ts";
+import { fanOutByQueue } from "../lib/compile/slices/fan-out-by-queue.ts";
 import { readSlicing } from "../lib/compile/slices/slice-settings.ts";
 import { logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
 import { observers } from "../lib/compile/telemetry/observer.ts";
 import { spansToCollector } from "../lib/compile/telemetry/otlp.ts";
 import { createLeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
 import { readLambdaEvent } from "../lib/compile/triggers/notice.ts";
-import { sliceWaitMs } from "../lib/compile/triggers/pace.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { PortolanError } from "../lib/config/diagnostic.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
@@ -44,8 +44,7 @@ function fanOutTo(): { readonly fanOut?: FanOut } {
   if (slices === 1) return {};
   if (queue === "") throw new PortolanError("PORTOLAN_COMPILE_SLICES wants a queue: PORTOLAN_SLICE_QUEUE_URL");
   const dispatch = slicesToSqs(queue, process.env.PORTOLAN_SQS_ENDPOINT);
-  const onTrouble = (reason: string) => log.warn({ reason }, "a slice is compiled anew");
-  return { fanOut: { dispatch, most: slices, waitMs: sliceWaitMs(pace), onTrouble } };
+  return { fanOut: fanOutByQueue(dispatch, { slices, pace, log }) };
 }
 
 export async function handler(event: unknown, context?: LambdaContext): Promise<unknown> {

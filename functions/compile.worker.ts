@@ -1,12 +1,13 @@
 /** The compile function at the edge: signed requests, events of R2, a queue and a clock make it compile what the sources hold. */
 import type { Queue, R2Bucket } from "@cloudflare/workers-types";
 import type { FanOut } from "../lib/compile/slices/fan-out.ts";
+import { fanOutByQueue } from "../lib/compile/slices/fan-out-by-queue.ts";
 import type { SliceJob } from "../lib/compile/slices/plan.ts";
 import { readSlicing, type SliceSettings } from "../lib/compile/slices/slice-settings.ts";
 import { consoleLog, logObserver, logStaleSources, troubleLog } from "../lib/compile/telemetry/log.ts";
 import { createLeasedCompiler, type LeasedCompiler } from "../lib/compile/triggers/leased-compiler.ts";
 import { type QueuedMessage, readQueueBatch } from "../lib/compile/triggers/notice.ts";
-import { type Pace, type PaceSettings, readPace, sliceWaitMs } from "../lib/compile/triggers/pace.ts";
+import { type Pace, type PaceSettings, readPace } from "../lib/compile/triggers/pace.ts";
 import { webhookApp } from "../lib/compile/webhook/app.ts";
 import { problem } from "../lib/compile/webhook/delivery.ts";
 import { readWebhookSecrets } from "../lib/compile/webhook/webhook-secrets.ts";
@@ -94,8 +95,7 @@ function fanOutTo({ SLICES, COMPILE_SLICES }: Env, pace: Pace): { readonly fanOu
   const dispatch = async (job: SliceJob) => {
     await SLICES.send(job);
   };
-  const onTrouble = (reason: string) => log.warn({ reason }, "a slice is compiled anew");
-  return { fanOut: { dispatch, most: slices, waitMs: sliceWaitMs(pace), onTrouble } };
+  return { fanOut: fanOutByQueue(dispatch, { slices, pace, log }) };
 }
 
 /** A setting that cannot be read is the operator's to see, not a bare "exception thrown". */

@@ -1,4 +1,4 @@
-import type { Diagnostic, Stage } from "../config/diagnostic.ts";
+import type { ConfigKey, Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { CertificateSource } from "../mesh/world.ts";
@@ -163,17 +163,23 @@ const checkedAndEncoded = step(
   "checked and encoded resource",
   { type: "value", resource: "identity", reader: "value", withBinary: "value" },
   ({ type, resource, reader, withBinary }: EncodeInputs & { readonly resource: Resource }, memo: Memo): Encoded => {
-    const diagnostic = checked(memo, { type, reader, ...resource });
+    const { json, name, from } = resource;
+    const diagnostic = checked(memo, { type, reader, json, name, object: from[0] });
     return diagnostic === undefined
       ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
       : { kind: "refused", diagnostic };
   },
 );
 
-/** By the message, its name and its origin: a diagnostic says the latter two. */
+interface Checked extends Pick<EncodeInputs, "type" | "reader">, Pick<Resource, "json" | "name"> {
+  /** The first of those that it was made from. */
+  readonly object: ConfigKey | undefined;
+}
+
+/** By the message, its name and the object that it is told of: a diagnostic says the latter two. */
 const checked = step(
   "checked resource",
-  { type: "value", reader: "value", json: "identity", name: "value", from: "elements" },
-  ({ type, reader, ...resource }: Resource & Pick<EncodeInputs, "type" | "reader">, memo: Memo) =>
-    checkByElements(type, resource, memo, reader),
+  { type: "value", reader: "value", json: "identity", name: "value", object: "identity" },
+  ({ type, reader, object, ...message }: Checked, memo: Memo) =>
+    checkByElements(type, { ...message, from: object === undefined ? [] : [object] }, memo, reader),
 );

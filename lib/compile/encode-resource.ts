@@ -1,4 +1,4 @@
-import { byCodePoint, keyText } from "../config/diagnostic.ts";
+import { byCodePoint, type ConfigKey, keyText } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import { concatBytes, hashOf } from "../snapshot/blob.ts";
@@ -31,8 +31,12 @@ export function encodeResource(
   withBinary: boolean,
   memo: Memo,
 ): CompiledResource {
-  return encoded(memo, { type, json, name, withBinary, from: [...new Set(from.map(keyText))].sort(byCodePoint) });
+  const texts = new Set(from.map((key) => textOfKey(memo, { key })));
+  return encoded(memo, { type, json, name, withBinary, from: [...texts].sort(byCodePoint) });
 }
+
+/** One text for each key: a large table was made from all services, and so were those of all namespaces. */
+const textOfKey = step("text of a key", { key: "identity" }, ({ key }: { readonly key: ConfigKey }) => keyText(key));
 
 interface Encoding {
   readonly type: ResourceType;

@@ -1,7 +1,7 @@
 import { compileSettingsFrom } from "../../compile/settings-from-environment.ts";
 import type { FanOut } from "../../compile/slices/fan-out.ts";
 import type { Slicing } from "../../compile/slices/slice-settings.ts";
-import { type Log, logStaleSources, troubleLog } from "../../compile/telemetry/log.ts";
+import { type Log, logStaleSources, sliceTrouble, troubleLog } from "../../compile/telemetry/log.ts";
 import type { CompileObserver } from "../../compile/telemetry/observer.ts";
 import { createLeasedCompiler } from "../../compile/triggers/leased-compiler.ts";
 import { sliceWaitMs } from "../../compile/triggers/pace.ts";
@@ -53,8 +53,8 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const { secrets: read, world, publisher, pace, slicing } = compileSettingsFrom(env);
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
-  const onTrouble = (reason: string) => log.warn({ reason }, "a slice is compiled anew");
-  const threads = sliceThreadsFor(slicing, { where, s3Endpoint: settings.s3Endpoint, onTrouble });
+  const storeOfThreads = { where, s3Endpoint: settings.s3Endpoint, onTrouble: sliceTrouble(log) };
+  const threads = sliceThreadsFor(slicing, storeOfThreads);
   const fanOut = threads === undefined ? {} : { fanOut: { ...threads.fanOut, waitMs: sliceWaitMs(pace) } };
   const build = await ownBuild();
   const told = { store, sources, world, publisher, build, pace, observer };

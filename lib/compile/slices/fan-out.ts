@@ -6,6 +6,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { compilerVersion } from "../compile.ts";
 import type { RecordedSettings } from "../recorded-settings.ts";
 import type { Staged } from "../telemetry/observer.ts";
+import { pause } from "../triggers/pace.ts";
 import { createSliceMaker } from "./compile-slice.ts";
 import { type JoinedSlices, joinSlices, UnreadableSlice } from "./join-slices.ts";
 import { planId, type SliceJob, type SlicePlan, sliceText } from "./plan.ts";
@@ -149,8 +150,6 @@ async function rootsOfSlices(store: ObjectStore, plan: SlicePlan, fanOut: FanOut
   }
   return [...records].sort(([a], [b]) => a - b).map(([, { root }]) => root);
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const failedSlice = (cause: unknown): PortolanError =>
   cause instanceof PortolanError

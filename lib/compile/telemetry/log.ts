@@ -41,6 +41,9 @@ export const troubleLog = (log: Log) => ({
     log.warn(dead, "took over the lease of a compile that gave no sign of life"),
 });
 
+/** What goes wrong with slices and is mended by whoever hands them out. */
+export const sliceTrouble = (log: Log) => (reason: string) => log.warn({ reason }, "a slice is compiled anew");
+
 /** Why something failed; of an error of our own with its trace. */
 function reasonOf(cause: unknown): object {
   if (cause instanceof PortolanError) {

@@ -4,7 +4,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import type { Recompiled } from "../recompile.ts";
 import { type HeldLease, type SeenLease, seeLease, takeLease, writeLease } from "./lease.ts";
 import { joinAttributions, maxAsks, maxHandedOn, type Outcome, type ToldAsk } from "./lease-note.ts";
-import { type Pace, usualPace } from "./pace.ts";
+import { type Pace, pause, usualPace } from "./pace.ts";
 
 /**
  * One compile.
@@ -32,8 +32,6 @@ interface Ask {
   readonly resolve: (told: Recompiled) => void;
   readonly reject: (cause: unknown) => void;
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Compiles on demand: of all processes on one store one at a time, and however many ask meanwhile, one more after it. Who asks gets

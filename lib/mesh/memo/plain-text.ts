@@ -51,3 +51,6 @@ function sorted(names: string[]): readonly string[] {
 export function fingerprint(text: string): string {
   return hash("sha256", text).slice(0, 24);
 }
+
+/** A text that stands for a long key wherever keys are compared. */
+export const shortKey = (key: string): string => hash("sha256", key);

@@ -1,5 +1,5 @@
 import { follow, type Known, type KnownNode, keepAt, knownAt, type Memo, rootOf, unknownYet } from "./memo.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText, shortKey } from "./plain-text.ts";
 
 /**
  * How each input of a step counts: `identity` for immutable objects, which every stage keeps as they are as long as nothing
@@ -96,6 +96,7 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
         key += isOnlyValue ? lastText(value) : `\u0000${plainText(value)}`;
       }
       for (const field of measured) key += `\u0000${elementsOf(inputs[field]).length}`;
+      if (key.length > longestKey) key = shortKey(key);
       return { node, key, isWhole: present === fields.length && countFields(inputs) === present };
     },
     only: (inputs) => {
@@ -104,6 +105,9 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
     },
   };
 }
+
+/** Keys up to this length are kept as they are, in UTF-16 code units: a list of a mesh's services is longer than all that is made of it. */
+const longestKey = 4096;
 
 /** As `plainText`, for a value that nothing follows: a text needs no length then. */
 const lastText = (value: unknown): string => (typeof value === "string" ? `"${value}` : plainText(value));

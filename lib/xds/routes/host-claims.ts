@@ -102,7 +102,9 @@ function settle({ claims, services, port: tablePort }: Claims): Settled {
       return true;
     });
     // A table of all ports tells the ports of a host apart by the domains that name one; port 80 needs no name.
-    return tablePort === 0 && port !== 80 ? free.filter((domain) => domain.includes(":")) : free;
+    if (tablePort === 0 && port !== 80) return free.filter((domain) => domain.includes(":"));
+    // As a rule all are, and one list of them does for all tables.
+    return free.length === domains.all.length ? domains.all : free;
   });
   return { kept, duplicates };
 }

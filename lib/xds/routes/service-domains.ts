@@ -1,4 +1,5 @@
 import { serviceAddresses, unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
+import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
@@ -20,8 +21,41 @@ export interface ServiceDomains extends Domains {
 /** What the domains of a service depend on beside the service. */
 export type DomainPerspective = Pick<ClassProxy, "dnsDomain" | "clusterId" | "ipMode" | "autoAllocatedAddresses">;
 
+/** How one proxy sees services, and how it sees those that have no host in its own namespace: as all other namespaces do. */
+export interface DomainPerspectives {
+  /** Of Kubernetes, as hosts spell it: `.shop.svc.`; empty for a proxy outside, which has none. */
+  readonly namespace: string;
+  readonly atHome: DomainPerspective;
+  readonly abroad: DomainPerspective;
+}
+
+export function domainPerspectives(
+  { dnsDomain, clusterId, ipMode, autoAllocatedAddresses }: DomainPerspective,
+  memo: Memo,
+): DomainPerspectives {
+  return perspectivesOf(memo, { dnsDomain, clusterId, ipMode, autoAllocatedAddresses });
+}
+
+const perspectivesOf = step(
+  "domain perspectives",
+  { dnsDomain: "value", clusterId: "value", ipMode: "value", autoAllocatedAddresses: "value" },
+  (atHome: DomainPerspective, memo: Memo): DomainPerspectives => {
+    const { dnsDomain } = atHome;
+    const service = dnsDomain.indexOf(".svc.");
+    if (service <= 0) return { namespace: "", atHome, abroad: atHome };
+    const namespace = `.${dnsDomain.slice(0, service)}.svc.`;
+    return { namespace, atHome, abroad: onePerspective(memo, { ...atHome, dnsDomain: dnsDomain.slice(service) }) };
+  },
+);
+
+/** One object for all namespaces. */
+const onePerspective = step(
+  "domain perspective",
+  { dnsDomain: "value", clusterId: "value", ipMode: "value", autoAllocatedAddresses: "value" },
+  (perspective: DomainPerspective) => perspective,
+);
+
 interface Inputs {
-  readonly proxy: DomainPerspective;
   readonly service: Service;
   /** Each domain is there twice, plain and with this port; undefined: ports are ignored when Envoy compares. */
   readonly portSuffix: number | undefined;
@@ -33,13 +67,29 @@ interface Inputs {
  *
  * @see docs/how-istio-does-it/routes.md#domains-of-a-service
  */
-export const serviceDomains = step(
+export function serviceDomains(
+  memo: Memo,
+  { proxy, ...inputs }: Inputs & { readonly proxy: DomainPerspectives },
+): ServiceDomains {
+  const isAtHome = hasHostIn(inputs.service, proxy.namespace);
+  return domainsSeen(memo, { proxy: isAtHome ? proxy.atHome : proxy.abroad, ...inputs });
+}
+
+/** @param namespace as of `DomainPerspectives` */
+const hasHostIn = ({ hostname, attributes: { aliases } }: Service, namespace: string): boolean =>
+  hostname.toLowerCase().includes(namespace) || aliases.some((alias) => alias.hostname.includes(namespace));
+
+interface SeenFrom extends Inputs {
+  readonly proxy: DomainPerspective;
+}
+
+const domainsSeen = step(
   "domains of a service",
   { proxy: "identity", service: "identity", portSuffix: "value" },
-  (inputs: Inputs): ServiceDomains => ({ service: inputs.service, ...domainsOf(inputs) }),
+  (inputs: SeenFrom): ServiceDomains => ({ service: inputs.service, ...domainsOf(inputs) }),
 );
 
-function domainsOf({ proxy, service, portSuffix }: Inputs): Domains {
+function domainsOf({ proxy, service, portSuffix }: SeenFrom): Domains {
   const all: string[] = [];
   const derived: boolean[] = [];
   const add = (domain: string, isDerived: boolean): void => {
@@ -75,14 +125,14 @@ export function alternateHosts(host: string, dnsDomain: string): readonly string
 
 function shortForms(host: string, dnsDomain: string): readonly string[] {
   const service = dnsDomain.indexOf(".svc.");
-  if (service > 0) {
+  if (service >= 0) {
     if (!host.endsWith(dnsDomain.slice(service))) return [];
     return kubernetesShortForms(host, dnsDomain.slice(0, service));
   }
   return sharedSuffixForms(host, dnsDomain);
 }
 
-/** `name.ns.svc.suffix` for a proxy in `namespace`: the bare name is for its own namespace only. */
+/** `name.ns.svc.suffix` for a proxy in `namespace`, which is empty abroad: the bare name is for its own namespace only. */
 function kubernetesShortForms(host: string, namespace: string): readonly string[] {
   const end = host.indexOf(".svc.");
   const dot = host.indexOf(".");

@@ -198,24 +198,27 @@ const hostOfNoService = step(
 
 function serviceHost(service: TableService, group: HostGroup, tablePort: number, table: TableContext): Candidate {
   const { port, placed, origin } = group;
-  const { hostname } = service;
   const domains = domainsOf(service, port, tablePort, table);
   const { headers } = table.settings;
-  const piece = hostOfService(table.memo, { headers, placed, domains, port });
-  return { piece, claim: { name: piece.name, domains, port, hostname }, origin };
+  return { ...hostOfService(table.memo, { headers, placed, domains, port }), origin };
+}
+
+interface RoutedService extends Routed {
+  readonly headers: ForwardedHeaders;
+  readonly domains: ServiceDomains;
 }
 
 const hostOfService = step(
   "virtual host of a service",
   { headers: "identity", placed: "identity", domains: "identity", port: "value" },
-  ({
-    headers,
-    placed,
-    domains,
-    port,
-  }: Routed & { readonly headers: ForwardedHeaders; readonly domains: ServiceDomains }): VirtualHostPiece => {
-    const name = virtualHostName(domains.service.hostname.toLowerCase(), port);
-    return hostPiece(name, domains.all, placed.routes, [...placed.from, ...originKeys(domains.service)], headers);
+  ({ headers, placed, domains, port }: RoutedService): Omit<Candidate, "origin"> => {
+    const hostname = domains.service.hostname.toLowerCase();
+    const name = virtualHostName(hostname, port);
+    const from = [...placed.from, ...originKeys(domains.service)];
+    return {
+      piece: hostPiece(name, domains.all, placed.routes, from, headers),
+      claim: { name, domains, port, hostname },
+    };
   },
 );
 
@@ -251,9 +254,7 @@ const defaultHosts = step(
         const rule = hashRule(table, service.service.hostname, memo);
         return service.httpPorts.map(({ port }) => {
           const domains = domainsOf(service, port, tablePort, { ...table, memo });
-          const piece = defaultHost(memo, { settings: table.settings, domains, rule, port });
-          const claim = { name: piece.name, domains, port, hostname: "" };
-          return { hostname: service.hostname, candidate: { piece, claim, origin: undefined } };
+          return defaultHost(memo, { settings: table.settings, domains, rule, port });
         });
       }),
 );
@@ -268,13 +269,15 @@ interface DefaultRoute {
 const defaultHost = step(
   "default virtual host",
   { settings: "identity", domains: "identity", rule: "identity", port: "value" },
-  ({ settings, domains, rule, port }: DefaultRoute): VirtualHostPiece => {
+  ({ settings, domains, rule, port }: DefaultRoute): DefaultHost => {
     const { service } = domains;
     const hostname = service.hostname.toLowerCase();
     const hash = rule && serviceHash(rule.config.spec, port);
     const route = defaultOutboundRoute(hostname, port, hash, settings.defaultRetry);
     const from = provenanceOf(service, rule);
-    return hostPiece(virtualHostName(hostname, port), domains.all, [route], from, settings.headers);
+    const name = virtualHostName(hostname, port);
+    const piece = hostPiece(name, domains.all, [route], from, settings.headers);
+    return { hostname, candidate: { piece, claim: { name, domains, port, hostname: "" }, origin: undefined } };
   },
 );
 

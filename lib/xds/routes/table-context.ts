@@ -8,7 +8,7 @@ import type { SidecarScope } from "../../mesh/scope/sidecar-scope.ts";
 import type { RouteView } from "../../mesh/views/views.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
 import { retryPolicy } from "./retry-policy.ts";
-import type { DomainPerspective } from "./service-domains.ts";
+import { type DomainPerspectives, domainPerspectives } from "./service-domains.ts";
 
 /** What routes depend on beside the objects that they are made from: one object for all classes with equal settings. */
 export interface TableSettings {
@@ -26,11 +26,11 @@ export interface TableContext {
   readonly view: RouteView;
   readonly memo: Memo;
   readonly settings: TableSettings;
-  readonly domains: DomainPerspective;
+  readonly domains: DomainPerspectives;
 }
 
 export function tableContext(view: RouteView, memo: Memo, proxyless = false): TableContext {
-  const { dnsDomain, clusterId, ipMode, autoAllocatedAddresses, proxyConfig } = view.proxy;
+  const { proxyConfig } = view.proxy;
   return {
     view,
     memo,
@@ -40,7 +40,7 @@ export function tableContext(view: RouteView, memo: Memo, proxyless = false): Ta
       retries: view.lookups.mesh.defaultHttpRetryPolicy,
       proxyless,
     }),
-    domains: domainPerspective(memo, { dnsDomain, clusterId, ipMode, autoAllocatedAddresses }),
+    domains: domainPerspectives(view.proxy, memo),
   };
 }
 
@@ -57,12 +57,6 @@ const tableSettings = step(
     proxyless,
     defaultRetry: retryPolicy(retries, false),
   }),
-);
-
-const domainPerspective = step(
-  "domain perspective",
-  { dnsDomain: "value", clusterId: "value", ipMode: "value", autoAllocatedAddresses: "value" },
-  (perspective: DomainPerspective) => perspective,
 );
 
 /** Where the rules of a class are found. */

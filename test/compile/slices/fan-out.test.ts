@@ -10,12 +10,12 @@ import { planId, readSliceJob, type SliceJob } from "../../../lib/compile/slices
 import { readRecord, slicesPrefix } from "../../../lib/compile/slices/records.ts";
 import { createLeasedCompiler } from "../../../lib/compile/triggers/leased-compiler.ts";
 import { sha256 } from "../../../lib/config/canonical-json.ts";
-import { PortolanError } from "../../../lib/config/diagnostic.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
 import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { weightedShop } from "../../integration/weighted-shop.ts";
+import { fragileStore } from "../fragile-store.ts";
 
 const most = 3;
 
@@ -194,15 +194,8 @@ describe("a compile that is fanned out", () => {
 
   it("leaves HEAD untouched when the store fails between two writes, of a slice or of who joins them, and the next trigger mends it", async () => {
     const { store: sound } = await shopStore();
-    let writesLeft = Number.POSITIVE_INFINITY;
-    const store: ObjectStore = {
-      ...sound,
-      async put(key, bytes, condition) {
-        writesLeft -= 1;
-        if (writesLeft < 0) throw new PortolanError(`the store took no more at ${key}`);
-        return sound.put(key, bytes, condition);
-      },
-    };
+    const fragile = fragileStore(sound);
+    const { store } = fragile;
     const compilers = [0, 1, 2].map(() => createSliceCompiler(store));
     const dispatch = async (job: SliceJob) => {
       await compilers[job.index]?.(job);
@@ -210,19 +203,17 @@ describe("a compile that is fanned out", () => {
     const recompile = createRecompiler({ store, fanOut: handingTo(dispatch) });
     await recompile();
     await writeShard(sound, "main", await weightedShop(20));
-    writesLeft = 1000;
-    await recompile();
-    const writes = 1000 - writesLeft;
+    const writes = await fragile.writes(recompile);
     expect(writes).toBeGreaterThan(12);
     for (let after = 0; after < writes - 2; after += 1) {
       await writeShard(sound, "main", await weightedShop(30 + after));
       const before = await headOf(sound);
-      writesLeft = after;
+      fragile.break(after);
       const failed = await recompile().then(
         () => "",
         (cause: unknown) => String(cause),
       );
-      writesLeft = Number.POSITIVE_INFINITY;
+      fragile.mend();
       const now = await headOf(sound);
       if (failed !== "") {
         expect(failed).toContain("the store took no more at");

@@ -4,26 +4,17 @@ import { createLeasedCompiler } from "../../../lib/compile/triggers/leased-compi
 import { webhookApp } from "../../../lib/compile/webhook/app.ts";
 import { signRequest } from "../../../lib/compile/webhook/signature.ts";
 import { noSecrets } from "../../../lib/compile/webhook/webhook-secrets.ts";
-import { PortolanError } from "../../../lib/config/diagnostic.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
 import { memoryStore } from "../../../lib/storage/memory.ts";
-import type { ObjectStore } from "../../../lib/storage/object-store.ts";
 import { weightedShop } from "../../integration/weighted-shop.ts";
+import { fragileStore } from "../fragile-store.ts";
 
 const secret = "s3cret";
 
-/** A compile function on a store that fails from one write on, until it is mended. */
-async function fragile() {
+/** A compile function on a store that fails. */
+async function fragilePlace() {
   const sound = memoryStore();
-  let writesLeft = Number.POSITIVE_INFINITY;
-  const store: ObjectStore = {
-    ...sound,
-    async put(key, bytes, condition) {
-      writesLeft -= 1;
-      if (writesLeft < 0) throw new PortolanError(`the store took no more at ${key}`);
-      return sound.put(key, bytes, condition);
-    },
-  };
+  const { store, ...fragile } = fragileStore(sound);
   const log: string[] = [];
   const onError = (cause: unknown) => log.push(String(cause));
   const pace = { quietMs: 0, leaseMs: 300 };
@@ -48,28 +39,16 @@ async function fragile() {
     app,
     ask,
     log,
-    break: (after: number) => {
-      writesLeft = after;
-    },
-    mend: () => {
-      writesLeft = Number.POSITIVE_INFINITY;
-    },
-    writes: async (job: () => Promise<unknown>) => {
-      writesLeft = 1_000_000;
-      await job();
-      const count = 1_000_000 - writesLeft;
-      writesLeft = Number.POSITIVE_INFINITY;
-      return count;
-    },
+    ...fragile,
   };
 }
 
 describe("a store that fails between two writes", () => {
   it("leaves HEAD untouched, gives the reason in log and answer, and the next trigger mends it, wherever it fails", async () => {
-    const place = await fragile();
+    const place = await fragilePlace();
     expect(await (await place.ask()).json()).toMatchObject({ kind: "published" });
     await writeShard(place.sound, "main", await weightedShop(11));
-    const probe = await fragile();
+    const probe = await fragilePlace();
     await probe.ask();
     await writeShard(probe.sound, "main", await weightedShop(11));
     const count = await probe.writes(() => probe.ask());

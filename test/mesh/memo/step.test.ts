@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
-import { step } from "../../../lib/mesh/memo/step.ts";
+import { inputReader, step } from "../../../lib/mesh/memo/step.ts";
 
 interface Inputs {
   readonly service: { readonly host: string };
@@ -36,6 +36,16 @@ describe("a step", () => {
     expect(cluster(memo, { service, ports: [2, 1] })).not.toBe(first);
     expect(cluster(memo, { service, rule: {}, ports: [1, 2] })).not.toBe(first);
     expect(cluster(memo, { service, ports: [1, 2] })).toBe(first);
+  });
+
+  it("tells long plain values apart wherever they differ, and keeps none of them as its key", () => {
+    const memo = createMemo();
+    const ports = Array.from({ length: 10_000 }, (_, at) => at);
+    const first = cluster(memo, { service, ports });
+    expect(cluster(memo, { service, ports: [...ports] })).toBe(first);
+    for (const at of [0, 5_000, 9_999]) expect(cluster(memo, { service, ports: ports.with(at, 7) })).not.toBe(first);
+    const { find } = inputReader<Inputs>("test: long", { service: "identity", rule: "identity", ports: "value" });
+    expect(memo.known && find(memo.known, { service, ports }).key).toHaveLength(64);
   });
 
   it("does not mix up two objects that change places", () => {

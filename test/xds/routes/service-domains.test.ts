@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Service } from "../../../lib/registry/service.ts";
 import { virtualHostName } from "../../../lib/xds/names.ts";
-import { type DomainPerspective, type Domains, serviceDomains } from "../../../lib/xds/routes/service-domains.ts";
+import {
+  type DomainPerspective,
+  type Domains,
+  domainPerspectives,
+  serviceDomains,
+} from "../../../lib/xds/routes/service-domains.ts";
 import { proxy } from "../world-parts.ts";
 import { service } from "./fixture.ts";
 
@@ -10,7 +15,7 @@ const host = "reviews.default.svc.cluster.local";
 const reviews = service(host, [[9080, "HTTP"]], { clusterVips: new Map([["Kubernetes", ["10.96.5.1"]]]) });
 
 function domainsOf(of: Service, portSuffix: number | undefined, seen: Partial<DomainPerspective>): Domains {
-  return serviceDomains(noMemo, { service: of, portSuffix, proxy: { ...proxy, ...seen } });
+  return serviceDomains(noMemo, { service: of, portSuffix, proxy: domainPerspectives({ ...proxy, ...seen }, noMemo) });
 }
 
 describe("serviceDomains", () => {
@@ -100,6 +105,33 @@ describe("serviceDomains", () => {
     const both = service(host, [[80, "HTTP"]], { clusterVips: vips, defaultAddress: "10.0.0.1" });
     expect(domainsOf(both, undefined, { clusterId: "c2" }).all.at(-1)).toBe("10.0.0.2");
     expect(domainsOf(both, undefined, { clusterId: "c3" }).all.at(-1)).toBe("10.0.0.1");
+  });
+});
+
+describe("serviceDomains, remembered", () => {
+  const memo = createMemo();
+  const seenFrom = (namespace: string, of: Service) => {
+    const dnsDomain = `${namespace}.svc.cluster.local`;
+    return serviceDomains(memo, {
+      service: of,
+      portSuffix: undefined,
+      proxy: domainPerspectives({ ...proxy, dnsDomain }, memo),
+    });
+  };
+
+  it("are one object for all namespaces but the service's own, so that tables share what is made of them", () => {
+    expect(seenFrom("payments", reviews)).toBe(seenFrom("shipping", reviews));
+    expect(seenFrom("default", reviews)).not.toBe(seenFrom("shipping", reviews));
+  });
+
+  it("are others for the namespace of an alias, and of a host that its own namespace does not tell", () => {
+    const alias = { hostname: "b.payments.svc.cluster.local", namespace: "payments" };
+    const aliased = service(host, [[80, "HTTP"]], { attributes: { aliases: [alias] } });
+    expect(seenFrom("payments", aliased).all).toContain("b");
+    const foreign = service("Web.Payments.svc.cluster.local", [[80, "HTTP"]]);
+    expect(foreign.attributes.namespace).not.toBe("payments");
+    expect(seenFrom("payments", foreign).all).toContain("web");
+    expect(seenFrom("shipping", foreign).all).not.toContain("web");
   });
 });
 
