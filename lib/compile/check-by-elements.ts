@@ -1,7 +1,10 @@
 import type { Diagnostic } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { oneList } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
-import { listMessage } from "../snapshot/long/pieces.ts";
+import { cutEvenly } from "../snapshot/long/cut-evenly.ts";
+import { listMessage, nameOf } from "../snapshot/long/pieces.ts";
+import { nameHash } from "../snapshot/name-hash.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { checkResource, fitsElement, type Reader } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
@@ -23,19 +26,42 @@ export function checkByElements(
   const { field, elements } = message;
   const around = { ...resource, json: { ...resource.json, [field]: [] } };
   const isSound =
-    elements.every((element) => fits(memo, { type, field, element })) && checkResource(type, around) === undefined;
+    stretchesOf(memo, { elements }).every((stretch) => allFit(memo, { type, field, stretch })) &&
+    checkResource(type, around) === undefined;
   // The whole says where in it something is wrong.
   return isSound ? undefined : checkResource(type, resource);
 }
 
-interface Element {
+/** About so many elements make a stretch. */
+const stretchLength = 16;
+
+/**
+ * A long list in stretches, each of which is looked up as one from then on: of the lists that a change makes anew, most have nearly all of
+ * their stretches already. Where one ends follows from the names of its elements.
+ */
+export const stretchesOf = step(
+  "stretches of elements",
+  { elements: "identity" },
+  ({ elements }: { readonly elements: readonly object[] }, memo: Memo): readonly (readonly object[])[] =>
+    cutEvenly(elements, stretchLength, byElement).map((stretch) => oneList(memo, stretch)),
+);
+
+const byElement = { weight: () => 1, hash: (element: object) => nameHash(nameOf(element)) };
+
+interface Place {
   readonly type: ResourceType;
   readonly field: string;
-  readonly element: object;
 }
+
+const allFit = step(
+  "checked stretch of elements",
+  { type: "value", field: "value", stretch: "identity" },
+  ({ stretch, ...place }: Place & { readonly stretch: readonly object[] }, memo: Memo) =>
+    stretch.every((element) => fits(memo, { ...place, element })),
+);
 
 const fits = step(
   "checked element",
   { type: "value", field: "value", element: "identity" },
-  ({ type, field, element }: Element) => fitsElement(type, field, element),
+  ({ type, field, element }: Place & { readonly element: object }) => fitsElement(type, field, element),
 );

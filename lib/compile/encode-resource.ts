@@ -1,5 +1,6 @@
 import { byCodePoint, type ConfigKey, keyText } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import { concatBytes, hashOf } from "../snapshot/blob.ts";
 import type { CompiledResource, TextRun } from "../snapshot/compiled.ts";
@@ -17,7 +18,7 @@ import {
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import { binaryElement, binaryForm } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
-import { manyElements } from "./check-by-elements.ts";
+import { manyElements, stretchesOf } from "./check-by-elements.ts";
 
 /**
  * A resource as it is stored and sent. Encoded once: the generators keep the identity of what did not change, and so does
@@ -31,9 +32,17 @@ export function encodeResource(
   withBinary: boolean,
   memo: Memo,
 ): CompiledResource {
-  const texts = new Set(from.map((key) => textOfKey(memo, { key })));
-  return encoded(memo, { type, json, name, withBinary, from: [...texts].sort(byCodePoint) });
+  const texts = from.length < manyElements ? oneValue(memo, sortedTexts(from, memo)) : textsOfKeys(memo, { from });
+  return encoded(memo, { type, json, name, withBinary, from: texts });
 }
+
+/** Of a long list by itself: to compare what it says would cost more than to write it. */
+const textsOfKeys = step("texts of keys", { from: "identity" }, ({ from }: Pick<Resource, "from">, memo: Memo) =>
+  sortedTexts(from, memo),
+);
+
+const sortedTexts = (from: Resource["from"], memo: Memo): readonly string[] =>
+  [...new Set(from.map((key) => textOfKey(memo, { key })))].sort(byCodePoint);
 
 /** One text for each key: a large table was made from all services, and so were those of all namespaces. */
 const textOfKey = step("text of a key", { key: "identity" }, ({ key }: { readonly key: ConfigKey }) => keyText(key));
@@ -52,7 +61,7 @@ interface EncodeInputs extends Encoding {
 
 const encoded = step(
   "encoded resource",
-  { type: "value", json: "identity", name: "value", withBinary: "value", from: "value" },
+  { type: "value", json: "identity", name: "value", withBinary: "value", from: "identity" },
   ({ json, name, from, ...encoding }: EncodeInputs, memo: Memo): CompiledResource => {
     const written = writtenMessage(json, encoding, memo);
     if (typeof written !== "string") return longResource({ name, from, runs: written });
@@ -69,8 +78,9 @@ function writtenMessage(json: Resource["json"], encoding: Encoding, memo: Memo):
     const text = `{"@type":"${typeUrlOf(type)}",${JSON.stringify(json).slice(1)}`;
     if (message === undefined || text.length < longLength) return text;
   }
-  const pieces = message.elements.map((element) =>
-    writtenElement(memo, { ...encoding, field: message.field, element }),
+  const { field, elements } = message;
+  const pieces = stretchesOf(memo, { elements }).flatMap((stretch) =>
+    writtenStretch(memo, { ...encoding, field, stretch }),
   );
   if (!isLong(message, pieces)) return runText(pieces, message);
   const head = encoding.withBinary ? binaryAround(memo, { type, text: message.before + message.after }) : undefined;
@@ -99,6 +109,15 @@ const binaryAround = step(
 interface WrittenPiece extends Piece {
   readonly binary: Uint8Array<ArrayBuffer> | undefined;
 }
+
+const writtenStretch = step(
+  "stretch of elements",
+  { type: "value", field: "value", stretch: "identity", withBinary: "value" },
+  (
+    { stretch, ...place }: Encoding & Pick<Element, "field"> & { readonly stretch: readonly object[] },
+    memo: Memo,
+  ): readonly WrittenPiece[] => stretch.map((element) => writtenElement(memo, { ...place, element })),
+);
 
 interface Element {
   readonly field: string;
