@@ -2,6 +2,7 @@ import { type Blob, blobOf, jsonBlob } from "../blob.ts";
 import type { CompiledList } from "../compiled.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
 import { nameHash } from "../name-hash.ts";
+import { rememberRuns } from "../remember-runs.ts";
 import type { ListRef, PartList, TreeList, TypeTable, TypeTree } from "../root.ts";
 import type { EncodedPart, EncodedRun, EncodedTree, TreeEncoder } from "./encode-tree.ts";
 
@@ -19,7 +20,13 @@ export interface EncodedTable {
   readonly parts: readonly EncodedPart[];
 }
 
-export function buildTable(encodeTree: TreeEncoder): TableBuilder {
+/** The table of some trees, in their order. */
+export type TableOf = (trees: readonly EncodedTree[]) => EncodedTable;
+
+/** Remembers the tables of the same trees. */
+export const createTableEncoder = (): TableOf => rememberRuns(encodeTable);
+
+export function buildTable(encodeTree: TreeEncoder, tableOf: TableOf): TableBuilder {
   const trees = new Map<string, { readonly index: number; readonly tree: EncodedTree }>();
   const indexes = new Map<CompiledList, number>();
   const indexOfTree = (tree: EncodedTree): number => {
@@ -36,37 +43,36 @@ export function buildTable(encodeTree: TreeEncoder): TableBuilder {
       indexes.set(list, index);
       return index;
     },
-    finish() {
-      const encoded = [...trees.values()].map(({ tree }) => tree);
-      const parts: EncodedPart[] = [];
-      const indexesOfParts = new Map<string, number>();
-      const indexesOfRuns = new Map<EncodedRun, readonly number[]>();
-      const indexOfPart = (part: EncodedPart): number => {
-        const known = indexesOfParts.get(part.key) ?? parts.length;
-        if (known === parts.length) {
-          indexesOfParts.set(part.key, known);
-          parts.push(part);
-        }
-        return known;
-      };
-      const indexesOf = (run: EncodedRun): readonly number[] => {
-        const known = indexesOfRuns.get(run) ?? run.parts.map(indexOfPart);
-        indexesOfRuns.set(run, known);
-        return known;
-      };
-      const treeTexts = encoded.map(({ runs }) =>
-        JSON.stringify({ parts: runs.flatMap(indexesOf) } satisfies TypeTree),
-      );
-      const partLists = listBlobs(
-        "parts",
-        parts.map(({ text }) => text),
-      );
-      const treeLists = listBlobs("trees", treeTexts);
-      const table: TypeTable = { partLists: partLists.map(refOf), treeLists: treeLists.map(refOf) };
-      const lists = [...partLists, ...treeLists].map(({ blob }) => blob);
-      return { blob: jsonBlob(table), lists, trees: encoded, parts };
-    },
+    finish: () => tableOf([...trees.values()].map(({ tree }) => tree)),
   };
+}
+
+function encodeTable(trees: readonly EncodedTree[]): EncodedTable {
+  const parts: EncodedPart[] = [];
+  const indexes = new Map<string, number>();
+  const indexesOfRuns = new Map<EncodedRun, readonly number[]>();
+  const indexOfPart = (part: EncodedPart): number => {
+    const known = indexes.get(part.key) ?? parts.length;
+    if (known === parts.length) {
+      indexes.set(part.key, known);
+      parts.push(part);
+    }
+    return known;
+  };
+  const indexesOf = (run: EncodedRun): readonly number[] => {
+    const known = indexesOfRuns.get(run) ?? run.parts.map(indexOfPart);
+    indexesOfRuns.set(run, known);
+    return known;
+  };
+  const treeTexts = trees.map(({ runs }) => JSON.stringify({ parts: runs.flatMap(indexesOf) } satisfies TypeTree));
+  const partLists = listBlobs(
+    "parts",
+    parts.map(({ text }) => text),
+  );
+  const treeLists = listBlobs("trees", treeTexts);
+  const table: TypeTable = { partLists: partLists.map(refOf), treeLists: treeLists.map(refOf) };
+  const lists = [...partLists, ...treeLists].map(({ blob }) => blob);
+  return { blob: jsonBlob(table), lists, trees, parts };
 }
 
 interface CountedBlob {

@@ -6,6 +6,7 @@ import { encodeLong, hasRuns } from "../long/encode-long.ts";
 import { splitBetween } from "../long/split-between.ts";
 import { nameHash } from "../name-hash.ts";
 import { versionOfParts } from "../parts-version.ts";
+import { rememberRuns } from "../remember-runs.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { secretNamesIn } from "../secret-names.ts";
 import { blobsOfSegment, cutSegments, encodeSegment, endsStretch, type Segment } from "../segment.ts";
@@ -135,22 +136,3 @@ const cutParts = (segments: readonly Segment[]): readonly (readonly Segment[])[]
   );
 
 const byLastName = { weight: () => 1, hash: ({ ref }: Segment) => nameHash(`part ${ref.last}`) };
-
-/** Remembers what was made of a run of objects, by the identity of all of them. */
-function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R): (run: readonly T[]) => R {
-  const known = new WeakMap<T, readonly { readonly run: readonly T[]; readonly result: R }[]>();
-  return (run) => {
-    const [first] = run;
-    const entries = (first === undefined ? undefined : known.get(first)) ?? [];
-    const same = entries.find((entry) => sameElements(entry.run, run));
-    if (same !== undefined) return same.result;
-    const result = make(run);
-    // A few are enough: a run before and after a change, and where it ends otherwise for some classes.
-    if (first !== undefined) known.set(first, [{ run, result }, ...entries.slice(0, 3)]);
-    return result;
-  };
-}
-
-function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((element, i) => element === b[i]);
-}

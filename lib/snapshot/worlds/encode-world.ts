@@ -6,7 +6,7 @@ import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
 import { type ExtraType, extraTypes, type OfTypes, type ShapeName, shapes } from "../resource-type.ts";
 import type { ClassTable, Root, Shape } from "../root.ts";
 import { recordOf } from "../standing/standing-record.ts";
-import { buildTable, type EncodedTable } from "./encode-table.ts";
+import { buildTable, createTableEncoder, type EncodedTable, type TableOf } from "./encode-table.ts";
 import { createTreeEncoder, type TreeEncoder } from "./encode-tree.ts";
 
 /** A root and all blobs that it reaches; the big ones are made when they are asked for. */
@@ -28,6 +28,7 @@ export interface WorldEncoder {
 /** Remembers lists, parts and the index of nodes by identity, for as long as they live; forgetting never changes a result. */
 export function createWorldEncoder(): WorldEncoder {
   const encodeTree = createTreeEncoder();
+  const tableOf = createTableEncoder();
   const indexes = new WeakMap<CompiledWorld["nodes"], NodeIndex>();
   const encodeNodes = (nodes: CompiledWorld["nodes"]): NodeIndex => {
     const known = indexes.get(nodes) ?? encodeNodeIndex(nodes);
@@ -35,22 +36,24 @@ export function createWorldEncoder(): WorldEncoder {
     return known;
   };
   return {
-    encode: (world) => encodeWorld(world, encodeTree, encodeNodes(world.nodes)),
+    encode: (world) => encodeWorld(world, { encodeTree, tableOf, nodes: encodeNodes(world.nodes) }),
     versionOf: (list) => encodeTree(list).version,
   };
 }
 
-function encodeWorld(world: CompiledWorld, encodeTree: TreeEncoder, nodes: NodeIndex): EncodedWorld {
-  const builders = {
-    clusters: buildTable(encodeTree),
-    endpoints: buildTable(encodeTree),
-    listeners: buildTable(encodeTree),
-    routes: buildTable(encodeTree),
-  };
+interface WorldEncoding {
+  readonly encodeTree: TreeEncoder;
+  readonly tableOf: TableOf;
+  readonly nodes: NodeIndex;
+}
+
+function encodeWorld(world: CompiledWorld, { encodeTree, tableOf, nodes }: WorldEncoding): EncodedWorld {
+  const builder = () => buildTable(encodeTree, tableOf);
+  const builders = { clusters: builder(), endpoints: builder(), listeners: builder(), routes: builder() };
   // Where nobody has any, snapshots are what they were before there was such a type.
   const extras = extraTypes
     .filter((type) => world.classes.some((one) => shapes.some((shape) => listIn(one[shape], type).length > 0)))
-    .map((type) => ({ type, builder: buildTable(encodeTree) }));
+    .map((type) => ({ type, builder: builder() }));
   const ofExtras = <T>(make: (extra: (typeof extras)[number]) => T): Partial<Record<ExtraType, T>> =>
     Object.fromEntries(extras.map((extra) => [extra.type, make(extra)]));
   const shapeOf = (compiled: CompiledWorld["classes"][number], shape: ShapeName): Shape => {

@@ -1,0 +1,18 @@
+/** Remembers what was made of a run of objects, by the identity of all of them. */
+export function rememberRuns<T extends object, R>(make: (run: readonly T[]) => R): (run: readonly T[]) => R {
+  const known = new WeakMap<T, readonly { readonly run: readonly T[]; readonly result: R }[]>();
+  return (run) => {
+    const [first] = run;
+    const entries = (first === undefined ? undefined : known.get(first)) ?? [];
+    const same = entries.find((entry) => sameElements(entry.run, run));
+    if (same !== undefined) return same.result;
+    const result = make(run);
+    // A few are enough: a run before and after a change, and where it ends otherwise for some classes.
+    if (first !== undefined) known.set(first, [{ run, result }, ...entries.slice(0, 3)]);
+    return result;
+  };
+}
+
+function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((element, i) => element === b[i]);
+}
