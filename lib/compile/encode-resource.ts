@@ -1,5 +1,6 @@
 import { byCodePoint, type ConfigKey, keyText } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { oneValue, sameList } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import { concatBytes, hashOf } from "../snapshot/blob.ts";
 import type { CompiledResource, TextRun } from "../snapshot/compiled.ts";
@@ -31,11 +32,21 @@ export function encodeResource(
   withBinary: boolean,
   memo: Memo,
 ): CompiledResource {
-  const texts = new Set(from.map((key) => textOfKey(memo, { key })));
-  return encoded(memo, { type, json, name, withBinary, from: [...texts].sort(byCodePoint) });
+  return encoded(memo, { type, json, name, withBinary, from: textsOfKeys(memo, { from }) });
 }
 
-/** One text for each key: a large table was made from all services, and so were those of all namespaces. */
+/** A large table was made from all services, and so were those of all namespaces: one list does for them. */
+const textsOfKeys = step(
+  "texts of keys",
+  { from: "identity" },
+  ({ from }: { readonly from: readonly ConfigKey[] }, memo: Memo): readonly string[] => {
+    const keys = from.length > manyElements ? new Set(from) : from;
+    const texts = [...new Set([...keys].map((key) => textOfKey(memo, { key })))].sort(byCodePoint);
+    if (texts.length <= manyElements) return oneValue(memo, texts);
+    return sameList(memo, `texts of keys|${texts.length}|${texts[0]}|${texts.at(-1)}`, texts);
+  },
+);
+
 const textOfKey = step("text of a key", { key: "identity" }, ({ key }: { readonly key: ConfigKey }) => keyText(key));
 
 interface Encoding {
@@ -52,7 +63,7 @@ interface EncodeInputs extends Encoding {
 
 const encoded = step(
   "encoded resource",
-  { type: "value", json: "identity", name: "value", withBinary: "value", from: "value" },
+  { type: "value", json: "identity", name: "value", withBinary: "value", from: "identity" },
   ({ json, name, from, ...encoding }: EncodeInputs, memo: Memo): CompiledResource => {
     const written = writtenMessage(json, encoding, memo);
     if (typeof written !== "string") return longResource({ name, from, runs: written });
