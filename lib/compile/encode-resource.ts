@@ -1,6 +1,6 @@
 import { byCodePoint, type ConfigKey, keyText } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { oneValue } from "../mesh/memo/same.ts";
+import { oneValue, sameList } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import { concatBytes, hashOf } from "../snapshot/blob.ts";
 import type { CompiledResource, TextRun } from "../snapshot/compiled.ts";
@@ -32,19 +32,21 @@ export function encodeResource(
   withBinary: boolean,
   memo: Memo,
 ): CompiledResource {
-  const texts = from.length < manyElements ? oneValue(memo, sortedTexts(from, memo)) : textsOfKeys(memo, { from });
-  return encoded(memo, { type, json, name, withBinary, from: texts });
+  return encoded(memo, { type, json, name, withBinary, from: textsOfKeys(memo, { from }) });
 }
 
-/** Of a long list by itself: to compare what it says would cost more than to write it. */
-const textsOfKeys = step("texts of keys", { from: "identity" }, ({ from }: Pick<Resource, "from">, memo: Memo) =>
-  sortedTexts(from, memo),
+/** A large table was made from all services, and so were those of all namespaces: one list does for them. */
+const textsOfKeys = step(
+  "texts of keys",
+  { from: "identity" },
+  ({ from }: { readonly from: readonly ConfigKey[] }, memo: Memo): readonly string[] => {
+    const keys = from.length > manyElements ? new Set(from) : from;
+    const texts = [...new Set([...keys].map((key) => textOfKey(memo, { key })))].sort(byCodePoint);
+    if (texts.length <= manyElements) return oneValue(memo, texts);
+    return sameList(memo, `texts of keys|${texts.length}|${texts[0]}|${texts.at(-1)}`, texts);
+  },
 );
 
-const sortedTexts = (from: Resource["from"], memo: Memo): readonly string[] =>
-  [...new Set(from.map((key) => textOfKey(memo, { key })))].sort(byCodePoint);
-
-/** One text for each key: a large table was made from all services, and so were those of all namespaces. */
 const textOfKey = step("text of a key", { key: "identity" }, ({ key }: { readonly key: ConfigKey }) => keyText(key));
 
 interface Encoding {

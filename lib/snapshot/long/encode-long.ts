@@ -16,17 +16,18 @@ export interface EncodedLong {
   readonly lists: readonly Blob[];
 }
 
-export function encodeLong({ name, version, runs, from }: Long): EncodedLong {
+/** @param encodeOrigins may remember lists that it has encoded: tables of all namespaces have one */
+export function encodeLong(
+  { name, version, runs, from }: Long,
+  encodeOrigins: (from: readonly string[]) => readonly Blob[] = originBlobs,
+): EncodedLong {
   const hasBinary = runs.every(({ binary }) => binary !== undefined);
   const lists = cutEvenly(runs, runsPerList(runs.length), byHash).map((list) => {
     const binaries = list.flatMap(({ binary }) => (binary === undefined ? [] : [binary.hash]));
     const runList: RunList = { runs: list.map(({ hash }) => hash), ...(hasBinary ? { binaries } : {}) };
     return jsonBlob(runList);
   });
-  const origins = cutEvenly(from, originsPerList, byName).map((list) => {
-    const originList: OriginList = { from: list };
-    return jsonBlob(originList);
-  });
+  const origins = encodeOrigins(from);
   const long: LongRef = {
     version,
     lists: lists.map(({ hash }) => hash),
@@ -41,6 +42,10 @@ export function encodeLong({ name, version, runs, from }: Long): EncodedLong {
 /** So many that neither the lists nor their names are long: a power of two, which seldom becomes another. */
 const runsPerList = (runs: number): number => 2 ** Math.floor(Math.log2(Math.sqrt(runs)));
 const byHash = { weight: () => 1, hash: ({ hash }: TextRun) => nameHash(hash) };
+
+/** The objects that a long resource was made from, as they are stored. */
+export const originBlobs = (from: readonly string[]): readonly Blob[] =>
+  cutEvenly(from, originsPerList, byName).map((list) => jsonBlob({ from: list } satisfies OriginList));
 
 /** In UTF-16 code units. */
 const originsPerList = 16 * 1024;

@@ -2,7 +2,7 @@ import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, hashOf, jsonBlob } from "../blob.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
-import { encodeLong, hasRuns } from "../long/encode-long.ts";
+import { encodeLong, hasRuns, originBlobs } from "../long/encode-long.ts";
 import { splitBetween } from "../long/split-between.ts";
 import { nameHash } from "../name-hash.ts";
 import { versionOfParts } from "../parts-version.ts";
@@ -56,10 +56,18 @@ export type TreeEncoder = (list: CompiledList) => EncodedTree;
 export function createTreeEncoder(): TreeEncoder {
   const trees = new WeakMap<CompiledList, EncodedTree>();
   const runs = new WeakMap<CompiledPart, EncodedRun>();
+  const origins = new WeakMap<readonly string[], readonly Blob[]>();
+  const originsOf = (from: readonly string[]): readonly Blob[] => {
+    const known = origins.get(from) ?? originBlobs(from);
+    origins.set(from, known);
+    return known;
+  };
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
     const [first] = resources;
-    const { ref, lists } = hasRuns(first) ? encodeLong(first) : { ref: encodeSegment(resources).ref, lists: [] };
+    const { ref, lists } = hasRuns(first)
+      ? encodeLong(first, originsOf)
+      : { ref: encodeSegment(resources).ref, lists: [] };
     const blobs = blobsOfSegment({ ref, resources }, lists);
     return { ref, blobs, content, resources, secrets: secretNamesIn(resources) };
   });

@@ -1,10 +1,12 @@
 import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
 import type { ConfigKey, Diagnostic, Origin } from "../../config/diagnostic.ts";
 import { hostsOverlap, isWildcard } from "../../config/host-name.ts";
+import type { Labels } from "../../config/labels.ts";
 import { meshGateway } from "../../mesh/hosts/short-names.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import { isOfGatewayApi, type MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { pass } from "../../mesh/memo/pass.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import type { Service } from "../../registry/service.ts";
@@ -14,7 +16,7 @@ import { defaultOutboundRoute, type ForwardedHeaders } from "./default-route.ts"
 import { serviceHash } from "./hash-policy.ts";
 import { type Candidate, settledHosts } from "./host-claims.ts";
 import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
-import { onlyPortOf, type RoutePlace, sourceOf } from "./route-place.ts";
+import { onlyPortOf, type RoutePlace } from "./route-place.ts";
 import { type ServiceDomains, serviceDomains } from "./service-domains.ts";
 import { hashRule, type RuleSource, ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import { type TableService, type TableServices, tableServices } from "./table-services.ts";
@@ -40,30 +42,89 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
     port,
     namesPorts: table.settings.proxyless,
   });
-  const place = sidecarPlace(services, port, table);
-  const groups = listener.virtualServices
-    .filter((virtualService) => port === 80 || namesSomeService(virtualService, services))
-    .flatMap((virtualService) => hostGroups(virtualService, listener, services, place, table));
-  const claimed = new Set(groups.flatMap((group) => group.services.map((service) => service.hostname)));
-  const candidates: Candidate[] = [];
-  for (const group of groups) {
-    for (const host of group.plainHosts) candidates.push(plainHost(host, group, table));
-    for (const service of group.services) candidates.push(serviceHost(service, group, port, table));
-  }
-  const { memo, settings, domains } = table;
-  for (const { hostname, candidate } of defaultHosts(memo, {
+  const { memo, settings, domains, view } = table;
+  const slot = `${settings.proxyless ? "grpc|" : ""}${view.key}|${listener.spec?.bind ?? ""}|${port}`;
+  const rules = ruleSource(view);
+  const { virtualServiceByHost } = listener;
+  const context = {
     settings,
     domains,
-    ...ruleSource(table.view),
+    ...rules,
     services,
     port,
-  })) {
+    labels: view.sourceLabels,
+    caller: view.proxy.namespace,
+  };
+  const brought = hostsOfVirtualServices(memo, slot, listener.virtualServices, context, ({ hosts }) =>
+    hosts.some(isWildcard) ? virtualServiceByHost : undefined,
+  );
+  const claimed = new Set<string>();
+  const candidates: Candidate[] = [];
+  for (const { hostnames, hosts } of brought) {
+    for (const hostname of hostnames) claimed.add(hostname);
+    for (const host of hosts) candidates.push(host);
+  }
+  for (const { hostname, candidate } of defaultHosts(memo, { settings, domains, ...rules, services, port })) {
     if (!claimed.has(hostname)) candidates.push(candidate);
   }
-  const slot = `${table.settings.proxyless ? "grpc|" : ""}${table.view.key}|${listener.spec?.bind ?? ""}|${port}`;
   const { pieces, diagnostics } = settledHosts(candidates, { services, port, slot }, memo);
   return { pieces: pieces.sort(byName), diagnostics };
 }
+
+/** All that the hosts of a virtual service depend on beside it. */
+interface HostContext extends RuleSource, Pick<TableContext, "settings" | "domains"> {
+  readonly services: TableServices;
+  /** Of the table. */
+  readonly port: number;
+  /** Of the caller, as far as somebody may match them. */
+  readonly labels: Labels;
+  /** The caller's namespace. */
+  readonly caller: string;
+}
+
+/** What one virtual service brings to a table. */
+interface BroughtHosts {
+  /** Services for which it stands. */
+  readonly hostnames: readonly string[];
+  readonly hosts: readonly Candidate[];
+}
+
+const noHosts: BroughtHosts = { hostnames: [], hosts: [] };
+
+/**
+ * The hosts of all virtual services of a table. Those of one that is what it was are found by where it stands: with the mesh both
+ * the tables and the virtual services of each become more.
+ */
+const hostsOfVirtualServices = pass(
+  "virtual hosts of virtual services",
+  {
+    settings: "identity",
+    domains: "identity",
+    services: "identity",
+    serviceByHostname: "identity",
+    destinationRule: "identity",
+    port: "value",
+    labels: "value",
+    caller: "value",
+  },
+  (
+    virtualService: MeshVirtualService,
+    byHost: EgressListener["virtualServiceByHost"] | undefined,
+    context: HostContext,
+    memo: Memo,
+  ): BroughtHosts => {
+    if (context.port !== 80 && !namesSomeService(virtualService, context.services)) return noHosts;
+    const groups = hostGroups(virtualService, byHost, context, memo);
+    if (groups.length === 0) return noHosts;
+    return {
+      hostnames: groups.flatMap(({ services }) => services.map(({ hostname }) => hostname)),
+      hosts: groups.flatMap((group) => [
+        ...group.plainHosts.map((host) => plainHost(host, group, context, memo)),
+        ...group.services.map((service) => serviceHost(service, group, context, memo)),
+      ]),
+    };
+  },
+);
 
 /** A virtual service on one port: the hosts that it brings, and its routes. */
 interface HostGroup {
@@ -87,14 +148,14 @@ function namesSomeService(virtualService: MeshVirtualService, services: TableSer
 
 function hostGroups(
   virtualService: MeshVirtualService,
-  listener: EgressListener,
-  services: TableServices,
-  place: RoutePlace,
-  table: TableContext,
+  byHost: EgressListener["virtualServiceByHost"] | undefined,
+  context: HostContext,
+  memo: Memo,
 ): HostGroup[] {
-  const placed = placedRoutes(virtualService, place, table);
+  const place = sidecarPlace(context, memo);
+  const placed = placedRoutes(virtualService, place, { settings: context.settings, memo });
   if (placed.routes.length === 0) return [];
-  const { matched, plainHosts } = splitHosts(virtualService, listener, services);
+  const { matched, plainHosts } = splitHosts(virtualService, byHost, context.services);
   if (isOfGatewayApi(virtualService.config) && !isForCaller(virtualService, matched, place)) return [];
   const byPort = new Map<number, TableService[]>();
   for (const service of matched) {
@@ -127,14 +188,14 @@ function isForCaller(
 }
 
 /** In the table of one port every service has just this port, so only a table of all ports asks which one it has. */
-function sidecarPlace(services: TableServices, port: number, { view, memo }: TableContext): RoutePlace {
-  const rules = ruleSource(view);
+function sidecarPlace({ services, port, labels, caller, ...rules }: HostContext, memo: Memo): RoutePlace {
   const service = (host: string): Service | undefined => services.byHostname.get(host)?.service;
   return {
     port,
     gateway: meshGateway,
     terminatesTls: false,
-    ...sourceOf(view),
+    sourceNamespace: caller,
+    sourceLabel: (key) => labels[key],
     externalName: (host) => service(host)?.attributes.externalName,
     onlyPort: port === 0 ? (host) => onlyPortOf(service(host)) : () => undefined,
     hashRule: (host) => hashRule(rules, host, memo),
@@ -147,7 +208,7 @@ function sidecarPlace(services: TableServices, port: number, { view, memo }: Tab
  */
 function splitHosts(
   virtualService: MeshVirtualService,
-  listener: EgressListener,
+  byHost: EgressListener["virtualServiceByHost"] | undefined,
   services: TableServices,
 ): { readonly matched: readonly TableService[]; readonly plainHosts: readonly string[] } {
   const hosts = virtualService.hosts.map((host) => host.toLowerCase());
@@ -166,13 +227,18 @@ function splitHosts(
     const covered = services.sorted.filter((service) => hostsOverlap(service.hostname, wildcard));
     if (covered.length === 0) plainHosts.push(wildcard);
     for (const service of covered) {
-      if (listener.virtualServiceByHost.get(service.service.hostname) === virtualService) matched.push(service);
+      if (byHost?.get(service.service.hostname) === virtualService) matched.push(service);
     }
   }
   return { matched: [...new Set(matched)], plainHosts };
 }
 
-function plainHost(host: string, { port, placed, origin }: HostGroup, { settings, memo }: TableContext): Candidate {
+function plainHost(
+  host: string,
+  { port, placed, origin }: HostGroup,
+  { settings }: HostContext,
+  memo: Memo,
+): Candidate {
   const { name, domains, piece } = hostOfNoService(memo, { settings, placed, host, port });
   return { piece, claim: { name, domains, port, hostname: "" }, origin };
 }
@@ -196,11 +262,11 @@ const hostOfNoService = step(
   },
 );
 
-function serviceHost(service: TableService, group: HostGroup, tablePort: number, table: TableContext): Candidate {
+function serviceHost(service: TableService, group: HostGroup, context: HostContext, memo: Memo): Candidate {
   const { port, placed, origin } = group;
-  const domains = domainsOf(service, port, tablePort, table);
-  const { headers } = table.settings;
-  return { ...hostOfService(table.memo, { headers, placed, domains, port }), origin };
+  const domains = domainsOf(service, port, context.port, { ...context, memo });
+  const { headers } = context.settings;
+  return { ...hostOfService(memo, { headers, placed, domains, port }), origin };
 }
 
 interface RoutedService extends Routed {

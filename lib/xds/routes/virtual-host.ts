@@ -36,34 +36,46 @@ interface Table {
   readonly pieces: readonly VirtualHostPiece[];
 }
 
+interface TableInputs extends Table {
+  /** Those of all pieces, some more than once. */
+  readonly from: readonly ConfigKey[];
+}
+
 /**
  * A table with hosts. Ports do not count when Envoy compares a request's host with domains.
  * @see docs/how-istio-does-it/routes.md#tables
  */
 const routeTable = step(
   "route table",
-  { pieces: "identity", name: "value" },
-  ({ name, pieces }: Table): Resource<RouteConfigurationJson> => {
-    const from = new Set<ConfigKey>();
-    for (const piece of pieces) for (const key of piece.from) from.add(key);
-    return {
+  { pieces: "identity", from: "identity", name: "value" },
+  ({ name, pieces, from }: TableInputs): Resource<RouteConfigurationJson> => ({
+    name,
+    json: {
       name,
-      json: {
-        name,
-        ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }),
-        validateClusters: false,
-        ignorePortInHostMatching: true,
-        maxDirectResponseBodySizeBytes: 1_048_576,
-      },
-      from: [...from],
-    };
-  },
+      ...(pieces.length === 0 ? {} : { virtualHosts: pieces.map((piece) => piece.json) }),
+      validateClusters: false,
+      ignorePortInHostMatching: true,
+      maxDirectResponseBodySizeBytes: 1_048_576,
+    },
+    from,
+  }),
 );
 
 /** The table as it was, if its virtual hosts are; so what is made from it later need not be made again either. */
 export function keptTable(slot: string, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
-  return routeTable(memo, { name, pieces: sameList(memo, `route table|${slot}|${name}`, pieces) });
+  const from: ConfigKey[] = [];
+  for (const piece of pieces) for (const key of piece.from) from.push(key);
+  return routeTable(memo, {
+    name,
+    pieces: sameList(memo, `route table|${slot}|${name}`, pieces),
+    // An object that was written anew is the same one still: what stands of a table's objects does not change with its routes.
+    from: sameList(memo, `objects of a route table|${slot}|${name}`, from, isSameKey),
+  });
 }
+
+const isSameKey = (last: ConfigKey, key: ConfigKey): boolean =>
+  last === key ||
+  (last.name === key.name && last.namespace === key.namespace && last.kind === key.kind && last.group === key.group);
 
 /** The answer for a name that means nothing (any more): a listener that still asks for it can finish warming or draining. */
 export function emptyTable(name: string): Resource<RouteConfigurationJson> {
