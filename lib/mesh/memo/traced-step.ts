@@ -163,6 +163,8 @@ function entryOf(asked: Map<PropertyKey, Asked>, field: PropertyKey, args: reado
   return entry;
 }
 
+const noQuestions: readonly [] = [];
+
 /** So many questions are looked through one after the other. */
 const fewQuestions = 8;
 
@@ -174,8 +176,9 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
   readonly #name: string;
   readonly #source: S;
   #trace: Trace<T>;
-  readonly #questions: Question[] = [];
-  readonly #answers: unknown[] = [];
+  /** Undefined as long as nothing was asked, which for many runs is all there is. */
+  #questions: Question[] | undefined;
+  #answers: unknown[] | undefined;
   /** Undefined as long as there are few: collections are costly, as in the memo. */
   #asked: Map<PropertyKey, Asked> | undefined;
 
@@ -231,7 +234,7 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
   }
 
   end(value: T): Traced<T> {
-    const result = { value, questions: this.#questions };
+    const result = { value, questions: this.#questions ?? noQuestions };
     this.#trace.result = result;
     return result;
   }
@@ -239,21 +242,23 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
   /** @param value of the field */
   #answerTo(field: PropertyKey, args: readonly unknown[] | undefined, value: unknown): unknown {
     if (this.#asked !== undefined) return this.#answerOf(this.#asked, { field, args }, value);
+    this.#questions ??= [];
+    this.#answers ??= [];
     for (let at = 0; at < this.#questions.length; at++) {
       if (asksFor(this.#questions[at], field, args)) return this.#answers[at];
     }
     const answer = this.#ask({ field, args }, value);
     this.#answers.push(answer);
-    if (this.#questions.length === fewQuestions) this.#asked = this.#indexed();
+    if (this.#questions.length === fewQuestions) this.#asked = this.#indexed(this.#questions, this.#answers);
     return answer;
   }
 
-  #indexed(): Map<PropertyKey, Asked> {
+  #indexed(questions: readonly Question[], answers: readonly unknown[]): Map<PropertyKey, Asked> {
     const asked = new Map<PropertyKey, Asked>();
-    for (const [at, { field, args }] of this.#questions.entries()) {
+    for (const [at, { field, args }] of questions.entries()) {
       const entry = entryOf(asked, field, args);
       entry.isAnswered = true;
-      entry.answer = this.#answers[at];
+      entry.answer = answers[at];
     }
     return asked;
   }
@@ -273,7 +278,7 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
       throw new Error(`step ${this.#name} asks otherwise after the same answers: ${String(question.field)}`);
     }
     trace.question = question;
-    this.#questions.push(question);
+    this.#questions?.push(question);
     const answer = answerOf(this.#source, value, question);
     this.#trace = enter(trace, answer);
     return answer;
