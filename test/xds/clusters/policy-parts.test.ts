@@ -62,7 +62,7 @@ describe("HTTP options", () => {
   const router = { type: "router", preserveHeaderCase: false } as const;
   const upgrading = { ...defaultMeshConfig, h2UpgradePolicy: "UPGRADE" } as const;
   const options = (...[proxy, protocol, pool, mesh]: Parameters<typeof upstreamHttp>): unknown => {
-    const all = httpOptions(upstreamHttp(proxy, protocol, pool, mesh), undefined).typedExtensionProtocolOptions;
+    const all = httpOptions(upstreamHttp(proxy, protocol, pool, mesh), undefined)?.typedExtensionProtocolOptions;
     const { "@type": _type, ...rest } = Object.values(all ?? {})[0] ?? { "@type": "" };
     return all === undefined ? undefined : rest;
   };
