@@ -37,7 +37,7 @@ describe("connectionOptions", () => {
   const mesh = { ...defaultMeshConfig, tcpKeepalive: { probes: 3, time: "60s" } };
 
   it("is absent when nobody asks for keep-alive", () => {
-    expect(connectionOptions(defaultMeshConfig, undefined)).toEqual({});
+    expect(connectionOptions(defaultMeshConfig, undefined)).toBeUndefined();
   });
 
   it("switches keep-alive on with the system's times for an empty message", () => {
