@@ -148,20 +148,12 @@ const namesAsked = step(
   },
 );
 
-/** Sorted. */
+/** Sorted. One step for all: to look through a listener costs less than to remember its names. */
 const namesOfListeners = step(
   "route tables of listeners",
   { listeners: "identity" },
-  ({ listeners }: { readonly listeners: readonly Resource<ListenerJson>[] }, memo: Memo): readonly string[] => {
-    const names = listeners.flatMap(({ json: listener }) => namesOfListener(memo, { listener }));
-    return [...new Set(names)].sort(byCodePoint);
-  },
-);
-
-const namesOfListener = step(
-  "route tables of a listener",
-  { listener: "identity" },
-  ({ listener }: { readonly listener: ListenerJson }) => rdsNames(listener),
+  ({ listeners }: { readonly listeners: readonly Resource<ListenerJson>[] }): readonly string[] =>
+    [...rdsNames(listeners.map(({ json }) => json))].sort(byCodePoint),
 );
 
 interface Tables {

@@ -52,7 +52,17 @@ export function parseClusterName(name: string): ClusterNameParts | undefined {
   return { direction: kind === "inbound" ? "inbound" : "outbound", port: portOf(port), subset, host };
 }
 
-const portOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : 0);
+function portOf(text: string): number {
+  let port = 0;
+  for (let at = 0; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - zero;
+    if (digit < 0 || digit > 9) return 0;
+    port = port * 10 + digit;
+  }
+  return port;
+}
+
+const zero = "0".charCodeAt(0);
 
 /** STATIC without endpoints: takes what a registry-only mesh refuses. */
 export const blackHoleCluster = "BlackHoleCluster";

@@ -1,4 +1,4 @@
-import type { ConfigKey } from "../config/diagnostic.ts";
+import { type ConfigKey, keyText } from "../config/diagnostic.ts";
 import type { MeshDestinationRule } from "../mesh/index/destination-rule-index.ts";
 import type { Service } from "../registry/service.ts";
 
@@ -11,4 +11,9 @@ export function originKeys(service: Service): readonly ConfigKey[] {
 export function provenanceOf(service: Service, rule: MeshDestinationRule | undefined): readonly ConfigKey[] {
   const own = originKeys(service);
   return rule === undefined ? own : [...own, ...rule.from];
+}
+
+/** The keys without those that say what one before them says. */
+export function eachOnce(keys: readonly ConfigKey[]): readonly ConfigKey[] {
+  return keys.length < 2 ? keys : [...new Map(keys.map((key) => [keyText(key), key])).values()];
 }

@@ -1,19 +1,26 @@
-import type { FilterJson } from "../../gen/envoy/config/listener/v3/listener_components_pb.ts";
+import type { FilterChainJson, FilterJson } from "../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { HttpConnectionManagerJson } from "../../gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts";
 
 /**
- * Names of the route tables that a listener asks for, wherever in it a connection manager stands.
- * @param listener after patches
+ * Names of the route tables that listeners ask for, wherever in them a connection manager stands.
+ * @param listeners after patches
  */
-export function rdsNames(listener: ListenerJson): readonly string[] {
+export function rdsNames(listeners: readonly ListenerJson[]): ReadonlySet<string> {
   const names = new Set<string>();
-  const { filterChains = [], defaultFilterChain, ...rest } = listener;
-  // Of a chain only its filters: the listener of a gateway may have thousands of chains, most of each about TLS.
-  for (const { filters = [] } of filterChains) for (const filter of filters) ofFilter(filter, names);
-  for (const filter of defaultFilterChain?.filters ?? []) ofFilter(filter, names);
-  collect(rest, names);
-  return [...names];
+  for (const listener of listeners) {
+    for (const field in listener) {
+      // Of a chain only its filters: the listener of a gateway may have thousands of chains, most of each about TLS.
+      if (field === "filterChains") for (const chain of listener.filterChains ?? []) ofChain(chain, names);
+      else if (field === "defaultFilterChain") ofChain(listener.defaultFilterChain ?? {}, names);
+      else collect(listener[field as keyof ListenerJson], names);
+    }
+  }
+  return names;
+}
+
+function ofChain({ filters = [] }: FilterChainJson, names: Set<string>): void {
+  for (const filter of filters) ofFilter(filter, names);
 }
 
 /** Filters that hold no other one, by the end of their type: nearly all there are, some of them very large. */

@@ -30,7 +30,7 @@ export function dangling(resources: WholeResources): readonly string[] {
         .map((cluster) => `${name} names the cluster ${cluster}`),
     ),
     ...resources.listeners.flatMap(({ name, json }) =>
-      rdsNames(json)
+      [...rdsNames([json])]
         .filter((table) => !tables.has(table))
         .map((table) => `${name} names the route table ${table}`),
     ),

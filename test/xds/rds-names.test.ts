@@ -8,11 +8,11 @@ describe("rdsNames", () => {
       filters: [{ typedConfig: packAny("HttpConnectionManager", { rds: { routeConfigName } }) }],
     });
     const listener = { filterChains: [manager("80"), manager("81"), manager("80")], defaultFilterChain: manager("82") };
-    expect(rdsNames(listener)).toEqual(["80", "81", "82"]);
+    expect([...rdsNames([listener])]).toEqual(["80", "81", "82"]);
   });
 
   it("finds nothing in a listener with inline tables", () => {
     const typedConfig = packAny("HttpConnectionManager", { routeConfig: { name: "inbound" } });
-    expect(rdsNames({ filterChains: [{ filters: [{ typedConfig }] }] })).toEqual([]);
+    expect(rdsNames([{ filterChains: [{ filters: [{ typedConfig }] }] }])).toEqual(new Set());
   });
 });

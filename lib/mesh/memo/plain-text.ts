@@ -27,18 +27,21 @@ export function plainText(value: unknown): string {
 
 function objectText(value: object | null): string {
   if (value === null) return "n";
-  let text = "";
-  if (Array.isArray(value)) {
-    for (const element of value) text += plainText(element);
-    return `[${text}]`;
-  }
+  if (Array.isArray(value)) return listText(value);
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) throw new TypeError("no plain value: an object of a class");
+  let text = "{";
   for (const name of sorted(Object.keys(value))) {
     const field: unknown = Reflect.get(value, name);
     if (field !== undefined) text += plainText(name) + plainText(field);
   }
-  return `{${text}}`;
+  return `${text}}`;
+}
+
+function listText(list: readonly unknown[]): string {
+  let text = "[";
+  for (let at = 0; at < list.length; at++) text += plainText(list[at]);
+  return `${text}]`;
 }
 
 /** Any order will do that is the same everywhere. Most objects were written in it; the others are short. */

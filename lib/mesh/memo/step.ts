@@ -43,15 +43,21 @@ export function step<I extends object, T>(
   };
 }
 
-/** Stands for an element that is not there. */
+/** Stands for an input that is not there. */
 const absent: object = Object.freeze({});
+
+/** Stands for an element that is not there. */
+const absentElement: object = Object.freeze({});
+
+/** Leads to what is remembered by texts that were made of a value, and are none themselves. */
+const written: object = Object.freeze({});
 
 /** Where the inputs of one step lead to among what is remembered. */
 interface Found {
   /** The node behind the inputs that count by identity, their own or that of their elements. */
   readonly node: KnownNode;
-  /** The inputs that count by value, and which of the others are not there. */
-  readonly key: string;
+  /** The inputs that count by value. */
+  readonly key: unknown;
   /** Whether the caller's object holds every input and nothing else. */
   readonly isWhole: boolean;
 }
@@ -74,30 +80,40 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
   // How long a single list is follows from how far its elements led.
   const lists = held.filter((_, at) => isList[at] === true);
   const measured = lists.length > 1 ? lists : [];
-  const isOnlyValue = values.length === 1 && measured.length === 0;
+  const [first] = values;
+  const only = values.length === 1 && measured.length === 0 ? first : undefined;
   return {
     // Each input is looked up once: steps of all shapes come by here, and the lookups are what it costs.
     find: (known, inputs) => {
       let node = rootOf(known, name);
-      let key = "";
-      let present = fields.length;
+      let given = fields.length;
       for (let at = 0; at < held.length; at++) {
-        const input = inputs[held[at] as keyof I];
+        const field = held[at] as keyof I;
+        const input = inputs[field];
         if (input === undefined) {
-          // What is not there leads nowhere, and is named by the key.
-          key += `${at}-`;
-          present -= 1;
-        } else if (isList[at] === true) for (const element of elementsOf(input)) node = follow(node, objectOf(element));
+          node = follow(node, absent);
+          if (!(field in inputs)) given -= 1;
+        } else if (isList[at] === true)
+          for (const element of elementsOf(input))
+            node = follow(node, objectOf(element === undefined ? absentElement : element));
         else node = follow(node, objectOf(input));
       }
-      for (let at = 0; at < values.length; at++) {
-        const value = inputs[values[at] as keyof I];
-        if (value === undefined) present -= 1;
-        key += isOnlyValue ? lastText(value) : `\u0000${plainText(value)}`;
+      if (only !== undefined) {
+        const value = inputs[only];
+        if (value === undefined && !(only in inputs)) given -= 1;
+        const isWhole = countFields(inputs) === given;
+        if (isOwnKey(value)) return { node, key: value ?? absent, isWhole };
+        return { node: follow(node, written), key: keptKey(plainText(value)), isWhole };
       }
-      for (const field of measured) key += `\u0000${elementsOf(inputs[field]).length}`;
-      if (key.length > longestKey) key = shortKey(key);
-      return { node, key, isWhole: present === fields.length && countFields(inputs) === present };
+      let key = "";
+      for (let at = 0; at < values.length; at++) {
+        const field = values[at] as keyof I;
+        const value = inputs[field];
+        if (value === undefined && !(field in inputs)) given -= 1;
+        key += plainText(value);
+      }
+      for (const field of measured) key += `${elementsOf(inputs[field]).length};`;
+      return { node, key: keptKey(key), isWhole: countFields(inputs) === given };
     },
     only: (inputs) => {
       for (const field in inputs) if (isInput[field] === undefined) return ownOf(inputs, fields);
@@ -106,11 +122,24 @@ export function inputReader<I extends object>(name: string, kinds: InputKinds<I>
   };
 }
 
+/** What is its own key, and no other's. */
+function isOwnKey(value: unknown): value is string | number | boolean | undefined {
+  switch (typeof value) {
+    case "string":
+      return value.length <= longestKey;
+    case "number":
+    case "boolean":
+    case "undefined":
+      return true;
+    default:
+      return false;
+  }
+}
+
 /** Keys up to this length are kept as they are, in UTF-16 code units: a list of a mesh's services is longer than all that is made of it. */
 const longestKey = 4096;
 
-/** As `plainText`, for a value that nothing follows: a text needs no length then. */
-const lastText = (value: unknown): string => (typeof value === "string" ? `"${value}` : plainText(value));
+const keptKey = (key: string): string => (key.length > longestKey ? shortKey(key) : key);
 
 function countFields(object: object): number {
   let count = 0;
@@ -128,7 +157,6 @@ function ownOf<I extends object>(inputs: I, fields: readonly (keyof I)[]): I {
 
 /** What is no object cannot count by identity. */
 function objectOf(input: unknown): object {
-  if (input === undefined) return absent;
   if ((typeof input === "object" && input !== null) || typeof input === "function") return input;
   throw new TypeError(`counts by identity and is no object: ${String(input)}`);
 }

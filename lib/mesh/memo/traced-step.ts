@@ -114,10 +114,12 @@ function keep<T>(trace: Trace<T>, answer: unknown, after: Trace<T>): void {
 /** The value of a field; the source's own word for what nobody else may change. */
 const fieldOf = (source: object, field: PropertyKey): unknown => Reflect.get(source, field);
 
-function ask(source: object, { field, args }: Question): unknown {
-  const value = fieldOf(source, field);
-  return args === undefined || typeof value !== "function" ? value : Reflect.apply(value, source, args);
-}
+const ask = (source: object, question: Question): unknown =>
+  answerOf(source, fieldOf(source, question.field), question);
+
+/** @param value of the question's field */
+const answerOf = (source: object, value: unknown, { args }: Question): unknown =>
+  args === undefined || typeof value !== "function" ? value : Reflect.apply(value, source, args);
 
 function findResult<T>(start: Trace<T>, source: object): Traced<T> | undefined {
   let trace = start;
@@ -161,6 +163,8 @@ function entryOf(asked: Map<PropertyKey, Asked>, field: PropertyKey, args: reado
   return entry;
 }
 
+const noQuestions: readonly [] = [];
+
 /** So many questions are looked through one after the other. */
 const fewQuestions = 8;
 
@@ -172,8 +176,9 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
   readonly #name: string;
   readonly #source: S;
   #trace: Trace<T>;
-  readonly #questions: Question[] = [];
-  readonly #answers: unknown[] = [];
+  /** Undefined as long as nothing was asked, which for many runs is all there is. */
+  #questions: Question[] | undefined;
+  #answers: unknown[] | undefined;
   /** Undefined as long as there are few: collections are costly, as in the memo. */
   #asked: Map<PropertyKey, Asked> | undefined;
 
@@ -190,8 +195,10 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
   }
 
   get(_target: S, field: PropertyKey): unknown {
-    if (typeof fieldOf(this.#source, field) !== "function") return this.#answerTo(field, undefined);
-    return (...args: readonly unknown[]) => this.#answerTo(field, args);
+    // Worked out once: what a field says may be costly to say.
+    const value = fieldOf(this.#source, field);
+    if (typeof value !== "function") return this.#answerTo(field, undefined, value);
+    return (...args: readonly unknown[]) => this.#answerTo(field, args, value);
   }
 
   ownKeys(): never {
@@ -227,51 +234,54 @@ class Recorder<S extends object, T> implements ProxyHandler<S> {
   }
 
   end(value: T): Traced<T> {
-    const result = { value, questions: this.#questions };
+    const result = { value, questions: this.#questions ?? noQuestions };
     this.#trace.result = result;
     return result;
   }
 
-  #answerTo(field: PropertyKey, args: readonly unknown[] | undefined): unknown {
-    if (this.#asked !== undefined) return this.#answerOf(this.#asked, field, args);
+  /** @param value of the field */
+  #answerTo(field: PropertyKey, args: readonly unknown[] | undefined, value: unknown): unknown {
+    if (this.#asked !== undefined) return this.#answerOf(this.#asked, { field, args }, value);
+    this.#questions ??= [];
+    this.#answers ??= [];
     for (let at = 0; at < this.#questions.length; at++) {
       if (asksFor(this.#questions[at], field, args)) return this.#answers[at];
     }
-    const answer = this.#ask({ field, args });
+    const answer = this.#ask({ field, args }, value);
     this.#answers.push(answer);
-    if (this.#questions.length === fewQuestions) this.#asked = this.#indexed();
+    if (this.#questions.length === fewQuestions) this.#asked = this.#indexed(this.#questions, this.#answers);
     return answer;
   }
 
-  #indexed(): Map<PropertyKey, Asked> {
+  #indexed(questions: readonly Question[], answers: readonly unknown[]): Map<PropertyKey, Asked> {
     const asked = new Map<PropertyKey, Asked>();
-    for (const [at, { field, args }] of this.#questions.entries()) {
+    for (const [at, { field, args }] of questions.entries()) {
       const entry = entryOf(asked, field, args);
       entry.isAnswered = true;
-      entry.answer = this.#answers[at];
+      entry.answer = answers[at];
     }
     return asked;
   }
 
-  #answerOf(asked: Map<PropertyKey, Asked>, field: PropertyKey, args: readonly unknown[] | undefined): unknown {
-    const entry = entryOf(asked, field, args);
+  #answerOf(asked: Map<PropertyKey, Asked>, question: Question, value: unknown): unknown {
+    const entry = entryOf(asked, question.field, question.args);
     if (!entry.isAnswered) {
-      entry.answer = this.#ask({ field, args });
+      entry.answer = this.#ask(question, value);
       entry.isAnswered = true;
     }
     return entry.answer;
   }
 
-  #ask(question: Question): unknown {
+  #ask(question: Question, value: unknown): unknown {
     const trace = this.#trace;
     if (trace.result !== undefined || !isSame(trace.question, question)) {
       throw new Error(`step ${this.#name} asks otherwise after the same answers: ${String(question.field)}`);
     }
     trace.question = question;
-    this.#questions.push(question);
-    const value = ask(this.#source, question);
-    this.#trace = enter(trace, value);
-    return value;
+    this.#questions?.push(question);
+    const answer = answerOf(this.#source, value, question);
+    this.#trace = enter(trace, answer);
+    return answer;
   }
 
   #refuse(): never {

@@ -60,12 +60,14 @@ function wholeSeconds(duration: string): number {
 /**
  * TCP keep-alive of the mesh with a rule's over it, attribute by attribute. An empty message still switches it on, with
  * the operating system's times.
+ *
+ * @returns undefined where neither says anything
  */
 export function connectionOptions(
   mesh: MeshConfig,
   rule: TcpKeepalive | undefined,
-): Pick<ClusterJson, "upstreamConnectionOptions"> {
-  if (mesh.tcpKeepalive === undefined && rule === undefined) return {};
+): Pick<ClusterJson, "upstreamConnectionOptions"> | undefined {
+  if (mesh.tcpKeepalive === undefined && rule === undefined) return undefined;
   const merged = { ...mesh.tcpKeepalive, ...rule };
   const probes = rule?.probes || (mesh.tcpKeepalive?.probes ?? 0);
   return {

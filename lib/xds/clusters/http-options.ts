@@ -136,8 +136,8 @@ function protocolJson(http: UpstreamHttp): HttpProtocolOptionsJson {
 export function httpOptions(
   http: UpstreamHttp,
   upstream: HttpProtocolOptionsJson["upstreamHttpProtocolOptions"],
-): { readonly typedExtensionProtocolOptions?: { [key: string]: { "@type": string } } } {
-  if (http.protocol === undefined && http.common === undefined && upstream === undefined) return {};
+): ReturnType<typeof httpExtension> | undefined {
+  if (http.protocol === undefined && http.common === undefined && upstream === undefined) return undefined;
   return httpExtension({
     ...(http.common === undefined ? {} : { commonHttpProtocolOptions: http.common }),
     ...(upstream === undefined ? {} : { upstreamHttpProtocolOptions: upstream }),

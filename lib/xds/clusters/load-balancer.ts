@@ -16,9 +16,10 @@ export type LoadBalancer = Pick<
  * @see docs/how-istio-does-it/clusters.md#balancers
  */
 export function loadBalancer(settings: LoadBalancerSettings | undefined): LoadBalancer {
-  if (settings?.consistentHash !== undefined) return hashing(settings.consistentHash);
-  const slowStartConfig = settings === undefined ? undefined : slowStart(settings);
-  switch (settings?.simple) {
+  if (settings === undefined) return leastRequest;
+  if (settings.consistentHash !== undefined) return hashing(settings.consistentHash);
+  const slowStartConfig = slowStart(settings);
+  switch (settings.simple) {
     case "ROUND_ROBIN":
       return slowStartConfig === undefined ? {} : { roundRobinLbConfig: { slowStartConfig } };
     case "RANDOM":
@@ -26,12 +27,14 @@ export function loadBalancer(settings: LoadBalancerSettings | undefined): LoadBa
     case "PASSTHROUGH":
       return { lbPolicy: "CLUSTER_PROVIDED" };
     default:
-      return {
-        lbPolicy: "LEAST_REQUEST",
-        ...(slowStartConfig === undefined ? {} : { leastRequestLbConfig: { slowStartConfig } }),
-      };
+      return slowStartConfig === undefined
+        ? leastRequest
+        : { ...leastRequest, leastRequestLbConfig: { slowStartConfig } };
   }
 }
+
+/** Most clusters have this. */
+const leastRequest: LoadBalancer = { lbPolicy: "LEAST_REQUEST" };
 
 /** The algorithm only: what is hashed stands on routes and TCP proxies. */
 function hashing(hash: ConsistentHashLB): LoadBalancer {

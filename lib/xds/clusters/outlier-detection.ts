@@ -9,8 +9,10 @@ const enforced = (limit: number): number => (limit > 0 ? 100 : 0);
  *
  * @see docs/how-istio-does-it/clusters.md#outlier-detection
  */
-export function outlierDetection(settings: OutlierDetection | undefined): Pick<ClusterJson, "outlierDetection"> {
-  if (settings === undefined) return {};
+export function outlierDetection(
+  settings: OutlierDetection | undefined,
+): Pick<ClusterJson, "outlierDetection"> | undefined {
+  if (settings === undefined) return undefined;
   const errors = settings.consecutive5xxErrors;
   const gatewayErrors = settings.consecutiveGatewayErrors;
   const ejected = settings.maxEjectionPercent ?? 0;

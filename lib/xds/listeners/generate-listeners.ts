@@ -1,10 +1,11 @@
 import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../config/config.ts";
-import { type ConfigKey, type Diagnostic, keyText, type Stage } from "../../config/diagnostic.ts";
+import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { oneList, sameList } from "../../mesh/memo/same.ts";
+import { oneList, oneValue, sameList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ListenerView, OutboundListenerView, WorkloadPolicies } from "../../mesh/views/views.ts";
+import { eachOnce } from "../provenance.ts";
 import { noResources, ownBeside, type Parted, type Resource, uniqueByName } from "../resource.ts";
 import { gatewayListeners } from "./gateway/gateway-listeners.ts";
 import { inboundListeners } from "./inbound/inbound-listeners.ts";
@@ -81,10 +82,15 @@ const outboundSide = step(
       diagnostics.push(diagnostic);
     };
     const walk = { view, context: contextOf(view, memo).value, memo, report };
-    const single = [httpProxyListener(walk), virtualOutbound(walk)].filter((listener) => listener !== undefined);
-    const listeners = [...outboundListeners(walk), ...single];
-    const resources = uniqueByName(resourcesOf(listeners, clientKeys(view.policies), memo));
-    return { value: sameList(memo, `outbound listeners|${view.key}`, resources), diagnostics };
+    const behindAll = oneValue(memo, clientKeys(view.policies));
+    const httpProxy = httpProxyListener(walk, behindAll);
+    const virtual = virtualOutbound(walk);
+    const listeners = uniqueByName([
+      ...outboundListeners(walk, behindAll),
+      ...(httpProxy === undefined ? [] : [httpProxy]),
+      ...(virtual === undefined ? [] : resourcesOf([virtual], behindAll, memo)),
+    ]);
+    return { value: sameList(memo, `outbound listeners|${view.key}`, listeners), diagnostics };
   },
 );
 
@@ -94,10 +100,9 @@ function resourcesOf(
   shared: readonly ConfigKey[],
   memo: Memo,
 ): readonly Resource<ListenerJson>[] {
-  return listeners.map(({ name, json, from }) => {
-    const keys = new Map([...from, ...shared].map((key) => [keyText(key), key]));
-    return listenerResource(memo, { json, name, from: [...keys.values()] });
-  });
+  return listeners.map(({ name, json, from }) =>
+    listenerResource(memo, { json, name, from: eachOnce([...from, ...shared]) }),
+  );
 }
 
 const listenerResource = step(

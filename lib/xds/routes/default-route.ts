@@ -1,5 +1,6 @@
 import type {
   RetryPolicyJson,
+  RouteActionJson,
   RouteJson,
   VirtualHostJson,
 } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
@@ -30,17 +31,18 @@ export function defaultOutboundRoute(
   retry: RetryPolicyJson | undefined,
 ): RouteJson {
   const policy = hash && hashPolicy(hash);
+  const action: RouteActionJson = {
+    cluster: outboundClusterName(port, "", hostname),
+    timeout: "0s",
+    maxGrpcTimeout: "0s",
+  };
+  if (retry !== undefined) action.retryPolicy = retry;
+  if (policy !== undefined) action.hashPolicy = [policy];
   return {
     name: defaultRoute,
     match: { prefix: "/" },
     decorator: { operation: operationName(hostname, port, "/*") },
-    route: {
-      cluster: outboundClusterName(port, "", hostname),
-      timeout: "0s",
-      maxGrpcTimeout: "0s",
-      ...(retry === undefined ? {} : { retryPolicy: retry }),
-      ...(policy === undefined ? {} : { hashPolicy: [policy] }),
-    },
+    route: action,
   };
 }
 

@@ -95,18 +95,31 @@ function settle({ claims, services, port: tablePort }: Claims): Settled {
       return [];
     }
     names.add(name);
-    const free = domains.all.filter((domain, index) => {
-      const key = domains.keys[index] ?? domain;
-      if (taken.has(key) || (domains.derived[index] === true && isKnown(domain))) return false;
-      taken.add(key);
-      return true;
-    });
+    const free = freeOf(domains, taken, isKnown);
     // A table of all ports tells the ports of a host apart by the domains that name one; port 80 needs no name.
     if (tablePort === 0 && port !== 80) return free.filter((domain) => domain.includes(":"));
     // As a rule all are, and one list of them does for all tables.
     return free.length === domains.all.length ? domains.all : free;
   });
   return { kept, duplicates };
+}
+
+/** The domains that nobody has taken, which are taken then; as a rule all of them, and then no list is made. */
+function freeOf(
+  { all, keys, derived }: Domains,
+  taken: Set<string>,
+  isKnown: (domain: string) => boolean,
+): readonly string[] {
+  let free: string[] | undefined;
+  for (const [at, domain] of all.entries()) {
+    const key = keys[at] ?? domain;
+    if (taken.has(key) || (derived[at] === true && isKnown(domain))) free ??= all.slice(0, at);
+    else {
+      taken.add(key);
+      free?.push(domain);
+    }
+  }
+  return free ?? all;
 }
 
 interface Trimmed {

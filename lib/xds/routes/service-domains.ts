@@ -55,7 +55,17 @@ const onePerspective = step(
   (perspective: DomainPerspective) => perspective,
 );
 
-interface Inputs {
+/** As which of the two a proxy sees a service. */
+export const seenAs = (service: Service, { namespace, atHome, abroad }: DomainPerspectives): DomainPerspective =>
+  atHome === abroad || hasHostIn(service, namespace) ? atHome : abroad;
+
+/** @param namespace as of `DomainPerspectives` */
+const hasHostIn = ({ hostname, attributes: { aliases } }: Service, namespace: string): boolean =>
+  hostname.toLowerCase().includes(namespace) || aliases.some((alias) => alias.hostname.includes(namespace));
+
+/** What the domains of a service are made from. */
+export interface DomainInputs {
+  readonly proxy: DomainPerspective;
   readonly service: Service;
   /** Each domain is there twice, plain and with this port; undefined: ports are ignored when Envoy compares. */
   readonly portSuffix: number | undefined;
@@ -67,29 +77,19 @@ interface Inputs {
  *
  * @see docs/how-istio-does-it/routes.md#domains-of-a-service
  */
-export function serviceDomains(
+export const serviceDomains = (
   memo: Memo,
-  { proxy, ...inputs }: Inputs & { readonly proxy: DomainPerspectives },
-): ServiceDomains {
-  const isAtHome = hasHostIn(inputs.service, proxy.namespace);
-  return domainsSeen(memo, { proxy: isAtHome ? proxy.atHome : proxy.abroad, ...inputs });
-}
-
-/** @param namespace as of `DomainPerspectives` */
-const hasHostIn = ({ hostname, attributes: { aliases } }: Service, namespace: string): boolean =>
-  hostname.toLowerCase().includes(namespace) || aliases.some((alias) => alias.hostname.includes(namespace));
-
-interface SeenFrom extends Inputs {
-  readonly proxy: DomainPerspective;
-}
+  { proxy, service, portSuffix }: Omit<DomainInputs, "proxy"> & { readonly proxy: DomainPerspectives },
+): ServiceDomains => domainsSeen(memo, { proxy: seenAs(service, proxy), service, portSuffix });
 
 const domainsSeen = step(
   "domains of a service",
   { proxy: "identity", service: "identity", portSuffix: "value" },
-  (inputs: SeenFrom): ServiceDomains => ({ service: inputs.service, ...domainsOf(inputs) }),
+  (inputs: DomainInputs): ServiceDomains => ({ service: inputs.service, ...makeDomains(inputs) }),
 );
 
-function domainsOf({ proxy, service, portSuffix }: SeenFrom): Domains {
+/** The domains of a service, made anew. */
+export function makeDomains({ proxy, service, portSuffix }: DomainInputs): Domains {
   const all: string[] = [];
   const derived: boolean[] = [];
   const add = (domain: string, isDerived: boolean): void => {
@@ -103,19 +103,26 @@ function domainsOf({ proxy, service, portSuffix }: SeenFrom): Domains {
     add(host, false);
     for (const alternate of alternateHosts(host, proxy.dnsDomain)) add(alternate, true);
   };
+  const { provider, aliases } = service.attributes;
   addHost(service.hostname.toLowerCase());
-  for (const alias of service.attributes.aliases) addHost(alias.hostname);
-  if (service.resolution === "Passthrough" && service.attributes.provider === "Kubernetes") {
+  for (const alias of aliases) addHost(alias.hostname);
+  if (service.resolution === "Passthrough" && provider === "Kubernetes") {
     for (const domain of all.slice()) {
       all.push(`*.${domain}`);
       derived.push(false);
     }
   }
-  for (const address of serviceAddresses(service, proxy)) {
+  const addresses = serviceAddresses(service, proxy);
+  for (const address of addresses) {
     if (address !== "" && address !== unspecifiedAddress) add(address, false);
   }
-  return { all, keys: all.map((domain) => domain.toLowerCase()), derived };
+  // Whatever is made of a name in lower case is in lower case.
+  const isLower = aliases.every(({ hostname }) => isLowerCase(hostname)) && addresses.every(isLowerCase);
+  const keys = isLower ? all : all.map((domain) => domain.toLowerCase());
+  return { all, keys, derived };
 }
+
+const isLowerCase = (text: string): boolean => text === text.toLowerCase();
 
 /** Other names for a host: absolute, and the short forms that the proxy's own DNS domain completes. */
 export function alternateHosts(host: string, dnsDomain: string): readonly string[] {
@@ -145,19 +152,29 @@ function kubernetesShortForms(host: string, namespace: string): readonly string[
 
 /** Outside Kubernetes: what is left of the host when the suffix that it shares with the proxy's domain is cut off. */
 function sharedSuffixForms(host: string, dnsDomain: string): readonly string[] {
-  const hostLabels = host.split(".");
-  const domainLabels = dnsDomain.split(".");
-  let shared = 0;
-  while (
-    shared < Math.min(hostLabels.length, domainLabels.length) &&
-    hostLabels.at(-1 - shared) === domainLabels.at(-1 - shared)
-  ) {
-    shared++;
+  const shared = sharedSuffix(host, dnsDomain);
+  if (shared === "") return [];
+  const short = host.slice(0, Math.max(0, host.length - shared.length - 1));
+  const dot = short.indexOf(".");
+  return dot !== -1 && !short.includes(".", dot + 1) ? [short, `${short}.${firstLabel(shared)}`] : [short];
+}
+
+/** The labels with which both names end, from right to left as long as they are the same. */
+function sharedSuffix(host: string, domain: string): string {
+  let shared = "";
+  for (let end = host.length; end > 0; ) {
+    const start = host.lastIndexOf(".", end - 1) + 1;
+    const suffix = host.slice(start);
+    if (domain !== suffix && !domain.endsWith(`.${suffix}`)) break;
+    shared = suffix;
+    end = start - 1;
   }
-  if (shared === 0) return [];
-  const unique = hostLabels.slice(0, hostLabels.length - shared);
-  const short = unique.join(".");
-  return unique.length === 2 ? [short, `${short}.${hostLabels[unique.length] ?? ""}`] : [short];
+  return shared;
+}
+
+function firstLabel(name: string): string {
+  const dot = name.indexOf(".");
+  return dot === -1 ? name : name.slice(0, dot);
 }
 
 function isAddress(host: string): boolean {

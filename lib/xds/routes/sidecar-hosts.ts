@@ -17,7 +17,7 @@ import { serviceHash } from "./hash-policy.ts";
 import { type Candidate, settledHosts } from "./host-claims.ts";
 import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
 import { onlyPortOf, type RoutePlace } from "./route-place.ts";
-import { type ServiceDomains, serviceDomains } from "./service-domains.ts";
+import { type DomainPerspective, makeDomains, type ServiceDomains, seenAs, serviceDomains } from "./service-domains.ts";
 import { hashRule, type RuleSource, ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import { type TableService, type TableServices, tableServices } from "./table-services.ts";
 import { byName, type VirtualHostPiece, virtualHost } from "./virtual-host.ts";
@@ -313,36 +313,49 @@ const defaultHosts = step(
     destinationRule: "identity",
     port: "value",
   },
-  ({ services, port: tablePort, ...table }: DefaultHosts, memo: Memo): readonly DefaultHost[] =>
-    services.sorted
-      .filter(({ service }) => service.resolution !== "Alias")
-      .flatMap((service) => {
-        const rule = hashRule(table, service.service.hostname, memo);
-        return service.httpPorts.map(({ port }) => {
-          const domains = domainsOf(service, port, tablePort, { ...table, memo });
-          return defaultHost(memo, { settings: table.settings, domains, rule, port });
-        });
-      }),
+  ({ services, port: tablePort, ...table }: DefaultHosts, memo: Memo): readonly DefaultHost[] => {
+    const { settings, domains } = table;
+    const isOnlyPort = tablePort !== 0;
+    const hosts: DefaultHost[] = [];
+    for (const { service, httpPorts } of services.sorted) {
+      if (service.resolution === "Alias" || httpPorts.length === 0) continue;
+      const rule = hashRule(table, service.hostname, memo);
+      const proxy = seenAs(service, domains);
+      for (const { port } of httpPorts)
+        hosts.push(defaultHost(memo, { settings, proxy, service, rule, port, isOnlyPort }));
+    }
+    return hosts;
+  },
 );
 
 interface DefaultRoute {
   readonly settings: TableSettings;
-  readonly domains: ServiceDomains;
+  readonly proxy: DomainPerspective;
+  readonly service: Service;
   readonly rule: MeshDestinationRule | undefined;
   readonly port: number;
+  /** The table is of this port alone. */
+  readonly isOnlyPort: boolean;
 }
 
+/** Its domains are made for it, and not asked for: few services have a host that a virtual service made with the same. */
 const defaultHost = step(
   "default virtual host",
-  { settings: "identity", domains: "identity", rule: "identity", port: "value" },
-  ({ settings, domains, rule, port }: DefaultRoute): DefaultHost => {
-    const { service } = domains;
+  {
+    settings: "identity",
+    proxy: "identity",
+    service: "identity",
+    rule: "identity",
+    port: "value",
+    isOnlyPort: "value",
+  },
+  ({ settings, proxy, service, rule, port, isOnlyPort }: DefaultRoute): DefaultHost => {
     const hostname = service.hostname.toLowerCase();
+    const name = virtualHostName(hostname, port);
+    const domains = makeDomains({ proxy, service, portSuffix: portSuffix(port, isOnlyPort, settings) });
     const hash = rule && serviceHash(rule.config.spec, port);
     const route = defaultOutboundRoute(hostname, port, hash, settings.defaultRetry);
-    const from = provenanceOf(service, rule);
-    const name = virtualHostName(hostname, port);
-    const piece = hostPiece(name, domains.all, [route], from, settings.headers);
+    const piece = hostPiece(name, domains.all, [route], provenanceOf(service, rule), settings.headers);
     return { hostname, candidate: { piece, claim: { name, domains, port, hostname: "" }, origin: undefined } };
   },
 );
@@ -357,13 +370,16 @@ function hostPiece(
   return { name, json: virtualHost(name, domains, routes, headers.attemptCount), from };
 }
 
-/** In a table of all ports, and for who compares them, the domains say which port they mean. */
 function domainsOf(
   { service }: TableService,
   port: number,
   tablePort: number,
   { domains, settings, memo }: Pick<TableContext, "domains" | "settings" | "memo">,
 ): ServiceDomains {
-  const portSuffix = tablePort === 0 || settings.proxyless ? port : undefined;
-  return serviceDomains(memo, { proxy: domains, service, portSuffix });
+  return serviceDomains(memo, { proxy: domains, service, portSuffix: portSuffix(port, tablePort !== 0, settings) });
+}
+
+/** In a table of all ports, and for who compares them, the domains say which port they mean. */
+function portSuffix(port: number, isOnlyPort: boolean, { proxyless }: TableSettings): number | undefined {
+  return isOnlyPort && !proxyless ? undefined : port;
 }

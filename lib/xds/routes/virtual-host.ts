@@ -20,12 +20,10 @@ export function virtualHost(
   routes: readonly RouteJson[],
   attemptCount: boolean,
 ): VirtualHostJson {
-  return {
-    name,
-    domains: [...domains],
-    ...(routes.length === 0 ? {} : { routes: [...routes] }),
-    ...(attemptCount ? { includeRequestAttemptCount: true } : {}),
-  };
+  const host: VirtualHostJson = { name, domains: [...domains] };
+  if (routes.length > 0) host.routes = [...routes];
+  if (attemptCount) host.includeRequestAttemptCount = true;
+  return host;
 }
 
 export const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>

@@ -76,6 +76,32 @@ describe("a step", () => {
     expect(pairs(memo, { left: undefined, right: [] })).toEqual([undefined, 0]);
   });
 
+  it("tells a list that is not there from one of something that is not there", () => {
+    const of = step(
+      "test: list",
+      { list: "elements" },
+      ({ list }: { readonly list: readonly object[] | undefined }) => list?.length,
+    );
+    const memo = createMemo();
+    // What a caller without types might hand over.
+    const hole: readonly object[] = Array.from({ length: 1 });
+    expect(of(memo, { list: undefined })).toBeUndefined();
+    expect(of(memo, { list: hole })).toBe(1);
+    expect(of(memo, { list: [] })).toBe(0);
+    expect(of(memo, { list: undefined })).toBeUndefined();
+  });
+
+  it("tells plain values apart, whatever they look like when they are written down", () => {
+    const kindOf = step("test: kind", { value: "value" }, ({ value }: { readonly value?: unknown }) => ({
+      is: JSON.stringify(value),
+    }));
+    const memo = createMemo();
+    const values = ["1", 1, "[1;]", [1], "1;", [[1]], ["1"], "", "undefined", undefined, null, "n", true, "t", {}, []];
+    for (const value of values) expect(kindOf(memo, { value }).is).toBe(JSON.stringify(value));
+    for (const value of values) expect(kindOf(memo, { value }).is).toBe(JSON.stringify(value));
+    expect(kindOf(memo, {}).is).toBeUndefined();
+  });
+
   it("hands over its inputs and nothing that the caller's object holds beside them", () => {
     const more = { service, ports: [1], mesh: {} };
     expect(cluster(createMemo(), more).fields).not.toContain("mesh");

@@ -37,7 +37,7 @@ describe("connectionOptions", () => {
   const mesh = { ...defaultMeshConfig, tcpKeepalive: { probes: 3, time: "60s" } };
 
   it("is absent when nobody asks for keep-alive", () => {
-    expect(connectionOptions(defaultMeshConfig, undefined)).toEqual({});
+    expect(connectionOptions(defaultMeshConfig, undefined)).toBeUndefined();
   });
 
   it("switches keep-alive on with the system's times for an empty message", () => {
@@ -62,7 +62,7 @@ describe("HTTP options", () => {
   const router = { type: "router", preserveHeaderCase: false } as const;
   const upgrading = { ...defaultMeshConfig, h2UpgradePolicy: "UPGRADE" } as const;
   const options = (...[proxy, protocol, pool, mesh]: Parameters<typeof upstreamHttp>): unknown => {
-    const all = httpOptions(upstreamHttp(proxy, protocol, pool, mesh), undefined).typedExtensionProtocolOptions;
+    const all = httpOptions(upstreamHttp(proxy, protocol, pool, mesh), undefined)?.typedExtensionProtocolOptions;
     const { "@type": _type, ...rest } = Object.values(all ?? {})[0] ?? { "@type": "" };
     return all === undefined ? undefined : rest;
   };

@@ -1,7 +1,9 @@
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { httpProxyRouteTable } from "../../names.ts";
 import type { Resource } from "../../resource.ts";
 import type { ListenerWalk } from "../listener-context.ts";
+import type { OutboundEntry } from "./outbound-entry.ts";
 import { outboundHttpChain } from "./outbound-http-chain.ts";
 import { outboundListener } from "./outbound-listener.ts";
 
@@ -10,7 +12,10 @@ import { outboundListener } from "./outbound-listener.ts";
  * @returns undefined where nobody asks for one
  * @see docs/how-istio-does-it/listeners.md#http-proxy-listener
  */
-export function httpProxyListener(walk: ListenerWalk): Resource<ListenerJson> | undefined {
+export function httpProxyListener(
+  walk: ListenerWalk,
+  behindAll: readonly ConfigKey[],
+): Resource<ListenerJson> | undefined {
   const { context, memo } = walk;
   const { options, mesh, loopbacks } = context;
   const number = options.httpProxyPort === 0 ? mesh.proxyHttpPort : options.httpProxyPort;
@@ -25,7 +30,7 @@ export function httpProxyListener(walk: ListenerWalk): Resource<ListenerJson> | 
     resolved: undefined,
     isHttpProxy: true,
   });
-  return outboundListener(walk, {
+  const entry: OutboundEntry = {
     binding: { binds: loopbacks, bindToPort: true },
     port: number,
     protocol: "HTTP_PROXY",
@@ -33,5 +38,6 @@ export function httpProxyListener(walk: ListenerWalk): Resource<ListenerJson> | 
     chains: [chain],
     from: [],
     taken: undefined,
-  });
+  };
+  return outboundListener(walk, entry, behindAll);
 }

@@ -1,8 +1,10 @@
 import type { FilterChainJson } from "../../../../gen/envoy/config/listener/v3/listener_components_pb.ts";
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { keyOf } from "../../../config/config.ts";
+import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { step } from "../../../mesh/memo/step.ts";
 import { configPath, listenerName } from "../../names.ts";
+import { eachOnce } from "../../provenance.ts";
 import type { Resource } from "../../resource.ts";
 import { additionalAddresses, envoyAddress } from "../bind.ts";
 import { chainOverlap, withoutOverlaps } from "../chain-overlap.ts";
@@ -17,19 +19,17 @@ import type { Binding, OutboundChain, OutboundEntry } from "./outbound-entry.ts"
  * The listener of an entry. A chain that takes everything becomes the default chain, or the only one; where there is none,
  * what matches nothing goes where unknown traffic goes.
  *
+ * @param behindAll keys of what stands behind every listener
  * @see docs/how-istio-does-it/listeners.md#fields-of-outbound-listeners
  */
-export function outboundListener(walk: ListenerWalk, entry: OutboundEntry): Resource<ListenerJson> {
-  const { binding, port } = entry;
-  const name = listenerName(binding.binds[0] ?? "", port);
-  const chains = disjointChains(walk, name, entry.chains);
-  const json = outboundJson(walk.memo, { context: walk.context, chains, ...binding, port });
-  const routes = chains.flatMap(({ virtualService }) => (virtualService === undefined ? [] : [virtualService]));
-  return {
-    name,
-    json,
-    from: [...entry.from, ...routes.map(keyOf)],
-  };
+export function outboundListener(
+  walk: ListenerWalk,
+  entry: OutboundEntry,
+  behindAll: readonly ConfigKey[],
+): Resource<ListenerJson> {
+  const { binding, port, from } = entry;
+  const chains = disjointChains(walk, listenerName(binding.binds[0] ?? "", port), entry.chains);
+  return listenerOfChains(walk.memo, { context: walk.context, chains, from, behindAll, ...binding, port });
 }
 
 function disjointChains(
@@ -48,18 +48,29 @@ function disjointChains(
 
 interface Inputs extends Binding {
   readonly context: ListenerContext;
+  readonly behindAll: readonly ConfigKey[];
   readonly chains: readonly OutboundChain[];
+  readonly from: OutboundEntry["from"];
   readonly port: number;
 }
 
-const outboundJson = step(
+const listenerOfChains = step(
   "outbound listener",
-  { context: "identity", chains: "elements", binds: "value", bindToPort: "value", port: "value" },
-  ({ context, chains, binds, bindToPort, port }: Inputs): ListenerJson => {
+  {
+    context: "identity",
+    behindAll: "identity",
+    chains: "elements",
+    from: "elements",
+    binds: "value",
+    bindToPort: "value",
+    port: "value",
+  },
+  ({ context, behindAll, chains, from, binds, bindToPort, port }: Inputs): Resource<ListenerJson> => {
     const [bind = "", ...extra] = binds;
+    const name = listenerName(bind, port);
     const sniffsHttp = chains.some(({ match }) => match.applicationProtocols.length > 0);
-    return {
-      name: listenerName(bind, port),
+    const json = {
+      name,
       address: envoyAddress(bind, port),
       ...additionalAddresses(extra, port),
       trafficDirection: "OUTBOUND",
@@ -69,7 +80,9 @@ const outboundJson = step(
       ...inspectors(chains, sniffsHttp),
       listenerFiltersTimeout: sniffsHttp ? context.mesh.protocolDetectionTimeout : "0s",
       ...chainFields(context, chains),
-    };
+    } as const;
+    const routes = chains.flatMap(({ virtualService }) => (virtualService === undefined ? [] : keyOf(virtualService)));
+    return { name, json, from: eachOnce([...from, ...routes, ...behindAll]) };
   },
 );
 

@@ -1,4 +1,5 @@
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
+import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { isIpAddress } from "../../../config/ip-address.ts";
 import { serviceAddress, unspecifiedAddress } from "../../../mesh/hosts/service-address.ts";
 import type { ListenerEgress } from "../../../mesh/views/views.ts";
@@ -16,13 +17,17 @@ import { addOutboundService, type OutboundEntries, type OutboundTarget } from ".
  * The outbound listeners of a sidecar, by the services of its scope. Order of services decides conflicts, so that the oldest
  * wins.
  *
+ * @param behindAll keys of what stands behind every listener
  * @returns in no particular order
  * @see docs/how-istio-does-it/listeners.md#outbound-walk
  */
-export function outboundListeners(walk: ListenerWalk): readonly Resource<ListenerJson>[] {
+export function outboundListeners(
+  walk: ListenerWalk,
+  behindAll: readonly ConfigKey[],
+): readonly Resource<ListenerJson>[] {
   const entries: OutboundEntries = new Map();
   for (const egress of walk.view.scope.egressListeners) addEgressListener(walk, entries, egress);
-  return [...entries.values()].map((entry) => outboundListener(walk, entry));
+  return Array.from(entries.values(), (entry) => outboundListener(walk, entry, behindAll));
 }
 
 function addEgressListener(walk: ListenerWalk, entries: OutboundEntries, egress: ListenerEgress): void {
