@@ -1,33 +1,32 @@
 /**
- * One process of the benchmark `compile`: `node compile-child.ts <services> <folder of the store> <work>…` does pieces of work in the
- * order below and then prints a line of JSON for each.
+ * One process of the benchmark `compile`: `node compile-child.ts <services> <folder of the store> <workers> <work>…` does pieces of
+ * work in the order below and then prints a line of JSON for each.
  */
+import { createSliceThreads } from "../../lib/cli/serve/slice-threads.ts";
 import { compile } from "../../lib/compile/compile.ts";
-import { createWorldRecompiler } from "../../lib/compile/recompile.ts";
+import { createRecompiler, createWorldRecompiler } from "../../lib/compile/recompile.ts";
 import { createShardWriter } from "../../lib/compile/shards/write-shard.ts";
 import { defaultWorldOptions, type WorldOptions, worldOf } from "../../lib/compile/world-of.ts";
 import { readFiles, type SourceFile } from "../../lib/config/folder/directory.ts";
 import { createMemo } from "../../lib/mesh/memo/memo.ts";
 import { fileStore } from "../../lib/storage/files.ts";
+import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { nodeOfNamed } from "../named-proxy.ts";
 import type { CompileRow } from "./compile.bench.ts";
 import { heapMib } from "./heap.ts";
+import { foldersFiles } from "./mesh-folder.ts";
 import { syntheticMesh } from "./synthetic-mesh.ts";
+
+const build = "that of the benchmark";
 
 /** Rounds of what is measured several times in one process. */
 const rounds = 5;
 
-const [size = "100", folder = "", ...works] = process.argv.slice(2);
+const [size = "100", folder = "", workerCount = "1", ...works] = process.argv.slice(2);
 const services = Number(size);
+const workers = Number(workerCount);
 const { text, named } = syntheticMesh(services);
-
-/** A folder as teams keep it: a file for each service, with its pods and its routing. */
-const files: readonly SourceFile[] = [
-  ...Map.groupBy(text.split("\n---\n"), (document) => {
-    const { metadata }: { readonly metadata: { readonly name: string } } = JSON.parse(document);
-    return /^app-\d+/.exec(metadata.name)?.[0] ?? "mesh";
-  }),
-].map(([app, documents]) => ({ file: `${app}.yaml`, text: `${documents.join("\n---\n")}\n` }));
+const files = foldersFiles(text);
 
 type Edit = (text: string, round: number) => string;
 
@@ -45,35 +44,71 @@ const edits: Readonly<Record<"virtual-service" | "endpoint", Edit>> = {
 const edited = (edit: Edit, round: number): readonly SourceFile[] =>
   files.map((file) => (file.file === "app-0.yaml" ? { ...file, text: edit(file.text, round) } : file));
 
-function openMesh(world: WorldOptions) {
-  const store = fileStore(folder);
-  const write = createShardWriter(store, "main");
-  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build: "that of the benchmark" });
-  return async (input: readonly SourceFile[]) => {
-    await write(input);
-    return (await recompile()).result.written;
-  };
-}
-
 interface Written {
   readonly objects: number;
   readonly bytes: number;
 }
 
+/** Has a folder compiled and published. @returns what tells, in its own time, how much was written */
+type Publish = (input: readonly SourceFile[]) => Promise<() => Promise<Written>>;
+
+function openMesh(world: WorldOptions): Publish {
+  const store = fileStore(folder);
+  const write = createShardWriter(store, "main");
+  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build });
+  return async (input) => {
+    await write(input);
+    const { written } = (await recompile()).result;
+    return async () => written;
+  };
+}
+
+/** The same in several threads, of which this is one. */
+function openSlicedMesh(world: WorldOptions): Publish {
+  const store = fileStore(folder);
+  const write = createShardWriter(store, "main");
+  const onTrouble = (reason: string) => console.error(reason);
+  const { dispatch } = createSliceThreads({ where: folder, threads: workers - 1, onTrouble });
+  const fanOut = { dispatch, most: workers, compilesToo: true, waitMs: 3_600_000, onTrouble };
+  const recompile = createRecompiler({ store, sources: ["main"], world, build, fanOut });
+  let before: Written = { objects: 0, bytes: 0 };
+  return async (input) => {
+    await write(input);
+    await recompile();
+    return async () => {
+      const now = await stored(store);
+      const written = { objects: now.objects - before.objects, bytes: now.bytes - before.bytes };
+      before = now;
+      return written;
+    };
+  };
+}
+
+/** All blobs of a store: who wrote them, a thread or this one, nobody else tells. */
+async function stored(store: ObjectStore): Promise<Written> {
+  let [objects, bytes] = [0, 0];
+  for await (const { sizeBytes } of store.list("blobs/")) {
+    objects += 1;
+    bytes += sizeBytes;
+  }
+  return { objects, bytes };
+}
+
 /** What a process keeps between changes: used after the measurement of the heap, so that nothing of it is collected before. */
-let held: ReturnType<typeof openMesh> | undefined;
+let held: Publish | undefined;
 
-const rows: Omit<CompileRow, "heapMib">[] = [];
+const rows: Omit<CompileRow, "heapMib" | "rssMib">[] = [];
 
-async function row(work: string, run: () => Promise<Written>): Promise<void> {
+async function row(work: string, run: () => Promise<() => Promise<Written>>): Promise<void> {
   const start = performance.now();
   const cpuBefore = process.cpuUsage();
-  const { objects, bytes } = await run();
+  const writtenBy = await run();
   const { user, system } = process.cpuUsage(cpuBefore);
   const ms = performance.now() - start;
+  const { objects, bytes } = await writtenBy();
   const tenths = (value: number): number => Math.round(value * 10) / 10;
   const told = { ms: tenths(ms), cpuMs: tenths((user + system) / 1_000) };
-  rows.push({ services, work, ...told, objects, kib: Math.round(bytes / 1_024) });
+  rows.push({ services, work, workers, ...told, objects, kib: Math.round(bytes / 1_024) });
 }
 
 /** One sidecar and one gateway, in both shapes, from loaded registries to checked and hashed bytes. */
@@ -87,14 +122,14 @@ async function toBytes(): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     await row("bytes", async () => {
       compile(world, [], createMemo());
-      return nothing;
+      return async () => nothing;
     });
   }
 }
 
 /** Everything, then changes in the same process. */
 async function warm(world: WorldOptions, suffix: string): Promise<void> {
-  held = openMesh(world);
+  held = workers === 1 ? openMesh(world) : openSlicedMesh(world);
   const publish = held;
   await row(`everything${suffix}`, () => publish(files));
   for (const [work, edit] of Object.entries(edits)) {
@@ -115,5 +150,8 @@ if (works.includes("virtual-service-v1")) await warm({ ...defaultWorldOptions, l
 
 // Once, at the end: a full collection throws away what V8 has compiled, and the next round would pay for it.
 const heap = Math.round(heapMib());
-for (const line of rows) console.log(JSON.stringify({ ...line, heapMib: heap } satisfies CompileRow));
+const rss = Math.round(process.resourceUsage().maxRSS / 1_024);
+for (const line of rows) console.log(JSON.stringify({ ...line, heapMib: heap, rssMib: rss } satisfies CompileRow));
 if (held === undefined && works.includes("everything")) throw new Error("nothing was held");
+// Threads of slices keep nobody, and what they hold is of no more use.
+process.exit();

@@ -8,25 +8,64 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import type { BenchOptions } from "./report.ts";
+import type { BenchOptions, Row } from "./report.ts";
 
 const child = new URL("./compile-child.ts", import.meta.url).pathname;
+const sliceChild = new URL("./slice-child.ts", import.meta.url).pathname;
 
 const compileRow = z.object({
   services: z.number(),
   work: z.string(),
+  /** Threads that compile. */
+  workers: z.number(),
   ms: z.number(),
   cpuMs: z.number(),
   objects: z.number(),
   kib: z.number(),
+  /** Of the thread that publishes. */
   heapMib: z.number(),
+  /** The most that the process, with all of its threads, has had of memory. */
+  rssMib: z.number(),
 });
 
 /** One piece of work: written to the store, and held between this change and the next after a collection. */
 export type CompileRow = z.infer<typeof compileRow>;
 
-function rowsOf(services: number, folder: string, works: readonly string[]): readonly CompileRow[] {
-  const run = spawnSync(process.execPath, [child, String(services), folder, ...works], {
+const sliceRow = z.object({ slices: z.number(), classes: z.number(), ms: z.number(), rssMib: z.number() });
+
+/** One slice of a world's classes, in a process of its own. */
+export type SliceRow = z.infer<typeof sliceRow>;
+
+/** Five thousand services want more than V8 takes by itself. */
+const roomy = ["--max-old-space-size=12288"];
+
+/** Into so many are classes cut to see what memory one takes. */
+const slices = 16;
+
+/** Heaps that a slice is tried in, in MiB, from small to large: those of Workers and of Lambda functions, and some between. */
+const heaps = [128, 160, 192, 256, 384, 512, 768, 1024, 2048];
+
+/** The smallest heap that a slice of a store's sources is compiled in. */
+function sliceOf(folder: string): (SliceRow & { readonly heapMib: number }) | undefined {
+  for (const heapMib of heaps) {
+    const run = spawnSync(process.execPath, [`--max-old-space-size=${heapMib}`, sliceChild, folder, String(slices)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    if (run.status === 0) return { ...sliceRow.parse(JSON.parse(run.stdout)), heapMib };
+  }
+  return undefined;
+}
+
+interface Child {
+  readonly folder: string;
+  readonly works: readonly string[];
+  /** 1 when absent. */
+  readonly workers?: number;
+}
+
+function rowsOf(services: number, { folder, works, workers = 1 }: Child): readonly CompileRow[] {
+  const run = spawnSync(process.execPath, [...roomy, child, String(services), folder, String(workers), ...works], {
     encoding: "utf8",
     maxBuffer: 1 << 26,
     stdio: ["ignore", "pipe", "inherit"],
@@ -38,7 +77,7 @@ function rowsOf(services: number, folder: string, works: readonly string[]): rea
 
 /** Of several rounds of one work the one in the middle, by CPU time. */
 function medians(rows: readonly CompileRow[]): readonly CompileRow[] {
-  return [...Map.groupBy(rows, ({ work }) => work).values()].flatMap((rounds) => {
+  return [...Map.groupBy(rows, ({ work, workers }) => `${work} ${workers}`).values()].flatMap((rounds) => {
     const sorted = rounds.toSorted((a, b) => a.cpuMs - b.cpuMs);
     return sorted[Math.floor(sorted.length / 2)] ?? [];
   });
@@ -46,29 +85,37 @@ function medians(rows: readonly CompileRow[]): readonly CompileRow[] {
 
 export async function compileBench({ report, services, quick }: BenchOptions): Promise<void> {
   const all: CompileRow[] = [];
+  const sliced: Row[] = [];
   for (const size of quick ? services.slice(0, 1) : services) {
     const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
     try {
-      const bytes = rowsOf(size, join(folder, "none"), ["bytes"]);
-      const warm = rowsOf(size, join(folder, "v3"), ["everything", "virtual-service", "endpoint"]);
-      const cold = rowsOf(size, join(folder, "v3"), ["virtual-service-cold-process"]);
-      const legacy = rowsOf(size, join(folder, "v1"), ["virtual-service-v1"]);
-      all.push(...medians([...bytes, ...warm, ...cold, ...legacy]));
+      const changes = ["everything", "virtual-service", "endpoint"];
+      const bytes = rowsOf(size, { folder: join(folder, "none"), works: ["bytes"] });
+      const warm = rowsOf(size, { folder: join(folder, "v3"), works: changes });
+      const cold = rowsOf(size, { folder: join(folder, "v3"), works: ["virtual-service-cold-process"] });
+      const legacy = rowsOf(size, { folder: join(folder, "v1"), works: ["virtual-service-v1"] });
+      const threads = rowsOf(size, { folder: join(folder, "threads"), works: changes, workers: 2 });
+      all.push(...medians([...bytes, ...warm, ...cold, ...legacy, ...threads]));
+      const slice = sliceOf(join(folder, "v3"));
+      sliced.push({ services: size, ...(slice ?? { slices, heapMib: `over ${heaps.at(-1)}` }) });
     } finally {
       rmSync(folder, { recursive: true });
     }
   }
   report.table(
     "From files to a published root; every proxy of the mesh",
-    all.map(({ services: count, work, ms, cpuMs, objects, kib, heapMib }) => ({
+    all.map(({ services: count, work, workers, ms, cpuMs, objects, kib, heapMib, rssMib }) => ({
       services: count,
       work,
+      workers,
       ms,
       CPU: cpuMs,
       objects,
       KiB: kib,
       "heap MiB": heapMib,
+      "peak RSS MiB": rssMib,
     })),
   );
+  report.table("One slice of all classes, in the smallest heap that it is compiled in", sliced);
   report.rows("compile", all);
 }

@@ -69,20 +69,23 @@ export function createSliceThreads(options: SliceThreadsOptions): SliceThreads {
     const done = new AbortController();
     const { signal } = done;
     let why = "";
-    worker.once("error", (cause) => {
+    const onError = (cause: unknown) => {
       why = causeText(cause);
-    });
+    };
+    const exited = Promise.withResolvers<{ readonly died: string }>();
+    const onExit = (code: number) => exited.resolve({ died: why || `it ended with ${code}` });
+    worker.once("error", onError);
+    worker.once("exit", onExit);
     worker.ref();
     try {
       const answered = once(worker, "message", { signal }).then(([answer]): SliceAnswer => answer);
-      const exited = new Promise<{ readonly died: string }>((resolve) => {
-        worker.once("exit", (code) => resolve({ died: why || `it ended with ${code}` }));
-      });
       answered.catch(() => {});
       worker.postMessage(job);
-      return await Promise.race([answered, exited]);
+      return await Promise.race([answered, exited.promise]);
     } finally {
       done.abort();
+      worker.off("error", onError);
+      worker.off("exit", onExit);
       worker.unref();
     }
   }

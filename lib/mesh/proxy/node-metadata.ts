@@ -86,8 +86,12 @@ export function listOf(value: unknown): readonly string[] {
   return parts.filter((part) => part !== "");
 }
 
+const noTexts: Readonly<Record<string, string>> = {};
+
 function textsWithPrefix(raw: Raw, prefix: string): Readonly<Record<string, string>> {
   const entries = Object.entries(raw).filter(([key, value]) => key.startsWith(prefix) && textOf(value) !== "");
+  // Ten thousand proxies have none.
+  if (entries.length === 0) return noTexts;
   return Object.fromEntries(entries.map(([key, value]) => [key, textOf(value)]));
 }
 

@@ -88,7 +88,8 @@ function addressesOf(raw: Readonly<Record<string, unknown>>, address: string): r
   const listed = text(raw.INSTANCE_IPS)
     .split(",")
     .filter((part) => part !== "");
-  if (listed.length > 0 && listed.every(isIpAddress)) return listed;
+  // A copy is as long as it is; a list that has grown keeps room for seventeen, for each proxy of the mesh.
+  if (listed.length > 0 && listed.every(isIpAddress)) return listed.slice();
   return isIpAddress(address) ? [address] : undefined;
 }
 

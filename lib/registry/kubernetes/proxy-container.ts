@@ -48,7 +48,7 @@ export function proxyContainerOf(
 
 /** Names of the containers that are not the proxy's, in their order. */
 export function appContainersOf(spec: Fields): readonly string[] {
-  return listOf(spec.containers)
-    .map((container) => textOf(fieldsOf(container).name))
-    .filter((name) => name !== proxyContainerName);
+  const names = listOf(spec.containers).map((container) => textOf(fieldsOf(container).name));
+  // As long as it is: a list that grows, as that of `filter` does, keeps room for seventeen.
+  return names.includes(proxyContainerName) ? names.filter((name) => name !== proxyContainerName).slice() : names;
 }

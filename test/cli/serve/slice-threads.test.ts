@@ -52,6 +52,24 @@ describe("threads that compile slices", () => {
     }
   }, 60_000);
 
+  it("are listened to for as long as they compile, and leave nothing behind of each slice", async () => {
+    const { store, recompile, threads } = inThreads({ threads: 1 });
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => warnings.push(name);
+    process.on("warning", onWarning);
+    try {
+      // Three slices each: more than the ten listeners that Node takes for a mistake.
+      for (const weight of [10, 20, 30, 40, 50]) {
+        await writeShard(store, "main", await weightedShop(weight));
+        await recompile();
+      }
+      expect(warnings).not.toContain("MaxListenersExceededWarning");
+    } finally {
+      process.off("warning", onWarning);
+      await threads.close();
+    }
+  }, 60_000);
+
   it("say what a slice lacks, with HEAD untouched", async () => {
     const { store, recompile, threads } = inThreads({ threads: 1 });
     try {
