@@ -1,6 +1,10 @@
-/** `npm run bench -- [names] [--services 100,1000] [--held 5000] [--quick] [--json]`: runs benchmarks, prints tables. */
+/**
+ * `npm run bench -- [names] [--services 100,1000] [--held 5000] [--quick] [--json]`: runs benchmarks, prints tables.
+ * With `--against FOLDER [--turns 3]` each in turns with that of another checkout, and how the two compare.
+ */
 import { parseArgs } from "node:util";
 import { adsBench } from "./ads.bench.ts";
+import { compareWith, problemOfFolder } from "./against.ts";
 import { agentBench } from "./agent.bench.ts";
 import { compileBench } from "./compile.bench.ts";
 import { configBench } from "./config.bench.ts";
@@ -11,7 +15,7 @@ import { gatewayApiBench } from "./gateway-api.bench.ts";
 import { istioCasesBench } from "./istio-cases.bench.ts";
 import { meshBench } from "./mesh.bench.ts";
 import { registryBench } from "./registry.bench.ts";
-import { type BenchOptions, jsonReport, textReport } from "./report.ts";
+import { type BenchOptions, jsonReport, type Report, textReport } from "./report.ts";
 import { snapshotBench } from "./snapshot.bench.ts";
 import { sourcesBench } from "./sources.bench.ts";
 import { switchBench } from "./switch.bench.ts";
@@ -39,6 +43,8 @@ const { values, positionals } = parseArgs({
   options: {
     services: { type: "string", default: "100,1000,5000" },
     held: { type: "string" },
+    against: { type: "string" },
+    turns: { type: "string", default: "3" },
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
@@ -52,12 +58,14 @@ function problemOf(names: readonly string[], services: readonly number[]): strin
   if (services.some((size) => !Number.isInteger(size) || size < 1))
     return `--services ${values.services}: whole numbers, with commas between`;
   if (held !== undefined && !(Number.isInteger(held) && held > 0)) return `--held ${values.held}: a whole number`;
-  return undefined;
+  if (!Number.isInteger(turns) || turns < 1) return `--turns ${values.turns}: a whole number`;
+  return values.against === undefined ? undefined : problemOfFolder(values.against);
 }
 
 const names = positionals.length === 0 ? Object.keys(benchmarks) : positionals;
 const services = values.services.split(",").map(Number);
 const held = values.held === undefined ? undefined : Number(values.held);
+const turns = Number(values.turns);
 const problem = problemOf(names, services);
 if (problem === undefined) await runAll();
 else {
@@ -68,6 +76,17 @@ else {
 async function runAll(): Promise<void> {
   const json = jsonReport();
   const report = values.json ? json : textReport(console.log);
+  if (values.against === undefined) await runEach(report);
+  else await compareWith({ folder: values.against, names, services, quick: values.quick, turns, report });
+  if (!values.json) return;
+  const { suites, tables, lines } = json;
+  const [suite = ""] = Object.keys(suites);
+  // Of one benchmark that has rows for programs those come first.
+  const rows = names.length === 1 && suites[suite] !== undefined ? { suite, rows: suites[suite] } : { suites };
+  console.log(JSON.stringify({ ...rows, tables, lines }, null, 2));
+}
+
+async function runEach(report: Report): Promise<void> {
   report.line(
     "ms: median of rounds that each begin after a garbage collection; running: of rounds that follow each other",
   );
@@ -77,10 +96,4 @@ async function runAll(): Promise<void> {
     report.line(`\n${name} (yardstick ${yard.medianMs.toFixed(1)} ms)`);
     await benchmarks[name]?.({ report, yard, services, quick: values.quick, held });
   }
-  if (!values.json) return;
-  const { suites, tables, lines } = json;
-  const [suite = ""] = Object.keys(suites);
-  // Of one benchmark that has rows for programs those come first.
-  const rows = names.length === 1 && suites[suite] !== undefined ? { suite, rows: suites[suite] } : { suites };
-  console.log(JSON.stringify({ ...rows, tables, lines }, null, 2));
 }

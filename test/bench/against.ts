@@ -1,0 +1,125 @@
+/**
+ * The same benchmarks of another checkout, in turns with this one's: a shared machine is slower at one time than at another, so
+ * figures of two trees say something of each other only when they were taken in one run.
+ */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import type { Report, Row } from "./report.ts";
+
+/** What both checkouts are asked for. */
+export interface AgainstOptions {
+  /** The other checkout, with `node_modules` and `gen`. */
+  readonly folder: string;
+  readonly names: readonly string[];
+  /** Of the synthetic mesh; each size has a process of its own. */
+  readonly services: readonly number[];
+  readonly quick: boolean;
+  /** How often each benchmark is taken in both. */
+  readonly turns: number;
+  readonly report: Report;
+}
+
+const program = "test/bench/run.ts";
+
+/** @returns why a folder cannot be compared with */
+export function problemOfFolder(folder: string): string | undefined {
+  return existsSync(join(folder, program)) ? undefined : `--against ${folder}: there is no ${program}`;
+}
+
+/** Runs every benchmark in turns, a process each, and reports the rows that both checkouts have. */
+export async function compareWith({ folder, names, report, ...options }: AgainstOptions): Promise<void> {
+  const checkouts = { here: process.cwd(), there: resolve(folder) };
+  report.line(
+    `of ${options.turns} turns the best median each, ms; here / there: under 1 is faster than ${checkouts.there}`,
+  );
+  for (const command of commandsOf(names, options)) {
+    const here: Tables[] = [];
+    const there: Tables[] = [];
+    for (let turn = 0; turn < options.turns; turn += 1) {
+      // Who comes first changes: whatever a process leaves behind is left to both.
+      const order = turn % 2 === 0 ? (["here", "there"] as const) : (["there", "here"] as const);
+      for (const side of order) (side === "here" ? here : there).push(await measured(checkouts[side], command));
+    }
+    const rows = comparedRows(here, there);
+    report.table(command.join(" "), rows.length === 0 ? [{ "": "the two have no row in common" }] : rows);
+  }
+}
+
+/** Command lines, without what is the same in all: short ones, so that two sides are measured soon after each other. */
+export function commandsOf(
+  names: readonly string[],
+  { services, quick }: Pick<AgainstOptions, "services" | "quick">,
+): readonly (readonly string[])[] {
+  const rest = quick ? ["--quick"] : [];
+  return names.flatMap((name) =>
+    name === "mesh" ? services.map((size) => [name, "--services", String(size), ...rest]) : [[name, ...rest]],
+  );
+}
+
+/** What `--json` prints of a benchmark, as far as it is read here: rows by title. */
+export type Tables = Readonly<Record<string, readonly Row[]>>;
+
+async function measured(checkout: string, command: readonly string[]): Promise<Tables> {
+  const args = [program, ...command, "--json"];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: checkout, maxBuffer: 2 ** 26 });
+  const printed: { readonly tables: Tables } = JSON.parse(stdout);
+  return printed.tables;
+}
+
+/**
+ * The rows of times that both have, in this checkout's order. A row is known by its title and its label without what stands in
+ * brackets: there are counts in those.
+ *
+ * @param here one for each turn
+ * @param there likewise
+ */
+export function comparedRows(here: readonly Tables[], there: readonly Tables[]): readonly Row[] {
+  const ours = best(here);
+  const theirs = best(there);
+  return [...ours].flatMap(([label, own]): readonly Row[] => {
+    const other = theirs.get(label);
+    if (other === undefined) return [];
+    return [
+      {
+        "": own.what,
+        here: own.ms,
+        there: other.ms,
+        "here / there": own.ms / other.ms,
+        "running here": own.running,
+        "running there": other.running,
+        "here / there, running": own.running / other.running,
+      },
+    ];
+  });
+}
+
+interface Best {
+  /** The row's label. */
+  readonly what: string;
+  readonly ms: number;
+  readonly running: number;
+}
+
+function best(turns: readonly Tables[]): ReadonlyMap<string, Best> {
+  const found = new Map<string, Best>();
+  for (const [title, row] of turns.flatMap(rowsOf)) {
+    const { ms, running } = row;
+    if (typeof ms !== "number" || typeof running !== "number") continue;
+    const what = withoutCounts(String(row[""] ?? ""));
+    const label = `${withoutCounts(title)}\n${what}`;
+    const before = found.get(label);
+    found.set(label, {
+      what,
+      ms: Math.min(before?.ms ?? ms, ms),
+      running: Math.min(before?.running ?? running, running),
+    });
+  }
+  return found;
+}
+
+const rowsOf = (tables: Tables): readonly (readonly [string, Row])[] =>
+  Object.entries(tables).flatMap(([title, rows]) => rows.map((row) => [title, row] as const));
+
+const withoutCounts = (text: string): string => text.replaceAll(/ *\([^)]*\)/g, "");
