@@ -1,4 +1,4 @@
-import { type Blob, blobOf, concatBytes, hashOf, type LazyBlob } from "./blob.ts";
+import { type Blob, concatBytes, hashOf, type LazyBlob } from "./blob.ts";
 import type { CompiledResource } from "./compiled.ts";
 import { cutEvenly } from "./long/cut-evenly.ts";
 import { runBlobs } from "./long/encode-long.ts";
@@ -33,11 +33,9 @@ export function blobsOfSegment(
     const runs = resources.flatMap((resource) => runBlobs(resource.runs ?? []));
     return [...runs, ...lists.map(({ hash, bytes }) => ({ hash, make: () => bytes }))];
   }
-  const hashes = ref.binary === undefined ? [ref.hash] : [ref.hash, ref.binary.hash];
-  return hashes.map((hash, at) => ({
-    hash,
-    make: () => encodeSegment(resources).blobs[at]?.bytes ?? new Uint8Array(),
-  }));
+  const texts = { hash: ref.hash, make: () => segmentBytes(resources) };
+  if (ref.binary === undefined) return [texts];
+  return [texts, { hash: ref.binary.hash, make: () => segmentBinary(resources)?.bytes ?? new Uint8Array() }];
 }
 
 /** About so long is a segment, in UTF-16 code units. */
@@ -67,53 +65,52 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const separator = ",\n";
 
-export interface EncodedSegment {
-  readonly ref: SegmentRef;
-  /** The texts, then the binary forms if every resource has one. */
-  readonly blobs: readonly Blob[];
-}
-
-/** The blobs of a run and how a tree refers to them. `resources` is not empty. */
-export function encodeSegment(resources: readonly CompiledResource[]): EncodedSegment {
-  const texts = encodeTexts(resources);
+/** How a tree refers to a run; nothing is made but hashes. `resources` is not empty. */
+export function segmentRef(resources: readonly CompiledResource[]): SegmentRef {
+  const { text, bodyOffset, bodyBytes } = segmentText(resources);
   const ref = {
-    hash: texts.blob.hash,
+    hash: hashOf(text),
     first: resources[0]?.name ?? "",
     last: resources.at(-1)?.name ?? "",
     resources: resources.length,
-    bodyOffset: texts.bodyOffset,
-    bodyBytes: texts.blob.bytes.length - texts.bodyOffset,
+    bodyOffset,
+    bodyBytes,
   };
-  const binary = encodeBinaries(resources);
-  if (binary === undefined) return { ref, blobs: [texts.blob] };
-  const { blob, bodyOffset } = binary;
-  return { ref: { ...ref, binary: { hash: blob.hash, bodyOffset } }, blobs: [texts.blob, blob] };
+  const binary = segmentBinary(resources);
+  return binary === undefined ? ref : { ...ref, binary: { hash: hashOf(binary.bytes), bodyOffset: binary.bodyOffset } };
 }
 
-interface EncodedBody {
-  readonly blob: Blob;
-  readonly bodyOffset: number;
+/** The texts of a run as they are stored. */
+export const segmentBytes = (resources: readonly CompiledResource[]): Uint8Array<ArrayBuffer> =>
+  encoder.encode(segmentText(resources).text);
+
+function segmentText(resources: readonly CompiledResource[]) {
+  const sizes = resources.map(({ text }) => utf8Length(text));
+  const head = headerLine(resources, sizes);
+  const text = head + resources.map((resource) => resource.text).join(separator);
+  const bodyBytes = sizes.reduce((sum, size) => sum + size, separator.length * (resources.length - 1));
+  return { text, bodyOffset: utf8Length(head), bodyBytes };
 }
 
-function encodeTexts(resources: readonly CompiledResource[]): EncodedBody {
-  const texts = resources.map(({ text }) => text);
-  const head = headerLine(resources, (at) => utf8Length(texts[at] ?? ""));
-  const blob = blobOf(head + texts.join(separator));
-  return { blob, bodyOffset: utf8Length(head) };
-}
-
-function encodeBinaries(resources: readonly CompiledResource[]): EncodedBody | undefined {
+/** The binary forms of a run as they are stored; undefined unless every resource has one. */
+export function segmentBinary(
+  resources: readonly CompiledResource[],
+): { readonly bytes: Uint8Array<ArrayBuffer>; readonly bodyOffset: number } | undefined {
   const binaries = resources.flatMap(({ binary }) => (binary === undefined ? [] : [binary]));
   if (binaries.length < resources.length) return undefined;
-  const head = encoder.encode(headerLine(resources, (at) => binaries[at]?.length ?? 0));
-  const bytes = concatBytes([head, ...binaries]);
-  return { blob: { hash: hashOf(bytes), bytes }, bodyOffset: head.length };
+  const head = encoder.encode(
+    headerLine(
+      resources,
+      binaries.map(({ length }) => length),
+    ),
+  );
+  return { bytes: concatBytes([head, ...binaries]), bodyOffset: head.length };
 }
 
-/** @param bytesOf of the resource with an index */
-function headerLine(resources: readonly CompiledResource[], bytesOf: (at: number) => number): string {
+/** @param sizes in bytes, of the resources in their order */
+function headerLine(resources: readonly CompiledResource[], sizes: readonly number[]): string {
   const header: SegmentHeader = {
-    resources: resources.map(({ name, version, from }, at) => ({ name, version, bytes: bytesOf(at), from })),
+    resources: resources.map(({ name, version, from }, at) => ({ name, version, bytes: sizes[at] ?? 0, from })),
   };
   return `${JSON.stringify(header)}\n`;
 }
@@ -133,7 +130,7 @@ export const readBinarySpans = (ref: BinaryRef, bytes: Uint8Array): readonly Res
   spansOf(bytes, ref.bodyOffset, 0);
 
 function spansOf(bytes: Uint8Array, bodyOffset: number, gap: number): readonly ResourceSpan[] {
-  // Blobs are named by their hash and written by encodeSegment only.
+  // Blobs are named by their hash and written by segmentText only.
   const header: SegmentHeader = JSON.parse(decoder.decode(bytes.subarray(0, bodyOffset)));
   let offset = bodyOffset;
   return header.resources.map((entry) => {

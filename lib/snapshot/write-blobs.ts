@@ -60,7 +60,8 @@ export async function writeBlobs(
     bytes += blob.length;
     check.written([hash]);
   };
-  const missing = [...blobs.keys()].filter((hash) => !there.has(hash) && !laid.has(hash));
+  // In the order of their names: a store of folders then writes many into one at a time.
+  const missing = [...blobs.keys()].filter((hash) => !there.has(hash) && !laid.has(hash)).sort();
   await inParallel(
     missing.filter((hash) => !roots.has(hash)),
     write,

@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
-import { link, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { hash, randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
+import { readWithTime, writeNew } from "./file-calls.ts";
 import { createFolderKeeper } from "./kept-folders.ts";
 import { checkKey, type ListedObject, type ObjectStore, type PutResult } from "./object-store.ts";
 import { layReserve } from "./reserve.ts";
@@ -31,18 +32,25 @@ export function fileStore(directory: string, options: { readonly durable?: boole
     swept ??= sweepTemporary(temporary);
     await swept;
     const draft = join(temporary, randomUUID());
+    const folder = dirname(path);
+    let isNew = false;
     try {
-      await writeDraft(draft, bytes, durable);
-      await folders.make(dirname(path));
-      await link(draft, path);
-      await folders.keep(dirname(path));
-      return true;
+      await writeNew(draft, bytes, durable);
+      await folders.make(folder);
+      await link(draft, path).catch(async (cause: unknown) => {
+        if (codeOf(cause) !== "ENOENT") throw cause;
+        // Whoever deletes an object takes the folder of its versions away.
+        await folders.makeAgain(folder);
+        await link(draft, path);
+      });
+      isNew = true;
     } catch (cause) {
-      if (codeOf(cause) === "EEXIST") return false;
-      throw cause;
+      if (codeOf(cause) !== "EEXIST") throw cause;
     } finally {
-      await rm(draft, { force: true });
+      const gone = unlink(draft).catch(absentAs(undefined));
+      await (isNew ? Promise.all([folders.keep(folder), gone]) : gone);
     }
+    return isNew;
   }
 
   async function replace(
@@ -98,16 +106,6 @@ export function fileStore(directory: string, options: { readonly durable?: boole
   });
 }
 
-async function writeDraft(draft: string, bytes: Uint8Array, durable: boolean): Promise<void> {
-  const file = await open(draft, "wx");
-  try {
-    await file.writeFile(bytes);
-    if (durable) await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
 /** What the file system's clock shows: the time of a file that is written now. A disk that takes none tells nothing, and one that nobody has written to. */
 async function timeOf(temporary: string): Promise<number | undefined> {
   const probe = join(temporary, randomUUID());
@@ -130,8 +128,7 @@ interface Version {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-const etagOf = (number: number, bytes: Uint8Array): string =>
-  `${number}-${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}`;
+const etagOf = (number: number, bytes: Uint8Array): string => `${number}-${hash("sha256", bytes).slice(0, 16)}`;
 
 async function versionNumbers(folder: string): Promise<readonly number[]> {
   const names = await readdir(folder).catch(absentAs<string[]>([]));
@@ -151,16 +148,6 @@ async function currentVersion(path: string): Promise<Version | undefined> {
     if (highest === undefined) return undefined;
     if (highest === lookedFor) throw new PortolanError(`${file} is listed, and cannot be read`);
     lookedFor = highest;
-  }
-}
-
-async function readWithTime(path: string): Promise<Omit<Version, "number">> {
-  const file = await open(path, "r");
-  try {
-    const { mtimeMs } = await file.stat();
-    return { bytes: ownBytes(await file.readFile()), modifiedMs: mtimeMs };
-  } finally {
-    await file.close();
   }
 }
 
@@ -225,9 +212,6 @@ async function sweepTemporary(temporary: string): Promise<void> {
     if (info !== undefined && Date.now() - info.mtimeMs > 3_600_000) await rm(path, { force: true });
   }
 }
-
-/** A copy with a buffer of its own: Node's small reads share one pool. */
-const ownBytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer);
 
 const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined);
 

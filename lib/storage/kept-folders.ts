@@ -12,27 +12,58 @@ const maxKnown = 4_096;
  */
 export function createFolderKeeper(root: string, durable: boolean) {
   const top = resolve(root);
-  /** Folders whose names were written since this process began; another process that made one may not have come so far. */
+  /** Folders that are there, whose names were written since this process began; another process that made one may not have come so far. */
   const known = new Set<string>();
+  const keep = createKeeper();
+  /** Makes a folder with all above it. */
+  const makeAgain = async (path: string): Promise<void> => {
+    const made = await mkdir(path, { recursive: true });
+    if (known.size > maxKnown) known.clear();
+    const first = made === undefined ? undefined : resolve(made);
+    // All of them lie above one another, so the longer name is the one below.
+    const isNew = (folder: string) => first !== undefined && folder.length >= first.length;
+    for (let folder = resolve(path); isNew(folder) || folder.length > top.length; folder = dirname(folder)) {
+      if (known.has(folder) && !isNew(folder)) continue;
+      if (durable) await keep(dirname(folder));
+      known.add(folder);
+    }
+  };
   return {
-    /** Makes a folder with all above it. */
+    makeAgain,
+    /** The same, unless this process has seen it there: it may have been taken away since. */
     async make(path: string): Promise<void> {
-      const made = await mkdir(path, { recursive: true });
-      if (!durable) return;
-      if (known.size > maxKnown) known.clear();
-      const first = made === undefined ? undefined : resolve(made);
-      // All of them lie above one another, so the longer name is the one below.
-      const isNew = (folder: string) => first !== undefined && folder.length >= first.length;
-      for (let folder = resolve(path); isNew(folder) || folder.length > top.length; folder = dirname(folder)) {
-        if (known.has(folder) && !isNew(folder)) continue;
-        await syncFolder(dirname(folder));
-        known.add(folder);
-      }
+      if (!known.has(resolve(path))) await makeAgain(path);
     },
     /** Writes the names of what lies in a folder. */
     async keep(folder: string): Promise<void> {
-      if (durable) await syncFolder(folder);
+      if (durable) await keep(folder);
     },
+  };
+}
+
+/** Many who have put something into a folder at once share a write of its names: one that begins after all of them have. */
+function createKeeper(): (folder: string) => Promise<void> {
+  const underWay = new Map<string, Promise<void>>();
+  const toCome = new Map<string, Promise<void>>();
+  const begin = (folder: string): Promise<void> => {
+    toCome.delete(folder);
+    const sync = syncFolder(folder).finally(() => {
+      if (underWay.get(folder) === sync) underWay.delete(folder);
+    });
+    underWay.set(folder, sync);
+    return sync;
+  };
+  return (folder) => {
+    const waiting = toCome.get(folder);
+    if (waiting !== undefined) return waiting;
+    const before = underWay.get(folder);
+    if (before === undefined) return begin(folder);
+    const next = before.then(
+      () => begin(folder),
+      () => begin(folder),
+    );
+    toCome.set(folder, next);
+    return next;
   };
 }
 

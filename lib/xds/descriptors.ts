@@ -27,12 +27,14 @@ import { descriptorFiles } from "./descriptor-files.ts";
 import { createConstraintCheck } from "./field-constraints.ts";
 import { createFormCheck } from "./message-form.ts";
 import type { Resource, ResourceType } from "./resource.ts";
+import { createTypeLookup } from "./type-lookup.ts";
 
 /** Every type that an Any may hold in what we make and take. */
 export const registry = createRegistry(...withImports(descriptorFiles));
 
-const hasForm = createFormCheck(registry);
-const violationIn = createConstraintCheck(registry);
+const typesInAny = createTypeLookup(registry);
+const hasForm = createFormCheck(typesInAny);
+const violationIn = createConstraintCheck(typesInAny);
 
 /** The messages that resources are. */
 export const schemas = {
@@ -95,8 +97,9 @@ export function checkResource(
   const json = resource.json as JsonValue;
   const schema = schemas[type];
   // Unknown types are rare: they are looked for only when something is wrong.
-  const misread = hasForm(schema, json) ? undefined : refusal(schema, json) && refusal(schema, hideUnknown(json, []));
-  const reason = misread ?? (reader === "envoy" ? brokenRule(schema, json) : undefined);
+  const isPlain = hasForm(schema, json);
+  const misread = isPlain ? undefined : refusal(schema, json) && refusal(schema, hideUnknown(json, []));
+  const reason = misread ?? (reader === "envoy" ? brokenRule(schema, json, isPlain) : undefined);
   if (reason === undefined) return undefined;
   const key: ConfigKey = resource.from[0] ?? { group: "", kind: "", name: resource.name, namespace: "" };
   return {
@@ -131,26 +134,27 @@ export function binaryForm(type: ResourceType, resource: Pick<Resource, "json">)
  */
 export function fitsElement(type: ResourceType, field: string, element: object): boolean {
   const schema = elementField(type, field)?.message;
+  if (schema === undefined) return false;
   const json = element as JsonValue;
-  return (
-    schema !== undefined &&
-    (hasForm(schema, json) ||
-      refusal(schema, json) === undefined ||
-      refusal(schema, hideUnknown(json, [])) === undefined) &&
-    violationOf(schema, json) === undefined
-  );
+  const isPlain = hasForm(schema, json);
+  const isRead = isPlain || refusal(schema, json) === undefined || refusal(schema, hideUnknown(json, [])) === undefined;
+  return isRead && violationOf(schema, json, isPlain) === undefined;
 }
 
-/** Constraints are looked for by the names that JSON has; what is written otherwise is brought into that form first. */
-function violationOf(schema: DescMessage, json: JsonValue) {
-  if (hasForm(schema, json)) return violationIn(schema, json);
+/**
+ * Constraints are looked for by the names that JSON has; what is written otherwise is brought into that form first.
+ *
+ * @param isPlain whether it is written with these names, which `hasForm` has said
+ */
+function violationOf(schema: DescMessage, json: JsonValue, isPlain: boolean) {
+  if (isPlain) return violationIn(schema, json);
   const canonical = canonicalMessage(schema, json);
   return "error" in canonical ? undefined : violationIn(schema, canonical.json);
 }
 
 /** Which constraint of Envoy's protos a message breaks, with the path to it: `virtualHosts[0].routes[1] must have one of …`. */
-function brokenRule(schema: DescMessage, json: JsonValue): string | undefined {
-  const violation = violationOf(schema, json);
+function brokenRule(schema: DescMessage, json: JsonValue, isPlain: boolean): string | undefined {
+  const violation = violationOf(schema, json, isPlain);
   if (violation === undefined) return undefined;
   const path = violation.path.map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? part : `.${part}`));
   return `${path.join("") || schema.name} ${violation.reason}`;

@@ -6,9 +6,10 @@
  * @see docs/decisions/013-checked-by-tables.md
  * @see https://github.com/bufbuild/protoc-gen-validate/blob/main/README.md
  */
-import type { DescField, DescMessage, Registry } from "@bufbuild/protobuf";
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { constraintsText } from "../../gen/constraints.ts";
 import { createRuleChecks, type FieldRules, type RuleCheck } from "./field-rules.ts";
+import type { TypeLookup } from "./type-lookup.ts";
 
 /** Where in a message, in JSON's names. */
 export type ConstraintPath = readonly (string | number)[];
@@ -44,8 +45,8 @@ interface Table {
   readonly oneofs: { readonly fields: readonly string[]; readonly violation: Violation }[];
 }
 
-/** @param registry the types that an Any may hold */
-export function createConstraintCheck(registry: Registry): ConstraintCheck {
+/** @param typeOf the types that an Any may hold */
+export function createConstraintCheck(typeOf: TypeLookup): ConstraintCheck {
   // Written by scripts/generate.mjs.
   const all: Readonly<Record<string, MessageConstraints>> = JSON.parse(constraintsText);
   const tables = new Map<DescMessage, Table>();
@@ -109,8 +110,7 @@ export function createConstraintCheck(registry: Registry): ConstraintCheck {
   };
 
   function ofAny(json: unknown): Violation | undefined {
-    const type = isMembers(json) ? json["@type"] : undefined;
-    const schema = typeof type === "string" ? registry.getMessage(type.slice(type.lastIndexOf("/") + 1)) : undefined;
+    const schema = isMembers(json) ? typeOf(json["@type"]) : undefined;
     // Structs and their like stand under `value`, and have no constraints.
     return schema === undefined || schema.typeName.startsWith("google.protobuf.") ? undefined : check(schema, json);
   }

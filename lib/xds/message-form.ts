@@ -4,7 +4,8 @@
  * unusual (other spellings of a name, null, numbers as text) it says no, and the library is asked.
  * @see docs/decisions/013-checked-by-tables.md
  */
-import { type DescField, type DescMessage, type DescOneof, type Registry, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type DescOneof, ScalarType } from "@bufbuild/protobuf";
+import type { TypeLookup } from "./type-lookup.ts";
 
 /**
  * @param depth how many messages are around the value
@@ -18,8 +19,8 @@ export type FormCheck = (schema: DescMessage, json: unknown) => boolean;
 /** The library reads a hundred messages within each other, and counts an Any as one and what it holds as another. */
 const maxDepth = 45;
 
-/** @param registry the types that an Any may hold */
-export function createFormCheck(registry: Registry): FormCheck {
+/** @param typeOf the types that an Any may hold */
+export function createFormCheck(typeOf: TypeLookup): FormCheck {
   const checks = new Map<DescMessage, Check>();
   const checkOf = (schema: DescMessage): Check => {
     const known = checks.get(schema);
@@ -34,10 +35,10 @@ export function createFormCheck(registry: Registry): FormCheck {
   };
   const anyCheck: Check = (json, depth) => {
     if (!isObject(json)) return false;
-    const type = json["@type"];
-    const schema = typeof type === "string" ? registry.getMessage(type.slice(type.lastIndexOf("/") + 1)) : undefined;
+    const schema = typeOf(json["@type"]);
     if (schema === undefined) return false;
-    if (wellKnown(schema, anyCheck) === undefined) return checkOf(schema)(json, depth, true);
+    const hasOwnForm = schema.typeName.startsWith("google.protobuf.") && wellKnown(schema, anyCheck) !== undefined;
+    if (!hasOwnForm) return checkOf(schema)(json, depth, true);
     for (const name in json) if (name !== "@type" && name !== "value") return false;
     return depth <= maxDepth && checkOf(schema)(json.value, depth + 1);
   };

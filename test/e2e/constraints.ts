@@ -8,12 +8,13 @@ import { generate } from "../../lib/xds/generate.ts";
 import { createFormCheck } from "../../lib/xds/message-form.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
 import { pollShape } from "../../lib/xds/shape.ts";
+import { createTypeLookup } from "../../lib/xds/type-lookup.ts";
 import { loadCase } from "../conformance/load-case.ts";
 import { casesOf } from "../conformance/suites.ts";
 import { wholeResources } from "../whole-resources.ts";
 
-const hasForm = createFormCheck(registry);
-const violationIn = createConstraintCheck(registry);
+const hasForm = createFormCheck(createTypeLookup(registry));
+const violationIn = createConstraintCheck(createTypeLookup(registry));
 
 export interface MadeResource {
   readonly type: ResourceType;

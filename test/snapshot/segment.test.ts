@@ -1,10 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hashOf } from "../../lib/snapshot/blob.ts";
-import { cutSegments, decodeSegment, encodeSegment, readSpans } from "../../lib/snapshot/segment.ts";
+import {
+  cutSegments,
+  decodeSegment,
+  readSpans,
+  segmentBinary,
+  segmentBytes,
+  segmentRef,
+} from "../../lib/snapshot/segment.ts";
 import { resource } from "./worlds.ts";
 
-const emptyBlob = { hash: "", bytes: new Uint8Array() };
 const many = (count: number, size = 1_000) =>
   Array.from({ length: count }, (_, i) =>
     resource("clusters", `outbound|80||service-${String(i).padStart(5, "0")}.default`, "x".repeat(size)),
@@ -38,7 +44,7 @@ describe("segments", () => {
 
   it("change where one resource changes, comes or goes, and nowhere else", () => {
     const before = many(1_000);
-    const hashes = (list: typeof before) => new Set(cutSegments(list).map((run) => encodeSegment(run).ref.hash));
+    const hashes = (list: typeof before) => new Set(cutSegments(list).map((run) => segmentRef(run).hash));
     const old = hashes(before);
     for (const after of [
       before.with(500, resource("clusters", before[500]?.name ?? "", "y")),
@@ -52,12 +58,10 @@ describe("segments", () => {
   it("come back as they were encoded", () => {
     fc.assert(
       fc.property(resources, (list) => {
-        const {
-          ref,
-          blobs: [blob = emptyBlob],
-        } = encodeSegment(list);
-        expect(decodeSegment(ref, blob.bytes)).toEqual(list);
-        expect(blob.hash).toBe(hashOf(blob.bytes));
+        const [ref, bytes] = [segmentRef(list), segmentBytes(list)];
+        expect(decodeSegment(ref, bytes)).toEqual(list);
+        expect(ref.hash).toBe(hashOf(bytes));
+        expect(ref.bodyOffset + ref.bodyBytes).toBe(bytes.length);
       }),
     );
   });
@@ -65,11 +69,10 @@ describe("segments", () => {
   it("have a body that is a JSON list but for its brackets", () => {
     fc.assert(
       fc.property(resources, (list) => {
-        const {
-          ref,
-          blobs: [blob = emptyBlob],
-        } = encodeSegment(list);
-        const body = new TextDecoder().decode(blob.bytes.subarray(ref.bodyOffset, ref.bodyOffset + ref.bodyBytes));
+        const ref = segmentRef(list);
+        const body = new TextDecoder().decode(
+          segmentBytes(list).subarray(ref.bodyOffset, ref.bodyOffset + ref.bodyBytes),
+        );
         expect(JSON.parse(`[${body}]`)).toEqual(list.map(({ text }) => JSON.parse(text)));
         expect(body.length === 0 || body.split("\n").length === list.length).toBe(true);
       }),
@@ -81,19 +84,18 @@ describe("segments", () => {
       ...plain,
       binary: new Uint8Array([i, 255, 10]),
     }));
-    const { ref, blobs } = encodeSegment(list);
-    expect(decodeSegment(ref, blobs[0]?.bytes ?? new Uint8Array(), blobs[1]?.bytes)).toEqual(list);
-    expect(encodeSegment([...list, resource("routes", "c", "3")]).ref.binary).toBeUndefined();
+    const ref = segmentRef(list);
+    const binary = segmentBinary(list)?.bytes ?? new Uint8Array();
+    expect(decodeSegment(ref, segmentBytes(list), binary)).toEqual(list);
+    expect(ref.binary?.hash).toBe(hashOf(binary));
+    expect(segmentRef([...list, resource("routes", "c", "3")]).binary).toBeUndefined();
   });
 
   it("say where each resource lies", () => {
     const list = [resource("routes", "a", "ä"), resource("routes", "b", "€uro"), resource("routes", "c", "")];
-    const {
-      ref,
-      blobs: [blob = emptyBlob],
-    } = encodeSegment(list);
-    const texts = readSpans(ref, blob.bytes).map(({ offset, bytes }) =>
-      new TextDecoder().decode(blob.bytes.subarray(offset, offset + bytes)),
+    const bytes = segmentBytes(list);
+    const texts = readSpans(segmentRef(list), bytes).map(({ offset, bytes: length }) =>
+      new TextDecoder().decode(bytes.subarray(offset, offset + length)),
     );
     expect(texts).toEqual(list.map(({ text }) => text));
   });

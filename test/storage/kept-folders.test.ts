@@ -1,3 +1,4 @@
+import type { NoParamCallback } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -5,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fileStore } from "../../lib/storage/files.ts";
 import { createFolderKeeper } from "../../lib/storage/kept-folders.ts";
 
-/** Folders whose names were written to the disk, in order. */
+type WriteFile = (path: string, data: Uint8Array, options: { readonly flush: boolean }, done: NoParamCallback) => void;
+
+/** Files that were written to the disk, and folders whose names were, in order. */
 const synced = vi.hoisted((): string[] => []);
 
 vi.mock("node:fs/promises", async (original) => {
@@ -22,6 +25,16 @@ vi.mock("node:fs/promises", async (original) => {
       return handle;
     },
   };
+});
+
+vi.mock("node:fs", async (original) => {
+  const real = await original<typeof import("node:fs")>();
+  const writeFile: WriteFile = (path, data, options, done) =>
+    real.writeFile(path, data, options, (cause) => {
+      if (cause === null && options.flush) synced.push(path);
+      done(cause);
+    });
+  return { ...real, writeFile };
 });
 
 let root = "";
@@ -56,8 +69,19 @@ describe("folders that are made", () => {
     await folders.make(join(root, "HEAD#"));
     await rm(join(root, "HEAD#"), { recursive: true });
     synced.length = 0;
-    await folders.make(join(root, "HEAD#"));
+    await folders.makeAgain(join(root, "HEAD#"));
     expect(syncedBelow()).toEqual(["."]);
+  });
+
+  it("have their names written once for many who put something in at a time, after the last of them", async () => {
+    const folders = createFolderKeeper(root, true);
+    const first = folders.keep(root);
+    // These come while the first write is under way, which may be too early for them.
+    await Promise.all([folders.keep(root), folders.keep(root), folders.keep(root)]);
+    await first;
+    expect(syncedBelow()).toEqual([".", "."]);
+    await folders.keep(root);
+    expect(syncedBelow()).toEqual([".", ".", "."]);
   });
 
   it("include the root itself, when that is new", async () => {
@@ -81,5 +105,15 @@ describe("an object that is acknowledged", () => {
     expect(folders).toEqual(expect.arrayContaining(["store", "store/blobs", "store/blobs/ab"]));
     // The name last: it must not be there before what it names.
     expect(folders.at(-1)).toBe("store/blobs/ab");
+  });
+
+  it("has them where its folder was taken away since this process made it", async () => {
+    const store = fileStore(join(root, "store"));
+    const put = (key: string) => store.put(key, new TextEncoder().encode("x"), { ifNoneMatch: "*" });
+    await put("blobs/ab/abcd");
+    await rm(join(root, "store", "blobs"), { recursive: true });
+    synced.length = 0;
+    expect(await put("blobs/ab/abce")).toMatchObject({ kind: "stored" });
+    expect(syncedBelow().slice(1)).toEqual(expect.arrayContaining(["store", "store/blobs", "store/blobs/ab"]));
   });
 });

@@ -8,11 +8,12 @@ import { registry, schemas } from "../../lib/xds/descriptors.ts";
 import { generate } from "../../lib/xds/generate.ts";
 import { createFormCheck } from "../../lib/xds/message-form.ts";
 import { type ResourceType, resourceTypes } from "../../lib/xds/resource.ts";
+import { createTypeLookup } from "../../lib/xds/type-lookup.ts";
 import { loadCase } from "../conformance/load-case.ts";
 import { casesOf } from "../conformance/suites.ts";
 import { wholeResources } from "../whole-resources.ts";
 
-const hasForm = createFormCheck(registry);
+const hasForm = createFormCheck(createTypeLookup(registry));
 
 function isRead(type: ResourceType, json: JsonValue): boolean {
   try {

@@ -9,7 +9,7 @@ import { versionOfParts } from "../parts-version.ts";
 import { rememberRuns } from "../remember-runs.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { secretNamesIn } from "../secret-names.ts";
-import { blobsOfSegment, cutSegments, encodeSegment, endsStretch, type Segment } from "../segment.ts";
+import { blobsOfSegment, cutSegments, endsStretch, type Segment, segmentRef } from "../segment.ts";
 import { type StoredForm, storedForm } from "../standing/stored-part.ts";
 
 /** One type's answer for one class, as it is stored. */
@@ -65,9 +65,7 @@ export function createTreeEncoder(): TreeEncoder {
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
     const [first] = resources;
-    const { ref, lists } = hasRuns(first)
-      ? encodeLong(first, originsOf)
-      : { ref: encodeSegment(resources).ref, lists: [] };
+    const { ref, lists } = hasRuns(first) ? encodeLong(first, originsOf) : { ref: segmentRef(resources), lists: [] };
     const blobs = blobsOfSegment({ ref, resources }, lists);
     return { ref, blobs, content, resources, secrets: secretNamesIn(resources) };
   });
