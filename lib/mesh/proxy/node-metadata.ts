@@ -87,8 +87,12 @@ export function listOf(value: unknown): readonly string[] {
 }
 
 function textsWithPrefix(raw: Raw, prefix: string): Readonly<Record<string, string>> {
-  const entries = Object.entries(raw).filter(([key, value]) => key.startsWith(prefix) && textOf(value) !== "");
-  return Object.fromEntries(entries.map(([key, value]) => [key, textOf(value)]));
+  const texts: Record<string, string> = {};
+  for (const key in raw) {
+    const text = key.startsWith(prefix) ? textOf(raw[key]) : "";
+    if (text !== "") texts[key] = text;
+  }
+  return texts;
 }
 
 function interceptionMode(value: unknown): ProxyMetadata["interceptionMode"] {
