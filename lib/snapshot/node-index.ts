@@ -1,4 +1,3 @@
-import { byCodePoint } from "../config/diagnostic.ts";
 import { type Blob, jsonBlob } from "./blob.ts";
 import type { CompiledNode } from "./compiled.ts";
 import type { NodeShard, NodeShardRef } from "./root.ts";
@@ -14,9 +13,10 @@ export function encodeNodeIndex(nodes: readonly CompiledNode[]): NodeIndex {
   for (const node of nodes) for (const key of node.keys) classes.set(key, node.classId);
   const shards: [string, string][][] = [];
   let shard: [string, string][] = [];
-  for (const entry of [...classes].sort(([a], [b]) => byCodePoint(a, b))) {
-    shard.push(entry);
-    if (endsShard(entry[0])) {
+  // By code point, which is how texts are sorted by themselves: there may be a hundred thousand.
+  for (const key of [...classes.keys()].sort()) {
+    shard.push([key, classes.get(key) ?? ""]);
+    if (endsShard(key)) {
       shards.push(shard);
       shard = [];
     }

@@ -3,6 +3,7 @@ import { at, warning } from "../../config/finding.ts";
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import { mergeProxyConfig } from "../../config/read-mesh-config.ts";
 import type { Workload } from "../../registry/service.ts";
+import { type Memo, noMemo } from "../memo/memo.ts";
 import { flagOf, metadataOfEnvironment } from "./environment-metadata.ts";
 import { nodeClusterOf } from "./node-cluster.ts";
 import type { EnvoyNode } from "./proxy-from-node.ts";
@@ -42,9 +43,10 @@ export function nodeOfStart(
   start: ProxyStart,
   workload: Workload,
   annotations: AnnotatedSettings,
+  memo: Memo = noMemo,
 ): Stage<WorkloadNode> {
   const { environment } = start;
-  const settings = agentSettings(start, annotations, workload.pod?.hostAddress ?? "");
+  const settings = agentSettings(start, annotations, workload.pod?.hostAddress ?? "", memo);
   const read = metadataOfEnvironment(environment, settings.proxyMetadata);
   const name = environment.POD_NAME ?? workload.name;
   const namespace = environment.POD_NAMESPACE ?? workload.namespace;
@@ -63,7 +65,7 @@ export function nodeOfStart(
     LABELS: labels,
     ...(Object.keys(read.staticLabels).length === 0 ? {} : { STATIC_LABELS: read.staticLabels }),
     ...(annotated.length === 0 ? {} : { ANNOTATIONS: Object.fromEntries(annotated) }),
-    PROXY_CONFIG: settingsJson(settings),
+    PROXY_CONFIG: settingsJson(memo, { settings }),
   };
   const { WORKLOAD_NAME: stated } = read.metadata;
   const workloadName = typeof stated === "string" ? stated : "";
@@ -72,7 +74,7 @@ export function nodeOfStart(
     id: [start.type, workload.addresses[0] ?? "", `${name}.${namespace}`, start.dnsDomain].join("~"),
     cluster: nodeClusterOf(settings, { namespace, workloadName, labels }),
     ...(workload.locality === "" ? {} : { locality: { region, zone, subZone } }),
-    metadata: Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))),
+    metadata: sortedFields(metadata),
   };
   const path = [...(workload.pod?.proxyContainer?.path ?? []), "env"];
   const diagnostics = Object.entries(read.unreadable).map(([variable, why]) =>
@@ -86,6 +88,7 @@ function agentSettings(
   { settings, environment }: ProxyStart,
   { settings: annotated, overrides }: AnnotatedSettings,
   hostAddress: string,
+  memo: Memo,
 ): ProxyConfig {
   const merged = [annotated, overrides].reduce<ProxyConfig>(
     (under, layer) => (Object.keys(layer).length === 0 ? under : mergeProxyConfig(under, layer)),
@@ -93,12 +96,19 @@ function agentSettings(
   );
   const limit = Number(environment.ISTIO_CPU_LIMIT ?? 0);
   const known = merged.concurrency === undefined && limit > 0 ? { ...merged, concurrency: limit } : merged;
-  return withHostAddress(known, hostAddress);
+  return withHostAddress(known, hostAddress, memo);
 }
 
 /** The kubelet does not expand annotations; the agent knows this one name, for collectors that run on each node. */
-function withHostAddress(settings: ProxyConfig, address: string): ProxyConfig {
-  return address === "" ? settings : expandedSettings(settings, (text) => text.replaceAll("$(HOST_IP)", address));
+function withHostAddress(settings: ProxyConfig, address: string, memo: Memo): ProxyConfig {
+  if (address === "") return settings;
+  return expandedSettings(settings, (text) => text.replaceAll("$(HOST_IP)", address), memo);
+}
+
+function sortedFields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const sorted: Record<string, unknown> = {};
+  for (const name of Object.keys(fields).sort()) sorted[name] = fields[name];
+  return sorted;
 }
 
 function portOf(text: string | undefined): number | undefined {

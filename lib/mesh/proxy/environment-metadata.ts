@@ -32,13 +32,13 @@ export interface EnvironmentMetadata {
 export function metadataOfEnvironment(environment: Labels, proxyMetadata: Labels): EnvironmentMetadata {
   const unreadable: Record<string, string> = {};
   const metadata: Record<string, unknown> = {};
-  for (const [name, value] of [...Object.entries(proxyMetadata), ...Object.entries(environment)]) {
-    if (name.startsWith(metaPrefix)) metadata[name.slice(metaPrefix.length)] = value;
-  }
+  for (const variables of [proxyMetadata, environment])
+    for (const name in variables)
+      if (name.startsWith(metaPrefix)) metadata[name.slice(metaPrefix.length)] = variables[name];
   let staticLabels: Labels = {};
-  for (const [name, text] of Object.entries(environment)) {
+  for (const name in environment) {
     if (!name.startsWith(jsonPrefix)) continue;
-    const object = objectOf(text);
+    const object = objectOf(environment[name] ?? "");
     if (object === undefined) unreadable[name] = "is no JSON object";
     Object.assign(metadata, object);
     if (name === `${jsonPrefix}LABELS`) staticLabels = textMap(object);

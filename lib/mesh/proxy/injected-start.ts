@@ -3,6 +3,7 @@ import type { Labels } from "../../config/labels.ts";
 import { expand } from "../../registry/kubernetes/environment.ts";
 import { tlsModeLabel } from "../../registry/labels.ts";
 import type { Workload, WorkloadOwner } from "../../registry/service.ts";
+import { type Memo, noMemo } from "../memo/memo.ts";
 import { canonicalLabels } from "./canonical-service.ts";
 import { injectedSettings, type ProxyConfigLayers } from "./proxy-settings.ts";
 import { followedIstioVersion, type ProxyStart } from "./proxy-start.ts";
@@ -34,14 +35,17 @@ export function startAsInjected(
   type: ProxyStart["type"],
   annotations: AnnotatedSettings,
   { meshConfig, domain, layers }: InjectionSettings,
+  memo: Memo = noMemo,
 ): ProxyStart {
   const { name, namespace, serviceAccount, nodeName, network, clusterId, pod } = workload;
   const owner: WorkloadOwner = pod?.owner ?? { apiVersion: "v1", kind: "Pod", name };
   const named = { POD_NAME: name, POD_NAMESPACE: namespace, SERVICE_ACCOUNT: serviceAccount };
-  const beside = { INSTANCE_IP: workload.addresses[0] ?? "", HOST_IP: pod?.hostAddress ?? "" };
-  const variables = new Map(Object.entries({ ...named, ...beside }).filter(([, value]) => value !== ""));
+  const variables = (): ReadonlyMap<string, string> => {
+    const beside = { INSTANCE_IP: workload.addresses[0] ?? "", HOST_IP: pod?.hostAddress ?? "" };
+    return new Map(Object.entries({ ...named, ...beside }).filter(([, value]) => value !== ""));
+  };
   const merged = injectedSettings(meshConfig, layers, annotations.settings);
-  const own = expandedSettings(merged, (text) => expand(text, variables));
+  const own = expandedSettings(merged, (text) => expand(text, variables()), memo);
   const mode = (type === "sidecar" ? annotations.interceptionMode : undefined) ?? own.interceptionMode ?? "REDIRECT";
   // Only sidecars may be told another name.
   const stated = type === "sidecar" ? workload.labels["service.istio.io/workload-name"] : undefined;
@@ -67,9 +71,15 @@ export function startAsInjected(
     dnsDomain: `${namespace}.svc.${domain}`,
     istioVersion: followedIstioVersion,
     settings: own,
-    environment: Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== "")),
+    environment: withoutEmpty(environment),
     labels: injectedLabels(workload, type, owner.name),
   };
+}
+
+function withoutEmpty(texts: Labels): Labels {
+  const filled: Record<string, string> = {};
+  for (const name in texts) if (texts[name]) filled[name] = texts[name];
+  return filled;
 }
 
 /** `kubernetes://apis/apps/v1/namespaces/shop/deployments/web`. */

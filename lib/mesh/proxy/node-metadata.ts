@@ -89,10 +89,15 @@ export function listOf(value: unknown): readonly string[] {
 const noTexts: Readonly<Record<string, string>> = {};
 
 function textsWithPrefix(raw: Raw, prefix: string): Readonly<Record<string, string>> {
-  const entries = Object.entries(raw).filter(([key, value]) => key.startsWith(prefix) && textOf(value) !== "");
   // Ten thousand proxies have none.
-  if (entries.length === 0) return noTexts;
-  return Object.fromEntries(entries.map(([key, value]) => [key, textOf(value)]));
+  let texts: Record<string, string> | undefined;
+  for (const key in raw) {
+    const text = key.startsWith(prefix) ? textOf(raw[key]) : "";
+    if (text === "") continue;
+    texts ??= {};
+    texts[key] = text;
+  }
+  return texts ?? noTexts;
 }
 
 function interceptionMode(value: unknown): ProxyMetadata["interceptionMode"] {

@@ -3,6 +3,7 @@ import type { Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import type { ProxyConfigResource } from "../../config/kinds/proxy-config.ts";
 import type { Workload } from "../../registry/service.ts";
+import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import { nodeOfStart, type WorkloadNode } from "./agent-node.ts";
 import { isInjected, startOfContainer } from "./container-start.ts";
@@ -51,11 +52,11 @@ export const proxyOfWorkload = step(
     type: "value",
     domain: "value",
   },
-  (sources: ProxySources): Stage<WorkloadProxy | undefined> => {
+  (sources: ProxySources, memo: Memo): Stage<WorkloadProxy | undefined> => {
     const { workload, meshConfig } = sources;
     const annotations = readAnnotations(workload);
-    const start = startOf(sources, annotations.value);
-    const made = nodeOfStart(start.value, workload, annotations.value);
+    const start = startOf(sources, annotations.value, memo);
+    const made = nodeOfStart(start.value, workload, annotations.value, memo);
     const { node, settings } = made.value;
     const known = { ...workload, labels: start.value.labels };
     const proxy = proxyOf(node, { workload: () => known }, meshConfig, settings);
@@ -64,7 +65,7 @@ export const proxyOfWorkload = step(
   },
 );
 
-function startOf(sources: ProxySources, annotations: AnnotatedSettings): Stage<ProxyStart> {
+function startOf(sources: ProxySources, annotations: AnnotatedSettings, memo: Memo): Stage<ProxyStart> {
   const { workload, type, meshConfig, domain, meshObject, namespaceObject, ownObject } = sources;
   const container = workload.pod?.proxyContainer;
   if (container !== undefined && isInjected(container)) return startOfContainer(workload, container, type);
@@ -72,6 +73,6 @@ function startOf(sources: ProxySources, annotations: AnnotatedSettings): Stage<P
   const value =
     workload.kind === "WorkloadEntry"
       ? startOfMachine(workload, type, annotations, sources)
-      : startAsInjected(workload, type, annotations, { meshConfig, domain, layers });
+      : startAsInjected(workload, type, annotations, { meshConfig, domain, layers }, memo);
   return { value, diagnostics: [] };
 }

@@ -1,4 +1,6 @@
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import type { Memo } from "../memo/memo.ts";
+import { step } from "../memo/step.ts";
 
 /** Scalars without presence, whose zero proto JSON leaves out; of wrappers and messages a zero says something. */
 const withoutPresence: ReadonlySet<string> = new Set([
@@ -24,13 +26,21 @@ const withoutPresence: ReadonlySet<string> = new Set([
   "envoyMetricsServiceAddress",
 ]);
 
-/** A ProxyConfig as proto JSON, the `PROXY_CONFIG` of a node; fields sorted. */
-export function settingsJson(settings: ProxyConfig): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(settings).filter(
-    ([name, value]) => !withoutPresence.has(name) || !isZero(name, value),
-  );
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+interface Settings {
+  readonly settings: ProxyConfig;
 }
+
+/** A ProxyConfig as proto JSON, the `PROXY_CONFIG` of a node; fields sorted. Most proxies of a mesh have the same. */
+export const settingsJson = step(
+  "settings in a node",
+  { settings: "identity" },
+  ({ settings }: Settings): Readonly<Record<string, unknown>> => {
+    const entries = Object.entries(settings).filter(
+      ([name, value]) => !withoutPresence.has(name) || !isZero(name, value),
+    );
+    return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+  },
+);
 
 function isZero(name: string, value: unknown): boolean {
   if (name === "interceptionMode") return value === "REDIRECT";
@@ -39,9 +49,16 @@ function isZero(name: string, value: unknown): boolean {
   return value === "" || value === 0 || value === undefined;
 }
 
+const refersToVariables = step(
+  "settings that refer to variables",
+  { settings: "identity" },
+  ({ settings }: Settings): boolean => JSON.stringify(settings).includes("$("),
+);
+
 /** The settings with every text that refers to a variable (`$(NAME)`) changed. */
-export function expandedSettings(settings: ProxyConfig, expand: (text: string) => string): ProxyConfig {
-  const text = JSON.stringify(settings);
-  if (!text.includes("$(")) return settings;
-  return JSON.parse(text, (_name, value: unknown) => (typeof value === "string" ? expand(value) : value));
+export function expandedSettings(settings: ProxyConfig, expand: (text: string) => string, memo: Memo): ProxyConfig {
+  if (!refersToVariables(memo, { settings })) return settings;
+  return JSON.parse(JSON.stringify(settings), (_name, value: unknown) =>
+    typeof value === "string" ? expand(value) : value,
+  );
 }
