@@ -6,12 +6,14 @@ import type { Front } from "./front.ts";
 import type { ChunkedBody } from "./polls/discovery-body.ts";
 import {
   answerCall,
+  type CallAnswer,
   type DiscoveryCall,
   deltaFetchPath,
   failure,
   isJson,
   patienceMs,
   readCall,
+  refusal,
 } from "./polls/discovery-call.ts";
 import { changedHeaders } from "./polls/responses.ts";
 
@@ -28,9 +30,7 @@ export function nodeCalls(front: Front): (request: IncomingMessage, response: Se
     if (call === undefined) return false;
     // In binary it is for those who have Connect's library.
     if (call.kind === "delta-fetch" && !isJson(request.headers["content-type"] ?? "")) return false;
-    answer(front, call, request, response)
-      .catch((cause: unknown) => sendResponse(response, failure(front, cause)))
-      .catch(() => response.destroy());
+    void answer(front, call, request, response);
     return true;
   };
 }
@@ -64,42 +64,60 @@ function callAt(text: string): DiscoveryCall | undefined {
   }
 }
 
+/** Never throws. What waits for nothing is not waited for: a moment's wait costs a tenth of the answer to a small poll. */
 async function answer(
   front: Front,
   call: DiscoveryCall,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const header = (name: string) => {
-    const value = request.headers[name];
-    return typeof value === "string" ? value : value?.join(", ");
-  };
-  const found = await front.authentication.identify({ header });
-  const refusal = refusalOf(found, "node");
-  if (refusal !== undefined || found.kind === "refused") return sendResponse(response, refusal);
-  // One for all that waits within the request, one after the other.
-  let gone: AbortSignal | undefined;
-  const signal = () => {
-    gone ??= goneSignal(response);
-    return gone;
-  };
-  const answered = await answerCall(front, call, {
-    caller: found.caller,
-    body: (limits) => readIncoming(request, limits),
-    patienceMs: patienceMs(call, header),
-    signal,
-  });
+  try {
+    const identified = front.authentication.identify({ header: (name) => headerOf(request, name) });
+    const found = "kind" in identified ? identified : await identified;
+    const refused = refusalOf(found, "node");
+    if (refused !== undefined || found.kind === "refused") return await sendResponse(response, refused);
+    const answered = await answerCall(front, call, {
+      caller: found.caller,
+      body: (limits) => readIncoming(request, limits),
+      patienceMs: patienceMs(call, (name) => headerOf(request, name)),
+      signal: goneSignals(response),
+    });
+    const sending = send(response, answered);
+    if (sending !== undefined) await sending;
+  } catch (cause) {
+    await sendResponse(response, failure(front, cause)).catch(() => response.destroy());
+  }
+}
+
+function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : value?.join(", ");
+}
+
+/** @returns what to wait for; undefined once all is on its way */
+function send(response: ServerResponse, answered: CallAnswer): Promise<void> | undefined {
   switch (answered.kind) {
     case "unchanged":
       response.writeHead(304).end();
-      return;
+      return undefined;
     case "changed":
       return sendBody(response, answered.body);
+    case "refused":
+      return sendResponse(response, refusal(answered));
     case "other":
       return sendResponse(response, answered.response);
     default:
       return unreachable(answered);
   }
+}
+
+/** One signal for all that waits within the request, one after the other. */
+function goneSignals(response: ServerResponse): () => AbortSignal {
+  let gone: AbortSignal | undefined;
+  return () => {
+    gone ??= goneSignal(response);
+    return gone;
+  };
 }
 
 /** Fires when the connection ends before the answer. */
@@ -115,15 +133,19 @@ function goneSignal(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-async function sendBody(response: ServerResponse, body: ChunkedBody): Promise<void> {
-  const { sent = () => {} } = body;
-  if (response.closed) return sent();
-  response.on("close", sent);
-  response.writeHead(200, changedHeaders(body.bytes));
-  if (body.whole !== undefined) {
-    response.end(body.whole);
-    return;
+function sendBody(response: ServerResponse, body: ChunkedBody): Promise<void> | undefined {
+  if (response.closed) {
+    body.sent?.();
+    return undefined;
   }
+  if (body.sent !== undefined) response.on("close", body.sent);
+  response.writeHead(200, changedHeaders(body.bytes));
+  if (body.whole === undefined) return sendChunks(response, body);
+  response.end(body.whole);
+  return undefined;
+}
+
+async function sendChunks(response: ServerResponse, body: ChunkedBody): Promise<void> {
   for await (const piece of body.chunks()) {
     if (response.closed) return;
     if (!response.write(piece)) await drained(response);

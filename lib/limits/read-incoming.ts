@@ -1,29 +1,38 @@
 import type { IncomingMessage } from "node:http";
-import { type BodyLimits, brokenOff, collect, isCompressed, type ReadBody } from "./read-body.ts";
+import {
+  type BodyLimits,
+  brokenOff,
+  type Collected,
+  collect,
+  isCompressed,
+  type ReadBody,
+  tooLarge,
+} from "./read-body.ts";
 
-/** `readBody` for a request as Node's HTTP server brings it, by its events: they cost less than any stream around them. */
+/**
+ * `readBody` for a request as Node's HTTP server brings it, by its events: they cost less than any stream around them. A body that comes
+ * in one piece, as most polls do, waits for nothing and takes no room among those that do.
+ */
 export function readIncoming(request: IncomingMessage, limits: BodyLimits): Promise<ReadBody> {
-  const { "content-encoding": encoding, "content-length": length } = request.headers;
+  const { "content-encoding": encoding, "content-length": announced } = request.headers;
   const refusal = isCompressed(encoding);
   if (refusal !== undefined) return Promise.resolve(refusal);
-  const body = collect(Number(length ?? Number.NaN), limits);
+  const length = Number(announced ?? Number.NaN);
+  if (length > limits.maxBytes) return Promise.resolve(tooLarge(limits));
   return new Promise((resolve) => {
+    let body: Collected | undefined;
     let isOver = false;
     // To take the listeners off would cost more than they do: they stay for what little comes of a request that is over.
     const end = (read: ReadBody) => {
       isOver = true;
-      body.close();
+      body?.close();
       resolve(read);
     };
-    const finish = () => {
-      if (!isOver) end(body.refusal() ?? { kind: "read", parts: body.parts(), from: request.socket });
-    };
-    // It comes last of all, and after an error.
-    const breakOff = () => {
-      if (!isOver) end(brokenOff);
-    };
+    const whole = (parts: readonly Uint8Array[]): ReadBody => ({ kind: "read", parts, from: request.socket });
     const add = (chunk: Buffer) => {
       if (isOver) return;
+      if (chunk.length === length) return end(whole([chunk]));
+      body ??= collect(length, limits);
       body.add(chunk);
       const refusal = body.refusal();
       if (refusal === undefined) return;
@@ -31,8 +40,11 @@ export function readIncoming(request: IncomingMessage, limits: BodyLimits): Prom
       request.pause();
       end(refusal);
     };
-    const early = body.refusal();
-    if (early !== undefined) return end(early);
-    request.on("data", add).on("end", finish).on("close", breakOff);
+    // It comes last of all, whether there was an end or not.
+    const finish = () => {
+      if (isOver) return;
+      end(request.readableEnded ? (body?.refusal() ?? whole(body?.parts() ?? [])) : brokenOff);
+    };
+    request.on("data", add).on("close", finish);
   });
 }

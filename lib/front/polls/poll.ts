@@ -7,11 +7,11 @@ import type { Front, Served } from "../front.ts";
 import type { Alike } from "../heads/alike.ts";
 import type { Asking } from "./asking.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
-import { holdUntilMs, stillHolding } from "./hold.ts";
+import { holdMs, holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
 import { selectionsAhead, switchingOf } from "./polled-switch.ts";
 import type { Found, Question } from "./questions.ts";
-import { readRequest } from "./read-request.ts";
+import { requestIn } from "./read-request.ts";
 
 /** What a poll is told. Envoy keeps what it has on everything but `changed`. */
 export type PollAnswer =
@@ -26,10 +26,32 @@ const unchanged: PollAnswer = { kind: "unchanged" };
  * willing to wait.
  */
 export async function answerPoll(front: Front, asking: Asking, type: ResourceType): Promise<PollAnswer> {
-  const read = await readRequest(front, asking.body, front.limits.pollBytes, (body) => front.knownPolls.read(body));
+  const body = await asking.body({ maxBytes: front.limits.pollBytes, pool: front.bodies });
+  const read = requestIn(body, (whole) => front.knownPolls.read(whole));
   const question = "request" in read ? front.questions.of(read.request, type, asking.caller) : read;
-  const answer = "kind" in question ? question : await answerQuestion(front, asking, question);
+  const answer =
+    "kind" in question
+      ? question
+      : (answerKnown(front, asking, question) ?? (await answerQuestion(front, asking, question)));
   front.metrics.poll(type, answer.kind === "refused" ? answer.outcome : answer.kind);
+  return answer;
+}
+
+/**
+ * The answer to a question that was answered before, where nothing has happened since that it depends on.
+ *
+ * @returns undefined where something has, or the poll may wait for news
+ */
+function answerKnown(front: Front, { patienceMs }: Asking, question: Question): PollAnswer | undefined {
+  const served = front.servedToAll();
+  if (served === undefined) return undefined;
+  const found = front.questions.found(question, served.loaded);
+  const answer = atOnce(front, served, question, found);
+  if (answer === undefined || (answer.kind === "unchanged" && holdMs(front, patienceMs) > 0)) return undefined;
+  const { by, request, subscription, type } = question;
+  if (type === "clusters") front.confirmations.asks(by, request.version ?? "")();
+  if (subscription !== undefined) front.refusals.asked(subscription, request.version);
+  told(front, question, served, found, answer);
   return answer;
 }
 
@@ -47,7 +69,7 @@ async function answerQuestion(front: Front, asking: Asking, question: Question):
       const found = front.questions.found(question, served.loaded);
       const answer = atOnce(front, served, question, found) ?? (await answerNow(front, served, question, found));
       if (served.isBehind) return behind(answer, version);
-      if (subscription !== undefined) told(front, question, served, answer);
+      told(front, question, served, front.questions.found(question, served.loaded), answer);
       if (answer.kind !== "unchanged" && !isPending(answer)) return answer;
       const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
       const alike = confirmed === undefined ? alikeOf(front, served, question, answer) : undefined;
@@ -65,14 +87,13 @@ function servedTo(front: Front, { request: { node }, caller }: Question): Promis
 }
 
 /** Has it remembered what a node has, and what it is sent. */
-function told(front: Front, question: Question, served: Served, answer: PollAnswer) {
+function told(front: Front, question: Question, served: Served, found: Found | undefined, answer: PollAnswer) {
   const {
     subscription,
     request: { version: kept },
   } = question;
   if (subscription === undefined || answer.kind === "refused") return;
-  const own = front.questions.found(question, served.loaded)?.classId;
-  front.nodes.has(subscription, kept, "poll", { classId: own, root: served.apart });
+  front.nodes.has(subscription, kept, "poll", { classId: found?.classId, root: served.apart });
   if (answer.kind === "unchanged") return front.refusals.current(subscription);
   const { version, classId } = answer;
   front.refusals.served(subscription, { kept, version, classId, root: served.loaded.hash });
@@ -98,13 +119,18 @@ function alikeOf(front: Front, { loaded }: Served, question: Question, answer: P
 }
 
 /** What is answered without waiting for anything: what most polls are. */
-function atOnce(front: Front, { ahead }: Served, { type, request }: Question, found: Found | undefined) {
+function atOnce(
+  front: Front,
+  { ahead }: Served,
+  { type, request }: Question,
+  found: Found | undefined,
+): PollAnswer | undefined {
   if (found === undefined) return undefined;
   const { classId, selection } = found;
   const { version } = selection;
   if (version === request.version) return unchanged;
   const body = ahead.length === 0 ? front.shared.atHand(type, selection) : undefined;
-  return body && ({ kind: "changed", version, classId, body } as const);
+  return body && { kind: "changed", version, classId, body };
 }
 
 /** @param before what the same question was answered from out of the same root, if it was */
