@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { unreachable } from "../config/diagnostic.ts";
-import { readIncoming } from "../limits/read-incoming.ts";
+import type { BodyReader } from "../limits/read-body.ts";
+import { readIncoming, takeIncoming } from "../limits/read-incoming.ts";
+import type { Identified } from "./auth/authentication.ts";
 import { refusalOf } from "./auth/guard.ts";
 import type { Front } from "./front.ts";
 import type { ChunkedBody } from "./polls/discovery-body.ts";
@@ -15,6 +17,7 @@ import {
   readCall,
   refusal,
 } from "./polls/discovery-call.ts";
+import { answerRead, pollLimits } from "./polls/poll.ts";
 import { changedHeaders } from "./polls/responses.ts";
 
 /**
@@ -30,7 +33,7 @@ export function nodeCalls(front: Front): (request: IncomingMessage, response: Se
     if (call === undefined) return false;
     // In binary it is for those who have Connect's library.
     if (call.kind === "delta-fetch" && !isJson(request.headers["content-type"] ?? "")) return false;
-    void answer(front, call, request, response);
+    answer(front, call, request, response);
     return true;
   };
 }
@@ -64,34 +67,44 @@ function callAt(text: string): DiscoveryCall | undefined {
   }
 }
 
-/** Never throws. What waits for nothing is not waited for: a moment's wait costs a tenth of the answer to a small poll. */
-async function answer(
-  front: Front,
-  call: DiscoveryCall,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  try {
-    const identified = front.authentication.identify({ header: (name) => headerOf(request, name) });
-    const found = "kind" in identified ? identified : await identified;
+function answer(front: Front, call: DiscoveryCall, request: IncomingMessage, response: ServerResponse): void {
+  const header = (name: string) => {
+    const value = request.headers[name];
+    return typeof value === "string" ? value : value?.join(", ");
+  };
+  // One for all that waits within the request, one after the other.
+  let gone: AbortSignal | undefined;
+  const signal = () => {
+    gone ??= goneSignal(response);
+    return gone;
+  };
+  const fail = (cause: unknown) => {
+    sendResponse(response, failure(front, cause)).catch(() => response.destroy());
+  };
+  const sending = (answered: CallAnswer) => send(response, answered);
+  const identified = (found: Identified) => {
     const refused = refusalOf(found, "node");
-    if (refused !== undefined || found.kind === "refused") return await sendResponse(response, refused);
-    const answered = await answerCall(front, call, {
-      caller: found.caller,
-      body: (limits) => readIncoming(request, limits),
-      patienceMs: patienceMs(call, (name) => headerOf(request, name)),
-      signal: goneSignals(response),
-    });
-    const sending = send(response, answered);
-    if (sending !== undefined) await sending;
-  } catch (cause) {
-    await sendResponse(response, failure(front, cause)).catch(() => response.destroy());
-  }
+    if (refused !== undefined || found.kind === "refused") return sendResponse(response, refused);
+    const sender = { caller: found.caller, patienceMs: patienceMs(call, header), signal };
+    if (call.kind === "poll")
+      return takeIncoming(request, pollLimits(front), (body) =>
+        goOn(() => answerRead(front, sender, body, call.type), sending, fail),
+      );
+    const body: BodyReader = (limits) => readIncoming(request, limits);
+    return goOn(() => answerCall(front, call, { ...sender, body }), sending, fail);
+  };
+  goOn(() => front.authentication.identify({ header }), identified, fail);
 }
 
-function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === "string" ? value : value?.join(", ");
+/** Goes on with something at once if it is there, else when it is: to wait a moment for nothing costs a tenth of the answer to a small poll. */
+function goOn<T>(ask: () => T | Promise<T>, go: (what: T) => unknown, fail: (cause: unknown) => void): void {
+  try {
+    const what = ask();
+    const going = what instanceof Promise ? what.then(go) : go(what);
+    if (going instanceof Promise) going.catch(fail);
+  } catch (cause) {
+    fail(cause);
+  }
 }
 
 /** @returns what to wait for; undefined once all is on its way */
@@ -109,15 +122,6 @@ function send(response: ServerResponse, answered: CallAnswer): Promise<void> | u
     default:
       return unreachable(answered);
   }
-}
-
-/** One signal for all that waits within the request, one after the other. */
-function goneSignals(response: ServerResponse): () => AbortSignal {
-  let gone: AbortSignal | undefined;
-  return () => {
-    gone ??= goneSignal(response);
-    return gone;
-  };
 }
 
 /** Fires when the connection ends before the answer. */

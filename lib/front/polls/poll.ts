@@ -1,3 +1,4 @@
+import type { BodyLimits, ReadBody } from "../../limits/read-body.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
@@ -5,7 +6,7 @@ import { type Selection, selectResources } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
 import type { Alike } from "../heads/alike.ts";
-import type { Asking } from "./asking.ts";
+import type { Asking, Sender } from "./asking.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
 import { holdMs, holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
@@ -26,13 +27,31 @@ const unchanged: PollAnswer = { kind: "unchanged" };
  * willing to wait.
  */
 export async function answerPoll(front: Front, asking: Asking, type: ResourceType): Promise<PollAnswer> {
-  const body = await asking.body({ maxBytes: front.limits.pollBytes, pool: front.bodies });
+  return answerRead(front, asking, await asking.body(pollLimits(front)), type);
+}
+
+/** What the body of a poll may cost. */
+export const pollLimits = ({ limits, bodies }: Front): BodyLimits => ({ maxBytes: limits.pollBytes, pool: bodies });
+
+/**
+ * The same once its body is there.
+ *
+ * @returns no promise where nothing has to be waited for: for what most polls are told, to wait costs as much as to find it out
+ */
+export function answerRead(
+  front: Front,
+  asking: Sender,
+  body: ReadBody,
+  type: ResourceType,
+): PollAnswer | Promise<PollAnswer> {
   const read = requestIn(body, (whole) => front.knownPolls.read(whole));
   const question = "request" in read ? front.questions.of(read.request, type, asking.caller) : read;
-  const answer =
-    "kind" in question
-      ? question
-      : (answerKnown(front, asking, question) ?? (await answerQuestion(front, asking, question)));
+  if ("kind" in question) return counted(front, type, question);
+  const known = answerKnown(front, asking, question);
+  return known === undefined ? answerQuestion(front, asking, question) : counted(front, type, known);
+}
+
+function counted(front: Front, type: ResourceType, answer: PollAnswer): PollAnswer {
   front.metrics.poll(type, answer.kind === "refused" ? answer.outcome : answer.kind);
   return answer;
 }
@@ -42,7 +61,7 @@ export async function answerPoll(front: Front, asking: Asking, type: ResourceTyp
  *
  * @returns undefined where something has, or the poll may wait for news
  */
-function answerKnown(front: Front, { patienceMs }: Asking, question: Question): PollAnswer | undefined {
+function answerKnown(front: Front, { patienceMs }: Sender, question: Question): PollAnswer | undefined {
   const served = front.servedToAll();
   if (served === undefined) return undefined;
   const found = front.questions.found(question, served.loaded);
@@ -55,7 +74,11 @@ function answerKnown(front: Front, { patienceMs }: Asking, question: Question): 
   return answer;
 }
 
-async function answerQuestion(front: Front, asking: Asking, question: Question): Promise<PollAnswer> {
+async function answerQuestion(front: Front, asking: Sender, question: Question): Promise<PollAnswer> {
+  return counted(front, question.type, await answerInTime(front, asking, question));
+}
+
+async function answerInTime(front: Front, asking: Sender, question: Question): Promise<PollAnswer> {
   const { by, request, subscription, type } = question;
   const { version } = request;
   const leave = type === "clusters" ? front.confirmations.asks(by, version ?? "") : undefined;
