@@ -18,6 +18,7 @@ import {
   noSuchCall,
   patienceMs,
   readCall,
+  refusal,
 } from "./polls/discovery-call.ts";
 import { noRoomForAnswer } from "./polls/outcome.ts";
 import { bodyResponse, changedHeaders, problem, sentOnce } from "./polls/responses.ts";
@@ -46,6 +47,8 @@ export function frontApp(front: Front, loadConsole?: LoadConsole): Hono {
         return new Response(undefined, { status: 304 });
       case "changed":
         return bodyResponse(answer.body);
+      case "refused":
+        return refusal(answer);
       case "other":
         return answer.response;
       default:

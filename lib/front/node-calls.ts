@@ -1,18 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { unreachable } from "../config/diagnostic.ts";
-import { readIncoming } from "../limits/read-incoming.ts";
+import type { BodyReader } from "../limits/read-body.ts";
+import { readIncoming, takeIncoming } from "../limits/read-incoming.ts";
+import type { Identified } from "./auth/authentication.ts";
 import { refusalOf } from "./auth/guard.ts";
 import type { Front } from "./front.ts";
 import type { ChunkedBody } from "./polls/discovery-body.ts";
 import {
   answerCall,
+  type CallAnswer,
   type DiscoveryCall,
   deltaFetchPath,
   failure,
   isJson,
   patienceMs,
   readCall,
+  refusal,
 } from "./polls/discovery-call.ts";
+import { answerRead, pollLimits } from "./polls/poll.ts";
 import { changedHeaders } from "./polls/responses.ts";
 
 /**
@@ -28,9 +33,7 @@ export function nodeCalls(front: Front): (request: IncomingMessage, response: Se
     if (call === undefined) return false;
     // In binary it is for those who have Connect's library.
     if (call.kind === "delta-fetch" && !isJson(request.headers["content-type"] ?? "")) return false;
-    answer(front, call, request, response)
-      .catch((cause: unknown) => sendResponse(response, failure(front, cause)))
-      .catch(() => response.destroy());
+    answer(front, call, request, response);
     return true;
   };
 }
@@ -64,37 +67,56 @@ function callAt(text: string): DiscoveryCall | undefined {
   }
 }
 
-async function answer(
-  front: Front,
-  call: DiscoveryCall,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+function answer(front: Front, call: DiscoveryCall, request: IncomingMessage, response: ServerResponse): void {
   const header = (name: string) => {
     const value = request.headers[name];
     return typeof value === "string" ? value : value?.join(", ");
   };
-  const found = await front.authentication.identify({ header });
-  const refusal = refusalOf(found, "node");
-  if (refusal !== undefined || found.kind === "refused") return sendResponse(response, refusal);
   // One for all that waits within the request, one after the other.
   let gone: AbortSignal | undefined;
   const signal = () => {
     gone ??= goneSignal(response);
     return gone;
   };
-  const answered = await answerCall(front, call, {
-    caller: found.caller,
-    body: (limits) => readIncoming(request, limits),
-    patienceMs: patienceMs(call, header),
-    signal,
-  });
+  const fail = (cause: unknown) => {
+    sendResponse(response, failure(front, cause)).catch(() => response.destroy());
+  };
+  const sending = (answered: CallAnswer) => send(response, answered);
+  const identified = (found: Identified) => {
+    const refused = refusalOf(found, "node");
+    if (refused !== undefined || found.kind === "refused") return sendResponse(response, refused);
+    const sender = { caller: found.caller, patienceMs: patienceMs(call, header), signal };
+    if (call.kind === "poll")
+      return takeIncoming(request, pollLimits(front), (body) =>
+        goOn(() => answerRead(front, sender, body, call.type), sending, fail),
+      );
+    const body: BodyReader = (limits) => readIncoming(request, limits);
+    return goOn(() => answerCall(front, call, { ...sender, body }), sending, fail);
+  };
+  goOn(() => front.authentication.identify({ header }), identified, fail);
+}
+
+/** Goes on with something at once if it is there, else when it is: to wait a moment for nothing costs a tenth of the answer to a small poll. */
+function goOn<T>(ask: () => T | Promise<T>, go: (what: T) => unknown, fail: (cause: unknown) => void): void {
+  try {
+    const what = ask();
+    const going = what instanceof Promise ? what.then(go) : go(what);
+    if (going instanceof Promise) going.catch(fail);
+  } catch (cause) {
+    fail(cause);
+  }
+}
+
+/** @returns what to wait for; undefined once all is on its way */
+function send(response: ServerResponse, answered: CallAnswer): Promise<void> | undefined {
   switch (answered.kind) {
     case "unchanged":
       response.writeHead(304).end();
-      return;
+      return undefined;
     case "changed":
       return sendBody(response, answered.body);
+    case "refused":
+      return sendResponse(response, refusal(answered));
     case "other":
       return sendResponse(response, answered.response);
     default:
@@ -115,15 +137,19 @@ function goneSignal(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-async function sendBody(response: ServerResponse, body: ChunkedBody): Promise<void> {
-  const { sent = () => {} } = body;
-  if (response.closed) return sent();
-  response.on("close", sent);
-  response.writeHead(200, changedHeaders(body.bytes));
-  if (body.whole !== undefined) {
-    response.end(body.whole);
-    return;
+function sendBody(response: ServerResponse, body: ChunkedBody): Promise<void> | undefined {
+  if (response.closed) {
+    body.sent?.();
+    return undefined;
   }
+  if (body.sent !== undefined) response.on("close", body.sent);
+  response.writeHead(200, changedHeaders(body.bytes));
+  if (body.whole === undefined) return sendChunks(response, body);
+  response.end(body.whole);
+  return undefined;
+}
+
+async function sendChunks(response: ServerResponse, body: ChunkedBody): Promise<void> {
   for await (const piece of body.chunks()) {
     if (response.closed) return;
     if (!response.write(piece)) await drained(response);

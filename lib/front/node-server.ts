@@ -1,5 +1,11 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  ServerResponse,
+} from "node:http";
 import { Server as NetServer } from "node:net";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
@@ -72,6 +78,8 @@ const mostLingerMs = 2_000;
 /** How long answers that are under way may take after `close`. */
 export const lastAnswersMs = 5_000;
 
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+
 /** Answers requests without the app. @returns false for one that it leaves to the app */
 export type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
@@ -91,11 +99,7 @@ export function serveHttp(
   shortcut: Shortcut = noShortcut,
 ): Promise<RunningServer> {
   return new Promise((resolve, reject) => {
-    const answering = new Set<ServerResponse>();
     let isClosing = false;
-    const answered = function (this: ServerResponse) {
-      answering.delete(this);
-    };
     const whole = getRequestListener(app.fetch, { hostname });
     const options = {
       maxHeaderSize: headerBytes,
@@ -103,14 +107,9 @@ export function serveHttp(
       requestTimeout: requestMs,
       keepAliveTimeout: idleMs,
       connectionsCheckingInterval: lookMs,
+      ServerResponse: lastWhere(() => isClosing),
     };
     const server = createServer(options, (request, response) => {
-      if (isClosing) endConnection(response);
-      else {
-        answering.add(response);
-        // One function for all: a poll costs little more than what is done here for it.
-        response.on("close", answered);
-      }
       if (!shortcut(request, response)) whole(request, response);
     });
     server.once("listening", () => {
@@ -124,7 +123,6 @@ export function serveHttp(
         async close() {
           await stopListening();
           isClosing = true;
-          for (const response of answering) endConnection(response);
           const timers = [
             setTimeout(() => {
               server.closeIdleConnections();
@@ -177,7 +175,14 @@ async function untilNobodyComes(server: NetServer, ms: number): Promise<void> {
   } while (performance.now() - lastMs < ms && performance.now() < endMs);
 }
 
-/** The answer is the last one on its connection, and says so. */
-function endConnection(response: ServerResponse): void {
-  if (!response.headersSent) response.setHeader("connection", "close");
+/** Answers that are the last on their connections, and say so, if they begin when nothing more is to come. To keep a list of those under way would cost each of them. */
+function lastWhere(isClosing: () => boolean): typeof ServerResponse {
+  return class<Request extends IncomingMessage> extends ServerResponse<Request> {
+    override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
+      if (isClosing() && !this.headersSent) this.setHeader("connection", "close");
+      return typeof reason === "string"
+        ? super.writeHead(status, reason, headers)
+        : super.writeHead(status, headers ?? reason);
+    }
+  };
 }

@@ -177,7 +177,7 @@ export function isCompressed(encoding = "identity"): RefusedBody | undefined {
 
 const refused = (status: RefusedBody["status"], reason: string): RefusedBody => ({ kind: "refused", status, reason });
 
-const tooLarge = ({ maxBytes }: BodyLimits) => refused(413, `the body is over ${maxBytes} bytes`);
+export const tooLarge = ({ maxBytes }: BodyLimits): RefusedBody => refused(413, `the body is over ${maxBytes} bytes`);
 
 export const brokenOff = refused(400, "the body ends before its end");
 

@@ -1,6 +1,6 @@
 /**
  * The server of the front benchmark, in a process of its own: the front over a memory store, or a bare `node:http` server
- * that answers the same bytes without looking at what it is asked. Tells its address, then what it has used when asked.
+ * that reads what it is asked and answers the same bytes without looking at it. Tells its address, then what it has used when asked.
  */
 import { createServer } from "node:http";
 import { frontApp } from "../../lib/front/app.ts";
@@ -38,12 +38,13 @@ async function frontServer(): Promise<{ readonly url: string; readonly change: (
   return { url, change };
 }
 
-/** Reads each request to its end, as a server has to, and answers by path: `/304`, or a body of so many bytes. */
+/** Has the body of each request when it answers, and answers by path, with the front's headers: `/304`, or a body of so many bytes. */
 function plainServer(): Promise<string> {
   const bodies = new Map(Object.values(answerSizes).map((size) => [`/${size}`, Buffer.alloc(size, "x")]));
   const server = createServer((request, response) => {
-    request.resume();
-    request.once("end", () => {
+    const pieces: Buffer[] = [];
+    request.on("data", (piece) => pieces.push(piece));
+    request.on("end", () => {
       const body = bodies.get(request.url ?? "");
       if (body === undefined) response.writeHead(304).end();
       else response.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body);

@@ -1,21 +1,25 @@
 /**
  * Polls over HTTP against the front, beside a bare `node:http` server and nginx that are asked and answer as much: same client, each
- * server in a process of its own, taking turns in the same run. Where `wrk` is installed it is the client, on a core of its own; else
- * one on sockets shares the machine's cores. CPU time of the server is the truer figure.
+ * server in a process of its own, taking turns in the same run, in short rounds of which the median counts. Where `wrk` is installed it is the client,
+ * on a core of its own; else one on sockets shares the machine's cores. CPU time of the server is the truer figure.
  */
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { childServer, nginxServer, type Server, workerdServer } from "./front-servers.ts";
+import { type Asked, bySockets, byWrk, connections, inTurns, timesOf } from "./front-turns.ts";
 import { type AnswerClass, answerSizes, recordedPoll } from "./front-world.ts";
-import { postOf, rawLoad } from "./raw-load.ts";
+import { postOf } from "./raw-load.ts";
 import type { BenchOptions, Row } from "./report.ts";
-import { hasWrk, pin, wrkLoad } from "./wrk-load.ts";
+import { hasWrk, pin } from "./wrk-load.ts";
+import { median } from "./yardstick.ts";
 
-const connections = 64;
 const path = "/v3/discovery:clusters";
-const rounds = 3;
 
 /** What is aimed at: CPU time by that of a bare server; 5,000 held polls of 107 KB, from a change to the last answer. */
 const aims = { times: 1.5, heldMs: 1_000, heldMB: 300 } as const;
+
+/** Connections that are begun at a time. */
+const atOnce = 250;
 
 interface Compared {
   readonly what: string;
@@ -24,55 +28,6 @@ interface Compared {
   readonly plainPath: string;
   readonly expected: number;
   readonly count: number;
-}
-
-/** A server, what it is asked, and how often. */
-interface Asked {
-  readonly server: Server;
-  readonly path: string;
-  readonly body: string;
-  readonly count: number;
-}
-
-/** Has a server asked the same again and again. */
-type Load = (asked: Asked, expected: number) => Promise<{ readonly requests: number; readonly perSecond: number }>;
-
-const bySockets: Load = async ({ server, path: asked, body, count }, expected) => {
-  const { requestsPerSecond } = await rawLoad(server.url, postOf(asked, body), { connections, count, expected });
-  return { requests: count, perSecond: requestsPerSecond };
-};
-
-const byWrk =
-  (seconds: number): Load =>
-  async ({ server, ...posted }) => {
-    const { requests, requestsPerSecond } = wrkLoad(server.url, posted, connections, seconds);
-    return { requests, perSecond: requestsPerSecond };
-  };
-
-interface Least {
-  readonly cpuUs: number;
-  readonly perSecond: number;
-}
-
-/** CPU time a request: the least of some rounds, since whatever else runs on the machine only adds to it. */
-async function leastCpu(load: Load, asked: readonly Asked[], expected: number): Promise<ReadonlyMap<Server, Least>> {
-  const least = new Map<Server, Least>();
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const one of asked) {
-      const { server } = one;
-      const before = await server.cpuUs();
-      const { requests, perSecond } = await load(one, expected);
-      const cpuUs = ((await server.cpuUs()) - before) / requests;
-      const known = least.get(server) ?? { cpuUs: Number.POSITIVE_INFINITY, perSecond: 0 };
-      // The first round warms up.
-      if (round > 0)
-        least.set(server, {
-          cpuUs: Math.min(known.cpuUs, cpuUs),
-          perSecond: Math.max(known.perSecond, perSecond),
-        });
-    }
-  }
-  return least;
 }
 
 async function versionOf(server: Server, classId: AnswerClass): Promise<string> {
@@ -130,36 +85,33 @@ async function pollTable({ report, quick }: BenchOptions): Promise<void> {
   const plain = await childServer("plain");
   const nginx = await nginxServer();
   const isWrk = hasWrk();
-  const load = isWrk ? byWrk(quick ? 1 : 2) : bySockets;
   try {
     if (isWrk) for (const server of [front, plain, nginx]) if (server !== undefined) pin(server.pid);
     const version = await versionOf(front, "small");
     const rows: Row[] = [];
     for (const poll of pollsOf(version, quick)) {
-      const { body, plainPath, count } = poll;
+      const { body, plainPath, count, expected } = poll;
       const asked: Asked[] = [
         { server: front, path, body, count },
         { server: plain, path: plainPath, body, count },
         ...(nginx === undefined ? [] : [{ server: nginx, path: plainPath, body, count }]),
       ];
-      const least = await leastCpu(load, asked, poll.expected);
-      const of = (server: Server | undefined) => (server === undefined ? undefined : least.get(server));
-      const [ours, bare, fast] = [front, plain, nginx].map(of);
+      const turns = await inTurns(isWrk ? byWrk : bySockets, asked, { expected, quick });
+      const [ours, bare, fast] = [front, plain, nginx].map((server) => server && turns.get(server));
+      const times = timesOf(ours, bare);
       rows.push({
         "": poll.what,
-        "front, CPU µs": ours?.cpuUs ?? "-",
-        "node:http, CPU µs": bare?.cpuUs ?? "-",
-        "times node:http": (ours?.cpuUs ?? 0) / (bare?.cpuUs ?? 1),
-        "nginx, CPU µs": fast?.cpuUs ?? "-",
-        "front, 1/s": Math.round(ours?.perSecond ?? 0),
-        "node:http, 1/s": Math.round(bare?.perSecond ?? 0),
+        "front, CPU µs": median(ours?.cpuUs ?? []),
+        "node:http, CPU µs": median(bare?.cpuUs ?? []),
+        "times node:http": times,
+        [`aim: ${aims.times}`]: times <= aims.times ? "met" : "not met",
+        "nginx, CPU µs": fast === undefined ? "-" : median(fast.cpuUs),
+        "front, 1/s": Math.round(median(ours?.perSecond ?? [])),
+        "node:http, 1/s": Math.round(median(bare?.perSecond ?? [])),
       });
     }
     const client = isWrk ? "wrk on a core of its own" : "a client on sockets, wrk is not installed";
-    report.table(
-      `Front, polls over ${connections} kept connections (${client}); aim: ${aims.times} times node:http`,
-      rows,
-    );
+    report.table(`Front, polls over ${connections} kept connections (${client}); medians of rounds in turns`, rows);
   } finally {
     for (const server of [front, plain, nginx]) await server?.close();
   }
@@ -171,10 +123,11 @@ async function workerdTable({ report, quick }: BenchOptions): Promise<void> {
   if (workerd === undefined) return;
   try {
     const rows: Row[] = [];
-    for (const poll of pollsOf(await versionOf(workerd, "small"), quick)) {
-      const asked = { server: workerd, path, body: poll.body, count: Math.ceil(poll.count / 20) };
-      const least = (await leastCpu(bySockets, [asked], poll.expected)).get(workerd);
-      rows.push({ "": poll.what, "workerd, CPU µs": least?.cpuUs ?? "-", "1/s": Math.round(least?.perSecond ?? 0) });
+    for (const { what, body, count, expected } of pollsOf(await versionOf(workerd, "small"), quick)) {
+      const asked = { server: workerd, path, body, count: Math.ceil(count / 20) };
+      const turns = (await inTurns(bySockets, [asked], { expected, quick })).get(workerd);
+      const perSecond = Math.round(median(turns?.perSecond ?? []));
+      rows.push({ "": what, "workerd, CPU µs": median(turns?.cpuUs ?? []), "1/s": perSecond });
     }
     report.table("The same polls to the Worker in workerd", rows);
   } finally {
@@ -195,7 +148,7 @@ async function heldTable({ report, quick, held }: BenchOptions): Promise<void> {
     const everybody = new Promise<void>((resolve) => {
       all = resolve;
     });
-    const sockets = Array.from({ length: count }, (_, node) => {
+    const hold = (node: number): Socket => {
       const socket = connect(Number(port), hostname);
       socket.write(postOf(path, recordedPoll("middle", { version, slim: true, node }), 60_000));
       let missing: number = answerSizes.middle;
@@ -208,7 +161,16 @@ async function heldTable({ report, quick, held }: BenchOptions): Promise<void> {
         if (answered === count) all();
       });
       return socket;
-    });
+    };
+    const sockets: Socket[] = [];
+    while (sockets.length < count) {
+      const wave = Array.from({ length: Math.min(atOnce, count - sockets.length) }, (_, at) =>
+        hold(sockets.length + at),
+      );
+      sockets.push(...wave);
+      // No more than the system keeps for a server that has not taken them in yet.
+      await Promise.all(wave.map((socket) => once(socket, "connect")));
+    }
     // Until all are held: a poll beside them is answered then.
     await versionOf(front, "middle");
     await new Promise((resolve) => setTimeout(resolve, 2_000));

@@ -43,7 +43,8 @@ export function timingOf(rounds: readonly Elapsed[]): Timing {
   };
 }
 
-function median(values: readonly number[]): number {
+/** Of an even number of values the upper of the two in the middle; 0 of none. */
+export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 

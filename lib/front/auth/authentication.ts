@@ -16,16 +16,17 @@ export type Identified =
 export interface Authentication {
   /** For the log at start. */
   readonly description: string;
-  identify(credentials: Credentials): Promise<Identified>;
+  /** At once where nothing has to be waited for: of what a front does for a poll, waiting is a good part. */
+  identify(credentials: Credentials): Identified | Promise<Identified>;
 }
 
 /** One way of proving who one is. @returns undefined when the request does not try it */
-export type Method = (credentials: Credentials) => Promise<Identified> | undefined;
+export type Method = (credentials: Credentials) => Identified | Promise<Identified> | undefined;
 
 /** Everybody is anyone: for loopback, and for networks that let in whom they should. */
 export const noAuthentication: Authentication = {
   description: "off: whoever can connect is served",
-  identify: async () => anyone,
+  identify: () => anyone,
 };
 
 /** One object, so that what was found out for it is found again. */
@@ -34,14 +35,14 @@ const anyone: Identified = { kind: "identified", caller: { kind: "anyone" } };
 /** Nobody is served: for a platform that is open to the world, until somebody has decided. */
 export const undecidedAuthentication: Authentication = {
   description: "not configured: nobody is served",
-  identify: async () => refused(503, "authentication is not configured: set it, or set it to off"),
+  identify: () => refused(503, "authentication is not configured: set it, or set it to off"),
 };
 
 /** The first method that a request tries decides; it is not asked again in another way. */
 export function authenticateBy(description: string, methods: readonly Method[]): Authentication {
   return {
     description,
-    async identify(credentials) {
+    identify(credentials) {
       for (const method of methods) {
         const tried = method(credentials);
         if (tried !== undefined) return tried;

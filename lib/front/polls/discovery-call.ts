@@ -25,6 +25,8 @@ export type DiscoveryCall =
 export type CallAnswer =
   | { readonly kind: "changed"; readonly body: ChunkedBody }
   | { readonly kind: "unchanged" }
+  /** `refusal` says it. */
+  | Refused
   /** Anything else, ready to be sent. */
   | { readonly kind: "other"; readonly response: Response };
 
@@ -61,33 +63,51 @@ export function readCall(call: string, shape: string | undefined | null): Discov
 export const noSuchCall = (call: string): Response => problem(404, `there is no ${shown(call)} here`);
 
 /** Answers a call. Errors never have status 200, so no Envoy takes one for an empty answer. */
-export async function answerCall(front: Front, call: DiscoveryCall, asking: Asking): Promise<CallAnswer> {
-  if (call.kind === "secrets") return { kind: "other", response: secretResponse(await answerSecret(front, asking)) };
-  if (call.kind === "delta-fetch") {
-    const answer = await answerDelta(front, { ...asking, type: undefined, shape: "stream" });
-    if (answer.kind === "changed") return answer;
-    if (answer.kind === "secrets") return secretsAnswer(answer);
-    const response =
-      answer.kind === "unchanged"
-        ? connectProblem(409, "the version is current")
-        : connectProblem(answer.status, answer.reason, closing(answer));
-    return { kind: "other", response };
+export function answerCall(front: Front, call: DiscoveryCall, asking: Asking): Promise<CallAnswer> {
+  switch (call.kind) {
+    case "poll":
+      return answerPoll(front, asking, call.type);
+    case "delta":
+      return answerDeltaCall(front, asking, call);
+    case "delta-fetch":
+      return answerDeltaFetch(front, asking);
+    case "secrets":
+      return answerSecretCall(front, asking);
+    default:
+      return unreachable(call);
   }
-  const answer =
-    call.kind === "delta"
-      ? await answerDelta(front, { ...asking, type: call.type, shape: call.shape })
-      : await answerPoll(front, asking, call.type);
+}
+
+/** A refusal, as all but `DeltaFetch` say it. */
+export const refusal = (refused: Refused): Response => problem(refused.status, refused.reason, closing(refused));
+
+async function answerDeltaCall(
+  front: Front,
+  asking: Asking,
+  { type, shape }: DiscoveryCall & { readonly kind: "delta" },
+): Promise<CallAnswer> {
+  const answer = await answerDelta(front, { ...asking, type, shape });
+  return answer.kind === "secrets" ? secretsAnswer(answer) : answer;
+}
+
+async function answerDeltaFetch(front: Front, asking: Asking): Promise<CallAnswer> {
+  const answer = await answerDelta(front, { ...asking, type: undefined, shape: "stream" });
   switch (answer.kind) {
-    case "unchanged":
     case "changed":
       return answer;
     case "secrets":
       return secretsAnswer(answer);
+    case "unchanged":
+      return { kind: "other", response: connectProblem(409, "the version is current") };
     case "refused":
-      return { kind: "other", response: problem(answer.status, answer.reason, closing(answer)) };
+      return { kind: "other", response: connectProblem(answer.status, answer.reason, closing(answer)) };
     default:
       return unreachable(answer);
   }
+}
+
+async function answerSecretCall(front: Front, asking: Asking): Promise<CallAnswer> {
+  return { kind: "other", response: secretResponse(await answerSecret(front, asking)) };
 }
 
 const secretsAnswer = (answer: SecretsNow): CallAnswer => ({

@@ -22,10 +22,12 @@ export interface Waiting {
   readonly alike?: Alike | undefined;
 }
 
-/** Until when a poll may be held, on the clock of `performance.now`, for a node that will wait so long. */
-export function holdUntilMs(front: Front, patienceMs: number): number {
-  return performance.now() + Math.min(front.maxHoldMs, front.limits.stallMs - marginMs, patienceMs - marginMs);
-}
+/** How long a poll may be held for a node that will wait so long; 0 and less: not at all. */
+export const holdMs = (front: Front, patienceMs: number): number =>
+  Math.min(front.maxHoldMs, front.limits.stallMs - marginMs, patienceMs - marginMs);
+
+/** Until when, on the clock of `performance.now`. */
+export const holdUntilMs = (front: Front, patienceMs: number): number => performance.now() + holdMs(front, patienceMs);
 
 /**
  * Waits for HEAD to serve something else, or to serve it to this node.

@@ -25,8 +25,8 @@ const maxLastBytes = 4_096;
 
 /** A poll, and all bytes of it but those of a list that nobody reads: before the list and behind it. */
 interface KnownPoll {
-  readonly start: Uint8Array;
-  readonly rest: Uint8Array;
+  readonly start: Buffer;
+  readonly rest: Buffer;
   readonly poll: ReadPoll;
 }
 
@@ -44,7 +44,7 @@ export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPo
 
   function remember(name: string, start: Buffer, rest: Buffer, poll: ReadPoll): KnownPoll {
     // Copies: what they lie in is as large as what a socket is read with.
-    const known = { start: new Uint8Array(start), rest: new Uint8Array(rest), poll };
+    const known = { start: copyOf(start), rest: copyOf(rest), poll };
     if ("request" in poll) polls.set(name, known, sizeOfEach + sizePerByte * (start.length + rest.length));
     return known;
   }
@@ -63,10 +63,12 @@ export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPo
 
   return {
     read(body) {
+      const [only] = body.parts;
+      const before = body.from && last.get(body.from);
+      if (before !== undefined && only !== undefined && body.parts.length === 1 && before.start.equals(only))
+        return before.poll;
       const parts = body.parts.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength));
       const [first = nothing] = parts;
-      const before = body.from && last.get(body.from);
-      if (before !== undefined && parts.length === 1 && first.equals(before.start)) return before.poll;
       const key = first.indexOf(listKeyBytes);
       const from = key + listKeyBytes.length;
       const length = key === -1 ? undefined : lists.bytesAt(parts, from);
@@ -86,6 +88,9 @@ export function createKnownPolls(limits: Limits, lists: ExtensionLists): KnownPo
 }
 
 const nothing = Buffer.alloc(0);
+
+/** In memory of its own, and of no other size. */
+const copyOf = (bytes: Buffer): Buffer => Buffer.from(new Uint8Array(bytes).buffer);
 
 /** Latin 1 has a character for every byte. */
 function nameOf(how: "around" | "whole", start: Buffer, rest: Buffer): string {

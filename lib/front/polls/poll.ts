@@ -1,3 +1,4 @@
+import type { BodyLimits, ReadBody } from "../../limits/read-body.ts";
 import { labelsOf } from "../../snapshot/classifier.ts";
 import type { ResourceType } from "../../snapshot/resource-type.ts";
 import type { LoadedRoot } from "../../snapshot/snapshot-reader.ts";
@@ -5,13 +6,13 @@ import { type Selection, selectResources } from "../delta/select-resources.ts";
 import { shown } from "../excess.ts";
 import type { Front, Served } from "../front.ts";
 import type { Alike } from "../heads/alike.ts";
-import type { Asking } from "./asking.ts";
+import type { Asking, Sender } from "./asking.ts";
 import type { ChunkedBody } from "./discovery-body.ts";
-import { holdUntilMs, stillHolding } from "./hold.ts";
+import { holdMs, holdUntilMs, stillHolding } from "./hold.ts";
 import { type Refused, refuse, refuseUnplaced } from "./outcome.ts";
 import { selectionsAhead, switchingOf } from "./polled-switch.ts";
 import type { Found, Question } from "./questions.ts";
-import { readRequest } from "./read-request.ts";
+import { requestIn } from "./read-request.ts";
 
 /** What a poll is told. Envoy keeps what it has on everything but `changed`. */
 export type PollAnswer =
@@ -26,14 +27,58 @@ const unchanged: PollAnswer = { kind: "unchanged" };
  * willing to wait.
  */
 export async function answerPoll(front: Front, asking: Asking, type: ResourceType): Promise<PollAnswer> {
-  const read = await readRequest(front, asking.body, front.limits.pollBytes, (body) => front.knownPolls.read(body));
+  return answerRead(front, asking, await asking.body(pollLimits(front)), type);
+}
+
+/** What the body of a poll may cost. */
+export const pollLimits = ({ limits, bodies }: Front): BodyLimits => ({ maxBytes: limits.pollBytes, pool: bodies });
+
+/**
+ * The same once its body is there.
+ *
+ * @returns no promise where nothing has to be waited for: for what most polls are told, to wait costs as much as to find it out
+ */
+export function answerRead(
+  front: Front,
+  asking: Sender,
+  body: ReadBody,
+  type: ResourceType,
+): PollAnswer | Promise<PollAnswer> {
+  const read = requestIn(body, (whole) => front.knownPolls.read(whole));
   const question = "request" in read ? front.questions.of(read.request, type, asking.caller) : read;
-  const answer = "kind" in question ? question : await answerQuestion(front, asking, question);
+  if ("kind" in question) return counted(front, type, question);
+  const known = answerKnown(front, asking, question);
+  return known === undefined ? answerQuestion(front, asking, question) : counted(front, type, known);
+}
+
+function counted(front: Front, type: ResourceType, answer: PollAnswer): PollAnswer {
   front.metrics.poll(type, answer.kind === "refused" ? answer.outcome : answer.kind);
   return answer;
 }
 
-async function answerQuestion(front: Front, asking: Asking, question: Question): Promise<PollAnswer> {
+/**
+ * The answer to a question that was answered before, where nothing has happened since that it depends on.
+ *
+ * @returns undefined where something has, or the poll may wait for news
+ */
+function answerKnown(front: Front, { patienceMs }: Sender, question: Question): PollAnswer | undefined {
+  const served = front.servedToAll();
+  if (served === undefined) return undefined;
+  const found = front.questions.found(question, served.loaded);
+  const answer = atOnce(front, served, question, found);
+  if (answer === undefined || (answer.kind === "unchanged" && holdMs(front, patienceMs) > 0)) return undefined;
+  const { by, request, subscription, type } = question;
+  if (type === "clusters") front.confirmations.asks(by, request.version ?? "")();
+  if (subscription !== undefined) front.refusals.asked(subscription, request.version);
+  told(front, question, served, found, answer);
+  return answer;
+}
+
+async function answerQuestion(front: Front, asking: Sender, question: Question): Promise<PollAnswer> {
+  return counted(front, question.type, await answerInTime(front, asking, question));
+}
+
+async function answerInTime(front: Front, asking: Sender, question: Question): Promise<PollAnswer> {
   const { by, request, subscription, type } = question;
   const { version } = request;
   const leave = type === "clusters" ? front.confirmations.asks(by, version ?? "") : undefined;
@@ -47,7 +92,7 @@ async function answerQuestion(front: Front, asking: Asking, question: Question):
       const found = front.questions.found(question, served.loaded);
       const answer = atOnce(front, served, question, found) ?? (await answerNow(front, served, question, found));
       if (served.isBehind) return behind(answer, version);
-      if (subscription !== undefined) told(front, question, served, answer);
+      told(front, question, served, front.questions.found(question, served.loaded), answer);
       if (answer.kind !== "unchanged" && !isPending(answer)) return answer;
       const confirmed = served.ahead.length > 0 ? { by, count } : undefined;
       const alike = confirmed === undefined ? alikeOf(front, served, question, answer) : undefined;
@@ -65,14 +110,13 @@ function servedTo(front: Front, { request: { node }, caller }: Question): Promis
 }
 
 /** Has it remembered what a node has, and what it is sent. */
-function told(front: Front, question: Question, served: Served, answer: PollAnswer) {
+function told(front: Front, question: Question, served: Served, found: Found | undefined, answer: PollAnswer) {
   const {
     subscription,
     request: { version: kept },
   } = question;
   if (subscription === undefined || answer.kind === "refused") return;
-  const own = front.questions.found(question, served.loaded)?.classId;
-  front.nodes.has(subscription, kept, "poll", { classId: own, root: served.apart });
+  front.nodes.has(subscription, kept, "poll", { classId: found?.classId, root: served.apart });
   if (answer.kind === "unchanged") return front.refusals.current(subscription);
   const { version, classId } = answer;
   front.refusals.served(subscription, { kept, version, classId, root: served.loaded.hash });
@@ -98,13 +142,18 @@ function alikeOf(front: Front, { loaded }: Served, question: Question, answer: P
 }
 
 /** What is answered without waiting for anything: what most polls are. */
-function atOnce(front: Front, { ahead }: Served, { type, request }: Question, found: Found | undefined) {
+function atOnce(
+  front: Front,
+  { ahead }: Served,
+  { type, request }: Question,
+  found: Found | undefined,
+): PollAnswer | undefined {
   if (found === undefined) return undefined;
   const { classId, selection } = found;
   const { version } = selection;
   if (version === request.version) return unchanged;
   const body = ahead.length === 0 ? front.shared.atHand(type, selection) : undefined;
-  return body && ({ kind: "changed", version, classId, body } as const);
+  return body && { kind: "changed", version, classId, body };
 }
 
 /** @param before what the same question was answered from out of the same root, if it was */
