@@ -179,3 +179,12 @@ describe.each(programs)("%s under traffic", (_name, startProgram) => {
     for (const agent of holding) agent.destroy();
   }, 90_000);
 });
+
+describe("the server with several workers", () => {
+  it("ends in order when it is told to while some of them are still starting", async () => {
+    const port = await freePort();
+    const env = { PORTOLAN_STORE: join(folder, "empty"), PORT: String(port), PORTOLAN_WORKERS: "4" };
+    const { end } = await start([entry("server.node.ts")], env, [port]);
+    expect((await end()).code).toBe(0);
+  }, 90_000);
+});

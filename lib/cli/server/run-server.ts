@@ -1,6 +1,6 @@
 import pino from "pino";
 import { PortolanError } from "../../config/diagnostic.ts";
-import { serveFront } from "./serve-front.ts";
+import { type ServingFront, serveFront } from "./serve-front.ts";
 import { settingsFromEnvironment } from "./serve-settings.ts";
 
 /** Who hears how the front fares. */
@@ -13,10 +13,19 @@ export interface Hearer {
 
 /** The front that the environment describes, until a signal says stop. */
 export async function runServer({ serving, failed }: Hearer): Promise<void> {
+  let front: ServingFront | undefined;
+  let isEnding = false;
+  // Before anything serves: the first of several workers does so while others are still starting.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      isEnding = true;
+      void front?.close();
+    });
+  }
   try {
-    const front = await serveFront(settingsFromEnvironment(process.env), pino());
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void front.close());
-    serving?.();
+    front = await serveFront(settingsFromEnvironment(process.env), pino());
+    if (isEnding) await front.close();
+    else serving?.();
   } catch (cause) {
     // What a setting or the machine is to blame for needs no trace.
     if (!(cause instanceof PortolanError)) throw cause;
