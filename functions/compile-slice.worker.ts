@@ -18,11 +18,11 @@ interface Message {
 
 const log = consoleLog(console.log);
 
-/** One for each isolate, so that what did not change is not compiled again. */
+/** One for each isolate. It keeps nothing of a slice: an isolate has little room, and the next one is another. */
 const compilers = new WeakMap<R2Bucket, SliceCompiler>();
 
 function compilerFor({ SNAPSHOTS, PREFIX }: Env): SliceCompiler {
-  const compile = compilers.get(SNAPSHOTS) ?? createSliceCompiler(r2Store(SNAPSHOTS, PREFIX));
+  const compile = compilers.get(SNAPSHOTS) ?? createSliceCompiler(r2Store(SNAPSHOTS, PREFIX), { remembers: false });
   compilers.set(SNAPSHOTS, compile);
   return compile;
 }

@@ -1,10 +1,11 @@
-import type { Stage } from "../config/diagnostic.ts";
+import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import type { LoadedDirectory, SourceFile } from "../config/folder/directory.ts";
 import { emptyFolder, type FolderState, folderOf, readAgain, wholeFolder } from "../config/folder/last-valid.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
 import { createMemo, type Memo } from "../mesh/memo/memo.ts";
 import type { ProxyViews } from "../mesh/views/views-of.ts";
+import type { World } from "../mesh/world.ts";
 import { type ConsulHost, type ConsulListing, consulHost } from "../registry/consul/convert.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { joinShards } from "./collected/join-shards.ts";
@@ -61,6 +62,43 @@ export function createShardCompilers(options: WorldOptions): ShardCompilers {
       return new Map(classes.map(({ id, views }) => [id, views]));
     },
   };
+}
+
+/** A world out of sources, once: whoever holds it holds none of their texts, nor what reading them has remembered. */
+export interface LoadedWorld {
+  readonly world: Stage<World>;
+  readonly sources: readonly CompiledSource[];
+  /** Of reading the sources; those of the world are its own. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** How many objects could be read. */
+  readonly objects: number;
+  /** Somebody has said of a source that it may hold nothing. */
+  readonly isMeantEmpty: boolean;
+}
+
+export function loadWorld(shards: readonly Shard[], options: WorldOptions): LoadedWorld {
+  const { content, consul, clusterId } = createShardsReader(options)(shards);
+  return {
+    world: worldOf(content, { ...options, clusterId }, createMemo(), consul),
+    sources: shards.map(({ name, version }) => ({ name, version })),
+    diagnostics: content.diagnostics,
+    objects: objectsIn(content, consul),
+    isMeantEmpty: shards.some(({ isMeantEmpty }) => isMeantEmpty === true),
+  };
+}
+
+const objectsIn = ({ configs, objects, clusters }: LoadedDirectory, consul: readonly ConsulListing[]): number =>
+  configs.length + objects.length + clusters.length + consul.length;
+
+/** Compiles it with a memory that nobody keeps. */
+export function compileOnce(
+  { world, sources, diagnostics: read }: LoadedWorld,
+  staged: Staged,
+  slice: Slice,
+): Stage<CompiledWorld> {
+  const compiled = compile(world.value, sources, createMemo(), staged, slice);
+  const diagnostics = sortDiagnostics([...read, ...world.diagnostics, ...compiled.diagnostics]);
+  return { value: { ...compiled.value, diagnostics }, diagnostics };
 }
 
 /** What shards say together; files and objects that read as before keep their identity. */
@@ -124,7 +162,7 @@ export function createFolderCompiler(options: WorldOptions, memo = createMemo())
     return {
       value: { ...compiled.value, diagnostics },
       diagnostics,
-      objects: loaded.configs.length + loaded.objects.length + loaded.clusters.length + consul.length,
+      objects: objectsIn(loaded, consul),
       loaded: { ...loaded, otherHosts: consul.map(consulHost) },
       memo: { hits: after.hits - before.hits, misses: after.misses - before.misses },
     };

@@ -40,13 +40,13 @@ export type SliceRow = z.infer<typeof sliceRow>;
 const roomy = ["--max-old-space-size=12288"];
 
 /** Into so many are classes cut to see what memory one takes. */
-const slices = 16;
+const slicesFor = (services: number): number => (services > 1000 ? 64 : 16);
 
 /** Heaps that a slice is tried in, in MiB, from small to large: those of Workers and of Lambda functions, and some between. */
 const heaps = [128, 160, 192, 256, 384, 512, 768, 1024, 2048];
 
 /** The smallest heap that a slice of a store's sources is compiled in. */
-function sliceOf(folder: string): (SliceRow & { readonly heapMib: number }) | undefined {
+function sliceOf(folder: string, slices: number): (SliceRow & { readonly heapMib: number }) | undefined {
   for (const heapMib of heaps) {
     const run = spawnSync(process.execPath, [`--max-old-space-size=${heapMib}`, sliceChild, folder, String(slices)], {
       encoding: "utf8",
@@ -96,7 +96,8 @@ export async function compileBench({ report, services, quick }: BenchOptions): P
       const legacy = rowsOf(size, { folder: join(folder, "v1"), works: ["virtual-service-v1"] });
       const threads = rowsOf(size, { folder: join(folder, "threads"), works: changes, workers: 2 });
       all.push(...medians([...bytes, ...warm, ...cold, ...legacy, ...threads]));
-      const slice = sliceOf(join(folder, "v3"));
+      const slices = slicesFor(size);
+      const slice = sliceOf(join(folder, "v3"), slices);
       sliced.push({ services: size, ...(slice ?? { slices, heapMib: `over ${heaps.at(-1)}` }) });
     } finally {
       rmSync(folder, { recursive: true });

@@ -6,6 +6,7 @@ import { compilerVersion } from "../../lib/compile/compile.ts";
 import { readRecordedSettings } from "../../lib/compile/recorded-settings.ts";
 import { createSliceMaker } from "../../lib/compile/slices/compile-slice.ts";
 import { sourceVersions } from "../../lib/compile/slices/source-versions.ts";
+import { createWorldEncoder } from "../../lib/snapshot/worlds/encode-world.ts";
 import { fileStore } from "../../lib/storage/files.ts";
 import type { SliceRow } from "./compile.bench.ts";
 
@@ -15,7 +16,7 @@ const of = Number(slices);
 const sources = await sourceVersions(store, []);
 const start = performance.now();
 const plan = { compiler: compilerVersion, sources, settings: readRecordedSettings({}), of };
-const { world } = await createSliceMaker(store)({ plan, index: 1 });
+const { world } = await createSliceMaker(store, createWorldEncoder(), { remembers: false })({ plan, index: 1 });
 const ms = Math.round(performance.now() - start);
 const rssMib = Math.round(process.resourceUsage().maxRSS / 1_024);
 console.log(JSON.stringify({ slices: of, classes: world.classes.length, ms, rssMib } satisfies SliceRow));

@@ -14,9 +14,11 @@ export type SliceAnswer =
 export interface SliceThreadData {
   readonly where: string;
   readonly s3Endpoint: string | undefined;
+  /** Whether a thread keeps what did not change; one with a bound of memory has no room for that. */
+  readonly remembers: boolean;
 }
 
-/** Threads of this process that compile slices. Each remembers the classes of those that it gets, and always gets the same. */
+/** Threads of this process that compile slices. Each always gets the same, and remembers their classes unless its memory is bounded. */
 export interface SliceThreads {
   /** Resolves when the slice's record is written. */
   dispatch(job: SliceJob): Promise<void>;
@@ -54,7 +56,7 @@ export function createSliceThreads(options: SliceThreadsOptions): SliceThreads {
 
   const start = (at: number): Worker => {
     const worker = new Worker(program, {
-      workerData: { where, s3Endpoint } satisfies SliceThreadData,
+      workerData: { where, s3Endpoint, remembers: memoryMib === undefined } satisfies SliceThreadData,
       resourceLimits,
       name: `slice ${at}`,
     });

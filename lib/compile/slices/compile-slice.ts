@@ -8,13 +8,13 @@ import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/enc
 import { blobsOf, writeBlobs } from "../../snapshot/write-blobs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { compilerVersion } from "../compile.ts";
-import { createShardCompiler, type ShardCompiler } from "../compile-files.ts";
+import { compileOnce, createShardCompiler, type LoadedWorld, loadWorld, type ShardCompiler } from "../compile-files.ts";
 import { worldOptionsOf } from "../recorded-settings.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
 import { type Staged, unwatched } from "../telemetry/observer.ts";
 import { defaultWorldOptions } from "../world-of.ts";
-import { planId, type SliceJob, sliceText } from "./plan.ts";
+import { planId, type SliceJob, type SlicePlan, sliceText } from "./plan.ts";
 import { noteTrouble, readRecord, type SliceRecord, writeRecord } from "./records.ts";
 
 /** A slice, as whoever compiled it has it. */
@@ -26,32 +26,40 @@ export interface MadeSlice {
 }
 
 /**
- * Compiles one slice of a plan, and writes what it comes to. Remembers between calls what did not change.
+ * Compiles one slice of a plan, and writes what it comes to.
  *
  * @throws PortolanError when the sources are no more what the plan says, or hold nothing, and when the store fails
  */
 export type SliceMaker = (job: SliceJob, staged?: Staged) => Promise<MadeSlice>;
 
-export function createSliceMaker(store: ObjectStore, encoder: WorldEncoder = createWorldEncoder()): SliceMaker {
-  const readSources = createSourcesReader(store);
-  const compilerFor = createCompilers();
+export interface SliceMemory {
+  /**
+   * Keeps between calls what did not change, so that a change costs what it changes. Otherwise nothing is kept, nor, while classes are
+   * compiled, the texts of the sources: for whoever has little room, or gets another slice each time. True when absent.
+   */
+  readonly remembers?: boolean;
+}
+
+export function createSliceMaker(
+  store: ObjectStore,
+  encoder: WorldEncoder = createWorldEncoder(),
+  { remembers = true }: SliceMemory = {},
+): SliceMaker {
+  const compile = remembers ? createRememberingCompiler(store) : compilerOnce(store);
   const check = createBlobCheck(store);
   let laid: ReadonlySet<string> | undefined;
 
   return async (job, staged = unwatched) => {
-    const { plan, index } = job;
+    const { plan } = job;
     if (plan.compiler !== compilerVersion)
       throw new PortolanError(`the plan is one of ${plan.compiler}, and this is ${compilerVersion}`);
-    const names = plan.sources.map(({ name }) => name);
-    const shards = await staged("read", () => readSources(names, plan.sources));
-    const compiled = compilerFor(job)(shards, staged, { index, of: plan.of });
-    refuseRubbish(compiled, shards);
+    const world = await compile(job, staged);
     // Whether it is whole can be told of all slices together only, and is before HEAD moves.
-    const encoded = encoder.encode(compiled.value);
+    const encoded = encoder.encode(world);
     laid ??= await blobsInForce(store);
     await writeBlobs(store, check, [encoded], { there: new Set(), found: new Set(), laid });
     laid = new Set(blobsOf([encoded]).keys());
-    return { world: compiled.value, root: encoded.rootBlob.hash, laid };
+    return { world, root: encoded.rootBlob.hash, laid };
   };
 }
 
@@ -62,8 +70,8 @@ export function createSliceMaker(store: ObjectStore, encoder: WorldEncoder = cre
  */
 export type SliceCompiler = (job: SliceJob) => Promise<SliceRecord>;
 
-export function createSliceCompiler(store: ObjectStore): SliceCompiler {
-  const make = createSliceMaker(store);
+export function createSliceCompiler(store: ObjectStore, memory: SliceMemory = {}): SliceCompiler {
+  const make = createSliceMaker(store, createWorldEncoder(), memory);
   return async (job) => {
     const { plan, index } = job;
     const id = planId(plan);
@@ -82,6 +90,37 @@ export function createSliceCompiler(store: ObjectStore): SliceCompiler {
     }
   };
 }
+
+/** @throws PortolanError when the sources are no more what the plan says, or hold nothing */
+type WorldCompiler = (job: SliceJob, staged: Staged) => Promise<CompiledWorld>;
+
+function createRememberingCompiler(store: ObjectStore): WorldCompiler {
+  const readSources = createSourcesReader(store);
+  const compilerFor = createCompilers();
+  return async (job, staged) => {
+    const { plan, index } = job;
+    const shards = await staged("read", () => readSources(namesIn(plan), plan.sources));
+    const compiled = compilerFor(job)(shards, staged, { index, of: plan.of });
+    refuseRubbish(compiled, shards);
+    return compiled.value;
+  };
+}
+
+function compilerOnce(store: ObjectStore): WorldCompiler {
+  // By itself, so that nothing of what is read is held by whoever waits for it.
+  const load = async ({ plan }: SliceJob, staged: Staged): Promise<LoadedWorld> => {
+    const shards = await staged("read", () => createSourcesReader(store)(namesIn(plan), plan.sources));
+    return staged("world", () => loadWorld(shards, worldOptionsOf(plan.settings, defaultWorldOptions)));
+  };
+  return async (job, staged) => {
+    const loaded = await load(job, staged);
+    const compiled = compileOnce(loaded, staged, { index: job.index, of: job.plan.of });
+    refuseRubbish({ objects: loaded.objects, diagnostics: compiled.diagnostics }, [loaded]);
+    return compiled.value;
+  };
+}
+
+const namesIn = ({ sources }: SlicePlan): readonly string[] => sources.map(({ name }) => name);
 
 /** One compiler for as long as the settings and the slice stay: the classes of two are more than whoever compiles slices has room for. */
 function createCompilers(): (job: SliceJob) => ShardCompiler {

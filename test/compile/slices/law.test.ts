@@ -12,7 +12,7 @@ import { randomEdit } from "../../fuzz/edits/random-edit.ts";
 import { createDice } from "../../fuzz/objects/dice.ts";
 import { randomSource } from "../../fuzz/objects/random-source.ts";
 
-/** Compiles a store's sources in slices, one compiler for each, which remember; every third time all of them begin cold. */
+/** Compiles a store's sources in slices, one compiler for each; every third time all of them begin cold. Those of 3 or 16 remember nothing. */
 function inSlices(most: number, change: Partial<RecordedSettings>) {
   const store = memoryStore();
   let compilers: readonly ReturnType<typeof createSliceCompiler>[] = [];
@@ -30,7 +30,10 @@ function inSlices(most: number, change: Partial<RecordedSettings>) {
   return {
     store,
     async recompile(round: number) {
-      if (round % 3 === 0) compilers = Array.from({ length: most }, () => createSliceCompiler(store));
+      if (round % 3 === 0)
+        compilers = Array.from({ length: most }, () =>
+          createSliceCompiler(store, { remembers: most !== 3 && most !== 16 }),
+        );
       return { ...(await recompile()), dispatched };
     },
   };
