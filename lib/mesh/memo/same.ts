@@ -101,7 +101,10 @@ export function oneList<T extends object>({ known }: Memo, list: readonly T[]): 
   return valueAt(node, "list", () => list);
 }
 
-/** The one object with this value: a plain value that is asked for often can be an input that counts by identity. */
+/**
+ * The one object with this value: a plain value that is asked for often can be an input that counts by identity. Its text is made
+ * each time, and soonest of an object whose fields stand in the order of their names.
+ */
 export function oneValue<T extends object>({ known }: Memo, value: T): T {
   return known === undefined ? value : valueAt(known.root, `value\u0000${plainText(value)}`, () => value);
 }

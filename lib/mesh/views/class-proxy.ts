@@ -9,18 +9,18 @@ import type { ClassProxy, ClassProxyConfig } from "./views.ts";
 export function classProxyOf(mesh: Pick<Mesh, "form">, node: ProxyAnswers, memo: Memo): ClassProxy {
   const { families } = node;
   return oneValue(memo, {
-    type: envoyTypeOf(node),
-    namespace: node.namespace,
-    dnsDomain: node.dnsDomain,
-    clusterId: node.clusterId,
-    ipMode: ipModeOf(families),
-    firstFamily: families.startsWith("6") ? "IPv6" : "IPv4",
-    interceptionMode: node.interceptionMode,
     // Istio's address allocation controller is on by default, so that capturing DNS is enough.
     autoAllocatedAddresses: isFlagSet(node.metadata("DNS_CAPTURE")),
-    routerMode: textOf(node.metadata("ROUTER_MODE")),
+    clusterId: node.clusterId,
+    dnsDomain: node.dnsDomain,
+    firstFamily: families.startsWith("6") ? "IPv6" : "IPv4",
+    interceptionMode: node.interceptionMode,
+    ipMode: ipModeOf(families),
     istioVersion: mesh.form.claimedVersionHeeded ? textOf(node.metadata("ISTIO_VERSION")) : "",
+    namespace: node.namespace,
     proxyConfig: proxyConfigOf(node),
+    routerMode: textOf(node.metadata("ROUTER_MODE")),
+    type: envoyTypeOf(node),
   });
 }
 
@@ -29,17 +29,17 @@ export function grpcProxyOf(node: ProxyAnswers, memo: Memo): ClassProxy {
   const { families } = node;
   const proxyHeaders = node.proxyConfig("proxyHeaders");
   return oneValue(memo, {
-    type: "sidecar",
-    namespace: node.namespace,
-    dnsDomain: node.dnsDomain,
+    autoAllocatedAddresses: isFlagSet(node.metadata("DNS_CAPTURE")),
     clusterId: node.clusterId,
-    ipMode: ipModeOf(families),
+    dnsDomain: node.dnsDomain,
     firstFamily: families.startsWith("6") ? "IPv6" : "IPv4",
     interceptionMode: "REDIRECT",
-    autoAllocatedAddresses: isFlagSet(node.metadata("DNS_CAPTURE")),
-    routerMode: "",
+    ipMode: ipModeOf(families),
     istioVersion: "",
+    namespace: node.namespace,
     proxyConfig: proxyHeaders === undefined ? {} : { proxyHeaders },
+    routerMode: "",
+    type: "sidecar",
   });
 }
 

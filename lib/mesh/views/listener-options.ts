@@ -10,16 +10,16 @@ import type { ListenerOptions } from "./views.ts";
 
 export function listenerOptionsOf(mesh: Pick<Mesh, "form">, node: ProxyAnswers, memo: Memo): ListenerOptions {
   return oneValue(memo, {
-    httpProxyPort: numberOf(node.metadata("HTTP_PROXY_PORT")),
+    fetchesKeySets: !mesh.form.keySetsLeftToControlPlane,
     http10: isFlagSet(node.metadata("HTTP10")),
+    httpProxyPort: numberOf(node.metadata("HTTP_PROXY_PORT")),
     idleTimeout: textOf(node.metadata("IDLE_TIMEOUT")),
-    unprivilegedPod: isFlagSet(node.metadata("UNPRIVILEGED_POD")),
     inboundExactBalance: isFlagSet(node.metadata("INBOUND_LISTENER_EXACT_BALANCE")),
     outboundExactBalance: isFlagSet(node.metadata("OUTBOUND_LISTENER_EXACT_BALANCE")),
-    statusPort: numberOf(node.metadata("ENVOY_STATUS_PORT")),
     prometheusPort: numberOf(node.metadata("ENVOY_PROMETHEUS_PORT")),
+    statusPort: numberOf(node.metadata("ENVOY_STATUS_PORT")),
     tlsServerFiles: tlsFilesOf(node, "TLS_SERVER"),
-    fetchesKeySets: !mesh.form.keySetsLeftToControlPlane,
+    unprivilegedPod: isFlagSet(node.metadata("UNPRIVILEGED_POD")),
   });
 }
 

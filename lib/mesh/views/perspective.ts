@@ -33,13 +33,13 @@ export function perspectiveOf(
   const readsNetwork = mesh.networks.gateways.length > 0;
   return oneValue(memo, {
     clusterId: node.clusterId,
+    failoverLabels: Object.fromEntries(failoverLabels),
+    ipMode: ipModeOf(node.families),
+    locality: reads.locality ? node.locality : "",
     network: readsNetwork ? node.network : "",
     networkView: listOf(node.metadata("REQUESTED_NETWORK_VIEW")),
-    locality: reads.locality ? node.locality : "",
     nodeName: reads.nodeName ? node.nodeName : "",
-    ipMode: ipModeOf(node.families),
     proxyType: envoyTypeOf(node),
-    failoverLabels: Object.fromEntries(failoverLabels),
   });
 }
 

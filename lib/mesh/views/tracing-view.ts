@@ -31,11 +31,11 @@ export function tracingViewOf(
   return oneValue(memo, {
     canonicalName: node.label("service.istio.io/canonical-name") ?? "",
     canonicalRevision: node.label("service.istio.io/canonical-revision") ?? "",
+    clusterId: node.clusterId,
+    conventionalName: traced && namesByConvention(mesh.config) ? conventionalName(mesh, node) : "",
     meshId: textOf(node.metadata("MESH_ID")),
     namespace: node.namespace,
-    clusterId: node.clusterId,
     nodeCluster: traced ? node.nodeCluster : "",
-    conventionalName: traced && namesByConvention(mesh.config) ? conventionalName(mesh, node) : "",
   });
 }
 

@@ -1,7 +1,9 @@
 import type { ListenerJson } from "../../../../gen/envoy/config/listener/v3/listener_pb.ts";
 import type { ConfigKey } from "../../../config/diagnostic.ts";
 import { isIpAddress } from "../../../config/ip-address.ts";
+import type { SidecarPort } from "../../../config/kinds/sidecar.ts";
 import { serviceAddress, unspecifiedAddress } from "../../../mesh/hosts/service-address.ts";
+import { step } from "../../../mesh/memo/step.ts";
 import type { ListenerEgress } from "../../../mesh/views/views.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Service, ServicePort } from "../../../registry/service.ts";
@@ -36,8 +38,7 @@ function addEgressListener(walk: ListenerWalk, entries: OutboundEntries, egress:
   const { virtualServices } = egress;
   const declared = egress.spec?.port;
   if (declared !== undefined) {
-    const protocol = parseProtocol(declared.protocol ?? "");
-    const port: ServicePort = { name: declared.name ?? "", port: declared.number ?? 0, protocol };
+    const port = declaredPort(walk.memo, { declared });
     if (!canBind(context, binding, port, "service")) return;
     for (const service of egress.services) {
       addOutboundService(walk, entries, { service, port, binding, virtualServices });
@@ -53,6 +54,17 @@ function addEgressListener(walk: ListenerWalk, entries: OutboundEntries, egress:
     }
   }
 }
+
+/** One object, as the ports of services are: what is made of them is remembered by it. */
+const declaredPort = step(
+  "port of an egress listener",
+  { declared: "identity" },
+  ({ declared: { name = "", number = 0, protocol = "" } }: { readonly declared: SidecarPort }): ServicePort => ({
+    name,
+    port: number,
+    protocol: parseProtocol(protocol),
+  }),
+);
 
 function egressBinding({ proxy, loopbacks }: ListenerContext, { spec }: ListenerEgress): Binding {
   const bind = spec?.bind ?? "";

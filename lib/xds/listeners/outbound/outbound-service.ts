@@ -57,10 +57,9 @@ export function addOutboundService(walk: ListenerWalk, entries: OutboundEntries,
     report(listenerConflict(name, target, existing));
     return;
   }
-  const chains: OutboundChain[] = [
-    ...(kind === "HTTP" ? [] : outboundTcpChains(walk, { service, port, bind, cidrs }, target.virtualServices)),
-    ...(kind === "TCP" ? [] : [httpChain(walk, target, bind)]),
-  ];
+  const chains: OutboundChain[] =
+    kind === "HTTP" ? [] : [...outboundTcpChains(walk, { service, port, bind, cidrs }, target.virtualServices)];
+  if (kind !== "TCP") chains.push(httpChain(walk, target, bind));
   if (conflict === "create" || conflict === "replace" || existing === undefined) {
     // A wildcard HTTP listener lets TCP through, so that it counts as sniffed from the start.
     const protocol = kind === "HTTP" && isSniffed(context, target, bind) ? "Unsupported" : port.protocol;
@@ -81,8 +80,9 @@ function bindTcp({ proxy, wildcards }: ListenerContext, { binding, service }: Ou
   if (binding.binds.length > 0) return { binding, cidrs: [] };
   const addresses = listenAddresses(service, proxy);
   // A range cannot be bound: everything is, and the chains look at the address.
-  if (addresses[0]?.includes("/") === true) return { binding: { ...binding, binds: wildcards }, cidrs: addresses };
-  return { binding: { ...binding, binds: addresses }, cidrs: [] };
+  const { bindToPort } = binding;
+  if (addresses[0]?.includes("/") === true) return { binding: { binds: wildcards, bindToPort }, cidrs: addresses };
+  return { binding: { binds: addresses, bindToPort }, cidrs: [] };
 }
 
 function isSniffed({ wildcards }: ListenerContext, { port }: OutboundTarget, bind: string): boolean {

@@ -36,10 +36,9 @@ export function outboundTcpChains(
   virtualServices: readonly MeshVirtualService[],
 ): readonly OutboundChain[] {
   const own = virtualServices.filter(({ hosts }) => hosts.some((host) => hostsOverlap(host, service.hostname)));
-  const { port: number, name, protocol } = port;
-  const inputs = { context, service, rule: view.destinationRule(service), virtualServices: own };
-  const place = { port: { port: number, name, protocol }, bind, cidrs };
-  return chainsOfPort(memo, { ...inputs, ...place }, destinationsOf(view)).value;
+  const rule = view.destinationRule(service);
+  const inputs = { context, service, rule, port, virtualServices: own, bind, cidrs };
+  return chainsOfPort(memo, inputs, destinationsOf(view)).value;
 }
 
 interface Inputs extends TcpListenerTarget {
@@ -55,8 +54,8 @@ const chainsOfPort = tracedStep(
     context: "identity",
     service: "identity",
     rule: "identity",
+    port: "identity",
     virtualServices: "elements",
-    port: "value",
     bind: "value",
     cidrs: "value",
   },
