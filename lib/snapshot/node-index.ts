@@ -1,6 +1,6 @@
-import { type Blob, jsonBlob } from "./blob.ts";
+import { type Blob, blobOf } from "./blob.ts";
 import type { CompiledNode } from "./compiled.ts";
-import type { NodeShard, NodeShardRef } from "./root.ts";
+import type { NodeShardRef } from "./root.ts";
 
 export interface NodeIndex {
   readonly refs: readonly NodeShardRef[];
@@ -22,10 +22,14 @@ export function encodeNodeIndex(nodes: readonly CompiledNode[]): NodeIndex {
     }
   }
   if (shard.length > 0) shards.push(shard);
-  const blobs = shards.map((entries) => jsonBlob({ classes: Object.fromEntries(entries) } satisfies NodeShard));
+  const blobs = shards.map((entries) => blobOf(shardText(entries)));
   const refs = shards.map((entries, i) => ({ hash: blobs[i]?.hash ?? "", first: entries[0]?.[0] ?? "" }));
   return { refs, blobs };
 }
+
+/** A `NodeShard`, with its keys in the order of the entries. */
+const shardText = (entries: readonly (readonly [key: string, classId: string])[]): string =>
+  `{"classes":{${entries.map(([key, classId]) => `${JSON.stringify(key)}:${JSON.stringify(classId)}`).join()}}}`;
 
 /** True for about one key in 256. */
 function endsShard(key: string): boolean {

@@ -1,3 +1,5 @@
+import fc from "fast-check";
+import ipaddr from "ipaddr.js";
 import { describe, expect, it } from "vitest";
 import {
   ipMode,
@@ -32,6 +34,16 @@ describe("addresses and ranges", () => {
     { text: "", address: false, range: false, cidr: false },
   ])("are told apart: $text", ({ text, address, range, cidr }) => {
     expect([isIpAddress(text), isIpOrCidr(text), isCidr(text)]).toEqual([address, range, cidr]);
+  });
+
+  it("are of four decimal parts where the library says so, whatever numbers they are", () => {
+    const part = fc.oneof(fc.integer({ min: 0, max: 300 }).map(String), fc.stringMatching(/^\d{0,4}$/));
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 3, maxLength: 5 }), (parts) => {
+        const text = parts.join(".");
+        expect(isIpAddress(text)).toBe(ipaddr.IPv4.isValidFourPartDecimal(text));
+      }),
+    );
   });
 
   it.each([
