@@ -114,7 +114,16 @@ export async function workerdServer(): Promise<Server | undefined> {
     stdio: "ignore",
   });
   const url = `http://127.0.0.1:${port}`;
-  await isUp(`${url}/healthz`);
+  const close = async () => {
+    const exit = once(child, "exit");
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+    await exit;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  await isUp(`${url}/healthz`).catch(async (cause: unknown) => {
+    await close();
+    throw cause;
+  });
   return {
     url,
     pid: child.pid ?? 0,
@@ -122,12 +131,7 @@ export async function workerdServer(): Promise<Server | undefined> {
       descendantsOf(child.pid ?? 0)
         .filter((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("workerd"))
         .reduce((sum, pid) => sum + processCpuUs(pid), 0),
-    async close() {
-      const exit = once(child, "exit");
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
-      await exit;
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close,
   };
 }
 

@@ -7,7 +7,7 @@ import { median } from "./yardstick.ts";
 export const connections = 64;
 
 /** Odd, so that there is one in the middle. */
-const rounds = 9;
+const rounds = 7;
 
 /** A server, what it is asked, and how often in a round. */
 export interface Asked {

@@ -22,15 +22,28 @@ interface Options {
 
 const usualServer = "http://127.0.0.1:8080";
 
-/** Types by the names of their discovery services. */
-const heads = [
+/** A type, and the name of its discovery service. */
+type Head = readonly [type: string, head: string];
+
+const heads: readonly Head[] = [
   ["clusters", "CDS"],
   ["listeners", "LDS"],
   ["endpoints", "EDS"],
   ["routes", "RDS"],
   ["extension_configs", "ECDS"],
   ["secrets", "SDS"],
-] as const;
+];
+
+/** Tables of names are for agents alone that answer DNS. */
+const agentHead: Head = ["name_tables", "NDS"];
+
+function headsFor(nodes: readonly NodeStanding[]): readonly Head[] {
+  const [type] = agentHead;
+  const isAgents = nodes.some(
+    ({ resources, notSent }) => resources.some((one) => one.type === type) || notSent.some((one) => one === type),
+  );
+  return isAgents ? [...heads, agentHead] : heads;
+}
 
 const meanings = `
 SYNCED: it has what is in force for it, in its canary and step of a rollout. STALE: it has something else. REFUSED: it was served that, and
@@ -74,8 +87,9 @@ export function registerProxyStatus(program: Command, terminal: Terminal): void 
         );
       if (report.nodes.length === 0) return terminal.out(`no proxy has ${where}`);
       const nameOf = shortNames(report.nodes);
-      const rows = report.nodes.map((one) => [nameOf(one), ...cellsOf(one), told(one)]);
-      printTable(terminal, [["NAME", ...heads.map(([, head]) => head), "TOLD BY"], ...rows]);
+      const shown = headsFor(report.nodes);
+      const rows = report.nodes.map((one) => [nameOf(one), ...cellsOf(one, shown), told(one)]);
+      printTable(terminal, [["NAME", ...shown.map(([, head]) => head), "TOLD BY"], ...rows]);
       if (report.more > 0) terminal.out(`and ${report.more} more; name one, or a part of its name`);
       for (const one of report.nodes) for (const line of refusedLines(nameOf(one), one)) terminal.out(line);
       if (report.nodes.some(({ resources }) => resources.some(({ state }) => state === "refused")))
@@ -118,8 +132,8 @@ function shortNames(nodes: readonly NodeStanding[]): (node: NodeStanding) => str
   return (node) => (by.get(nameOf(node))?.length === 1 ? nameOf(node) : node.node);
 }
 
-const cellsOf = ({ resources, notSent }: NodeStanding): readonly string[] =>
-  heads.map(([type]) => {
+const cellsOf = ({ resources, notSent }: NodeStanding, shown: readonly Head[]): readonly string[] =>
+  shown.map(([type]) => {
     const of = resources.filter((one) => one.type === type);
     if (of.length === 0) return notSent.some((one) => one === type) ? "NOT SENT" : "-";
     const count = (wanted: StandingResource["state"]) => of.filter(({ state }) => state === wanted).length;

@@ -8,6 +8,7 @@ import { type RecordedNodes, recordedNodes } from "../../../lib/front/nodes/node
 import { limits } from "../../../lib/limits/limits.ts";
 import { readHead } from "../../../lib/snapshot/head/head.ts";
 import { moveHead } from "../../../lib/snapshot/head/move-head.ts";
+import type { ResourceType } from "../../../lib/snapshot/resource-type.ts";
 import { openStore } from "../../../lib/storage/open-store.ts";
 import { nodeOf, pollBody, type TestFront, testFront } from "../../front/fixtures.ts";
 import { worldOf } from "../../snapshot/worlds.ts";
@@ -46,15 +47,16 @@ const world = (content: string) =>
     { nodes: ["web", "cart"].map((name) => ({ keys: [`${name}.default`], classId: "web" })) },
   );
 
-/** Polls for clusters and gives the version of the answer. */
+/** Polls, for clusters where nothing else is said, and gives the version of the answer. */
 async function polled(
   { test }: Fixture,
   name: string,
   version?: string,
   labels: Readonly<Record<string, string>> = {},
+  type: ResourceType = "clusters",
 ) {
-  const body = pollBody("clusters", nodeOf(name, labels), version === undefined ? {} : { version });
-  const response = await test.poll("clusters", body);
+  const body = pollBody(type, nodeOf(name, labels), version === undefined ? {} : { version });
+  const response = await test.poll(type, body);
   if (response.status === 304) return version ?? "";
   const { version_info }: { readonly version_info: string } = Object(await response.json());
   return version_info;
@@ -80,6 +82,21 @@ describe("portolan proxy-status", () => {
     expect(rowOf((await run("--server", here.url)).out, "web.default")?.[1]).toBe("STALE");
     await polled(here, "web", await polled(here, "web", first));
     expect(rowOf((await run("--server", here.url)).out, "web.default")?.[1]).toBe("SYNCED");
+  });
+
+  it("has a column for tables of names where a proxy has one, or is owed one", async () => {
+    const here = await fixture();
+    await here.test.publish(world("1"));
+    await polled(here, "web", await polled(here, "web"));
+    const names = { "names-a": "1" };
+    const withNames = worldOf({ web: { clusters: { a: "1" }, listeners: { l: "1" }, name_tables: names } });
+    await here.test.publish(withNames);
+    const owed = (await run("--server", here.url)).out;
+    expect(rowOf(owed, "NAME")).toEqual(["NAME", "CDS", "LDS", "EDS", "RDS", "ECDS", "SDS", "NDS", "TOLD BY"]);
+    expect(rowOf(owed, "web.default")?.[7]).toBe("NOT SENT");
+    const version = await polled(here, "web", undefined, {}, "name_tables");
+    await polled(here, "web", version, {}, "name_tables");
+    expect(rowOf((await run("--server", here.url)).out, "web.default")?.[7]).toBe("SYNCED");
   });
 
   it("says the same from the store alone, of proxies that fronts have written of", async () => {
