@@ -2,10 +2,16 @@ import { type ApiName, apiPaths } from "../front/api/paths.ts";
 import type { MoveAnswer, MoveBody } from "../front/api/schema/changes.ts";
 import type { ApiAnswers } from "../front/api/schema/described.ts";
 
+/** What the front says instead of an answer. */
+export interface Problem {
+  readonly kind: "problem";
+  /** Of HTTP; 0 where the front cannot be reached. */
+  readonly status: number;
+  readonly detail: string;
+}
+
 /** What came of asking the front. */
-export type Reply<T> =
-  | { readonly kind: "answer"; readonly value: T }
-  | { readonly kind: "problem"; readonly status: number; readonly detail: string };
+export type Reply<T> = { readonly kind: "answer"; readonly value: T } | Problem;
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 

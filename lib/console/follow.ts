@@ -1,10 +1,10 @@
 /** Follows requests in the browser, where the front does not: a file of its own, loaded when somebody asks. */
 
-import type { ApiAnswers } from "../front/api/schema/described.ts";
 import type { Traced } from "../front/api/schema/trace.ts";
+import { type AskResources, servedResources } from "../front/api/served-resources.ts";
 import { headersIn, toldTrace } from "../front/tracing/told.ts";
 import { tracer } from "../front/tracing/tracer.ts";
-import { ask, type Reply } from "./ask.ts";
+import { ask, type Problem, type Reply } from "./ask.ts";
 
 /** What the page's form says, as `/api/trace` takes it. */
 export type Followed = Readonly<
@@ -15,9 +15,6 @@ export type Followed = Readonly<
 export interface FollowModule {
   readonly follow: typeof follow;
 }
-
-/** Resources on a page of the API. */
-const pageLength = 200;
 
 /** Characters of resources that are read for one request. */
 const maxText = 32 * 1024 * 1024;
@@ -47,52 +44,27 @@ interface Served {
   readonly from: ReadonlyMap<string, readonly string[]>;
 }
 
-/** All pages are of one version, the one that the first is of. */
 async function readServed({ node, root: wanted }: Followed, signal: AbortSignal): Promise<Reply<Served>> {
   const texts: Record<(typeof types)[number], string[]> = { listeners: [], routes: [], clusters: [], endpoints: [] };
   const from = new Map<string, readonly string[]>();
-  let [root, classId, left] = [wanted, "", maxText];
-  for (const type of types) {
-    for (let after: string | undefined = ""; after !== undefined; ) {
-      const reply: Reply<ApiAnswers["resources"]> = await ask(
-        "resources",
-        { node, shape, root, type, after, texts: "true", limit: pageLength },
-        signal,
-      );
-      if (reply.kind === "problem") return reply;
-      const page: ApiAnswers["resources"] = reply.value;
-      [root, classId, after] = [page.root, page.class, page.next];
-      for (const { name, from: objects, text } of page.resources) {
-        const whole = text === undefined ? await readLong({ node, root: page.root, type, name }, signal) : found(text);
-        if (whole.kind === "problem") return whole;
-        texts[type].push(whole.value);
-        from.set(`${type}/${name}`, objects);
-        left -= whole.value.length;
-      }
-      if (left < 0)
-        return {
-          kind: "problem",
-          status: 413,
-          detail: "this node has more than a browser should read; `portolan trace` does",
-        };
-    }
-  }
-  return found({ root: root ?? "", classId, texts, from });
-}
-
-const found = <T>(value: T) => ({ kind: "answer", value }) as const;
-
-/** A text that is too long for a list, part by part. */
-async function readLong(
-  whose: Readonly<Record<"node" | "root" | "type" | "name", string>>,
-  signal: AbortSignal,
-): Promise<Reply<string>> {
-  let text = "";
-  for (let offset: number | undefined = 0; offset !== undefined; ) {
-    const reply: Reply<ApiAnswers["resource"]> = await ask("resource", { ...whose, shape, offset }, signal);
+  let [root, classId, left] = ["", "", maxText];
+  const api: AskResources<Problem> = {
+    page: (query) => ask("resources", query, signal),
+    part: (query) => ask("resource", query, signal),
+  };
+  for await (const reply of servedResources(api, { node, shape, root: wanted }, types)) {
     if (reply.kind === "problem") return reply;
-    text += reply.value.text;
-    offset = reply.value.next;
+    const { type, name, text, from: objects } = reply.value;
+    ({ root, classId } = reply.value);
+    texts[type].push(text);
+    from.set(`${type}/${name}`, objects);
+    left -= text.length;
+    if (left < 0)
+      return {
+        kind: "problem",
+        status: 413,
+        detail: "this node has more than a browser should read; `portolan trace` does",
+      };
   }
-  return found(text);
+  return { kind: "answer", value: { root, classId, texts, from } };
 }

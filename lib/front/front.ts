@@ -135,7 +135,7 @@ export interface Front {
   /** Refusals that agents tell of, in delta requests. */
   readonly said: SaidRefusals;
   /** Where else refusals are heard of than in polls; streams add theirs. */
-  readonly heard: (() => Promise<readonly ExplainedRefusal[]>)[];
+  readonly heard: Pick<SaidRefusals, "standing" | "explained">[];
   readonly onRefusal: (refusal: Refusal) => void;
   /** The latest refusals that stand and that this process has heard of, each with the resources that it may be about. */
   explainRefusals(): Promise<readonly ExplainedRefusal[]>;
@@ -196,7 +196,8 @@ export function createFront(options: FrontOptions): Front {
   const refusals = createRefusalWatch(now, onRefusal, limits);
   const strangers = createStrangerWatch(now, options.onStranger ?? (() => {}), limits.refusalMs);
   const said = createSaidRefusals(reader, now, onRefusal, limits, limits.refusalMs);
-  const heard: Front["heard"] = [said.explained];
+  const heard: Front["heard"] = [said];
+  metrics.refusing?.(() => [...heard, refusals].flatMap((source) => source.standing()).map(({ type }) => type));
   const lastRoot = createLastRoot(reader, onError);
   const places = createPlaces(reader);
   const wanted =
@@ -290,7 +291,7 @@ export function createFront(options: FrontOptions): Front {
     },
     async explainRefusals() {
       const explained: ExplainedRefusal[] = [];
-      for (const source of heard) explained.push(...(await source()));
+      for (const source of heard) explained.push(...(await source.explained()));
       for (const refusal of refusals.standing().slice(0, limits.refusals)) {
         explained.push(await explainRefusal(reader, refusal, recentRoots));
       }

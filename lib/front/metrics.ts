@@ -22,6 +22,8 @@ export interface FrontMetrics {
   stream?(difference: 1 | -1): void;
   /** A node has refused an answer. */
   refusal(type: ResourceType | "secrets"): void;
+  /** To be told, once, how to ask for the types of the refusals that stand: one for each. */
+  refusing?(standing: () => Iterable<ResourceType | "secrets">): void;
   /** HEAD could not be read; the last one goes on being served. */
   headError(): void;
   /** Text for `GET /metrics`, if there is any. */

@@ -20,6 +20,9 @@ export interface PrometheusOptions {
   readonly headFacts?: () => Promise<HeadFacts | undefined>;
 }
 
+/** What a node may refuse. */
+const refusable = [...resourceTypes, "secrets"] as const;
+
 /** Counts for Prometheus, Node's own process metrics among them. */
 export function prometheusMetrics({
   registry = new Registry(),
@@ -53,6 +56,18 @@ export function prometheusMetrics({
     labelNames: ["type"],
     registers: [registry],
   });
+  /** Absent until a front says it. */
+  let standing: Parameters<NonNullable<FrontMetrics["refusing"]>>[0] | undefined;
+  new Gauge({
+    name: "portolan_refusals_standing",
+    help: "Refusals that stand: of each, a node keeps what it had before.",
+    labelNames: ["type"],
+    registers: [registry],
+    collect() {
+      for (const type of refusable) this.set({ type }, 0);
+      for (const type of standing?.() ?? []) this.inc({ type });
+    },
+  });
   const headErrors = new Counter({
     name: "portolan_head_errors_total",
     help: "Failed reads of HEAD; the last one read goes on being served.",
@@ -73,7 +88,7 @@ export function prometheusMetrics({
   });
   if (headFacts !== undefined) mountHeadFacts(registry, headFacts);
   // A rate needs a beginning: the first refusal is one, too.
-  for (const type of [...resourceTypes, "secrets"]) refusals.inc({ type }, 0);
+  for (const type of refusable) refusals.inc({ type }, 0);
   return {
     poll(type, outcome) {
       const outcomes = polled.get(type) ?? new Map<Outcome, number>();
@@ -83,6 +98,9 @@ export function prometheusMetrics({
     held: (difference) => held.inc(difference),
     stream: (difference) => streams.inc(difference),
     refusal: (type) => refusals.inc({ type }),
+    refusing(asked) {
+      standing = asked;
+    },
     headError: () => headErrors.inc(),
     series: () => registry.getMetricsAsJSON(),
     async render() {

@@ -30,6 +30,8 @@ export interface LoadedRoot {
   readonly root: Root;
   readonly classes: ReadonlyMap<string, ProxyClass>;
   readonly classifier: Classifier;
+  /** What it was read from, as it is stored. */
+  readonly storedBytes: number;
 }
 
 export interface LoadedTree {
@@ -98,7 +100,13 @@ const noTree: LoadedTree = { version: hashOf(""), segments: [], parts: [] };
 /** All that a reader needs of a store. */
 export type BlobSource = Pick<ObjectStore, "get">;
 
-/** @param maxBytes stored size of the segments that are kept; the rest is small beside them */
+/** Of roots, and of what else there is one of each: the current one, the steps around it, a canary. */
+const maxKept = 16;
+
+/** So that no more of them are kept than `maxKept`, however small they are. */
+const atLeast = (storedBytes: number, maxBytes: number): number => Math.max(storedBytes, maxBytes / maxKept);
+
+/** @param maxBytes stored size of the segments that are kept; of roots as much again, of the rest less */
 export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1024): SnapshotReader {
   async function read(hash: string): Promise<Uint8Array<ArrayBuffer> | "absent" | "damaged"> {
     const result = await store.get(blobKey(hash));
@@ -142,11 +150,15 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
     load: async (hash) => JSON.parse(await text(hash)),
     sizeOf: (shard) => Object.keys(shard.classes).length * 100,
   });
-  const legacyIndexes = createLoadCache<string, LegacyIndex>({
+  const legacyIndexes = createLoadCache<string, { readonly index: LegacyIndex; readonly storedBytes: number }>({
     nameOf: (hash) => hash,
-    maxBytes: 16,
-    load: async (hash) => JSON.parse(await text(hash)),
-    sizeOf: () => 1,
+    maxBytes: maxBytes / 4,
+    keepsLatest: true,
+    load: async (hash) => {
+      const found = await text(hash);
+      return { index: JSON.parse(found), storedBytes: found.length };
+    },
+    sizeOf: ({ storedBytes }) => atLeast(storedBytes, maxBytes / 4),
   });
   const legacyTexts = createLoadCache<string, string>({
     nameOf: (hash) => hash,
@@ -162,22 +174,24 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
   });
   const roots = createLoadCache<string, LoadedRoot>({
     nameOf: (hash) => hash,
-    // A handful: the current one, the steps around it, a canary.
-    maxBytes: 16,
+    maxBytes,
+    // However large it is, what is in force is not read for every request.
+    keepsLatest: true,
     load: async (hash) => {
-      const root = readRoot(hash, await text(hash));
-      const [table, classifier]: [ClassTable, Classifier] = await Promise.all([
-        text(root.classes).then(JSON.parse),
-        text(root.classifier).then(JSON.parse),
-      ]);
+      const rootText = await text(hash);
+      const root = readRoot(hash, rootText);
+      const [classes, nodes] = await Promise.all([text(root.classes), text(root.classifier)]);
+      const table: ClassTable = JSON.parse(classes);
+      const classifier: Classifier = JSON.parse(nodes);
       return {
         hash,
         root,
         classifier,
         classes: new Map(table.classes.map((proxyClass) => [proxyClass.id, proxyClass])),
+        storedBytes: rootText.length + classes.length + nodes.length,
       };
     },
-    sizeOf: () => 1,
+    sizeOf: ({ storedBytes }) => atLeast(storedBytes, maxBytes),
   });
   const long = createLongReader(text, maxBytes / 8);
   const segmentCache = <R extends BinaryRef | RunRef>(
@@ -275,7 +289,7 @@ export function createSnapshotReader(store: BlobSource, maxBytes = 64 * 1024 * 1
       const shard = shardFor(root.nodes, key);
       return shard === undefined ? undefined : own((await shards.get(shard.hash)).classes, key);
     },
-    legacy: (hash) => legacyIndexes.get(hash),
+    legacy: async (hash) => (await legacyIndexes.get(hash)).index,
     legacyText: (hash) => legacyTexts.get(hash),
     text,
     async textIfWhole(hash) {

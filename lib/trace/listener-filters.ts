@@ -17,13 +17,13 @@ export function inspect(through: readonly ListenerJson[], { destination, tls, ht
     .flatMap(({ listenerFilters = [] }) => listenerFilters)
     .filter(({ filterDisabled }) => filterDisabled === undefined || !isMatched(filterDisabled, destination.port))
     .map(({ typedConfig }) => typedConfig);
-  const has = (name: string) =>
-    active.some((config) => isOfMessage(config, `envoy.extensions.filters.listener.${name}`));
-  if (tls !== undefined && has("tls_inspector")) {
+  const has = (message: string) =>
+    active.some((config) => isOfMessage(config, `envoy.extensions.filters.listener.${message}`));
+  if (tls !== undefined && has("tls_inspector.v3.TlsInspector")) {
     const { serverName, applicationProtocols } = tls;
     return { serverName: serverName.toLowerCase(), transportProtocol: "tls", applicationProtocols };
   }
-  const isSeen = tls === undefined && http !== undefined && has("http_inspector");
+  const isSeen = tls === undefined && http !== undefined && has("http_inspector.v3.HttpInspector");
   const applicationProtocols = isSeen ? [http.isHttp2 ? "h2c" : "http/1.1"] : [];
   return { serverName: "", transportProtocol: "raw_buffer", applicationProtocols };
 }

@@ -60,7 +60,7 @@ function restoresDestination({ useOriginalDst, listenerFilters = [] }: ListenerJ
   return (
     useOriginalDst === true ||
     listenerFilters.some(({ typedConfig }) =>
-      isOfMessage(typedConfig, "envoy.extensions.filters.listener.original_dst"),
+      isOfMessage(typedConfig, "envoy.extensions.filters.listener.original_dst.v3.OriginalDst"),
     )
   );
 }

@@ -74,7 +74,7 @@ interface ChainStep {
 /** The filter that ends the chain takes the request further. */
 function throughFilters({ resources, request, chain, isTls, readRegex }: ChainStep): Trace {
   for (const { typedConfig } of chain.filters ?? []) {
-    if (isOfMessage(typedConfig, "envoy.extensions.filters.network.http_connection_manager")) {
+    if (isOfMessage(typedConfig, "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager")) {
       const settings: HttpConnectionManagerJson = Object(typedConfig);
       const { http, tls } = request;
       if (http === undefined)
@@ -83,7 +83,7 @@ function throughFilters({ resources, request, chain, isTls, readRegex }: ChainSt
         return ended([], { kind: "closed", why: "the filter chain speaks plain HTTP, and the client speaks TLS" });
       return throughHttp({ resources, request, http, settings, isTls, readRegex });
     }
-    if (isOfMessage(typedConfig, "envoy.extensions.filters.network.tcp_proxy")) {
+    if (isOfMessage(typedConfig, "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy")) {
       const settings: TcpProxyJson = Object(typedConfig);
       return { decisions: [], httpFilters: [], ways: tcpWays(settings, resources, request) };
     }

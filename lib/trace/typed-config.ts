@@ -5,7 +5,7 @@ export interface TypedConfig {
 
 const prefix = "type.googleapis.com/";
 
-/** Whether settings are of a message, by its name without the version: `envoy.extensions.filters.network.tcp_proxy`. */
+/** Whether settings are of a message, by its full name: those of another version of it have other fields. */
 export function isOfMessage(config: TypedConfig | undefined, message: string): boolean {
-  return config?.["@type"]?.replace(/\.v\d+\.\w+$/, "") === prefix + message;
+  return config?.["@type"] === prefix + message;
 }

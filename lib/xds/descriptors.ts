@@ -84,6 +84,22 @@ export function canonicalMessage<Desc extends DescMessage>(
   }
 }
 
+/**
+ * A resource that somebody else has written, in a form that readers of the generated JSON types may take: as it stands where that is one,
+ * else in canonical form.
+ *
+ * @returns the reason, for what is no such message
+ */
+export function readResource(type: ResourceType, json: object): { readonly json: object } | { readonly error: string } {
+  const schema: DescMessage = schemas[type];
+  const url = `type.googleapis.com/${schema.typeName}`;
+  const { "@type": ofType = url, ...fields }: { readonly "@type"?: unknown } = json;
+  if (ofType !== url) return { error: `its @type is ${JSON.stringify(ofType)}, not ${url}` };
+  if (hasForm(schema, fields)) return { json };
+  const read = canonicalMessage(schema, fields);
+  return "error" in read ? read : { json: { "@type": url, ...Object(read.json) } };
+}
+
 /** Who reads a resource: Envoy holds it against the constraints of its protos, a gRPC program against rules of its own. */
 export type Reader = "envoy" | "grpc";
 

@@ -92,6 +92,11 @@ describe.skipIf(browserPath === undefined)(
       await page.goto(`${shop.url}/#/rollout`);
       await page.getByText("portolan rollback --to 1").waitFor();
       await page.close();
+      const stale = await browser.newPage();
+      await stale.route("**/follow-*", (route) => route.abort());
+      await stale.goto(`${shop.url}/${asked}`);
+      await stale.getByRole("alert").getByText("load the page again").waitFor();
+      await stale.close();
     });
 
     it("draws 1,000 services so that nothing covers anything, and leads to one of them by search and keys", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLoadCache } from "../../lib/snapshot/worlds/load-cache.ts";
 
 /** A cache of numbers by name; each value weighs itself. */
-function numbers(load: (key: string) => Promise<number>, maxBytes = 10) {
+function numbers(load: (key: string) => Promise<number>, maxBytes = 10, keepsLatest = false) {
   const loads: string[] = [];
   const cache = createLoadCache<string, number>({
     nameOf: (key) => key,
@@ -13,6 +13,7 @@ function numbers(load: (key: string) => Promise<number>, maxBytes = 10) {
     },
     sizeOf: (value) => value,
     patienceMs: 20,
+    keepsLatest,
   });
   return { cache, loads };
 }
@@ -29,6 +30,12 @@ describe("createLoadCache", () => {
     const { cache, loads } = numbers(async () => 4);
     for (const key of ["a", "b", "a", "c", "a", "b"]) await cache.get(key);
     expect(loads).toEqual(["a", "b", "c", "b"]);
+  });
+
+  it("keeps what was asked for last, where it is told to, although that is larger than all that may be kept", async () => {
+    const { cache, loads } = numbers(async () => 40, 10, true);
+    for (const key of ["a", "a", "b", "b", "a"]) await cache.get(key);
+    expect(loads).toEqual(["a", "b", "a"]);
   });
 
   it("tries again after a failure", async () => {

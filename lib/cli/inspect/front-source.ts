@@ -1,19 +1,14 @@
+import type { z } from "zod";
 import { objectsOfShards } from "../../compile/explain/root-objects.ts";
-import { PortolanError } from "../../config/diagnostic.ts";
 import { apiPaths } from "../../front/api/paths.ts";
+import { type AskResources, servedResources } from "../../front/api/served-resources.ts";
 import { parseNodeId } from "../../snapshot/classifier.ts";
 import { type ResourceType, resourceTypes, type ShapeName } from "../../snapshot/resource-type.ts";
+import { readResource } from "../../xds/descriptors.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
 import { askFront } from "../snapshots/ask-front.ts";
-import {
-  type ResourceRead,
-  type ResourcesRead,
-  readAnswer,
-  resourceRead,
-  resourcesRead,
-  resourceText,
-} from "../snapshots/front-answers.ts";
-import type { NodeSource } from "./proxy-resources.ts";
+import { readAnswer, resourceRead, resourcesRead, resourceText } from "../snapshots/front-answers.ts";
+import type { NodeSource, UnreadResource } from "./proxy-resources.ts";
 
 /** What is asked of a front. */
 export interface FrontQuestion {
@@ -35,49 +30,30 @@ export interface FrontQuestion {
 export async function frontSource(question: FrontQuestion, node: string): Promise<NodeSource> {
   const { server, tokenFile, root, shape, types = resourceTypes } = question;
   const ask = askFront(server, tokenFile);
-  const whose = { node, shape, ...(root === "SERVED" ? {} : { root }) };
+  const asked = async <T>(path: string, query: Query, form: z.ZodType<T>) =>
+    ({ kind: "answer", value: readAnswer(server, await ask(`${path}?${new URLSearchParams(query)}`), form) }) as const;
+  const api: AskResources<never> = {
+    page: (query) => asked(apiPaths.resources.path, query, resourcesRead),
+    part: (query) => asked(apiPaths.resource.path, query, resourceRead),
+  };
   const resources: StoredResource[] = [];
-  const versions = new Map<string, string>();
-  for (const type of types) {
-    for (let after: string | undefined = ""; after !== undefined; ) {
-      const query = { ...whose, type, after, texts: "true", limit: "200" };
-      const page: ResourcesRead = readAnswer(
-        server,
-        await ask(withQuery(apiPaths.resources.path, query)),
-        resourcesRead,
-      );
-      versions.set(page.root, page.class);
-      for (const { name, version, from, text } of page.resources) {
-        const whole = text ?? (await longText(server, ask, { ...whose, root: page.root, type, name }));
-        readAnswer(server, whole, resourceText);
-        resources.push({ type, name, version, from, text: whole });
-      }
-      after = page.next;
-    }
+  const unread: UnreadResource[] = [];
+  let [hash, ofClass] = ["", ""];
+  for await (const { value } of servedResources(api, { node, shape, root: root === "SERVED" ? "" : root }, types)) {
+    const { classId, type, name, version, from, text } = value;
+    [hash, ofClass] = [value.root, classId];
+    const read = readResource(type, readAnswer(server, text, resourceText));
+    if ("error" in read) unread.push({ type, name, why: read.error });
+    else resources.push({ type, name, version, from, text: JSON.stringify(read.json) });
   }
-  const [[hash, classId] = ["", ""], other] = versions;
-  if (other !== undefined) throw new PortolanError(`HEAD moved on while ${server} was read: ask again`);
   const name = parseNodeId(node)?.name ?? node;
   return {
-    title: `class ${classId}, root ${hash.slice(0, 12)}, as ${server} serves it`,
+    title: `class ${ofClass}, root ${hash.slice(0, 12)}, as ${server} serves it`,
     resources,
+    unread,
     objects: objectsOfShards([]),
     namespace: name.includes(".") ? name.slice(name.lastIndexOf(".") + 1) : "",
   };
 }
 
 type Query = Readonly<Record<string, string>>;
-
-const withQuery = (path: string, query: Query): string => `${path}?${new URLSearchParams(query)}`;
-
-/** A text that is too long for a list, read part by part. */
-async function longText(server: string, ask: (path: string) => Promise<string>, query: Query): Promise<string> {
-  let text = "";
-  for (let offset: number | undefined = 0; offset !== undefined; ) {
-    const path = withQuery(apiPaths.resource.path, { ...query, offset: String(offset) });
-    const part: ResourceRead = readAnswer(server, await ask(path), resourceRead);
-    text += part.text;
-    offset = part.next;
-  }
-  return text;
-}

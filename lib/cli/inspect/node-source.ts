@@ -56,7 +56,7 @@ export async function nodeSource(
       return objectsOfShards([]);
     });
   const why = byDefault === undefined ? "" : ` (the default of ${byDefault}: this node has none of its own)`;
-  return { title: `class ${classId}${why}, root ${root.slice(0, 12)}`, resources, objects, namespace };
+  return { title: `class ${classId}${why}, root ${root.slice(0, 12)}`, resources, unread: [], objects, namespace };
 }
 
 export function resourcesFor(resources: readonly StoredResource[]): NodeResources {

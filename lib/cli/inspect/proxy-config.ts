@@ -10,8 +10,9 @@ import { urlFor } from "../server-url.ts";
 import { addFrontOptions } from "../snapshots/ask-front.ts";
 import { rootNames } from "../snapshots/root-named.ts";
 import type { Terminal } from "../terminal.ts";
-import { type RunningSecret, runningConfig } from "./admin-config.ts";
+import { type RunningConfig, type RunningSecret, runningConfig } from "./admin-config.ts";
 import { nodeSource } from "./node-source.ts";
+import { failOnUnread, type NodeSource, tellUnread } from "./proxy-resources.ts";
 import { redacted } from "./redact.ts";
 import { columns, isAskedFor, type RowFilter, rowsOf, type TableType, tableTypes } from "./resource-rows.ts";
 import { type RunningDifference, runningDifferences } from "./running-diff.ts";
@@ -92,23 +93,38 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
               terminal,
               wanted.length === 0 ? undefined : wanted,
             );
-      const asked = (list: readonly StoredResource[]) =>
-        list.filter((one) => (type === "all" || one.type === type) && isAskedFor(one, options));
-      const form = options.json === true ? "json" : options.output;
-      if (options.diff === true && compiled !== undefined && running !== undefined) {
-        const differences = runningDifferences(asked(compiled.resources), asked(running.resources));
-        return printDifferences(terminal, differences, form, compiled.title);
-      }
-      const resources = asked(compiled?.resources ?? running?.resources ?? []);
-      const allSecrets = running?.secrets ?? secretsNamedIn(compiled?.resources ?? []);
-      const secrets =
-        type !== "secrets" && type !== "all"
-          ? []
-          : allSecrets.filter(({ name }) => options.name === undefined || name.includes(options.name));
-      if (form !== "table") return printForm(terminal, form, { resources: resources.map(shown), secrets });
-      if (compiled !== undefined) terminal.err(compiled.title);
-      printTables(terminal, type, resources, secrets);
+      if (compiled !== undefined) tellUnread(compiled, terminal);
+      show(terminal, { ...options, type }, compiled, running);
+      if (compiled !== undefined) failOnUnread(compiled, options.server);
     });
+}
+
+/** Writes what is asked for of the one that is there; of both, what differs. */
+function show(
+  terminal: Terminal,
+  options: Options & { readonly type: AskedType },
+  compiled: NodeSource | undefined,
+  running: RunningConfig | undefined,
+): void {
+  const { type } = options;
+  const asked = (list: readonly StoredResource[]) =>
+    list.filter((one) => (type === "all" || one.type === type) && isAskedFor(one, options));
+  const form = options.json === true ? "json" : options.output;
+  if (options.diff === true && compiled !== undefined && running !== undefined) {
+    const differences = runningDifferences(asked(compiled.resources), asked(running.resources));
+    printDifferences(terminal, differences, form, compiled.title);
+    return;
+  }
+  const resources = asked(compiled?.resources ?? running?.resources ?? []);
+  const allSecrets = running?.secrets ?? secretsNamedIn(compiled?.resources ?? []);
+  const secrets =
+    type !== "secrets" && type !== "all"
+      ? []
+      : allSecrets.filter(({ name }) => options.name === undefined || name.includes(options.name));
+  if (form === "table") {
+    if (compiled !== undefined) terminal.err(compiled.title);
+    printTables(terminal, type, resources, secrets);
+  } else printForm(terminal, form, { resources: resources.map(shown), secrets });
 }
 
 function typeNamed(written: string): AskedType {

@@ -14,8 +14,9 @@ import { rootNames } from "../snapshots/root-named.ts";
 import type { Terminal } from "../terminal.ts";
 import { causesIn, type FindCauses } from "./causes.ts";
 import { nodeSource, resourcesFor } from "./node-source.ts";
-import { servicePort } from "./service-port.ts";
-import { decisionLines, wayLines } from "./trace-text.ts";
+import { failOnUnread, tellUnread } from "./proxy-resources.ts";
+import { type ServicePort, servicePort } from "./service-port.ts";
+import { decisionLines, type TraceTextOptions, wayLines } from "./trace-text.ts";
 
 interface Options {
   readonly store?: string;
@@ -73,6 +74,7 @@ export function registerTrace(program: Command, terminal: Terminal): void {
     )
     .action(async (node: string, url: string, options: Options) => {
       const source = await nodeSource(options, node, terminal);
+      tellUnread(source, terminal);
       const resources = resourcesFor(source.resources);
       const direction = options.direction ?? usualDirection(resources);
       const written = requestOf(url, requestOptions(options, direction));
@@ -91,24 +93,33 @@ export function registerTrace(program: Command, terminal: Terminal): void {
       const traced = trace(resources, request, readRegex);
       const causesOf = causesIn(source.resources, source.objects, source.namespace);
       if (options.json === true)
-        return terminal.out(
-          JSON.stringify({ ...told(source.title, request, traced, causesOf), service }, undefined, 2),
-        );
-      const text = {
-        colours: terminal.colours,
-        causesOf,
-        maxPassedOver: options.all === true ? Number.POSITIVE_INFINITY : 3,
-      };
-      terminal.out(terminal.colours.dim(source.title));
-      if (service !== undefined)
-        terminal.out(
-          `${terminal.colours.cyan("service")} ${terminal.colours.bold(service.service)}: its port ${service.port} leads to ${service.targetPort} of the workload\n  ${terminal.colours.green(service.at)}`,
-        );
-      for (const decision of traced.decisions) for (const line of decisionLines(decision, text)) terminal.out(line);
-      if (traced.httpFilters.length > 0) terminal.out(`through ${traced.httpFilters.map(shortName).join(", ")}`);
-      for (const way of traced.ways)
-        for (const line of wayLines(way, traced.ways.length === 1, text)) terminal.out(line);
+        terminal.out(JSON.stringify({ ...told(source.title, request, traced, causesOf), service }, undefined, 2));
+      else
+        printTrace(terminal, traced, service, {
+          title: source.title,
+          colours: terminal.colours,
+          causesOf,
+          maxPassedOver: options.all === true ? Number.POSITIVE_INFINITY : 3,
+        });
+      failOnUnread(source, options.server);
     });
+}
+
+function printTrace(
+  terminal: Terminal,
+  { decisions, httpFilters, ways }: Trace,
+  service: ServicePort | undefined,
+  text: TraceTextOptions & { readonly title: string },
+): void {
+  const { cyan, bold, green, dim } = terminal.colours;
+  terminal.out(dim(text.title));
+  if (service !== undefined)
+    terminal.out(
+      `${cyan("service")} ${bold(service.service)}: its port ${service.port} leads to ${service.targetPort} of the workload\n  ${green(service.at)}`,
+    );
+  for (const decision of decisions) for (const line of decisionLines(decision, text)) terminal.out(line);
+  if (httpFilters.length > 0) terminal.out(`through ${httpFilters.map(shortName).join(", ")}`);
+  for (const way of ways) for (const line of wayLines(way, ways.length === 1, text)) terminal.out(line);
 }
 
 const shortName = (filter: string): string => filter.replace(/^envoy\.filters\.http\./, "");

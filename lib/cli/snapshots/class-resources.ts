@@ -1,4 +1,4 @@
-import { PortolanError } from "../../config/diagnostic.ts";
+import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import { meantText } from "../../config/nearest-names.ts";
 import { placeNode } from "../../front/nodes/place-node.ts";
 import { parseNodeId } from "../../snapshot/classifier.ts";
@@ -31,10 +31,23 @@ export async function placedNode(reader: SnapshotReader, loaded: LoadedRoot, nod
     const { classId, byDefault } = placement;
     return { classId, namespace, ...(byDefault === undefined ? {} : { byDefault }) };
   }
-  const known = [...(await nodeNames(reader, loaded)), ...loaded.classes.keys()];
+  const names = await nodeNames(reader, loaded);
+  const meant = meantText(node, [...names, ...loaded.classes.keys()]) || someOf(names, [...loaded.classes.keys()]);
   throw new PortolanError(
-    `there is no node "${node.slice(0, 200)}", as pod.namespace, an address, a node id or a class${meantText(node, known)}`,
+    `there is no node "${node.slice(0, 200)}", as pod.namespace, an address, a node id or a class${meant}`,
   );
+}
+
+const maxSome = 3;
+
+/** A few of those that there are, for who has named nothing that is near one. */
+function someOf(nodes: readonly string[], classes: readonly string[]): string {
+  const isNamed = nodes.length > 0;
+  const all = [...(isNamed ? nodes : classes)].sort(byCodePoint);
+  const shown = all.slice(0, maxSome).join(", ");
+  const more = all.length > maxSome ? ` and ${all.length - maxSome} more` : "";
+  if (all.length === 0) return "; this version has no proxies: `portolan status` says what is served";
+  return `; this version has the ${isNamed ? "nodes" : "classes"} ${shown}${more}`;
 }
 
 /** How the nodes that a root knows may call themselves, with their classes. */
@@ -80,8 +93,9 @@ export async function resourcesNamed(
     }
   }
   if (found.length > 0) return found;
+  const meant = meantText(written, known) || `; \`portolan proxy-config all ${answer.classId}\` lists what it has`;
   throw new PortolanError(
-    `class ${answer.classId} has no resource "${written.slice(0, 200)}" in the ${answer.shape} shape${meantText(written, known)}`,
+    `class ${answer.classId} has no resource "${written.slice(0, 200)}" in the ${answer.shape} shape${meant}`,
   );
 }
 

@@ -14,12 +14,8 @@ export const resourcesRead = z.looseObject({
   next: text.optional(),
 });
 
-export type ResourcesRead = z.infer<typeof resourcesRead>;
-
 /** The same of `GET /api/resource`. */
 export const resourceRead = z.looseObject({ text, next: z.number().optional() });
-
-export type ResourceRead = z.infer<typeof resourceRead>;
 
 /** A resource itself. */
 export const resourceText = z.looseObject({});

@@ -9,6 +9,7 @@ import { examplesText } from "../examples.ts";
 import { openPlace, openToWrite, placeThere, storeOption } from "../named-store.ts";
 import { counted } from "../numbers.ts";
 import type { Terminal } from "../terminal.ts";
+import { needApart } from "./places-apart.ts";
 
 interface Options {
   readonly store?: string;
@@ -37,7 +38,7 @@ export function registerReplicate(program: Command, terminal: Terminal): void {
     .action(async (copy: string, { store, every, prune = false, discard = false, json = false }: Options) => {
       const where = await placeThere(store);
       const places = { original: placeOf(where), copy: placeOf(copy) };
-      if (places.copy === places.original) throw new PortolanError(`the copy is the store itself: ${copy}`);
+      await needApart(where, copy);
       const from = await openPlace(where);
       const to = await openToWrite(copy, terminal.progress);
       const once = () => replicate(from, to, { places, prunes: prune, discards: discard });

@@ -80,7 +80,10 @@ function InBrowser({ place }: PageProps) {
   useEffect(() => {
     const leaving = new AbortController();
     setReply(undefined);
-    if (node !== "" && url !== "") followHere(JSON.parse(question), leaving.signal).then(setReply, () => {});
+    if (node !== "" && url !== "")
+      followHere(JSON.parse(question), leaving.signal).then(setReply, (cause: unknown) => {
+        if (!leaving.signal.aborted) setReply({ kind: "problem", status: 0, detail: failed(cause) });
+      });
     return () => leaving.abort();
   }, [node, url, question]);
   return (
@@ -94,6 +97,10 @@ function InBrowser({ place }: PageProps) {
     </>
   );
 }
+
+/** Of a page that was opened before its front was made anew, say: what it loads is not there any more. */
+const failed = (cause: unknown): string =>
+  `the request could not be followed here (${cause instanceof Error ? cause.message : String(cause)}): load the page again`;
 
 /** Loads what follows requests when somebody first asks: it weighs more than the rest of the console. */
 async function followHere(asked: FollowedRequest, signal: AbortSignal): Promise<Reply<Traced>> {

@@ -22,7 +22,7 @@ type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => 
 export function adsListeners(front: Front): ReadonlyMap<string, Listener> {
   const { reader, differences, limits } = front;
   const refusals = createSaidRefusals(reader, Date.now, front.onRefusal, limits);
-  front.heard.push(refusals.explained);
+  front.heard.push(refusals);
   const sources = { reader, differences };
   const runs = createResourceRuns(reader);
   const shared = { sources, refusals, budget: createBudget(limits.watchedBytes) };

@@ -24,6 +24,8 @@ export interface SaidRefusals {
   refused(who: Refuser, said: SaidRefusal): void;
   /** To be told when nothing is refused any more, and when the stream is over: what stands after it, the next one says again. */
   mended(who: Refuser): void;
+  /** Those that stand now. */
+  standing(): readonly Refusal[];
   /** The latest first, each with what it is about. */
   explained(): Promise<readonly ExplainedRefusal[]>;
 }
@@ -60,6 +62,11 @@ export function createSaidRefusals(
     kept.delete(key);
   }
 
+  function forgetTheGone(): void {
+    const goneMs = now() - forgetMs;
+    for (const [key, { saidMs }] of kept) if (saidMs < goneMs) forget(key);
+  }
+
   return {
     refused(who, { answer, names, error: words }) {
       const key = keyOf(who);
@@ -84,9 +91,12 @@ export function createSaidRefusals(
       if (before?.refused !== refused) onRefusal(refusal);
     },
     mended: (who) => forget(keyOf(who)),
+    standing() {
+      forgetTheGone();
+      return [...kept.values()].map(({ refusal }) => refusal);
+    },
     async explained() {
-      const goneMs = now() - forgetMs;
-      for (const [key, { saidMs }] of kept) if (saidMs < goneMs) forget(key);
+      forgetTheGone();
       const latest = [...kept.values()].reverse().slice(0, refusals);
       return Promise.all(
         latest.map(async ({ refusal, resources }) => ({

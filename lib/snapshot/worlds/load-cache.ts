@@ -25,6 +25,8 @@ export function createLoadCache<K, V>(options: {
   readonly load: (key: K) => Promise<V>;
   readonly sizeOf: (value: V) => number;
   readonly patienceMs?: number;
+  /** Whether what was asked for last stays, even where it is larger than all that may; false when absent. */
+  readonly keepsLatest?: boolean;
 }): LoadCache<K, V> {
   const entries = new Map<string, Entry<V>>();
   let total = 0;
@@ -50,6 +52,7 @@ export function createLoadCache<K, V>(options: {
         total += sizeBytes;
         for (const [oldest, old] of entries) {
           if (total <= options.maxBytes) break;
+          if (options.keepsLatest === true && old === latest) continue;
           forget(oldest, old);
         }
       },

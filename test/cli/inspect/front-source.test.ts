@@ -160,6 +160,109 @@ describe("a server that is no front", () => {
   });
 });
 
+describe("a front that serves what is no message of Envoy's", () => {
+  type Page = Readonly<Record<string, unknown>> & {
+    readonly resources: readonly { readonly name: string; readonly text: string }[];
+  };
+  type Json = Record<string, unknown>;
+
+  /** Answers as the front does, but for the resources that are changed. */
+  async function withChanged<T>(change: (json: Json, type: string) => unknown, act: (at: string) => Promise<T>) {
+    const server = createServer((request, response) => {
+      void fetch(url + request.url).then(async (answer) => {
+        const page: Page = Object(await answer.json());
+        const type = new URL(url + request.url).searchParams.get("type") ?? "";
+        const changed = (page.resources ?? []).map((one) => {
+          const json: Json = JSON.parse(one.text);
+          return { ...one, text: JSON.stringify(change(json, type) ?? json) };
+        });
+        response.end(JSON.stringify({ ...page, resources: changed }));
+      });
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    try {
+      return await act(typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "");
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  }
+
+  it.each([
+    ["clusters", "clusterType", 5],
+    ["listeners", "filterChains", "none"],
+    ["routes", "virtualHosts", { domains: [] }],
+    ["endpoints", "endpoints", [5]],
+  ])("has its %s named that are none for their %s, and all others shown", async (type, field, wrong) => {
+    let isFirst = true;
+    const change = (json: Json, of: string) => {
+      const isMeant = of === type && isFirst;
+      if (of === type) isFirst = false;
+      return isMeant ? { ...json, [field]: wrong } : json;
+    };
+    const lines = ({ out }: { readonly out: string }) => out.split("\n");
+    const whole = lines(await run("pc", type, gateway, "--server", url, "-o", "json"));
+    const told = await withChanged(change, (at) => run("pc", type, gateway, "--server", at, "-o", "json"));
+    const name = JSON.parse(whole.join("\n")).resources[0].name;
+    expect(told.code).toBe(1);
+    expect(told.err).toContain(`warning ${type} ${JSON.stringify(name)} is left out: `);
+    expect(told.err).toMatch(new RegExp(`${field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)}|${field}`));
+    expect(told.err).toMatch(/portolan: 1 resource of http:\S+ cannot be read: is this a front/);
+    const names = (text: string) => JSON.parse(text).resources.map((one: { readonly name: string }) => one.name);
+    expect(names(told.out)).toEqual(names(whole.join("\n")).slice(1));
+  });
+
+  it("is followed through the rest, and the command fails in the end", async () => {
+    const broken = (json: Json, type: string) =>
+      type === "clusters" && String(json.name).includes("|v2|") ? { ...json, type: [] } : json;
+    const told = await withChanged(broken, (at) =>
+      run("trace", gateway, "http://shop.example.com:10080/catalog", "--server", at),
+    );
+    expect(told).toMatchObject({ code: 1, out: expect.stringContaining("listener 0.0.0.0_10080") });
+    expect(told.err).toMatch(/warning clusters "outbound\|\d+\|v2\|\S+" is left out: .*DiscoveryType/);
+  });
+
+  it("ends no command with an error of ours, whatever is wrong with any of its fields", async () => {
+    const wrongs = [5, "x", null, [], {}, true, [null], { "@type": "x", a: 1 }, -1];
+    for (let round = 0; round < 40; round++) {
+      let count = 0;
+      const change = (json: Json) => {
+        const places = placesIn(json);
+        const { of, key } = places[(round * 7 + count * 13) % places.length] ?? { of: json, key: "name" };
+        of[key] = wrongs[(round + count++) % wrongs.length];
+        return json;
+      };
+      await withChanged(change, async (at) => {
+        for (const command of [["pc", "all", gateway], ["pc", "all", gateway, "-o", "yaml"], way, [...way, "--json"]])
+          expect([0, 1]).toContain((await run(...command, "--server", at)).code);
+      });
+    }
+  }, 120_000);
+  const way = ["trace", gateway, "http://shop.example.com:10080/catalog"];
+
+  /** Every member of every object in it. */
+  function placesIn(value: unknown): readonly { readonly of: Json; readonly key: string }[] {
+    if (typeof value !== "object" || value === null) return [];
+    return Object.entries(value).flatMap(([key, inner]) => [{ of: Object(value), key }, ...placesIn(inner)]);
+  }
+
+  it("is not asked without end for pages that lead nowhere", async () => {
+    const server = createServer((_, response) =>
+      response.end(JSON.stringify({ root: "r", class: "c", resources: [], next: "a" })),
+    ).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const at = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
+    expect(await run("pc", "all", gateway, "--server", at)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("is no front of this version"),
+    });
+    server.close();
+    server.closeAllConnections();
+  });
+});
+
 describe("portolan trace --server", () => {
   it("takes the way that the compiled folder gives", async () => {
     const request = ["trace", gateway, "http://shop.example.com:10080/catalog", "--json"];

@@ -80,6 +80,8 @@ describe("portolan explain", () => {
 
   it.each([
     [["explain", "9080", "--node", "storefrnt-1.bookshop"], "did you mean storefront-1.bookshop?"],
+    [["explain", "9080", "--node", "10.9.9.9"], /this version has the nodes \S+, \S+, \S+ and \d+ more/],
+    [["explain", "nothing-at-all", ...node], /; `portolan proxy-config all \S+` lists what it has/],
     [["explain", "908", ...node], "did you mean 9080"],
     [["explain", "reviews", ...node], "outbound|9080|v1|reviews.bookshop.svc.cluster.local"],
     [["explain", "9080", ...node, "--host", "reviws"], "did you mean reviews"],

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import picocolors from "picocolors";
@@ -24,6 +24,31 @@ it("refuses to copy a store onto itself, however it is named", async () => {
     const { code, text } = await told("replicate", copy, "--store", store);
     expect([code, text]).toEqual([1, expect.stringContaining("the copy is the store itself")]);
   }
+});
+
+it("refuses a copy within its original, and an original within its copy, also by way of symbolic links", async () => {
+  const sample = new URL("../../../samples/bookshop", import.meta.url).pathname;
+  const place = join(folder, "places");
+  const store = join(place, "mesh");
+  expect((await told("push", sample, "--store", store)).code).toBe(0);
+  await symlink(store, join(place, "link"));
+  await symlink(place, join(folder, "around"));
+  const refused = async (copy: string, original: string, words: string) =>
+    expect([copy, await told("replicate", copy, "--store", original)]).toEqual([
+      copy,
+      { code: 1, text: expect.stringContaining(words) },
+    ]);
+  await refused(join(store, "copy"), store, "lies in its original");
+  await refused(join(store, "blobs", "further", "down"), store, "lies in its original");
+  await refused(join(place, "link", "copy"), store, "lies in its original");
+  await refused(join(store, "copy"), join(place, "link"), "lies in its original");
+  await refused(place, store, "holds its original");
+  await refused(join(folder, "around"), store, "holds its original");
+  await refused(join(place, "link"), store, "is the store itself");
+  await refused("s3://bucket/east/west", "s3://bucket/east", "lies in its original");
+  await refused("s3://bucket", "s3://bucket/east/", "holds its original");
+  expect((await readdir(store)).filter((name) => name === "copy")).toEqual([]);
+  expect((await told("replicate", `${store}-west`, "--store", join(place, "link"))).code).toBe(0);
 });
 
 it("has a copy take over when its original is gone, and before that only by force", async () => {
