@@ -138,7 +138,7 @@ export function configPath(meta: {
 }): string {
   // Istio writes the version it stores a kind under, not the one the object was written in.
   const version = meta.group === "networking.istio.io" && meta.kind === "EnvoyFilter" ? "v1alpha3" : "v1";
-  return ["/apis", meta.group, version, "namespaces", meta.namespace, kebabCase(meta.kind), meta.name].join("/");
+  return `/apis/${meta.group}/${version}/namespaces/${meta.namespace}/${kebabCase(meta.kind)}/${meta.name}`;
 }
 
 function kebabCase(kind: string): string {
