@@ -2,6 +2,7 @@
  * The server of the front benchmark, in a process of its own: the front over a memory store, or a bare `node:http` server
  * that reads what it is asked and answers the same bytes without looking at it. Tells its address, then what it has used when asked.
  */
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { frontApp } from "../../lib/front/app.ts";
 import { createFront } from "../../lib/front/front.ts";
@@ -12,7 +13,7 @@ import { prometheusMetrics } from "../../lib/front/prometheus.ts";
 import { limits } from "../../lib/limits/limits.ts";
 import { createPublisher } from "../../lib/snapshot/publish.ts";
 import { memoryStore } from "../../lib/storage/memory.ts";
-import { answerSizes, benchWorld } from "./front-world.ts";
+import { answerSizes, benchWorld, heldPath } from "./front-world.ts";
 
 /** What a server has used so far. */
 export interface Used {
@@ -21,8 +22,14 @@ export interface Used {
   readonly peakBytes: number;
 }
 
+/** A server, and how it is told of a change. */
+interface BenchServer {
+  readonly url: string;
+  readonly change: () => Promise<void>;
+}
+
 /** Publishes another world whenever it is told to. */
-async function frontServer(): Promise<{ readonly url: string; readonly change: () => Promise<void> }> {
+async function frontServer(): Promise<BenchServer> {
   const store = memoryStore();
   const publisher = createPublisher(store, { pace: { settleMs: 0, retentionMs: 0 } });
   let round = 0;
@@ -38,24 +45,35 @@ async function frontServer(): Promise<{ readonly url: string; readonly change: (
   return { url, change };
 }
 
-/** Has the body of each request when it answers, and answers by path, with the front's headers: `/304`, or a body of so many bytes. */
-function plainServer(): Promise<string> {
+/**
+ * Has the body of each request when it answers, and answers by path, with the front's headers: `/304`, or a body of so many bytes; behind
+ * `/held` it answers once it is told that there is a change.
+ */
+async function plainServer(): Promise<BenchServer> {
   const bodies = new Map(Object.values(answerSizes).map((size) => [`/${size}`, Buffer.alloc(size, "x")]));
+  const held: (() => void)[] = [];
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
     request.on("data", (piece) => pieces.push(piece));
     request.on("end", () => {
-      const body = bodies.get(request.url ?? "");
-      if (body === undefined) response.writeHead(304).end();
-      else response.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body);
+      const { url = "" } = request;
+      const body = bodies.get(url.replace(heldPath, ""));
+      const answer = () => {
+        if (body === undefined) response.writeHead(304).end();
+        else response.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body);
+      };
+      if (url.startsWith(heldPath)) held.push(answer);
+      else answer();
     });
   });
-  return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : "");
-    });
-  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.address();
+  return {
+    url: typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : "",
+    change: async () => {
+      for (const answer of held.splice(0)) answer();
+    },
+  };
 }
 
 function used(): Used {
@@ -64,8 +82,7 @@ function used(): Used {
 }
 
 if (import.meta.main) {
-  const { url, change } =
-    process.argv[2] === "front" ? await frontServer() : { url: await plainServer(), change: async () => {} };
+  const { url, change } = await (process.argv[2] === "front" ? frontServer() : plainServer());
   process.on("message", async (message) => {
     if (message === "change") await change();
     process.send?.(used());

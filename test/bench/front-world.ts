@@ -4,6 +4,9 @@ import { worldOf } from "../snapshot/worlds.ts";
 
 /** Sizes of the answers, in bytes, by the class that gets them. */
 export const answerSizes = { small: 76_000, middle: 107_000, large: 1_000_000 } as const;
+/** Before the paths of a bare server that are answered late. */
+export const heldPath = "/held";
+
 export type AnswerClass = keyof typeof answerSizes;
 
 const perResource = 1_000;

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { childServer, nginxServer, type Server, workerdServer } from "./front-servers.ts";
 import { type Asked, bySockets, byWrk, connections, inTurns, timesOf } from "./front-turns.ts";
-import { type AnswerClass, answerSizes, recordedPoll } from "./front-world.ts";
+import { type AnswerClass, answerSizes, heldPath, recordedPoll } from "./front-world.ts";
 import { postOf } from "./raw-load.ts";
 import type { BenchOptions, Row } from "./report.ts";
 import { hasWrk, pin } from "./wrk-load.ts";
@@ -135,22 +135,49 @@ async function workerdTable({ report, quick }: BenchOptions): Promise<void> {
   }
 }
 
-/** Held polls of as many nodes, and one change for all of them. */
+/** Held polls of as many nodes, and one change for all of them; beside it a bare server that holds as many requests and answers as much. */
 async function heldTable({ report, quick, held }: BenchOptions): Promise<void> {
-  const front = await childServer("front");
   const count = held ?? (quick ? 500 : 5_000);
+  const ours = await heldBy("front", count);
+  const bare = await heldBy("plain", count);
+  const rowOf = (who: string, { tookMs, cpuMs, peakBytes, bytes }: Held): Row => ({
+    "": `${who}: ${count} held, ${Math.round(bytes / count / 1_000)} KB each`,
+    "change to last answer, ms": Math.round(tookMs),
+    "CPU of it, ms": Math.round(cpuMs),
+    "memory at most, MB": Math.round(peakBytes / 1_000_000),
+  });
+  const isMet = ours.tookMs <= aims.heldMs && ours.peakBytes <= aims.heldMB * 1_000_000;
+  report.table("Front, one change for all who hold a poll", [
+    {
+      ...rowOf("front", ours),
+      "times node:http": ours.tookMs / bare.tookMs,
+      [`aim: ${aims.heldMs} ms, ${aims.heldMB} MB`]: isMet ? "met" : "not met",
+    },
+    rowOf("node:http", bare),
+  ]);
+}
+
+interface Held {
+  readonly tookMs: number;
+  readonly cpuMs: number;
+  readonly peakBytes: number;
+  /** All that was answered. */
+  readonly bytes: number;
+}
+
+async function heldBy(kind: "front" | "plain", count: number): Promise<Held> {
+  const server = await childServer(kind);
+  const sockets: Socket[] = [];
   try {
-    const version = await versionOf(front, "middle");
-    const { hostname, port } = new URL(front.url);
+    const version = kind === "front" ? await versionOf(server, "middle") : "0".repeat(32);
+    const asked = kind === "front" ? path : `${heldPath}/${answerSizes.middle}`;
+    const { hostname, port } = new URL(server.url);
     let answered = 0;
     let bytes = 0;
-    let all = () => {};
-    const everybody = new Promise<void>((resolve) => {
-      all = resolve;
-    });
+    const { promise: everybody, resolve: all } = Promise.withResolvers<void>();
     const hold = (node: number): Socket => {
       const socket = connect(Number(port), hostname);
-      socket.write(postOf(path, recordedPoll("middle", { version, slim: true, node }), 60_000));
+      socket.write(postOf(asked, recordedPoll("middle", { version, slim: true, node }), 60_000));
       let missing: number = answerSizes.middle;
       socket.on("data", (chunk) => {
         bytes += chunk.length;
@@ -162,7 +189,6 @@ async function heldTable({ report, quick, held }: BenchOptions): Promise<void> {
       });
       return socket;
     };
-    const sockets: Socket[] = [];
     while (sockets.length < count) {
       const wave = Array.from({ length: Math.min(atOnce, count - sockets.length) }, (_, at) =>
         hold(sockets.length + at),
@@ -172,27 +198,18 @@ async function heldTable({ report, quick, held }: BenchOptions): Promise<void> {
       await Promise.all(wave.map((socket) => once(socket, "connect")));
     }
     // Until all are held: a poll beside them is answered then.
-    await versionOf(front, "middle");
+    if (kind === "front") await versionOf(server, "middle");
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     if (answered > 0) throw new Error(`${answered} polls were not held`);
-    const before = await front.used();
+    const before = await server.used();
     const startMs = performance.now();
-    await Promise.all([front.change(), everybody]);
+    await Promise.all([server.change(), everybody]);
     const tookMs = performance.now() - startMs;
-    const { peakBytes, cpuUs } = await front.used();
-    for (const socket of sockets) socket.destroy();
-    report.table("Front, one change for all who hold a poll", [
-      {
-        "": `${count} held polls, ${Math.round(bytes / count / 1_000)} KB each`,
-        "change to last answer, ms": Math.round(tookMs),
-        "CPU of it, ms": Math.round((cpuUs - before.cpuUs) / 1_000),
-        "memory at most, MB": Math.round(peakBytes / 1_000_000),
-        [`aim: ${aims.heldMs} ms, ${aims.heldMB} MB`]:
-          tookMs <= aims.heldMs && peakBytes <= aims.heldMB * 1_000_000 ? "met" : "not met",
-      },
-    ]);
+    const { peakBytes, cpuUs } = await server.used();
+    return { tookMs, cpuMs: (cpuUs - before.cpuUs) / 1_000, peakBytes, bytes };
   } finally {
-    await front.close();
+    for (const socket of sockets) socket.destroy();
+    await server.close();
   }
 }
 
