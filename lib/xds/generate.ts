@@ -38,11 +38,10 @@ export const generateFromViews = (views: ProxyViews, memo: Memo): StageOfUnits<C
 
 /** Some of the resources of a class of Envoys; nothing of the other types. */
 export const generateUnits = (views: EnvoyViews, wanted: readonly Unit[], memo: Memo): StageOfUnits<ClassResources> =>
-  classResources(memo, { ...views, wanted: wanted.join() });
+  classResources(memo, { ...views, wanted });
 
 interface SomeOfViews extends Omit<EnvoyViews, "kind"> {
-  /** Units, between commas. */
-  readonly wanted: string;
+  readonly wanted: readonly Unit[];
 }
 
 const classResources = step(
@@ -57,7 +56,7 @@ const classResources = step(
     wanted: "value",
   },
   ({ wanted, ...views }: SomeOfViews, memo: Memo): StageOfUnits<ClassResources> => {
-    const has = (unit: Unit): boolean => wanted.split(",").includes(unit);
+    const has = (unit: Unit): boolean => wanted.includes(unit);
     const clusters = has("clusters") ? patchedClusters(memo, { view: views.clusters }) : nothing;
     const endpoints = has("clusters") ? loadAssignments(memo, { view: views.endpoints, ...clusters.value }) : noneOf;
     const listeners = has("listeners") ? listenersOf(views, memo) : nothing;

@@ -55,8 +55,8 @@ export function classBesideStore(
   const wanted = units.filter((unit) => !kept.includes(unit));
   const generated = generateUnits(views, wanted, memo);
   const own = wanted.filter((unit) => ownStands(unit, { views, before, stored }, memo));
-  const made = encodeClass(id, views.kind, withoutOwn(memo, { resources: generated.value, own: own.join() }));
-  const value = partlyStored(memo, { made: made.value, stored: stored.compiled, kept: kept.join(), own: own.join() });
+  const made = encodeClass(id, views.kind, withoutOwn(memo, { resources: generated.value, own }));
+  const value = partlyStored(memo, { made: made.value, stored: stored.compiled, kept, own });
   if (value === undefined || (wanted.includes("routes") && !hasTables(value, views, memo))) return undefined;
   const saidOf = (unit: Unit): readonly Diagnostic[] =>
     kept.includes(unit) ? stored.spoken[unit] : [...generated.spoken[unit], ...made.spoken[unit]];
@@ -90,8 +90,8 @@ const isApart = step(
 );
 
 interface SomeOwn {
-  /** Units whose own resources stand, between commas. */
-  readonly own: string;
+  /** Units whose own resources stand. */
+  readonly own: readonly Unit[];
 }
 
 const withoutOwn = step(
@@ -99,7 +99,7 @@ const withoutOwn = step(
   { resources: "identity", own: "value" },
   ({ resources, own }: SomeOwn & { readonly resources: ClassResources }): ClassResources => {
     const side = <R extends Resource>(unit: Unit, parted: Parted<R>): Parted<R> =>
-      own.split(",").includes(unit) ? { shared: parted.shared, own: noResources } : parted;
+      own.includes(unit) ? { shared: parted.shared, own: noResources } : parted;
     return {
       ...resources,
       clusters: side("clusters", resources.clusters),
@@ -111,8 +111,8 @@ const withoutOwn = step(
 interface Both extends SomeOwn {
   readonly made: CompiledClass;
   readonly stored: CompiledClass;
-  /** Units that stand as a whole, between commas. */
-  readonly kept: string;
+  /** Units that stand as a whole. */
+  readonly kept: readonly Unit[];
 }
 
 const partlyStored = step(
@@ -122,10 +122,8 @@ const partlyStored = step(
     const shapeOf = (shape: ShapeName): CompiledShape | undefined => {
       const [now, then] = [made[shape], stored[shape]];
       const joined = (unit: "clusters" | "listeners"): CompiledList | undefined =>
-        own.split(",").includes(unit)
-          ? joinStored(memo, { shared: now[unit], own: ownPartsOf(then[unit]) })
-          : now[unit];
-      const stands = ofUnits((unit) => kept.split(",").includes(unit));
+        own.includes(unit) ? joinStored(memo, { shared: now[unit], own: ownPartsOf(then[unit]) }) : now[unit];
+      const stands = ofUnits((unit) => kept.includes(unit));
       const clusters = stands.clusters ? then.clusters : joined("clusters");
       const listeners = stands.listeners ? then.listeners : joined("listeners");
       if (clusters === undefined || listeners === undefined) return undefined;
