@@ -1,27 +1,22 @@
-import type { RouteJson } from "../../../gen/envoy/config/route/v3/route_components_pb.ts";
-import type { ConfigKey, Diagnostic, Origin } from "../../config/diagnostic.ts";
-import { hostsOverlap, isWildcard } from "../../config/host-name.ts";
-import type { Labels } from "../../config/labels.ts";
-import { meshGateway } from "../../mesh/hosts/short-names.ts";
-import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import { isOfGatewayApi, type MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
+import type { Diagnostic } from "../../config/diagnostic.ts";
+import { isWildcard } from "../../config/host-name.ts";
+import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
-import type { Service } from "../../registry/service.ts";
 import { bracketed, virtualHostName } from "../names.ts";
-import { originKeys, provenanceOf } from "../provenance.ts";
-import { defaultOutboundRoute, type ForwardedHeaders } from "./default-route.ts";
-import { serviceHash } from "./hash-policy.ts";
+import { originKeys } from "../provenance.ts";
+import { defaultHosts } from "./default-hosts.ts";
+import type { ForwardedHeaders } from "./default-route.ts";
 import { type Candidate, settledHosts } from "./host-claims.ts";
-import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
-import { onlyPortOf, type RoutePlace } from "./route-place.ts";
-import { type DomainPerspective, makeDomains, type ServiceDomains, seenAs, serviceDomains } from "./service-domains.ts";
-import { hashRule, type RuleSource, ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
-import { type TableService, type TableServices, tableServices } from "./table-services.ts";
-import { byName, type VirtualHostPiece, virtualHost } from "./virtual-host.ts";
-
+import { type HostContext, type HostGroup, hostGroups, namesSomeService } from "./host-groups.ts";
+import { domainsOf, hostPiece } from "./host-piece.ts";
+import type { PlacedRoutes } from "./placed-routes.ts";
+import type { ServiceDomains } from "./service-domains.ts";
+import { ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
+import { type TableService, tableServices } from "./table-services.ts";
+import { byName, type VirtualHostPiece } from "./virtual-host.ts";
 /** The virtual hosts of one port, without the catch-all. */
 export interface SidecarHosts {
   readonly pieces: readonly VirtualHostPiece[];
@@ -71,17 +66,6 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
   return { pieces: pieces.sort(byName), diagnostics };
 }
 
-/** All that the hosts of a virtual service depend on beside it. */
-interface HostContext extends RuleSource, Pick<TableContext, "settings" | "domains"> {
-  readonly services: TableServices;
-  /** Of the table. */
-  readonly port: number;
-  /** Of the caller, as far as somebody may match them. */
-  readonly labels: Labels;
-  /** The caller's namespace. */
-  readonly caller: string;
-}
-
 /** What one virtual service brings to a table. */
 interface BroughtHosts {
   /** Services for which it stands. */
@@ -125,113 +109,6 @@ const hostsOfVirtualServices = pass(
     };
   },
 );
-
-/** A virtual service on one port: the hosts that it brings, and its routes. */
-interface HostGroup {
-  readonly port: number;
-  readonly services: readonly TableService[];
-  /** Lower case. */
-  readonly plainHosts: readonly string[];
-  readonly placed: PlacedRoutes;
-  readonly origin: Origin;
-}
-
-/** Outside port 80 a virtual service counts only if one of its hosts and a service of the table have a name in common. */
-function namesSomeService(virtualService: MeshVirtualService, services: TableServices): boolean {
-  return virtualService.hosts.some((written) => {
-    const host = written.toLowerCase();
-    if (services.byHostname.has(host)) return true;
-    const candidates = isWildcard(host) ? services.hostnames : services.wildcardHosts;
-    return candidates.some((candidate) => hostsOverlap(host, candidate));
-  });
-}
-
-function hostGroups(
-  virtualService: MeshVirtualService,
-  byHost: EgressListener["virtualServiceByHost"] | undefined,
-  context: HostContext,
-  memo: Memo,
-): HostGroup[] {
-  const place = sidecarPlace(context, memo);
-  const placed = placedRoutes(virtualService, place, { settings: context.settings, memo });
-  if (placed.routes.length === 0) return [];
-  const { matched, plainHosts } = splitHosts(virtualService, byHost, context.services);
-  if (isOfGatewayApi(virtualService.config) && !isForCaller(virtualService, matched, place)) return [];
-  const byPort = new Map<number, TableService[]>();
-  for (const service of matched) {
-    for (const { port: servicePort } of service.httpPorts) {
-      const group = byPort.get(servicePort);
-      if (group === undefined) byPort.set(servicePort, [service]);
-      else group.push(service);
-    }
-  }
-  // Hosts that are no service at all have a place on port 80 only.
-  if (byPort.size === 0 && place.port === 80) byPort.set(80, []);
-  const { origin } = virtualService.config;
-  return [...byPort].map(([groupPort, members]) => ({
-    port: groupPort,
-    services: members,
-    plainHosts,
-    placed,
-    origin,
-  }));
-}
-
-/** Routes of the Gateway API hold for services, and for callers in the namespace of the route or of all services of its own. */
-function isForCaller(
-  { config }: MeshVirtualService,
-  matched: readonly TableService[],
-  { sourceNamespace }: RoutePlace,
-): boolean {
-  const { namespace } = config.meta;
-  return matched.some(({ service }) => service.attributes.namespace === namespace || sourceNamespace === namespace);
-}
-
-/** In the table of one port every service has just this port, so only a table of all ports asks which one it has. */
-function sidecarPlace({ services, port, labels, caller, ...rules }: HostContext, memo: Memo): RoutePlace {
-  const service = (host: string): Service | undefined => services.byHostname.get(host)?.service;
-  return {
-    port,
-    gateway: meshGateway,
-    terminatesTls: false,
-    sourceNamespace: caller,
-    sourceLabel: (key) => labels[key],
-    externalName: (host) => service(host)?.attributes.externalName,
-    onlyPort: port === 0 ? (host) => onlyPortOf(service(host)) : () => undefined,
-    hashRule: (host) => hashRule(rules, host, memo),
-  };
-}
-
-/**
- * Which hosts of a virtual service are services of the table, and which are only names. A service that several wildcards
- * match belongs to the virtual service with the most specific one.
- */
-function splitHosts(
-  virtualService: MeshVirtualService,
-  byHost: EgressListener["virtualServiceByHost"] | undefined,
-  services: TableServices,
-): { readonly matched: readonly TableService[]; readonly plainHosts: readonly string[] } {
-  const hosts = virtualService.hosts.map((host) => host.toLowerCase());
-  const matched: TableService[] = [];
-  const plainHosts: string[] = [];
-  for (const host of hosts.filter((exact) => !isWildcard(exact))) {
-    const service = services.byHostname.get(host);
-    if (service === undefined) plainHosts.push(host);
-    else matched.push(service);
-  }
-  for (const wildcard of hosts.filter(isWildcard)) {
-    if (isOfGatewayApi(virtualService.config)) {
-      plainHosts.push(wildcard);
-      continue;
-    }
-    const covered = services.sorted.filter((service) => hostsOverlap(service.hostname, wildcard));
-    if (covered.length === 0) plainHosts.push(wildcard);
-    for (const service of covered) {
-      if (byHost?.get(service.service.hostname) === virtualService) matched.push(service);
-    }
-  }
-  return { matched: [...new Set(matched)], plainHosts };
-}
 
 function plainHost(
   host: string,
@@ -287,99 +164,3 @@ const hostOfService = step(
     };
   },
 );
-
-interface DefaultHost {
-  readonly hostname: string;
-  readonly candidate: Candidate;
-}
-
-interface DefaultHosts extends RuleSource, Pick<TableContext, "settings" | "domains"> {
-  readonly services: TableServices;
-  /** Of the table. */
-  readonly port: number;
-}
-
-/**
- * What each service would have if no virtual service claimed it, in order of host names. Remembered as a whole, because
- * most changes are about other objects.
- */
-const defaultHosts = step(
-  "default virtual hosts",
-  {
-    settings: "identity",
-    domains: "identity",
-    services: "identity",
-    serviceByHostname: "identity",
-    destinationRule: "identity",
-    port: "value",
-  },
-  ({ services, port: tablePort, ...table }: DefaultHosts, memo: Memo): readonly DefaultHost[] => {
-    const { settings, domains } = table;
-    const isOnlyPort = tablePort !== 0;
-    const hosts: DefaultHost[] = [];
-    for (const { service, httpPorts } of services.sorted) {
-      if (service.resolution === "Alias" || httpPorts.length === 0) continue;
-      const rule = hashRule(table, service.hostname, memo);
-      const proxy = seenAs(service, domains);
-      for (const { port } of httpPorts)
-        hosts.push(defaultHost(memo, { settings, proxy, service, rule, port, isOnlyPort }));
-    }
-    return hosts;
-  },
-);
-
-interface DefaultRoute {
-  readonly settings: TableSettings;
-  readonly proxy: DomainPerspective;
-  readonly service: Service;
-  readonly rule: MeshDestinationRule | undefined;
-  readonly port: number;
-  /** The table is of this port alone. */
-  readonly isOnlyPort: boolean;
-}
-
-/** Its domains are made for it, and not asked for: few services have a host that a virtual service made with the same. */
-const defaultHost = step(
-  "default virtual host",
-  {
-    settings: "identity",
-    proxy: "identity",
-    service: "identity",
-    rule: "identity",
-    port: "value",
-    isOnlyPort: "value",
-  },
-  ({ settings, proxy, service, rule, port, isOnlyPort }: DefaultRoute): DefaultHost => {
-    const hostname = service.hostname.toLowerCase();
-    const name = virtualHostName(hostname, port);
-    const domains = makeDomains({ proxy, service, portSuffix: portSuffix(port, isOnlyPort, settings) });
-    const hash = rule && serviceHash(rule.config.spec, port);
-    const route = defaultOutboundRoute(hostname, port, hash, settings.defaultRetry);
-    const piece = hostPiece(name, domains.all, [route], provenanceOf(service, rule), settings.headers);
-    return { hostname, candidate: { piece, claim: { name, domains, port, hostname: "" }, origin: undefined } };
-  },
-);
-
-function hostPiece(
-  name: string,
-  domains: readonly string[],
-  routes: readonly RouteJson[],
-  from: readonly ConfigKey[],
-  headers: ForwardedHeaders,
-): VirtualHostPiece {
-  return { name, json: virtualHost(name, domains, routes, headers.attemptCount), from };
-}
-
-function domainsOf(
-  { service }: TableService,
-  port: number,
-  tablePort: number,
-  { domains, settings, memo }: Pick<TableContext, "domains" | "settings" | "memo">,
-): ServiceDomains {
-  return serviceDomains(memo, { proxy: domains, service, portSuffix: portSuffix(port, tablePort !== 0, settings) });
-}
-
-/** In a table of all ports, and for who compares them, the domains say which port they mean. */
-function portSuffix(port: number, isOnlyPort: boolean, { proxyless }: TableSettings): number | undefined {
-  return isOnlyPort && !proxyless ? undefined : port;
-}
