@@ -35,23 +35,45 @@ export function fileStore(directory: string, options: { readonly durable?: boole
     const folder = dirname(path);
     let isNew = false;
     try {
-      await writeNew(draft, bytes, durable);
-      await folders.make(folder);
-      await link(draft, path).catch(async (cause: unknown) => {
-        if (codeOf(cause) !== "ENOENT") throw cause;
-        // Whoever deletes an object takes the folder of its versions away.
-        await folders.makeAgain(folder);
-        await link(draft, path);
-      });
+      await writeDraft(draft, bytes);
+      await linkInto(folder, draft, path);
       isNew = true;
     } catch (cause) {
       if (codeOf(cause) !== "EEXIST") throw cause;
     } finally {
       const gone = unlink(draft).catch(absentAs(undefined));
-      await (isNew ? Promise.all([folders.keep(folder), gone]) : gone);
+      await (isNew ? Promise.all([keepNames(folder), gone]) : gone);
     }
     return isNew;
   }
+
+  async function writeDraft(draft: string, bytes: Uint8Array): Promise<void> {
+    await writeNew(draft, bytes, durable).catch(async (cause: unknown) => {
+      if (codeOf(cause) !== "ENOENT") throw cause;
+      // A store that was put back from a copy has no drafts. One that is not there at all is not begun anew in its place.
+      await mkdir(temporary).catch(thereAlready);
+      await writeNew(draft, bytes, durable);
+    });
+  }
+
+  /** Whoever deletes an object takes the folder of its versions away, perhaps in the moment that it was made anew. */
+  async function linkInto(folder: string, draft: string, path: string): Promise<void> {
+    await folders.make(folder);
+    for (let left = mostMadeAgain; ; left -= 1) {
+      try {
+        return await link(draft, path);
+      } catch (cause) {
+        if (codeOf(cause) !== "ENOENT" || left === 0) throw cause;
+        await folders.makeAgain(folder);
+      }
+    }
+  }
+
+  /** An object that was deleted since has no folder of versions whose names are to be kept. */
+  const keepNames = (folder: string): Promise<void> =>
+    folders.keep(folder).catch((cause: unknown) => {
+      if (codeOf(cause) !== "ENOENT" || !folder.endsWith("#")) throw cause;
+    });
 
   async function replace(
     key: string,
@@ -96,7 +118,8 @@ export function fileStore(directory: string, options: { readonly durable?: boole
     async delete(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
-      await rm(`${path}#`, { recursive: true, force: true });
+      // Whoever writes it meanwhile may put a version into the folder that is being taken away.
+      await rm(`${path}#`, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 });
     },
     watch(key, onChange) {
       return watchPath(pathOf(key), onChange);
@@ -105,6 +128,9 @@ export function fileStore(directory: string, options: { readonly durable?: boole
     makeRoom: () => rm(reserve, { force: true }),
   });
 }
+
+/** How often a folder may be taken away while one thing is put into it. */
+const mostMadeAgain = 10;
 
 /** What the file system's clock shows: the time of a file that is written now. A disk that takes none tells nothing, and one that nobody has written to. */
 async function timeOf(temporary: string): Promise<number | undefined> {
@@ -224,6 +250,10 @@ async function sweepTemporary(temporary: string): Promise<void> {
 }
 
 const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined);
+
+function thereAlready(cause: unknown): void {
+  if (codeOf(cause) !== "EEXIST") throw cause;
+}
 
 function absentAs<T>(value: T): (cause: unknown) => T {
   return (cause) => {

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { fileStore } from "../../lib/storage/files.ts";
 import { storeContract } from "./contract.ts";
@@ -96,6 +97,42 @@ describe("fileStore", () => {
     const { directory, store, close } = await openFiles();
     await store.put("a", bytes("1"));
     await expect(store.put("a/b", bytes("2"))).rejects.toThrow(`file store ${directory}`);
+    await close();
+  });
+
+  it("goes on writing when its folders were taken away and put back without those that are hidden", async () => {
+    const { directory, store, close } = await openFiles();
+    await store.put("a/b", bytes("1"));
+    await rm(join(directory, ".tmp"), { recursive: true });
+    expect((await store.put("a/c", bytes("2"))).kind).toBe("stored");
+    await close();
+  });
+
+  it("is not begun anew where it was taken away as a whole: it may come back there", async () => {
+    const { directory, store, close } = await openFiles();
+    await store.put("a/b", bytes("1"));
+    await rm(directory, { recursive: true });
+    await expect(store.put("a/c", bytes("2"))).rejects.toThrow(`file store ${directory}: Error: ENOENT`);
+    await expect(readdir(directory)).rejects.toThrow("ENOENT");
+    await close();
+  });
+
+  it("puts and deletes an object that others delete and put meanwhile", async () => {
+    const { store, close } = await openFiles();
+    const putting = { isOver: false };
+    const put = async () => {
+      for (let at = 0; at < 300; at += 1) await store.put("key", bytes(String(at)));
+      putting.isOver = true;
+    };
+    const remove = async () => {
+      for (let at = 0; !putting.isOver; at += 1) {
+        await store.delete("key");
+        await sleep(at % 5);
+      }
+    };
+    await Promise.all([put(), remove()]);
+    await store.put("key", bytes("last"));
+    expect((await store.get("key")).kind).toBe("found");
     await close();
   });
 });
