@@ -52,8 +52,7 @@ export function createShardCompilers(options: WorldOptions): ShardCompilers {
   return {
     compile(shards, staged = unwatched, slice = wholeWorld, reuse = {}) {
       const { content, ...beside } = read(shards);
-      const sources = shards.map(({ name, version }) => ({ name, version }));
-      return compileFolders(content, sources, beside, staged, slice, reuse);
+      return compileFolders(content, versionsOf(shards), beside, staged, slice, reuse);
     },
     viewsOf(shards) {
       const { content, consul, clusterId } = read(shards);
@@ -80,12 +79,15 @@ export function loadWorld(shards: readonly Shard[], options: WorldOptions): Load
   const { content, consul, clusterId } = createShardsReader(options)(shards);
   return {
     world: worldOf(content, { ...options, clusterId }, createMemo(), consul),
-    sources: shards.map(({ name, version }) => ({ name, version })),
+    sources: versionsOf(shards),
     diagnostics: content.diagnostics,
     objects: objectsIn(content, consul),
     isMeantEmpty: shards.some(({ isMeantEmpty }) => isMeantEmpty === true),
   };
 }
+
+const versionsOf = (shards: readonly Shard[]): readonly CompiledSource[] =>
+  shards.map(({ name, version }) => ({ name, version }));
 
 const objectsIn = ({ configs, objects, clusters }: LoadedDirectory, consul: readonly ConsulListing[]): number =>
   configs.length + objects.length + clusters.length + consul.length;
@@ -97,7 +99,12 @@ export function compileOnce(
   slice: Slice,
 ): Stage<CompiledWorld> {
   const compiled = compile(world.value, sources, createMemo(), staged, slice);
-  const diagnostics = sortDiagnostics([...read, ...world.diagnostics, ...compiled.diagnostics]);
+  return withEarlier(compiled, [...read, ...world.diagnostics]);
+}
+
+/** A compiled world with what was said on the way to it. */
+function withEarlier(compiled: Stage<CompiledWorld>, earlier: readonly Diagnostic[]): Stage<CompiledWorld> {
+  const diagnostics = sortDiagnostics([...earlier, ...compiled.diagnostics]);
   return { value: { ...compiled.value, diagnostics }, diagnostics };
 }
 
@@ -158,10 +165,8 @@ export function createFolderCompiler(options: WorldOptions, memo = createMemo())
     const world = staged("world", () => worldOf(loaded, { ...options, clusterId }, memo, consul));
     const compiled = compile(world.value, sources, memo, staged, slice, reuse);
     const after = memoUseOf(memo);
-    const diagnostics = sortDiagnostics([...loaded.diagnostics, ...world.diagnostics, ...compiled.diagnostics]);
     return {
-      value: { ...compiled.value, diagnostics },
-      diagnostics,
+      ...withEarlier(compiled, [...loaded.diagnostics, ...world.diagnostics]),
       objects: objectsIn(loaded, consul),
       loaded: { ...loaded, otherHosts: consul.map(consulHost) },
       memo: { hits: after.hits - before.hits, misses: after.misses - before.misses },

@@ -1,6 +1,6 @@
 import { byCodePoint, type ConfigKey, keyText } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { oneValue, sameList } from "../mesh/memo/same.ts";
+import { oneOfLists, oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import { concatBytes, hashOf } from "../snapshot/blob.ts";
 import type { CompiledResource, TextRun } from "../snapshot/compiled.ts";
@@ -40,10 +40,9 @@ const textsOfKeys = step(
   "texts of keys",
   { from: "identity" },
   ({ from }: { readonly from: readonly ConfigKey[] }, memo: Memo): readonly string[] => {
-    const keys = from.length > manyElements ? new Set(from) : from;
-    const texts = [...new Set([...keys].map((key) => textOfKey(memo, { key })))].sort(byCodePoint);
-    if (texts.length <= manyElements) return oneValue(memo, texts);
-    return sameList(memo, `texts of keys|${texts.length}|${texts[0]}|${texts.at(-1)}`, texts);
+    // A table names most of its objects more than once.
+    const texts = [...new Set(Array.from(new Set(from), (key) => textOfKey(memo, { key })))].sort(byCodePoint);
+    return texts.length <= manyElements ? oneValue(memo, texts) : oneOfLists(memo, "texts of keys", texts);
   },
 );
 

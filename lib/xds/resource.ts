@@ -1,5 +1,6 @@
 import { byCodePoint, type ConfigKey } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { oneList } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 
 /** One xDS resource as the compiler makes it: plain JSON in protobuf's mapping, and the objects it came from. */
@@ -59,12 +60,24 @@ interface Sides<R extends Resource> {
   readonly others: readonly R[];
 }
 
-/** The class's own resources: the others, but for those whose names are taken by shared ones. Of one name the first stays. */
-export function ownBeside<R extends Resource>({ shared, others }: Sides<R>, memo: Memo): readonly R[] {
-  if (others.length === 0) return noResources;
-  const taken = namesOf(memo, { list: shared });
-  return uniqueByName(others.filter(({ name }) => !taken.has(name)));
+/**
+ * The class's own resources: the others, but for those whose names are taken by shared ones. Of one name the first stays.
+ *
+ * @returns one list for the same resources
+ */
+export function ownBeside<R extends Resource>(sides: Sides<R>, memo: Memo): readonly R[] {
+  // Some of the others, which are all of that kind.
+  return sides.others.length === 0 ? noResources : (ownOf(memo, sides) as readonly R[]);
 }
+
+const ownOf = step(
+  "own resources",
+  { shared: "identity", others: "identity" },
+  ({ shared, others }: Sides<Resource>, memo: Memo): readonly Resource[] => {
+    const taken = namesOf(memo, { list: shared });
+    return oneList(memo, uniqueByName(others.filter(({ name }) => !taken.has(name))));
+  },
+);
 
 const namesOf = step(
   "names of resources",

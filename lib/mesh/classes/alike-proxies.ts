@@ -73,25 +73,9 @@ function alikeProxies(
   memo: Memo,
 ): readonly AlikeProxies[] {
   const targets = targetsOfAll(memo, { registry, census });
-  return groups(memo, { census, answers: answersOfAll(memo, { census, targets, asked }) });
+  const answers = answersOfAll(memo, "census", census, { asked }, (_proxy, at) => targets[at] ?? nothingServed);
+  return groups(memo, { census, answers });
 }
-
-interface AnswersInputs {
-  readonly census: readonly Proxy[];
-  /** Of each proxy. */
-  readonly targets: readonly ProxyAnswers["targets"][];
-  readonly asked: AskedOfProxies;
-}
-
-/** The answers of each proxy. */
-const answersOfAll = step(
-  "answers of a census",
-  { census: "identity", targets: "identity", asked: "identity" },
-  ({ census, targets, asked }: AnswersInputs, memo: Memo): readonly Answers[] => {
-    const served = new Map(census.map((proxy, at) => [proxy, targets[at] ?? nothingServed]));
-    return answersOfEach(memo, "census", census, { asked }, (proxy) => served.get(proxy) ?? nothingServed);
-  },
-);
 
 const nothingServed: ProxyAnswers["targets"] = [];
 
@@ -100,7 +84,8 @@ interface Answers {
   readonly answers: readonly unknown[];
 }
 
-const answersOfEach = pass(
+/** The answers of each proxy. */
+const answersOfAll = pass(
   "answers of proxies",
   { asked: "identity" },
   (

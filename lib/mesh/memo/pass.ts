@@ -31,7 +31,7 @@ export function pass<C extends object, E, I, T>(
     // A plain loop: lists have tens of thousands of elements, most of which are what they were.
     for (let at = 0; at < elements.length; at++) {
       const element = elements[at] as E;
-      const now = read(element);
+      const now = read(element, at);
       const value =
         at < known && comparable?.elements[at] === element && Object.is(comparable.reads[at], now)
           ? (comparable.made[at] as T)
@@ -69,7 +69,7 @@ interface Made<E, I, T> {
 /**
  * @param slot tells passes of one kind over several lists apart (the id of a scope); it decides what is found again, never
  *   what comes out
- * @param read what the element is made from beside itself; asked again in every pass, so it may look anywhere
+ * @param read what the element, at its place in the list, is made from beside itself; asked again in every pass, so it may look anywhere
  * @returns what was made of the elements, in their order
  */
 export type Pass<C extends object, E, I, T> = (
@@ -77,5 +77,5 @@ export type Pass<C extends object, E, I, T> = (
   slot: string,
   elements: readonly E[],
   context: C,
-  read: (element: E) => I,
+  read: (element: E, at: number) => I,
 ) => readonly T[];

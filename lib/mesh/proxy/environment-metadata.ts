@@ -1,4 +1,5 @@
 import type { Labels } from "../../config/labels.ts";
+import { isFields, jsonIn } from "../../config/untyped.ts";
 import { textMap } from "./node-metadata.ts";
 
 /** Metadata that Istio reads as flags, written as texts. */
@@ -62,10 +63,6 @@ export function flagOf(value: unknown): boolean | undefined {
 }
 
 function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(text);
+  return isFields(value) ? { ...value } : undefined;
 }

@@ -50,10 +50,7 @@ export const serviceScopeOf = (scope: SidecarScope, memo: Memo): ServiceScope =>
 const partOfServices = step(
   "services of a scope",
   { scope: "identity" },
-  ({ scope }: { readonly scope: SidecarScope }, memo: Memo): ServiceScope => {
-    const { egressListeners: _listeners, ...services } = scope;
-    return serviceScope(memo, services);
-  },
+  ({ scope }: { readonly scope: SidecarScope }, memo: Memo): ServiceScope => serviceScope(memo, scope),
 );
 
 const serviceScope = step(

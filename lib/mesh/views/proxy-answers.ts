@@ -2,7 +2,7 @@ import type { Labels } from "../../config/labels.ts";
 import type { RegistryState, SelectedTargets } from "../../registry/registry-state.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import type { Memo } from "../memo/memo.ts";
-import { oneList, oneValue, sameList } from "../memo/same.ts";
+import { oneList, oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import { textMap } from "../proxy/node-metadata.ts";
 import type { Proxy as MeshProxy, ServedSettings } from "../proxy/proxy.ts";
@@ -129,26 +129,17 @@ interface Census {
   readonly census: readonly MeshProxy[];
 }
 
-/** What each proxy of a census serves: the same list for the same targets. */
+/** What each proxy of a census serves. */
 export function targetsOfAll(memo: Memo, { registry, census }: Census): readonly (readonly ServiceTarget[])[] {
-  const { chosen, isWhole } = selectedTargetsOfAll(memo, { selected: registry.selectedTargets, census });
-  if (isWhole) return chosen;
-  const all = census.map((proxy, at) =>
-    chosen[at] === unsaid ? allTargets(memo, { registry, proxy }) : (chosen[at] ?? unsaid),
-  );
-  return sameList(memo, "targets of a census", all);
+  const selected = selectedTargetsOfAll(memo, { selected: registry.selectedTargets, census });
+  return census.map((proxy, at) => selected[at] ?? allTargets(memo, { registry, proxy }));
 }
-
-/** Stands for targets that selection does not say. */
-const unsaid: readonly ServiceTarget[] = [];
 
 const selectedTargetsOfAll = step(
   "selected targets of a census",
   { selected: "identity", census: "identity" },
-  ({ selected, census }: Pick<Selected, "selected"> & Pick<Census, "census">, memo: Memo) => {
-    const chosen = census.map((proxy) => selectedTargets(memo, { selected, proxy }) ?? unsaid);
-    return { chosen, isWhole: !chosen.includes(unsaid) };
-  },
+  ({ selected, census }: Pick<Selected, "selected"> & Pick<Census, "census">, memo: Memo) =>
+    census.map((proxy) => selectedTargets(memo, { selected, proxy })),
 );
 
 /** The same list for the same targets. */

@@ -28,7 +28,8 @@ export type LastingMesh = Pick<
   "config" | "form" | "services" | "peerAuthentication" | "policies" | "envoyFilters" | "networks"
 >;
 
-const oneLastingMesh = step(
+/** Of a mesh; one object for all meshes in which they are the same. */
+export const lastingMesh = step(
   "lasting parts of a mesh",
   {
     config: "identity",
@@ -41,12 +42,6 @@ const oneLastingMesh = step(
   },
   (mesh: LastingMesh): LastingMesh => mesh,
 );
-
-/** One object for all meshes in which they are the same. */
-export function lastingMesh(mesh: LastingMesh, memo: Memo): LastingMesh {
-  const { config, form, services, peerAuthentication, policies, envoyFilters, networks } = mesh;
-  return oneLastingMesh(memo, { config, form, services, peerAuthentication, policies, envoyFilters, networks });
-}
 
 /**
  * What is selected for an Envoy by what it is, by policies and by its services: most changes of a mesh are of virtual services and of

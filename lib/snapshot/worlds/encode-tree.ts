@@ -6,6 +6,7 @@ import { encodeLong, hasRuns, originBlobs } from "../long/encode-long.ts";
 import { splitBetween } from "../long/split-between.ts";
 import { nameHash } from "../name-hash.ts";
 import { versionOfParts } from "../parts-version.ts";
+import { rememberEach } from "../remember-each.ts";
 import { rememberRuns } from "../remember-runs.ts";
 import type { Part, SegmentList } from "../root.ts";
 import { secretNamesIn } from "../secret-names.ts";
@@ -54,14 +55,7 @@ export type TreeEncoder = (list: CompiledList) => EncodedTree;
  * list: where its segments end follows from its resources, and parts that end elsewhere are joined before they are cut.
  */
 export function createTreeEncoder(): TreeEncoder {
-  const trees = new WeakMap<CompiledList, EncodedTree>();
-  const runs = new WeakMap<CompiledPart, EncodedRun>();
-  const origins = new WeakMap<readonly string[], readonly Blob[]>();
-  const originsOf = (from: readonly string[]): readonly Blob[] => {
-    const known = origins.get(from) ?? originBlobs(from);
-    origins.set(from, known);
-    return known;
-  };
+  const originsOf = rememberEach(originBlobs);
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
     const [first] = resources;
@@ -71,23 +65,15 @@ export function createTreeEncoder(): TreeEncoder {
   });
   const partOf = rememberRuns(encodePart);
   const joined = rememberRuns((parts: readonly CompiledPart[]): CompiledPart => parts.flat());
-  const runOf = (resources: CompiledPart): EncodedRun => {
-    const known = runs.get(resources);
-    if (known !== undefined) return known;
+  const runOf = rememberEach((resources: CompiledPart): EncodedRun => {
     const stored = storedForm(resources);
     const parts =
       stored === undefined ? cutParts(cutSegments(resources).map(segmentOf)).map(partOf) : [partInStore(stored)];
-    const run = { resources, parts, secrets: sortedSet(parts.flatMap(({ secrets }) => secrets)) };
-    runs.set(resources, run);
-    return run;
-  };
-  return (list) => {
-    const known = trees.get(list);
-    if (known !== undefined) return known;
-    const encoded = treeOf(cutRuns(list).map((parts) => runOf(parts.length === 1 ? (parts[0] ?? []) : joined(parts))));
-    trees.set(list, encoded);
-    return encoded;
-  };
+    return { resources, parts, secrets: sortedSet(parts.flatMap(({ secrets }) => secrets)) };
+  });
+  return rememberEach((list: CompiledList) =>
+    treeOf(cutRuns(list).map((parts) => runOf(parts.length === 1 ? (parts[0] ?? []) : joined(parts)))),
+  );
 }
 
 function treeOf(runs: readonly EncodedRun[]): EncodedTree {

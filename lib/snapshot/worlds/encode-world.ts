@@ -3,6 +3,7 @@ import { type Blob, jsonBlob, type LazyBlob } from "../blob.ts";
 import { type CompiledClass, type CompiledList, type CompiledWorld, listIn } from "../compiled.ts";
 import { rootFormat } from "../format.ts";
 import { encodeNodeIndex, type NodeIndex } from "../node-index.ts";
+import { rememberEach } from "../remember-each.ts";
 import { type ExtraType, extraTypes, type OfTypes, type ShapeName, shapes } from "../resource-type.ts";
 import type { ClassTable, Root, Shape } from "../root.ts";
 import { recordOf } from "../standing/standing-record.ts";
@@ -29,12 +30,7 @@ export interface WorldEncoder {
 export function createWorldEncoder(): WorldEncoder {
   const encodeTree = createTreeEncoder();
   const tableOf = createTableEncoder();
-  const indexes = new WeakMap<CompiledWorld["nodes"], NodeIndex>();
-  const encodeNodes = (nodes: CompiledWorld["nodes"]): NodeIndex => {
-    const known = indexes.get(nodes) ?? encodeNodeIndex(nodes);
-    indexes.set(nodes, known);
-    return known;
-  };
+  const encodeNodes = rememberEach(encodeNodeIndex);
   return {
     encode: (world) => encodeWorld(world, { encodeTree, tableOf, nodes: encodeNodes(world.nodes) }),
     versionOf: (list) => encodeTree(list).version,

@@ -2,7 +2,7 @@ import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_p
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
-import { oneList, oneOfLists } from "../../mesh/memo/same.ts";
+import { oneOfLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import { tracedStep } from "../../mesh/memo/traced-step.ts";
 import type { ClusterView, MeshLookups, OutboundClusterView, RuleLookup } from "../../mesh/views/views.ts";
@@ -30,17 +30,8 @@ export function generateClusters(view: ClusterView, memo: Memo): Parted<ClusterR
   const { inbound, proxy, outbound } = view;
   const proxies = clusterClassOf(outbound, memo);
   const others = inboundClusters(memo, { inbound, proxies, interceptionMode: proxy.interceptionMode });
-  return { shared, own: ownClusters(memo, { shared, others }) };
+  return { shared, own: ownBeside({ shared, others }, memo) };
 }
-
-interface Sides {
-  readonly shared: readonly ClusterResource[];
-  readonly others: readonly ClusterResource[];
-}
-
-const ownClusters = step("own clusters", { shared: "identity", others: "identity" }, (sides: Sides, memo: Memo) =>
-  oneList(memo, ownBeside(sides, memo)),
-);
 
 /** Everything but the inbound side. */
 const outboundSide = step(

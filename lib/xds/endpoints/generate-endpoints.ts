@@ -68,7 +68,7 @@ export function generateEndpoints(
   const asked = oneList(memo, edsClusters(memo, { clusters: clusters.own }));
   if (asked.length === 0) return { shared, own: noResources };
   const others = loadAssignments(memo, { view, clusters: asked, side: "own" });
-  return { shared, own: oneList(memo, ownBeside({ shared, others }, memo)) };
+  return { shared, own: ownBeside({ shared, others }, memo) };
 }
 
 /** Classes that see the same services ask the same, whatever else is among their clusters. */

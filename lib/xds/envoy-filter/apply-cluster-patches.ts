@@ -4,7 +4,6 @@ import type { TransportSocketJson } from "../../../gen/envoy/config/core/v3/base
 import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../config/diagnostic.ts";
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { oneList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ClusterView } from "../../mesh/views/views.ts";
 import { inboundPassthroughCluster, parseClusterName } from "../names.ts";
@@ -40,7 +39,7 @@ export function applyClusterPatches(
   const all = settled(memo, { patched: ofShared.value });
   const others = ofOwn.value.map(({ resource }) => resource);
   return {
-    value: { shared: all.value, own: oneList(memo, ownBeside({ shared: all.value, others }, memo)) },
+    value: { shared: all.value, own: ownBeside({ shared: all.value, others }, memo) },
     diagnostics: [...diagnostics, ...all.diagnostics],
   };
 }

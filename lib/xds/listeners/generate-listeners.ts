@@ -2,7 +2,7 @@ import type { ListenerJson } from "../../../gen/envoy/config/listener/v3/listene
 import { keyOf } from "../../config/config.ts";
 import type { ConfigKey, Diagnostic, Stage } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { oneList, oneValue, sameList } from "../../mesh/memo/same.ts";
+import { oneValue, sameList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ListenerView, OutboundListenerView, WorkloadPolicies } from "../../mesh/views/views.ts";
 import { eachOnce } from "../provenance.ts";
@@ -48,7 +48,7 @@ function ofSidecar(walk: ListenerWalk<ListenerView>): Parted<Resource<ListenerJs
   for (const diagnostic of outbound.diagnostics) walk.report(diagnostic);
   const { inbound, policies } = view;
   const others = inboundSide(memo, { context: walk.context, inbound, policies });
-  return { shared: outbound.value, own: ownListeners(memo, { shared: outbound.value, others }) };
+  return { shared: outbound.value, own: ownBeside({ shared: outbound.value, others }, memo) };
 }
 
 type Listeners = readonly Resource<ListenerJson>[];
@@ -63,13 +63,6 @@ const inboundSide = step(
   { context: "identity", inbound: "identity", policies: "identity" },
   ({ policies, ...inputs }: InboundInputs, memo: Memo): Listeners =>
     resourcesOf(inboundListeners({ ...inputs, memo }), securedKeys(policies), memo),
-);
-
-const ownListeners = step(
-  "own listeners",
-  { shared: "identity", others: "identity" },
-  (sides: { readonly shared: Listeners; readonly others: Listeners }, memo: Memo): Listeners =>
-    oneList(memo, ownBeside(sides, memo)),
 );
 
 /** What sidecars share that see the same services, whatever they serve. What their policies got wrong the whole view says. */

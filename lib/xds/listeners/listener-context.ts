@@ -72,10 +72,7 @@ const listenerContext = step(
 );
 
 /** The context of a view, and what making it found wrong. */
-export function contextOf(view: OutboundListenerView, memo: Memo): Stage<ListenerContext> {
-  const { lookups, scope, proxy, options, policies, calledPolicies, sourceLabels, tracing } = view;
-  return contextOfView(memo, { lookups, scope, proxy, options, policies, calledPolicies, sourceLabels, tracing });
-}
+export const contextOf = (view: OutboundListenerView, memo: Memo): Stage<ListenerContext> => contextOfView(memo, view);
 
 type ContextView = Omit<OutboundListenerView, "key" | "destinationRule" | "ownAddresses">;
 

@@ -11,16 +11,27 @@ import { hostPiece, portSuffix } from "./host-piece.ts";
 import { type DomainPerspective, makeDomains, seenAs } from "./service-domains.ts";
 import { hashRule, type RuleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import type { TableServices } from "./table-services.ts";
+
 export interface DefaultHost {
   readonly hostname: string;
   readonly candidate: Candidate;
 }
 
-interface DefaultHosts extends RuleSource, Pick<TableContext, "settings" | "domains"> {
+/** What the hosts of a table depend on that no virtual service brings. */
+export interface DefaultHosts extends RuleSource, Pick<TableContext, "settings" | "domains"> {
   readonly services: TableServices;
   /** Of the table. */
   readonly port: number;
 }
+
+export const hostKinds = {
+  settings: "identity",
+  domains: "identity",
+  services: "identity",
+  serviceByHostname: "identity",
+  destinationRule: "identity",
+  port: "value",
+} as const;
 
 /**
  * What each service would have if no virtual service claimed it, in order of host names. Remembered as a whole, because
@@ -28,14 +39,7 @@ interface DefaultHosts extends RuleSource, Pick<TableContext, "settings" | "doma
  */
 export const defaultHosts = step(
   "default virtual hosts",
-  {
-    settings: "identity",
-    domains: "identity",
-    services: "identity",
-    serviceByHostname: "identity",
-    destinationRule: "identity",
-    port: "value",
-  },
+  hostKinds,
   ({ services, port: tablePort, ...table }: DefaultHosts, memo: Memo): readonly DefaultHost[] => {
     const { settings, domains } = table;
     const isOnlyPort = tablePort !== 0;

@@ -145,7 +145,7 @@ function gatewayPlace(server: Server, gateway: string, namespace: string, { view
     port: server.port.number,
     gateway,
     terminatesTls: server.tls !== undefined,
-    ...sourceOf(view),
+    ...sourceOf(view.proxy.namespace, view.sourceLabels),
     externalName: (host) => service(host)?.attributes.externalName,
     onlyPort: (host) => onlyPortOf(service(host)),
     hashRule: (host) => hashRule(rules, host, memo),

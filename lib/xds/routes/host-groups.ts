@@ -6,16 +6,14 @@ import { isOfGatewayApi, type MeshVirtualService } from "../../mesh/index/virtua
 import type { Memo } from "../../mesh/memo/memo.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import type { Service } from "../../registry/service.ts";
+import type { DefaultHosts } from "./default-hosts.ts";
 import { type PlacedRoutes, placedRoutes } from "./placed-routes.ts";
-import { onlyPortOf, type RoutePlace } from "./route-place.ts";
-import { hashRule, type RuleSource, type TableContext } from "./table-context.ts";
+import { onlyPortOf, type RoutePlace, sourceOf } from "./route-place.ts";
+import { hashRule } from "./table-context.ts";
 import type { TableService, TableServices } from "./table-services.ts";
 
 /** All that the hosts of a virtual service depend on beside it. */
-export interface HostContext extends RuleSource, Pick<TableContext, "settings" | "domains"> {
-  readonly services: TableServices;
-  /** Of the table. */
-  readonly port: number;
+export interface HostContext extends DefaultHosts {
   /** Of the caller, as far as somebody may match them. */
   readonly labels: Labels;
   /** The caller's namespace. */
@@ -95,8 +93,7 @@ function sidecarPlace({ services, port, labels, caller, ...rules }: HostContext,
     port,
     gateway: meshGateway,
     terminatesTls: false,
-    sourceNamespace: caller,
-    sourceLabel: (key) => labels[key],
+    ...sourceOf(caller, labels),
     externalName: (host) => service(host)?.attributes.externalName,
     onlyPort: port === 0 ? (host) => onlyPortOf(service(host)) : () => undefined,
     hashRule: (host) => hashRule(rules, host, memo),

@@ -1,5 +1,5 @@
+import type { Labels } from "../../config/labels.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { RouteView } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
 import type { DestinationContext } from "./destination-cluster.ts";
 import type { RedirectContext } from "./redirect.ts";
@@ -23,9 +23,10 @@ export interface RouteContext {
 }
 
 /** Who sends the requests. */
-export function sourceOf({ proxy, sourceLabels }: RouteView): Pick<RoutePlace, "sourceLabel" | "sourceNamespace"> {
-  return { sourceNamespace: proxy.namespace, sourceLabel: (key) => sourceLabels[key] };
-}
+export const sourceOf = (
+  sourceNamespace: string,
+  labels: Labels,
+): Pick<RoutePlace, "sourceLabel" | "sourceNamespace"> => ({ sourceNamespace, sourceLabel: (key) => labels[key] });
 
 /** The port of a service that has one only. */
 export function onlyPortOf(service: Pick<Service, "ports"> | undefined): number | undefined {

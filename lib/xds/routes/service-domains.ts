@@ -1,5 +1,6 @@
 import { serviceAddresses, unspecifiedAddress } from "../../mesh/hosts/service-address.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
+import { oneValue } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Service } from "../../registry/service.ts";
@@ -29,12 +30,8 @@ export interface DomainPerspectives {
   readonly abroad: DomainPerspective;
 }
 
-export function domainPerspectives(
-  { dnsDomain, clusterId, ipMode, autoAllocatedAddresses }: DomainPerspective,
-  memo: Memo,
-): DomainPerspectives {
-  return perspectivesOf(memo, { dnsDomain, clusterId, ipMode, autoAllocatedAddresses });
-}
+export const domainPerspectives = (proxy: DomainPerspective, memo: Memo): DomainPerspectives =>
+  perspectivesOf(memo, proxy);
 
 const perspectivesOf = step(
   "domain perspectives",
@@ -44,15 +41,9 @@ const perspectivesOf = step(
     const service = dnsDomain.indexOf(".svc.");
     if (service <= 0) return { namespace: "", atHome, abroad: atHome };
     const namespace = `.${dnsDomain.slice(0, service)}.svc.`;
-    return { namespace, atHome, abroad: onePerspective(memo, { ...atHome, dnsDomain: dnsDomain.slice(service) }) };
+    // One object for all namespaces.
+    return { namespace, atHome, abroad: oneValue(memo, { ...atHome, dnsDomain: dnsDomain.slice(service) }) };
   },
-);
-
-/** One object for all namespaces. */
-const onePerspective = step(
-  "domain perspective",
-  { dnsDomain: "value", clusterId: "value", ipMode: "value", autoAllocatedAddresses: "value" },
-  (perspective: DomainPerspective) => perspective,
 );
 
 /** As which of the two a proxy sees a service. */

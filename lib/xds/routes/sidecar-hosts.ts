@@ -7,7 +7,7 @@ import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import { bracketed, virtualHostName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
-import { defaultHosts } from "./default-hosts.ts";
+import { defaultHosts, hostKinds } from "./default-hosts.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
 import { type Candidate, settledHosts } from "./host-claims.ts";
 import { type HostContext, type HostGroup, hostGroups, namesSomeService } from "./host-groups.ts";
@@ -17,6 +17,7 @@ import type { ServiceDomains } from "./service-domains.ts";
 import { ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import { type TableService, tableServices } from "./table-services.ts";
 import { byName, type VirtualHostPiece } from "./virtual-host.ts";
+
 /** The virtual hosts of one port, without the catch-all. */
 export interface SidecarHosts {
   readonly pieces: readonly VirtualHostPiece[];
@@ -39,17 +40,9 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
   });
   const { memo, settings, domains, view } = table;
   const slot = `${settings.proxyless ? "grpc|" : ""}${view.key}|${listener.spec?.bind ?? ""}|${port}`;
-  const rules = ruleSource(view);
   const { virtualServiceByHost } = listener;
-  const context = {
-    settings,
-    domains,
-    ...rules,
-    services,
-    port,
-    labels: view.sourceLabels,
-    caller: view.proxy.namespace,
-  };
+  const byDefault = { settings, domains, ...ruleSource(view), services, port };
+  const context = { ...byDefault, labels: view.sourceLabels, caller: view.proxy.namespace };
   const brought = hostsOfVirtualServices(memo, slot, listener.virtualServices, context, ({ hosts }) =>
     hosts.some(isWildcard) ? virtualServiceByHost : undefined,
   );
@@ -59,7 +52,7 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
     for (const hostname of hostnames) claimed.add(hostname);
     for (const host of hosts) candidates.push(host);
   }
-  for (const { hostname, candidate } of defaultHosts(memo, { settings, domains, ...rules, services, port })) {
+  for (const { hostname, candidate } of defaultHosts(memo, byDefault)) {
     if (!claimed.has(hostname)) candidates.push(candidate);
   }
   const { pieces, diagnostics } = settledHosts(candidates, { services, port, slot }, memo);
@@ -81,16 +74,7 @@ const noHosts: BroughtHosts = { hostnames: [], hosts: [] };
  */
 const hostsOfVirtualServices = pass(
   "virtual hosts of virtual services",
-  {
-    settings: "identity",
-    domains: "identity",
-    services: "identity",
-    serviceByHostname: "identity",
-    destinationRule: "identity",
-    port: "value",
-    labels: "value",
-    caller: "value",
-  },
+  { ...hostKinds, labels: "value", caller: "value" },
   (
     virtualService: MeshVirtualService,
     byHost: EgressListener["virtualServiceByHost"] | undefined,
