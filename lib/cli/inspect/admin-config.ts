@@ -3,6 +3,7 @@ import { listIn, memberOf } from "../../config/untyped.ts";
 import type { ResourceType, ShapeName } from "../../snapshot/resource-type.ts";
 import { canonicalMessage, messageOfType } from "../../xds/descriptors.ts";
 import type { StoredResource } from "../../xds/explain/explain-resource.ts";
+import type { UnreadResource } from "./proxy-resources.ts";
 import { redacted } from "./redact.ts";
 
 /** A secret that an Envoy has, without what is secret. */
@@ -18,6 +19,8 @@ export interface RunningSecret {
 export interface RunningConfig {
   /** In the words that snapshots have; versions are those of the answers that brought them. */
   readonly resources: readonly StoredResource[];
+  /** What it has and this program cannot read: an Envoy may be newer, or built with extensions of its own. */
+  readonly unread: readonly UnreadResource[];
   readonly secrets: readonly RunningSecret[];
   /** Whether it polls, and so has its endpoints in its clusters. */
   readonly shape: ShapeName;
@@ -48,27 +51,25 @@ function readConfigDump(text: string, from: string): RunningConfig {
   const configs = listIn(parsed(text, from), "configs");
   if (configs.length === 0) throw new PortolanError(`${from} has no configs: is this the admin port of an Envoy?`);
   const of = (name: string) => configs.filter((one) => String(memberOf(one, "@type")).endsWith(`.${name}`));
-  const collected = (
-    [...of("ClustersConfigDump")].flatMap((dump) => [
-      ...resourcesIn(listIn(dump, "dynamic_active_clusters"), ["cluster"], "clusters"),
-      ...resourcesIn(listIn(dump, "dynamic_warming_clusters"), ["cluster"], "clusters"),
-    ]) satisfies readonly StoredResource[]
-  ).concat(
-    of("ListenersConfigDump").flatMap((dump) => [
-      ...resourcesIn(listIn(dump, "dynamic_listeners"), ["active_state", "listener"], "listeners"),
-    ]),
-    of("RoutesConfigDump").flatMap((dump) =>
-      resourcesIn(listIn(dump, "dynamic_route_configs"), ["route_config"], "routes"),
-    ),
-    of("EndpointsConfigDump").flatMap((dump) =>
-      resourcesIn(listIn(dump, "dynamic_endpoint_configs"), ["endpoint_config"], "endpoints"),
-    ),
-  );
+  const entries = (dumps: string, list: string, path: readonly string[], type: ResourceType) =>
+    of(dumps).flatMap((dump) => listIn(dump, list).flatMap((entry) => resourceOf(entry, path, type)));
+  const found = [
+    ...entries("ClustersConfigDump", "dynamic_active_clusters", ["cluster"], "clusters"),
+    ...entries("ClustersConfigDump", "dynamic_warming_clusters", ["cluster"], "clusters"),
+    ...entries("ListenersConfigDump", "dynamic_listeners", ["active_state", "listener"], "listeners"),
+    ...entries("RoutesConfigDump", "dynamic_route_configs", ["route_config"], "routes"),
+    ...entries("EndpointsConfigDump", "dynamic_endpoint_configs", ["endpoint_config"], "endpoints"),
+  ];
   const secrets = of("SecretsConfigDump").flatMap((dump) =>
     [...listIn(dump, "static_secrets"), ...listIn(dump, "dynamic_active_secrets")].map(secretOf),
   );
   const polls = of("BootstrapConfigDump").some((dump) => memberAt(dump, clusterSource) === "REST");
-  return { resources: collected, secrets, shape: polls ? "poll" : "stream" };
+  return {
+    resources: found.filter((one) => "text" in one),
+    unread: found.filter((one) => "why" in one),
+    secrets,
+    shape: polls ? "poll" : "stream",
+  };
 }
 
 /** Where a bootstrap says how clusters are asked for. */
@@ -84,21 +85,25 @@ function parsed(text: string, from: string): unknown {
   }
 }
 
-function resourcesIn(list: readonly unknown[], path: readonly string[], type: ResourceType): readonly StoredResource[] {
-  return list.flatMap((entry): readonly StoredResource[] => {
-    const value = memberAt(entry, path);
-    const typeUrl = memberOf(value, "@type");
-    const schema = typeof typeUrl === "string" ? messageOfType(typeUrl) : undefined;
-    if (schema === undefined) return [];
-    const read = canonicalMessage(schema, withoutType(value));
-    if ("error" in read) return [];
-    const json: object = Object(redacted(read.json));
-    const name = String(memberOf(json, type === "endpoints" ? "clusterName" : "name") ?? "");
-    const version = String(
-      memberOf(entry, "version_info") ?? memberOf(memberOf(entry, path[0] ?? ""), "version_info") ?? "",
-    );
-    return [{ type, name, version, from: [], text: JSON.stringify(json) }];
-  });
+/** @param path where an entry of a dump has the message; one that has none there is still being made, or was refused */
+function resourceOf(
+  entry: unknown,
+  path: readonly string[],
+  type: ResourceType,
+): readonly (StoredResource | UnreadResource)[] {
+  const value = memberAt(entry, path);
+  if (value === undefined) return [];
+  const nameIn = (message: unknown, field: string) => String(memberOf(message, field) ?? "");
+  const typeUrl = nameIn(value, "@type");
+  const schema = messageOfType(typeUrl);
+  const read =
+    schema === undefined ? { error: `unknown type ${typeUrl}` } : canonicalMessage(schema, withoutType(value));
+  if ("error" in read)
+    return [{ type, name: nameIn(value, type === "endpoints" ? "cluster_name" : "name"), why: read.error }];
+  const json: object = Object(redacted(read.json));
+  const version = nameIn(entry, "version_info") || nameIn(memberOf(entry, path[0] ?? ""), "version_info");
+  const name = nameIn(json, type === "endpoints" ? "clusterName" : "name");
+  return [{ type, name, version, from: [], text: JSON.stringify(json) }];
 }
 
 function secretOf(entry: unknown): RunningSecret {

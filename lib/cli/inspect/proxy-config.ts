@@ -93,9 +93,13 @@ export function registerProxyConfig(program: Command, terminal: Terminal): void 
               terminal,
               wanted.length === 0 ? undefined : wanted,
             );
-      if (compiled !== undefined) tellUnread(compiled, terminal);
+      const sources = [
+        { ...compiled, from: options.server },
+        { ...running, from: admin },
+      ];
+      for (const { unread = [] } of sources) tellUnread(unread, terminal);
       show(terminal, { ...options, type }, compiled, running);
-      if (compiled !== undefined) failOnUnread(compiled, options.server);
+      for (const { unread = [], from } of sources) failOnUnread(unread, from);
     });
 }
 

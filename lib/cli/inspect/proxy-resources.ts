@@ -25,7 +25,7 @@ const maxSaid = 10;
 const maxChars = 300;
 
 /** Says what is left out of what follows. */
-export function tellUnread({ unread }: NodeSource, terminal: Terminal): void {
+export function tellUnread(unread: readonly UnreadResource[], terminal: Terminal): void {
   const warning = terminal.colours.yellow("warning");
   for (const { type, name, why } of unread.slice(0, maxSaid))
     terminal.err(
@@ -39,9 +39,9 @@ export function tellUnread({ unread }: NodeSource, terminal: Terminal): void {
  *
  * @throws PortolanError where something is left out
  */
-export function failOnUnread({ unread }: NodeSource, server: string | undefined): void {
+export function failOnUnread(unread: readonly UnreadResource[], from: string | undefined): void {
   if (unread.length === 0) return;
   throw new PortolanError(
-    `${counted(unread.length, "resource")} of ${server ?? ""} cannot be read: is this a front, of this version, and does nothing before it change what it says?`,
+    `${counted(unread.length, "resource")} of ${from ?? ""} cannot be read: is it of this version, and does nothing in between change what it says?`,
   );
 }

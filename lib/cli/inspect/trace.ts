@@ -74,7 +74,7 @@ export function registerTrace(program: Command, terminal: Terminal): void {
     )
     .action(async (node: string, url: string, options: Options) => {
       const source = await nodeSource(options, node, terminal);
-      tellUnread(source, terminal);
+      tellUnread(source.unread, terminal);
       const resources = resourcesFor(source.resources);
       const direction = options.direction ?? usualDirection(resources);
       const written = requestOf(url, requestOptions(options, direction));
@@ -101,7 +101,7 @@ export function registerTrace(program: Command, terminal: Terminal): void {
           causesOf,
           maxPassedOver: options.all === true ? Number.POSITIVE_INFINITY : 3,
         });
-      failOnUnread(source, options.server);
+      failOnUnread(source.unread, options.server);
     });
 }
 

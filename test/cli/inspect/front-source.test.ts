@@ -208,7 +208,7 @@ describe("a front that serves what is no message of Envoy's", () => {
     expect(told.code).toBe(1);
     expect(told.err).toContain(`warning ${type} ${JSON.stringify(name)} is left out: `);
     expect(told.err).toMatch(new RegExp(`${field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)}|${field}`));
-    expect(told.err).toMatch(/portolan: 1 resource of http:\S+ cannot be read: is this a front/);
+    expect(told.err).toMatch(/portolan: 1 resource of http:\S+ cannot be read: is it of this version/);
     const names = (text: string) => JSON.parse(text).resources.map((one: { readonly name: string }) => one.name);
     expect(names(told.out)).toEqual(names(whole.join("\n")).slice(1));
   });

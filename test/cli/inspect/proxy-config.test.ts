@@ -56,6 +56,42 @@ describe("portolan proxy-config", () => {
   });
 });
 
+describe("portolan proxy-config of an Envoy that has what this program does not know", () => {
+  const typed = (name: string) => `type.googleapis.com/envoy.${name}`;
+  const dump = {
+    configs: [
+      {
+        "@type": typed("admin.v3.ClustersConfigDump"),
+        dynamic_active_clusters: [
+          { version_info: "1", cluster: { "@type": typed("config.cluster.v3.Cluster"), name: "known" } },
+          {
+            version_info: "1",
+            cluster: { "@type": typed("config.cluster.v3.Cluster"), name: "odd", connect_timeout: "soon" },
+          },
+          { version_info: "1", cluster: { "@type": typed("config.cluster.v9.Cluster"), name: "newer" } },
+        ],
+      },
+      // One that is still being made.
+      { "@type": typed("admin.v3.ListenersConfigDump"), dynamic_listeners: [{ name: "later", warming_state: {} }] },
+    ],
+  };
+
+  it("shows the rest, says what is left out and fails", async () => {
+    const admin = createServer((_request, response) => response.end(JSON.stringify(dump)));
+    await new Promise<void>((resolve) => admin.listen(0, "127.0.0.1", resolve));
+    const address = admin.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const told = await run("proxy-config", "all", "--admin", `http://127.0.0.1:${port}`);
+    admin.close();
+    expect(told.code).toBe(1);
+    expect(told.out).toMatch(/^known /m);
+    expect(told.err).toMatch(/clusters "odd" is left out: .*soon/);
+    expect(told.err).toMatch(/clusters "newer" is left out: .*v9\.Cluster/);
+    expect(told.err).not.toContain("later");
+    expect(told.err).toContain(`2 resources of http://127.0.0.1:${port} cannot be read`);
+  });
+});
+
 describe("portolan proxy-config of a running Envoy", () => {
   let dev: Awaited<ReturnType<typeof startDev>>;
   let envoy: RunningEnvoy;
