@@ -8,7 +8,7 @@ import { placeText } from "../place.ts";
 import { useAnswer } from "../use-answer.ts";
 import { changeQuery } from "../use-place.ts";
 
-const types = ["clusters", "endpoints", "listeners", "routes", "extension_configs"] as const;
+const types = ["clusters", "endpoints", "listeners", "routes", "extension_configs", "name_tables"] as const;
 
 /** What a class has of a type, and what each was made from. */
 export function ResourcesPage({ place }: PageProps) {
