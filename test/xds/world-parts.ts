@@ -161,7 +161,6 @@ export const here: EndpointPerspective = {
   locality: "",
   nodeName: "",
   ipMode: "IPv4",
-  proxyType: "sidecar",
   failoverLabels: {},
 };
 

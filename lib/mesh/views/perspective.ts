@@ -13,7 +13,7 @@ import type { Mesh } from "../mesh.ts";
 import { listOf } from "../proxy/node-metadata.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { distributionLabels } from "../traffic-distribution.ts";
-import { envoyTypeOf, ipModeOf } from "./class-proxy.ts";
+import { ipModeOf } from "./class-proxy.ts";
 import type { ProxyAnswers } from "./proxy-answers.ts";
 import type { EndpointPerspective } from "./views.ts";
 
@@ -39,7 +39,6 @@ export function perspectiveOf(
     network: readsNetwork ? node.network : "",
     networkView: listOf(node.metadata("REQUESTED_NETWORK_VIEW")),
     nodeName: reads.nodeName ? node.nodeName : "",
-    proxyType: envoyTypeOf(node),
   });
 }
 

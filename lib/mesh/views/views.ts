@@ -101,7 +101,6 @@ export interface EndpointPerspective {
   readonly locality: string;
   readonly nodeName: string;
   readonly ipMode: "IPv4" | "IPv6" | "dual";
-  readonly proxyType: "sidecar" | "router";
   /** Labels named by some failoverPriority, cluster and topology labels included. */
   readonly failoverLabels: Readonly<Record<string, string>>;
 }

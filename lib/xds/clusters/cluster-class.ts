@@ -6,7 +6,6 @@ import type { ClassProxy, OutboundClusterView } from "../../mesh/views/views.ts"
 /** What every cluster of a class is made from: one object for all classes that are alike in it. */
 export interface ClusterClass {
   readonly mesh: MeshConfig;
-  readonly type: ClassProxy["type"];
   readonly ipMode: ClassProxy["ipMode"];
   readonly preserveHeaderCase: boolean;
   readonly clientFiles: Readonly<Record<string, string>>;
@@ -14,14 +13,13 @@ export interface ClusterClass {
 
 const clusterClass = step(
   "cluster class",
-  { mesh: "identity", type: "value", ipMode: "value", preserveHeaderCase: "value", clientFiles: "value" },
+  { mesh: "identity", ipMode: "value", preserveHeaderCase: "value", clientFiles: "value" },
   (inputs: ClusterClass) => inputs,
 );
 
 export function clusterClassOf({ proxy, lookups, tlsClientFiles }: OutboundClusterView, memo: Memo): ClusterClass {
   return clusterClass(memo, {
     mesh: lookups.mesh,
-    type: proxy.type,
     ipMode: proxy.ipMode,
     preserveHeaderCase: proxy.proxyConfig.proxyHeaders?.preserveHttp1HeaderCase === true,
     clientFiles: tlsClientFiles,

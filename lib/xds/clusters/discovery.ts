@@ -5,6 +5,7 @@ import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Protocol, Service } from "../../registry/service.ts";
 import { overAds, packAny } from "../core-messages.ts";
 import { dynamicForwardProxyCacheName } from "../names.ts";
+import type { SeenByProxy } from "./cluster-draft.ts";
 
 /** How Envoy finds the endpoints of a cluster. `dynamic`: by the host of each request. */
 export type Discovery = "EDS" | "STRICT_DNS" | "LOGICAL_DNS" | "ORIGINAL_DST" | "dynamic";
@@ -13,7 +14,7 @@ export type Discovery = "EDS" | "STRICT_DNS" | "LOGICAL_DNS" | "ORIGINAL_DST" | 
  * @returns undefined for an alias: its routes lead to the cluster of the host it stands for
  * @see docs/how-istio-does-it/clusters.md#type
  */
-export function discoveryOf(service: Service, proxyType: ClassProxy["type"]): Discovery | undefined {
+export function discoveryOf(service: Service, proxy: Pick<SeenByProxy, "proxyType">): Discovery | undefined {
   switch (service.resolution) {
     case "ClientSideLB":
       return "EDS";
@@ -24,7 +25,7 @@ export function discoveryOf(service: Service, proxyType: ClassProxy["type"]): Di
       return "LOGICAL_DNS";
     case "Passthrough":
       // A gateway's clients connect to the gateway: there is no original destination to keep.
-      return proxyType === "router" ? "EDS" : "ORIGINAL_DST";
+      return proxy.proxyType === "router" ? "EDS" : "ORIGINAL_DST";
     case "DynamicDNS":
       return service.hostname.startsWith("*") ? "dynamic" : "EDS";
     case "Alias":

@@ -5,14 +5,14 @@ import { pass } from "../../mesh/memo/pass.ts";
 import { oneOfLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import { tracedStep } from "../../mesh/memo/traced-step.ts";
-import type { ClusterView, MeshLookups, OutboundClusterView, RuleLookup } from "../../mesh/views/views.ts";
+import type { ClassProxy, ClusterView, MeshLookups, OutboundClusterView, RuleLookup } from "../../mesh/views/views.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { type Sight, sight, sightOf } from "../endpoints/sight.ts";
 import { provenanceOf } from "../provenance.ts";
 import { ownBeside, type Parted, type Resource, uniqueByName } from "../resource.ts";
 import { blackHole, inboundPassthrough, passthrough } from "./built-in-clusters.ts";
 import { type ClusterClass, clusterClassOf } from "./cluster-class.ts";
-import type { OutboundService, SeenEndpoints } from "./cluster-draft.ts";
+import type { OutboundService, SeenByProxy } from "./cluster-draft.ts";
 import { inboundClusters } from "./inbound-clusters.ts";
 import { outboundClusters } from "./outbound-clusters.ts";
 
@@ -40,7 +40,10 @@ const outboundSide = step(
   ({ view }: { readonly view: OutboundClusterView }, memo: Memo) => {
     const proxies = clusterClassOf(view, memo);
     const { services } = view.scope;
-    const lists = [ofServices(view, proxies, services, "default", memo), builtInClusters(memo, { proxies })];
+    const lists = [
+      ofServices(view, proxies, services, "default", memo),
+      builtInClusters(memo, { proxies, proxyType: view.proxy.type }),
+    ];
     if (view.containsAutoPassthrough) {
       const inMesh = services.filter((service) => !service.meshExternal);
       lists.push(ofServices(view, proxies, inMesh, "sniDnat", memo));
@@ -56,10 +59,10 @@ const joined = step("joined clusters", { lists: "elements" }, ({ lists }: { read
 
 const builtInClusters = step(
   "built-in clusters",
-  { proxies: "identity" },
-  ({ proxies }: { readonly proxies: ClusterClass }): readonly ClusterResource[] => {
+  { proxies: "identity", proxyType: "value" },
+  ({ proxies, proxyType }: Pick<ServiceContext, "proxies" | "proxyType">): readonly ClusterResource[] => {
     const clusters =
-      proxies.type === "router"
+      proxyType === "router"
         ? [blackHole(proxies)]
         : [blackHole(proxies), passthrough(proxies), inboundPassthrough(proxies)];
     return clusters.map((json) => ({ name: json.name ?? "", json, from: [] }));
@@ -77,7 +80,8 @@ function ofServices(
   const { lookups, destinationRule } = view;
   const { serviceAccounts, serviceMtlsMode } = lookups;
   const seen = sight(memo, sightOf(view, true));
-  const context = { proxies, seen, destinationRule, serviceAccounts, serviceMtlsMode, mode };
+  const { type: proxyType } = view.proxy;
+  const context = { proxies, proxyType, seen, destinationRule, serviceAccounts, serviceMtlsMode, mode };
   return flat(memo, {
     lists: clustersOfServices(memo, `${mode}|${view.key}`, services, context, lookups.endpoints),
   });
@@ -87,6 +91,7 @@ const flat = step("flat clusters", { lists: "identity" }, ({ lists }: { readonly
 
 interface ServiceContext extends Pick<MeshLookups, "serviceAccounts" | "serviceMtlsMode"> {
   readonly proxies: ClusterClass;
+  readonly proxyType: ClassProxy["type"];
   readonly seen: Sight;
   readonly destinationRule: RuleLookup;
   readonly mode: OutboundService["mode"];
@@ -96,6 +101,7 @@ const clustersOfServices = pass(
   "clusters of services",
   {
     proxies: "identity",
+    proxyType: "value",
     seen: "identity",
     destinationRule: "identity",
     serviceAccounts: "identity",
@@ -105,7 +111,7 @@ const clustersOfServices = pass(
   (service: Service, endpoints: readonly Endpoint[], context: ServiceContext, memo: Memo) => {
     // Routes to an alias lead to the cluster of what it stands for.
     if (service.resolution === "Alias") return [];
-    const { proxies, seen, mode } = context;
+    const { proxies, proxyType, seen, mode } = context;
     const inputs = {
       proxies,
       service,
@@ -114,7 +120,7 @@ const clustersOfServices = pass(
       mtlsModes: service.ports.map((port) => context.serviceMtlsMode(service, port)),
       mode,
     };
-    return clustersOfService(memo, inputs, { endpoints, sight: seen }).value;
+    return clustersOfService(memo, inputs, { endpoints, sight: seen, proxyType }).value;
   },
 );
 
@@ -123,7 +129,7 @@ interface ServiceInputs extends Omit<OutboundService, "seen"> {
   readonly rule: MeshDestinationRule | undefined;
 }
 
-/** A change of endpoints leaves clusters alone that look at none. */
+/** Made once for all proxies that are alike in what the service's clusters ask; a change of endpoints leaves clusters alone that look at none. */
 const clustersOfService = tracedStep(
   "clusters of a service",
   {
@@ -136,7 +142,7 @@ const clustersOfService = tracedStep(
   },
   (
     { proxies, service, rule, accounts, mtlsModes, mode }: ServiceInputs,
-    seen: SeenEndpoints,
+    seen: SeenByProxy,
   ): readonly ClusterResource[] => {
     const from = provenanceOf(service, rule);
     const clusters = outboundClusters({ service, rule, accounts, mtlsModes, mode, seen }, proxies);

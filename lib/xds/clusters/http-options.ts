@@ -2,18 +2,21 @@ import type { HttpProtocolOptionsJson as CommonOptionsJson } from "../../../gen/
 import type { HttpProtocolOptionsJson } from "../../../gen/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts";
 import type { ConnectionPoolSettings } from "../../config/kinds/destination-rule.ts";
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
-import type { ClassProxy } from "../../mesh/views/views.ts";
 import { isHttp, isHttp2 } from "../../registry/protocol.ts";
 import type { Protocol } from "../../registry/service.ts";
 import { packAny, preserveCase } from "../core-messages.ts";
+import type { SeenByProxy } from "./cluster-draft.ts";
 
 /** Which protocol a cluster speaks; undefined: nobody said, which is HTTP/1.1 if an option has to be written. */
 type UpstreamProtocol = "http1" | "http2" | "downstream";
 
-/** What of a proxy decides about upstream protocols. */
-export interface UpstreamProtocolProxy {
-  readonly type: ClassProxy["type"];
+/** What decides about the HTTP options of a cluster, beside who has it. */
+export interface UpstreamHttpInputs {
+  readonly protocol: Protocol;
+  readonly pool: ConnectionPoolSettings | undefined;
   readonly preserveHeaderCase: boolean;
+  /** The mesh for outbound clusters, where plain HTTP may be upgraded; undefined for inbound ones. */
+  readonly upgradeBy: MeshConfig | undefined;
 }
 
 /** HTTP options of a cluster before they are written. */
@@ -30,21 +33,17 @@ export interface UpstreamHttp {
  * Sniffed ports follow the downstream protocol on sidecars only: a gateway would offer HTTP/2 to its clients and could
  * not keep the promise upstream.
  *
- * @param upgradeBy the mesh for outbound clusters, where plain HTTP may be upgraded; undefined for inbound ones
  * @see docs/how-istio-does-it/clusters.md#http-options
  */
 export function upstreamHttp(
-  proxy: UpstreamProtocolProxy,
-  protocol: Protocol,
-  pool: ConnectionPoolSettings | undefined,
-  upgradeBy: MeshConfig | undefined,
+  proxy: Pick<SeenByProxy, "proxyType">,
+  { protocol, pool, preserveHeaderCase, upgradeBy }: UpstreamHttpInputs,
 ): UpstreamHttp {
   const http = pool?.http;
   let chosen: UpstreamProtocol | undefined;
-  const keepsCase =
-    proxy.preserveHeaderCase && (protocol === "Unsupported" || (isHttp(protocol) && !isHttp2(protocol)));
+  const keepsCase = preserveHeaderCase && (protocol === "Unsupported" || (isHttp(protocol) && !isHttp2(protocol)));
   if (isHttp2(protocol)) chosen = "http2";
-  else if (protocol === "Unsupported" && proxy.type === "sidecar") chosen = "downstream";
+  else if (protocol === "Unsupported" && proxy.proxyType === "sidecar") chosen = "downstream";
   else if (keepsCase) chosen = "http1";
   // An upgrade never replaces what the port itself decided.
   if (chosen === undefined && upgradeBy !== undefined && upgrades(protocol, pool, upgradeBy)) chosen = "http2";

@@ -133,12 +133,20 @@ const inboundCluster = step(
   buildInbound,
 );
 
+/** Nothing runs behind a gateway in its own pod. */
+const inboundProxy = { proxyType: "sidecar" } as const;
+
 function buildInbound({ proxies, sidecar, rule, ...port }: Inputs): ClusterResource {
   const { mesh } = proxies;
   const [leading] = port.services;
   const policy = effectivePolicy(rule, "", port.servicePort.port);
   const pool = sidecarPool(sidecar?.spec, port.port) ?? policy?.connectionPool;
-  const http = upstreamHttp(proxies, port.servicePort.protocol, pool, undefined);
+  const http = upstreamHttp(inboundProxy, {
+    protocol: port.servicePort.protocol,
+    pool,
+    preserveHeaderCase: proxies.preserveHeaderCase,
+    upgradeBy: undefined,
+  });
   const name = inboundClusterName(port.port);
   const metadata =
     leading === undefined || leading.meshExternal

@@ -30,7 +30,7 @@ import { secureUpstream, type UpstreamSecurity } from "./upstream-security.ts";
  * @see docs/how-istio-does-it/clusters.md#which-clusters
  */
 export function outboundClusters(source: OutboundService, proxies: ClusterClass): readonly ClusterJson[] {
-  const discovery = source.mode === "sniDnat" ? passedOn(source.service) : discoveryOf(source.service, proxies.type);
+  const discovery = source.mode === "sniDnat" ? passedOn(source.service) : discoveryOf(source.service, source.seen);
   if (discovery === undefined) return [];
   return source.service.ports.flatMap((port, at) => {
     if (port.protocol === "UDP") return [];
@@ -41,7 +41,7 @@ export function outboundClusters(source: OutboundService, proxies: ClusterClass)
 
 /** An SNI-routing gateway resolves no requests: a wildcard that stands for any name has endpoints there, if only none. */
 function passedOn(service: Service): Discovery | undefined {
-  const discovery = discoveryOf(service, "router");
+  const discovery = discoveryOf(service, { proxyType: "router" });
   return discovery === "dynamic" ? "EDS" : discovery;
 }
 
@@ -93,7 +93,12 @@ function buildCluster(draft: ClusterDraft, proxies: ClusterClass): ClusterJson |
   const originalDestination = keepsOriginalDestination(draft);
   const found = discoveryJson(draft, proxies, originalDestination);
   if (found === undefined) return undefined;
-  const http = upstreamHttp(proxies, port.protocol, policy?.connectionPool, mesh);
+  const http = upstreamHttp(draft.seen, {
+    protocol: port.protocol,
+    pool: policy?.connectionPool,
+    preserveHeaderCase: proxies.preserveHeaderCase,
+    upgradeBy: mesh,
+  });
   const security =
     draft.mode === "sniDnat" ? { sockets: {}, upstream: undefined } : secureUpstream(draft, proxies, http);
   const dynamic = draft.discovery === "dynamic";

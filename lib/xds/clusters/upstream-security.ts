@@ -34,7 +34,7 @@ export function secureUpstream(draft: ClusterDraft, proxies: ClusterClass, http:
   });
   if (tls === undefined) return { sockets: proxyProtocolSockets({}, policy?.proxyProtocol), upstream: undefined };
   const { settings } = tls;
-  const mayUseCredential = proxies.type === "router" || mayFetch(settings.credentialName ?? "", rule);
+  const mayUseCredential = mayFetch(settings.credentialName ?? "", rule) || draft.seen.proxyType === "router";
   const context = upstreamContext({
     settings,
     defaultSni: dynamic ? "" : draft.name,

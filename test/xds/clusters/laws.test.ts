@@ -112,7 +112,7 @@ const mesh: fc.Arbitrary<Parts> = fc
       endpoints: Object.fromEntries(services.map((each) => [each.service.hostname, each.endpoints])),
       rules: Object.fromEntries(ruled),
       proxy: { type: made.type },
-      perspective: { network: made.network, locality: made.locality, proxyType: made.type },
+      perspective: { network: made.network, locality: made.locality },
       gateways: made.gateway ? [{ network: "n2", clusterId: "two", address: "203.0.113.1", port: 15443 }] : [],
     };
   });

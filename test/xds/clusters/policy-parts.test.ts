@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
+import type { SeenByProxy } from "../../../lib/xds/clusters/cluster-draft.ts";
 import { circuitBreakers, connectionOptions } from "../../../lib/xds/clusters/connection-pool.ts";
-import { httpOptions, upstreamHttp } from "../../../lib/xds/clusters/http-options.ts";
+import { httpOptions, type UpstreamHttpInputs, upstreamHttp } from "../../../lib/xds/clusters/http-options.ts";
 import { loadBalancer } from "../../../lib/xds/clusters/load-balancer.ts";
 import { outlierDetection, panicThreshold } from "../../../lib/xds/clusters/outlier-detection.ts";
 
@@ -58,11 +59,17 @@ const http2 = { explicitHttpConfig: { http2ProtocolOptions: {} } };
 const downstream = { useDownstreamProtocolConfig: { httpProtocolOptions: {}, http2ProtocolOptions: {} } };
 
 describe("HTTP options", () => {
-  const sidecar = { type: "sidecar", preserveHeaderCase: false } as const;
-  const router = { type: "router", preserveHeaderCase: false } as const;
+  const sidecar = { proxyType: "sidecar", preserveHeaderCase: false } as const;
+  const router = { proxyType: "router", preserveHeaderCase: false } as const;
   const upgrading = { ...defaultMeshConfig, h2UpgradePolicy: "UPGRADE" } as const;
-  const options = (...[proxy, protocol, pool, mesh]: Parameters<typeof upstreamHttp>): unknown => {
-    const all = httpOptions(upstreamHttp(proxy, protocol, pool, mesh), undefined)?.typedExtensionProtocolOptions;
+  const options = (
+    { proxyType, preserveHeaderCase }: Pick<UpstreamHttpInputs, "preserveHeaderCase"> & Pick<SeenByProxy, "proxyType">,
+    protocol: UpstreamHttpInputs["protocol"],
+    pool: UpstreamHttpInputs["pool"],
+    upgradeBy: UpstreamHttpInputs["upgradeBy"],
+  ): unknown => {
+    const http = upstreamHttp({ proxyType }, { protocol, pool, preserveHeaderCase, upgradeBy });
+    const all = httpOptions(http, undefined)?.typedExtensionProtocolOptions;
     const { "@type": _type, ...rest } = Object.values(all ?? {})[0] ?? { "@type": "" };
     return all === undefined ? undefined : rest;
   };
