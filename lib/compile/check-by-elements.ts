@@ -8,28 +8,36 @@ import { nameHash } from "../snapshot/name-hash.ts";
 import type { ResourceType } from "../snapshot/resource-type.ts";
 import { checkResource, fitsElement, type Reader } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
+import { assignmentApart, isSoundAssignment } from "./assignment-apart.ts";
 
 /** Lists from this length on are gone over element by element, each of which is remembered: shorter ones cost less than that. */
 export const manyElements = 32;
 
-/** As `checkResource`; of a message with a long list each element is checked once, whichever messages have it. */
+/** As `checkResource`; of a message with a long list each element is checked once, whichever messages have it, and so is a load assignment. */
 export function checkByElements(
   type: ResourceType,
   resource: Resource,
   memo: Memo,
   reader: Reader = "envoy",
 ): Diagnostic | undefined {
-  const message = listMessage(type, resource.json);
-  // Elements are remembered as Envoy takes them; what programs read is small.
-  if (message === undefined || message.elements.length < manyElements || reader !== "envoy")
-    return checkResource(type, resource, reader);
+  // Parts are remembered as Envoy takes them; what programs read is small. The whole says where in it something is wrong.
+  return reader === "envoy" && isSoundInParts(type, resource, memo) ? undefined : checkResource(type, resource, reader);
+}
+
+/** @returns false, too, for what has no parts that are worth remembering */
+function isSoundInParts(type: ResourceType, resource: Resource, memo: Memo): boolean {
+  const { json } = resource;
+  if (type === "endpoints") return isSoundAssignment(memo, { json });
+  const isSound = (around: object): boolean => checkResource(type, { ...resource, json: around }) === undefined;
+  const apart = assignmentApart(type, json);
+  if (apart !== undefined) return isSoundAssignment(memo, { json: apart.assignment }) && isSound(apart.around);
+  const message = listMessage(type, json);
+  if (message === undefined || message.elements.length < manyElements) return false;
   const { field, elements } = message;
-  const around = { ...resource, json: { ...resource.json, [field]: [] } };
-  const isSound =
+  return (
     stretchesOf(memo, { elements }).every((stretch) => allFit(memo, { type, field, stretch })) &&
-    checkResource(type, around) === undefined;
-  // The whole says where in it something is wrong.
-  return isSound ? undefined : checkResource(type, resource);
+    isSound({ ...json, [field]: [] })
+  );
 }
 
 /** About so many elements make a stretch. */

@@ -18,6 +18,7 @@ import {
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
 import { binaryElement, binaryForm } from "../xds/descriptors.ts";
 import type { Resource } from "../xds/resource.ts";
+import { assignmentApart, assignmentText, memberText } from "./assignment-apart.ts";
 import { manyElements, stretchesOf } from "./check-by-elements.ts";
 
 /**
@@ -76,7 +77,7 @@ function writtenMessage(json: Resource["json"], encoding: Encoding, memo: Memo):
   const { type } = encoding;
   const message = listMessage(type, json);
   if (message === undefined || message.elements.length < manyElements) {
-    const text = `{"@type":"${typeUrlOf(type)}",${JSON.stringify(json).slice(1)}`;
+    const text = wholeText(type, json, memo);
     if (message === undefined || text.length < longLength) return text;
   }
   const { field, elements } = message;
@@ -93,6 +94,15 @@ function writtenMessage(json: Resource["json"], encoding: Encoding, memo: Memo):
       binaryBefore: at === 0 ? head : head && noBytes,
     }),
   );
+}
+
+function wholeText(type: ResourceType, json: Resource["json"], memo: Memo): string {
+  if (type === "endpoints") return assignmentText(memo, { json });
+  const head = `{"@type":"${typeUrlOf(type)}",`;
+  const apart = assignmentApart(type, json);
+  if (apart === undefined) return `${head}${JSON.stringify(json).slice(1)}`;
+  const around = JSON.stringify(apart.around).slice(1, -1);
+  return `${head}${around},"loadAssignment":${memberText(assignmentText(memo, { json: apart.assignment }))}}`;
 }
 
 const noBytes = new Uint8Array();

@@ -38,6 +38,48 @@ function parsed(text: string) {
   return message;
 }
 
+describe("a cluster with its load assignment in it", () => {
+  const assignment = (weight: number) => ({
+    clusterName: "outbound|80||app",
+    endpoints: [{ lbEndpoints: [{ loadBalancingWeight: weight, endpoint: { hostname: "a" } }] }],
+  });
+  const inlined = (loadAssignment: object): Resource => ({
+    name: "outbound|80||app",
+    json: { name: "outbound|80||app", type: "STATIC", loadAssignment },
+    from: [],
+  });
+
+  it("is written as it is, from the text that the assignment has as a resource", () => {
+    const memo = createMemo();
+    const json = assignment(1);
+    const alone = encodeResource("endpoints", { name: json.clusterName, json, from: [] }, false, memo);
+    expect(JSON.parse(alone.text)).toEqual({
+      "@type": "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
+      ...json,
+    });
+    for (const cluster of [
+      inlined(json),
+      { ...inlined(json), json: { loadAssignment: json } },
+      { ...inlined(json), json: { ...inlined(json).json, lbPolicy: "RANDOM" } },
+    ]) {
+      const typed = { "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", ...cluster.json };
+      expect(encodeResource("clusters", cluster, false, memo).text).toBe(JSON.stringify(typed));
+    }
+  });
+
+  it("is refused with the path into it where either of the two is not what Envoy takes", () => {
+    const memo = createMemo();
+    const told = (resource: Resource) => checkByElements("clusters", resource, memo)?.message;
+    expect(told(inlined(assignment(1)))).toBeUndefined();
+    expect(told(inlined(assignment(0)))).toMatch(
+      /loadAssignment\.endpoints\[0\]\.lbEndpoints\[0\]\.loadBalancingWeight/,
+    );
+    const odd = inlined(assignment(1));
+    expect(told({ ...odd, json: { connectTimeout: "soon", ...odd.json } })).toContain("Duration");
+    expect(told(odd)).toBe(checkResource("clusters", odd)?.message);
+  });
+});
+
 describe("encodeResource", () => {
   const many = hosts(1000);
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createFileCompiler, type FilesCompiled } from "../../lib/compile/compile-files.ts";
 import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
 import type { SourceFile } from "../../lib/config/folder/directory.ts";
+import { resourcesIn } from "../../lib/snapshot/compiled.ts";
 import { syntheticMesh } from "../bench/synthetic-mesh.ts";
 
 /** A file for each service of the synthetic mesh: its pods and its routing. */
@@ -48,5 +49,20 @@ describe("what a compile makes", () => {
     // Its views, its resources, and the lists that join them: no step of them looks through what classes share.
     expect(large.virtualService / large.classes).toBeLessThan(3);
     expect(large.endpoint / large.classes).toBeLessThan(8);
+  });
+
+  it("is one cluster and one load assignment for sidecars and gateways that see a service alike", () => {
+    const { classes } = createFileCompiler(defaultWorldOptions)(filesOf(20), []).value;
+    const outbound = (kind: string) => {
+      const { stream } = classes.find(({ id }) => id.startsWith(kind)) ?? classes[0] ?? { stream: undefined };
+      return [...resourcesIn(stream?.clusters ?? []), ...resourcesIn(stream?.endpoints ?? [])].filter(({ name }) =>
+        name.startsWith("outbound|"),
+      );
+    };
+    const ofSidecar = new Map(outbound("sidecar").map((resource) => [resource.name, resource]));
+    const ofGateway = outbound("router");
+    expect(ofGateway.length).toBeGreaterThan(40);
+    for (const resource of ofGateway) expect(ofSidecar.get(resource.name), resource.name).toBeDefined();
+    expect(ofGateway.filter((resource) => !outbound("sidecar").includes(resource))).toEqual([]);
   });
 });
