@@ -1,9 +1,9 @@
 import type { Subset } from "../../config/kinds/destination-rule.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
-import type { ClassProxy, MutualTlsMode } from "../../mesh/views/views.ts";
-import type { Endpoint, Service, ServicePort } from "../../registry/service.ts";
-import type { Sight } from "../endpoints/sight.ts";
+import type { MutualTlsMode } from "../../mesh/views/views.ts";
+import type { Service, ServicePort } from "../../registry/service.ts";
 import type { Discovery } from "./discovery.ts";
+import type { SeenByProxy } from "./seen-by-proxy.ts";
 import type { EffectiveTrafficPolicy } from "./traffic-policy.ts";
 
 /** One service with the rule that applies to it, as a class of proxies sees it. */
@@ -16,15 +16,6 @@ export interface OutboundService {
   /** `sniDnat`: the clusters through which a gateway passes mesh mTLS on as it is. */
   readonly mode: "default" | "sniDnat";
   readonly seen: SeenByProxy;
-}
-
-/** What few clusters ask for: most are the same for sidecars and gateways, wherever they run, and whatever runs behind the service. */
-export interface SeenByProxy {
-  /** For clusters that carry them, or look at them for the guess of mTLS. */
-  readonly endpoints: readonly Endpoint[];
-  readonly sight: Sight;
-  /** For original destinations, sniffed protocols, and credentials that only a gateway may fetch. */
-  readonly proxyType: ClassProxy["type"];
 }
 
 /** A cluster in the making. */

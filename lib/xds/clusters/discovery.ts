@@ -5,7 +5,7 @@ import type { ClassProxy } from "../../mesh/views/views.ts";
 import type { Protocol, Service } from "../../registry/service.ts";
 import { overAds, packAny } from "../core-messages.ts";
 import { dynamicForwardProxyCacheName } from "../names.ts";
-import type { SeenByProxy } from "./cluster-draft.ts";
+import type { SeenByProxy } from "./seen-by-proxy.ts";
 
 /** How Envoy finds the endpoints of a cluster. `dynamic`: by the host of each request. */
 export type Discovery = "EDS" | "STRICT_DNS" | "LOGICAL_DNS" | "ORIGINAL_DST" | "dynamic";

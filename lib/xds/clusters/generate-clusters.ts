@@ -12,9 +12,10 @@ import { provenanceOf } from "../provenance.ts";
 import { ownBeside, type Parted, type Resource, uniqueByName } from "../resource.ts";
 import { blackHole, inboundPassthrough, passthrough } from "./built-in-clusters.ts";
 import { type ClusterClass, clusterClassOf } from "./cluster-class.ts";
-import type { OutboundService, SeenByProxy } from "./cluster-draft.ts";
+import type { OutboundService } from "./cluster-draft.ts";
 import { inboundClusters } from "./inbound-clusters.ts";
 import { outboundClusters } from "./outbound-clusters.ts";
+import type { SeenByProxy } from "./seen-by-proxy.ts";
 
 type ClusterResource = Resource<ClusterJson>;
 

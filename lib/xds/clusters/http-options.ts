@@ -5,7 +5,7 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { isHttp, isHttp2 } from "../../registry/protocol.ts";
 import type { Protocol } from "../../registry/service.ts";
 import { packAny, preserveCase } from "../core-messages.ts";
-import type { SeenByProxy } from "./cluster-draft.ts";
+import type { SeenByProxy } from "./seen-by-proxy.ts";
 
 /** Which protocol a cluster speaks; undefined: nobody said, which is HTTP/1.1 if an option has to be written. */
 type UpstreamProtocol = "http1" | "http2" | "downstream";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { defaultMeshConfig } from "../../../lib/config/kinds/mesh-config.ts";
-import type { SeenByProxy } from "../../../lib/xds/clusters/cluster-draft.ts";
 import { circuitBreakers, connectionOptions } from "../../../lib/xds/clusters/connection-pool.ts";
 import { httpOptions, type UpstreamHttpInputs, upstreamHttp } from "../../../lib/xds/clusters/http-options.ts";
 import { loadBalancer } from "../../../lib/xds/clusters/load-balancer.ts";
 import { outlierDetection, panicThreshold } from "../../../lib/xds/clusters/outlier-detection.ts";
+import type { SeenByProxy } from "../../../lib/xds/clusters/seen-by-proxy.ts";
 
 const max = 4294967295;
 const unlimited = { maxConnections: max, maxPendingRequests: max, maxRequests: max, maxRetries: max };
