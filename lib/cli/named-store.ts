@@ -15,9 +15,14 @@ const defaultStore = `${ownFolder}/store`;
 /** Begins the name of a store that `portolan dev` made for a folder. */
 export const devStorePrefix = `${ownFolder}/dev-`;
 
-/** The option that names a store, the same for every command; `namedStore` says what counts when it is not given. */
-export function storeOption(more = ""): Option {
-  return storeInstead(`a folder, or s3://bucket/prefix${more} (default: ${settingsFile}, else ${defaultStore})`);
+/**
+ * The option that names a store, the same for every command; `namedStore` says what counts when it is not given.
+ *
+ * @param more what else it may be
+ * @param otherwise what counts where nobody has said
+ */
+export function storeOption(more = "", otherwise = defaultStore): Option {
+  return storeInstead(`a folder, or s3://bucket/prefix${more} (default: ${settingsFile}, else ${otherwise})`);
 }
 
 /** The same where a command without it reads no store. */

@@ -105,7 +105,8 @@ function diagnosticLines(diagnostic: Diagnostic, colours: Terminal["colours"]): 
   const { kind, namespace, name } = { ...origin.key, kind: kindText(origin.key) };
   const object = kind === "" ? "" : ` ${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
   const where = path.length === 0 ? "" : ` ${colours.bold(pathText(path))}:`;
-  const first = `${paint(severity)} ${colours.bold(place)}${object}:${where} ${message} ${colours.dim(`[${code}]`)}`;
+  const of = place === "" ? object : ` ${colours.bold(place)}${object}`;
+  const first = `${paint(severity)}${of}:${where} ${message} ${colours.dim(`[${code}]`)}`;
   return hint === "" ? [first] : [first, `  ${colours.dim("hint:")} ${hint}`];
 }
 

@@ -86,9 +86,7 @@ export function createPublisher(
         const refused = world.diagnostics.filter(({ code }) => code === "resource-refused");
         throw new PortolanError(`the compiled world is not whole: ${firstOf(problems)}`, refused);
       }
-      if (share !== undefined && base === undefined) {
-        throw new PortolanError("nothing was published yet that a canary could differ from");
-      }
+      checkShare(share, base);
       const pin = (nowMs: number): Pin => ({
         by,
         why: why || "a canary is tried",
@@ -112,4 +110,10 @@ export function createPublisher(
 function firstOf(problems: readonly string[]): string {
   const more = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
   return problems.slice(0, 5).join("; ") + more;
+}
+
+/** @throws PortolanError for a share of nodes where there is nothing that the others could have */
+export function checkShare(share: Share | undefined, base: ReadHead | undefined): void {
+  if (share !== undefined && base === undefined)
+    throw new PortolanError("nothing was published yet that a canary could differ from; push without --canary first");
 }

@@ -89,7 +89,7 @@ export const registerDev: Register = (program, terminal) => {
         .argParser((text) => (text === "" ? undefined : portNumber(text))),
     )
     .option("--host <address>", "address that the front listens on", "127.0.0.1")
-    .addOption(storeOption("; without any, .portolan/dev-…, one for each folder"))
+    .addOption(storeOption("", `${devStorePrefix}…, one for each folder`))
     .addOption(keyringOption())
     .option("--legacy-api", "compile the answers of the REST v1 API too")
     .addOption(

@@ -93,4 +93,4 @@ async function serveAsWorker(settings: ServeSettings, log: Logger, slot: number)
 }
 
 const firstPublish = ({ store }: ServeSettings): string =>
-  `nothing was published to ${store} yet: \`portolan push FOLDER --store ${store}\` does it`;
+  `nothing was published to ${store} yet: what compiles for it will, or \`portolan push FOLDER --store ${store}\` does`;

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import { meantText } from "../../config/nearest-names.ts";
 import { placeNode } from "../../front/nodes/place-node.ts";
@@ -43,7 +44,8 @@ const maxSome = 3;
 /** A few of those that there are, for who has named nothing that is near one. */
 function someOf(nodes: readonly string[], classes: readonly string[]): string {
   const isNamed = nodes.length > 0;
-  const all = [...(isNamed ? nodes : classes)].sort(byCodePoint);
+  // Names first: nobody thinks of a workload by its address.
+  const all = [...(isNamed ? nodes : classes)].sort((a, b) => isIP(a) - isIP(b) || byCodePoint(a, b));
   const shown = all.slice(0, maxSome).join(", ");
   const more = all.length > maxSome ? ` and ${all.length - maxSome} more` : "";
   if (all.length === 0) return "; this version has no proxies: `portolan status` says what is served";

@@ -20,6 +20,8 @@ import type { RootObject } from "../../xds/explain/root-object.ts";
 import { examplesText } from "../examples.ts";
 import { textOfFile } from "../named-file.ts";
 import { openThere, storeOption } from "../named-store.ts";
+import { counted } from "../numbers.ts";
+
 import { printDiagnostics, type Terminal } from "../terminal.ts";
 import { nodeClasses } from "./class-resources.ts";
 import { diffLines } from "./diff-text.ts";
@@ -136,7 +138,7 @@ async function tellMade(
   for (const line of resourceLines(resources, colours)) terminal.out(line);
   const all = loaded.classes.size;
   const none = resources.length === 0 ? "; what an edit would change all the same, --edit says" : "";
-  terminal.out(`${resources.length} resources, in ${classes.length} of ${all} classes of proxies${none}`);
+  terminal.out(`${counted(resources.length, "resource")}, in ${classes.length} of ${all} classes of proxies${none}`);
 }
 
 function resourceLines(resources: readonly TouchedResource[], colours: Terminal["colours"]): readonly string[] {

@@ -146,12 +146,13 @@ function movedJson({ head, root, left, ended }: Moved): object {
 
 function movedLines({ head, root, left, ended }: Moved): readonly string[] {
   const { canary, pin } = head;
-  const last = head.steps.at(-1)?.at ?? "now";
+  const last = head.steps.at(-1)?.at ?? "";
+  const by = Date.parse(last) > Date.now() ? `, all the way by ${last}` : "";
   const tried = canary === undefined ? "" : `, canary ${shortRoot(canary.root)} for ${shareText(canary)}`;
   const from = left === undefined || left === root ? "" : `, and leaves ${shortRoot(left)}`;
   return [
     ...(ended === undefined ? [] : [`the canary of ${shortRoot(ended.root)} is over`]),
-    `generation ${head.generation} leads to ${shortRoot(root)} by ${last}${tried}${from}`,
+    `generation ${head.generation} leads to ${shortRoot(root)}${by}${tried}${from}`,
     ...(pin === undefined
       ? []
       : [

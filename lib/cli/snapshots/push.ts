@@ -3,7 +3,8 @@ import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.
 import { writeShard } from "../../compile/shards/write-shard.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
-import type { Publishing } from "../../snapshot/publish.ts";
+import { readHead } from "../../snapshot/head/head.ts";
+import { checkShare, type Publishing } from "../../snapshot/publish.ts";
 import { analysisOf, analysisReport } from "../config/analysis-report.ts";
 import { compiledSummary } from "../dev/dev-report.ts";
 import { tellFilled } from "../dev/recompiled-text.ts";
@@ -84,6 +85,8 @@ async function pushToStore(
 ): Promise<Pushed> {
   const store = await openToWrite(where, progress);
   const publisher = await trustOf(keyring);
+  // Before anything is written: the source would be there, and be published with the next change.
+  checkShare(publishing.share, await readHead(store, publisher));
   await writeShard(store, source, files, { allowEmpty });
   const recompile = createWorldRecompiler({
     store,

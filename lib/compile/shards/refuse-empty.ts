@@ -7,7 +7,16 @@ export function refuseEmpty(files: readonly SourceFile[], next: Pick<ShardList, 
   if (next.kept.length > 0 || next.files.some(({ halfSaved }) => halfSaved) || holdObjects(files)) return;
   const errors = readFiles(files).diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new PortolanError("there is no configuration here that can be read", errors);
-  throw new PortolanError("the source was left as it was", [emptySource("there is no object here")]);
+  throw new PortolanError("the source was left as it was", [emptySource(nothingIn(files))]);
+}
+
+const maxNamed = 5;
+
+function nothingIn(files: readonly SourceFile[]): string {
+  if (files.length === 0) return "there is no file with configuration here";
+  const named = files.slice(0, maxNamed).map(({ file }) => file);
+  const more = files.length > maxNamed ? ` and ${files.length - maxNamed} more` : "";
+  return `none of the files here holds an object (${named.join(", ")}${more})`;
 }
 
 /** Whether any of the files holds an object that can be read; mostly the first does. */
@@ -45,6 +54,6 @@ const emptySource = (what: string): Diagnostic => ({
   severity: "error",
   origin: fileOrigin(""),
   path: [],
-  message: `${what}, and every proxy would lose what it has`,
+  message: `${what}, and proxies would lose what they have`,
   hint: "look whether this is the right folder; with --allow-empty it is done all the same",
 });

@@ -57,6 +57,8 @@ async function folderOf(files: Readonly<Record<string, string>>): Promise<string
   return made;
 }
 
+const filesIn = (folder: string): Promise<readonly string[]> => readdir(folder, { recursive: true }).catch(() => []);
+
 const onStore = (...args: readonly string[]) => run(...args, "--store", storePath());
 
 async function publish(...contents: readonly string[]): Promise<void> {
@@ -102,7 +104,7 @@ describe("portolan", () => {
 
   it("rollback leads back, and says from what; the next one goes on from there", async () => {
     await publish("1", "2");
-    expect(await onStore("rollback")).toMatch(/^generation 3 leads to \w{12} by .*, and leaves \w{12}$/m);
+    expect(await onStore("rollback")).toMatch(/^generation 3 leads to \w{12}, .*and leaves \w{12}$/m);
     await expect(onStore("rollback")).rejects.toThrow("does not go back 1");
     expect(await onStore("diff", "1", "3")).toContain("0 added, 0 removed, 0 changed");
     await expect(onStore("rollback", "9")).rejects.toThrow("does not go back");
@@ -167,8 +169,11 @@ describe("portolan", () => {
     const [tried, served] = (await onStore("history")).split("\n");
     expect(tried).toMatch(new RegExp(`^ +3 .*canary +${root.slice(0, 12)} +for 10 %, track=canary`));
     expect(served).toMatch(/^> +2 /);
-    expect(await onStore("abort")).toMatch(/^the canary of \w{12} is over\ngeneration 4 leads to \w{12} by \S+$/);
+    expect(await onStore("abort")).toMatch(
+      /^the canary of \w{12} is over\ngeneration 4 leads to \w{12}(, all the way by \S+)?$/,
+    );
     await expect(onStore("promote")).rejects.toThrow("no canary");
+    await expect(onStore("canary", "HEAD", "--percent", "10")).rejects.toThrow("is what everybody has");
     await expect(onStore("canary", root, "--percent", "101")).rejects.toThrow("at most 100");
     await expect(onStore("canary", root, "--label", "x")).rejects.toThrow("key=value");
   });
@@ -313,6 +318,8 @@ describe("portolan", () => {
       await folderOf({ "b.yaml": rule("b", "host") }),
       await folderOf({ "empty.txt": "" }),
     ];
+    await expect(onStore("push", shop, "--canary", "10")).rejects.toThrow("push without --canary first");
+    expect(await filesIn(storePath())).toEqual([]);
     await onStore("push", shop);
     expect(await onStore("push", more, "--source", "b")).toContain("published: generation 2");
     expect(await onStore("push", shop)).toContain("unchanged: generation 2");
