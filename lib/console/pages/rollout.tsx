@@ -76,7 +76,7 @@ function State({ value, onAsk }: Acting) {
           <h2>Canary</h2>
           {canary === undefined ? (
             <p class="quiet">
-              None runs. <code>portolan canary NEWEST --percent 10</code> starts one.
+              None runs. <code>portolan push FOLDER --canary 10</code> starts one.
             </p>
           ) : (
             <>
