@@ -2,7 +2,6 @@ import type { ParsedObject } from "../documents/parse.ts";
 import { error, type Finding, type Path } from "../finding.ts";
 import { groupVersion } from "../group-version.ts";
 import type { KindSchema } from "../kind-schema.ts";
-import { isFields, stringsOf } from "../untyped.ts";
 import { isLabelKey, isLabelValue } from "./names.ts";
 
 const booleanText: ReadonlySet<string> = new Set("1 t T TRUE true True 0 f F FALSE false False".split(" "));
@@ -56,35 +55,32 @@ export function* labelAndAnnotationRules(
   { labels, annotations }: { readonly labels?: unknown; readonly annotations?: unknown },
   path: Path,
 ): Generator<Finding> {
-  // Every object of a source comes by here: where a member stands is written down when something is wrong with it.
-  yield* memberRules(labels, [...path, "labels"]);
-  const texts = stringsOf(labels);
-  for (const key in texts) {
-    const value = texts[key] ?? "";
+  for (const [key, value] of yield* textMembers(labels, [...path, "labels"])) {
     if (!isLabelKey(key)) yield error([...path, "labels", key], `${JSON.stringify(key)} is not a label key`);
     if (!isLabelValue(value) || value.length > longestLabelValue) {
       const hint = `use letters, digits, -, _ and ., at most ${longestLabelValue}, a letter or digit at both ends`;
       yield error([...path, "labels", key], `${JSON.stringify(value)} is not a label value`, hint);
     }
   }
-  yield* memberRules(annotations, [...path, "annotations"]);
-  for (const key in stringsOf(annotations)) {
+  for (const [key] of yield* textMembers(annotations, [...path, "annotations"])) {
     if (!isLabelKey(key)) yield error([...path, "annotations", key], `${JSON.stringify(key)} is not an annotation key`);
   }
 }
 
-/** The members that are no texts. */
-function* memberRules(value: unknown, path: Path): Generator<Finding> {
-  if (value === undefined || value === null) return;
-  if (!isFields(value)) {
+/** The members that are texts; the others are findings. */
+function* textMembers(value: unknown, path: Path): Generator<Finding, readonly (readonly [string, string])[]> {
+  if (value === undefined || value === null) return [];
+  if (typeof value !== "object" || Array.isArray(value)) {
     yield error(path, "must be an object of texts");
-    return;
+    return [];
   }
-  for (const key in value) {
-    const member = value[key];
-    if (typeof member !== "string" && member !== null)
+  const texts: [string, string][] = [];
+  for (const [key, member] of Object.entries(value)) {
+    if (typeof member === "string") texts.push([key, member]);
+    else if (member !== null)
       yield error([...path, key], `${JSON.stringify(member)} must be a text`, "put it between quotes");
   }
+  return texts;
 }
 
 function* dryRunRules(value: unknown, object: ParsedObject): Generator<Finding> {

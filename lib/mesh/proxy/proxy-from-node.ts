@@ -97,12 +97,15 @@ function addressesOf(raw: Readonly<Record<string, unknown>>, address: string): r
 /** The registry's labels over the static ones; the node's own where no registry knows it. */
 function baseLabels(raw: Readonly<Record<string, unknown>>, workload: Workload | undefined, nodeName: string): Labels {
   if (workload === undefined) return stringsOf(raw.LABELS);
-  return { ...stringsOf(raw.STATIC_LABELS), ...placed(workload.labels, { ...workload, nodeName }) };
+  const { clusterId, locality, network } = workload;
+  const known = placed(workload.labels, { clusterId, locality, nodeName, network });
+  return raw.STATIC_LABELS === undefined ? known : { ...stringsOf(raw.STATIC_LABELS), ...known };
 }
 
 /** Labels with those that stand for where a workload runs, as far as that is known; a network label of its own stays. */
 function placed(labels: Labels, topology: Topology): Labels {
-  return withTopology(labels, { ...topology, network: labels[networkLabel] || topology.network });
+  const own = labels[networkLabel];
+  return withTopology(labels, own ? { ...topology, network: own } : topology);
 }
 
 /** Topology labels, else the label that states it, else what the node says. */
