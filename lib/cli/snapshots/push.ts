@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.ts";
-import { writeShard } from "../../compile/shards/write-shard.ts";
+import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import type { Publishing } from "../../snapshot/publish.ts";
@@ -84,7 +84,8 @@ async function pushToStore(
 ): Promise<Pushed> {
   const store = await openToWrite(where, progress);
   const publisher = await trustOf(keyring);
-  await writeShard(store, source, files, { allowEmpty });
+  const texts = new Map<string, string>();
+  await createShardWriter(store, source, texts)(files, { allowEmpty });
   const recompile = createWorldRecompiler({
     store,
     change: {
@@ -95,6 +96,7 @@ async function pushToStore(
     observer: progress.observer,
     build: await ownBuild(),
     looksInto: json,
+    texts,
   });
   // The compile itself, every resource as text, is nothing to print.
   const { compiled, result, ...pushed } = await recompile(publishing);
