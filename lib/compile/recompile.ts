@@ -17,6 +17,7 @@ import { createShardCompilers, type FilesCompiled, type ShardCompilers } from ".
 import { type RecordedSettings, settingsOf, settleSettings, worldOptionsOf } from "./recorded-settings.ts";
 import { createSourcesReader } from "./shards/read-sources.ts";
 import { refuseRubbish } from "./shards/refuse-empty.ts";
+import type { TextsByHash } from "./shards/source-shard.ts";
 import { fillWanted } from "./shards/wanted-shard.ts";
 import { createFannedCompile, type FanOut } from "./slices/fan-out.ts";
 import { wholeWorld } from "./slices/slice.ts";
@@ -78,6 +79,8 @@ export interface RecompileOptions {
   readonly build?: string | undefined;
   /** Whether the caller reads what was compiled, resource by resource: then nothing is taken that would have to be read first. False when absent. */
   readonly looksInto?: boolean;
+  /** Texts of sources that are known to lie in the store, by their hashes: those of a writer in this process. Absent: all are read. */
+  readonly texts?: TextsByHash;
   /** Milliseconds since the epoch, to tell how old collected sources are; the system's clock when absent. */
   readonly now?: () => number;
 }
@@ -249,8 +252,8 @@ export function createSourcesCompiler(
 }
 
 function createStandingCompiler(options: Omit<RecompileOptions, "publisher">): Compiling<SourcesCompiled> {
-  const { store, world = defaultWorldOptions, build, looksInto = false } = options;
-  const readSources = createSourcesReader(store);
+  const { store, world = defaultWorldOptions, build, looksInto = false, texts } = options;
+  const readSources = createSourcesReader(store, texts);
   const standing = createStandingKeeper(store, readSources);
   const compilerFor = createCompilers(world);
   const compile: Compiling<SourcesCompiled>["compile"] = async (staged, base) => {

@@ -15,9 +15,12 @@ export function isSubset(part: Labels, whole: Labels): boolean {
  * are meant: one that names no workload has none behind it.
  */
 export function isNonEmptySubset(part: Labels | undefined, whole: Labels): boolean {
-  if (part === undefined) return false;
-  for (const _key in part) return isSubset(part, whole);
-  return false;
+  let isEmpty = true;
+  for (const key in part) {
+    if (part[key] !== whole[key]) return false;
+    isEmpty = false;
+  }
+  return !isEmpty;
 }
 
 /** Whether two sets of labels have the same pairs. */

@@ -5,8 +5,11 @@ export interface LocalityParts {
   readonly subzone: string;
 }
 
+const nowhere: LocalityParts = { region: "", zone: "", subzone: "" };
+
 /** Splits `region/zone/subzone`; parts may be missing at the end. */
 export function splitLocality(label: string): LocalityParts {
+  if (label === "") return nowhere;
   const [region = "", zone = "", subzone = ""] = label.split("/");
   return { region, zone, subzone };
 }

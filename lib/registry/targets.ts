@@ -66,7 +66,7 @@ function targetsIn<I extends TargetIndex>(
       targets.push({ service: final(merged), servicePort, targetPort });
     }
   }
-  const fromEntries = entryTargets(parts.entries, proxy, workloadsAt(parts, proxy));
+  const fromEntries = entryTargets(parts.entries, proxy, () => workloadsAt(parts, proxy));
   for (const target of [...fromEntries, ...otherTargets(parts, proxy)]) {
     targets.push({ ...target, service: final(target.service) });
   }

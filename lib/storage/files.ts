@@ -1,4 +1,5 @@
 import { hash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { link, mkdir, open, readdir, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { byCodePoint, PortolanError } from "../config/diagnostic.ts";
@@ -166,7 +167,7 @@ async function versionNumbers(folder: string): Promise<readonly number[]> {
 async function currentVersion(path: string): Promise<Version | undefined> {
   let lookedFor: number | undefined;
   for (;;) {
-    const highest = (await versionNumbers(`${path}#`)).at(-1);
+    const highest = existsSync(`${path}#`) ? (await versionNumbers(`${path}#`)).at(-1) : undefined;
     const file = highest === undefined ? path : join(`${path}#`, String(highest));
     const read = await readWithTime(file).catch(absentAs(undefined));
     if (read !== undefined) return { number: highest ?? 0, ...read };

@@ -1,5 +1,6 @@
-import { mkdir, open } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { syncFolder } from "./file-calls.ts";
 
 /** More would be folders that were used once, such as those of versions. */
 const maxKnown = 4_096;
@@ -15,6 +16,8 @@ export function createFolderKeeper(root: string, durable: boolean) {
   /** Folders that are there, whose names were written since this process began; another process that made one may not have come so far. */
   const known = new Set<string>();
   const keep = createKeeper();
+  /** Folders that are being made, for all who are about to put something into one. */
+  const underWay = new Map<string, Promise<void>>();
   /** Makes a folder with all above it. */
   const makeAgain = async (path: string): Promise<void> => {
     const made = await mkdir(path, { recursive: true });
@@ -32,7 +35,11 @@ export function createFolderKeeper(root: string, durable: boolean) {
     makeAgain,
     /** The same, unless this process has seen it there: it may have been taken away since. */
     async make(path: string): Promise<void> {
-      if (!known.has(resolve(path))) await makeAgain(path);
+      const folder = resolve(path);
+      if (known.has(folder)) return;
+      const making = underWay.get(folder) ?? makeAgain(folder).finally(() => underWay.delete(folder));
+      underWay.set(folder, making);
+      await making;
     },
     /** Writes the names of what lies in a folder. */
     async keep(folder: string): Promise<void> {
@@ -65,13 +72,4 @@ function createKeeper(): (folder: string) => Promise<void> {
     toCome.set(folder, next);
     return next;
   };
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -54,8 +54,9 @@ type Publish = (input: readonly SourceFile[]) => Promise<() => Promise<Written>>
 
 function openMesh(world: WorldOptions): Publish {
   const store = fileStore(folder);
-  const write = createShardWriter(store, "main");
-  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build });
+  const texts = new Map<string, string>();
+  const write = createShardWriter(store, "main", texts);
+  const recompile = createWorldRecompiler({ store, sources: ["main"], world, build, texts });
   return async (input) => {
     await write(input);
     const { written } = (await recompile()).result;

@@ -6,35 +6,26 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fileStore } from "../../lib/storage/files.ts";
 import { createFolderKeeper } from "../../lib/storage/kept-folders.ts";
 
-type WriteFile = (path: string, data: Uint8Array, options: { readonly flush: boolean }, done: NoParamCallback) => void;
+type Open = (path: string, flags: string, done: (cause: Error | null, file: number) => void) => void;
+type Sync = (file: number, done: NoParamCallback) => void;
 
 /** Files that were written to the disk, and folders whose names were, in order. */
 const synced = vi.hoisted((): string[] => []);
 
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof import("node:fs/promises")>();
-  return {
-    ...real,
-    async open(path: string, flags: string) {
-      const handle = await real.open(path, flags);
-      const sync = handle.sync.bind(handle);
-      handle.sync = async () => {
-        await sync();
-        synced.push(path);
-      };
-      return handle;
-    },
-  };
-});
-
 vi.mock("node:fs", async (original) => {
   const real = await original<typeof import("node:fs")>();
-  const writeFile: WriteFile = (path, data, options, done) =>
-    real.writeFile(path, data, options, (cause) => {
-      if (cause === null && options.flush) synced.push(path);
+  const paths = new Map<number, string>();
+  const open: Open = (path, flags, done) =>
+    real.open(path, flags, (cause, file) => {
+      paths.set(file, path);
+      done(cause, file);
+    });
+  const fsync: Sync = (file, done) =>
+    real.fsync(file, (cause) => {
+      if (cause === null) synced.push(paths.get(file) ?? "");
       done(cause);
     });
-  return { ...real, writeFile };
+  return { ...real, open, fsync };
 });
 
 let root = "";
@@ -56,6 +47,12 @@ describe("folders that are made", () => {
     expect(syncedBelow()).toEqual([]);
     await folders.make(join(root, "blobs", "cd"));
     expect(syncedBelow()).toEqual(["blobs"]);
+  });
+
+  it("are made once for many who are about to put something in", async () => {
+    const folders = createFolderKeeper(root, true);
+    await Promise.all(Array.from({ length: 16 }, () => folders.make(join(root, "blobs", "ab"))));
+    expect(syncedBelow().sort()).toEqual([".", "blobs"]);
   });
 
   it("are written by whoever finds them too: the process that made them may have died on the way", async () => {

@@ -375,6 +375,7 @@ function publisherOf(
   }: PublisherSettings,
 ): () => Promise<Publication> {
   let compiledMs = 0;
+  const texts = new Map<string, string>();
   const recompile = createWorldRecompiler({
     store,
     ...(sources.length === 0 ? {} : { sources: ["main", ...sources] }),
@@ -390,11 +391,12 @@ function publisherOf(
     observer,
     build,
     looksInto: true,
+    texts,
     onCompiled: () => {
       compiledMs = performance.now();
     },
   });
-  const write = createShardWriter(store, "main");
+  const write = createShardWriter(store, "main", texts);
   return async () => {
     const startMs = performance.now();
     const files = folder === undefined ? undefined : await readFolder(folder);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { createWorldRecompiler, type Recompiled } from "../../compile/recompile.ts";
-import { writeShard } from "../../compile/shards/write-shard.ts";
+import { createShardWriter } from "../../compile/shards/write-shard.ts";
 import { type LoadedDirectory, readFiles, type SourceFile } from "../../config/folder/directory.ts";
 import { readFolder } from "../../config/folder/folder.ts";
 import { readHead } from "../../snapshot/head/head.ts";
@@ -87,7 +87,8 @@ async function pushToStore(
   const publisher = await trustOf(keyring);
   // Before anything is written: the source would be there, and be published with the next change.
   checkShare(publishing.share, await readHead(store, publisher));
-  await writeShard(store, source, files, { allowEmpty });
+  const texts = new Map<string, string>();
+  await createShardWriter(store, source, texts)(files, { allowEmpty });
   const recompile = createWorldRecompiler({
     store,
     change: {
@@ -98,6 +99,7 @@ async function pushToStore(
     observer: progress.observer,
     build: await ownBuild(),
     looksInto: json,
+    texts,
   });
   // The compile itself, every resource as text, is nothing to print.
   const { compiled, result, ...pushed } = await recompile(publishing);

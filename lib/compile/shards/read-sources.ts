@@ -3,7 +3,7 @@ import type { CompiledSource } from "../../snapshot/compiled.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { type CollectedReader, type CollectedShard, createCollectedReader } from "../collected/collected-shard.ts";
 import { sourceNames } from "./source-names.ts";
-import { readShard, type SourceShard, type TextMemory } from "./source-shard.ts";
+import { readShard, type SourceShard, type TextMemory, type TextsByHash } from "./source-shard.ts";
 
 /** A source as it lies in the store: a folder's files and what was applied, or what a collector has brought. */
 export type Shard = SourceShard | CollectedShard;
@@ -31,10 +31,12 @@ export const orderedSources = async (store: ObjectStore, order: readonly string[
 /**
  * A reader that remembers texts, so that the next time only what changed is read.
  *
+ * @param written texts that lie in the store, from whoever puts them there in this process; these need not be read at all
  * @returns a function of the sources that come first, in their order; the others follow by name, `main` before them
  */
-export function createSourcesReader(store: ObjectStore): SourcesReader {
-  let known: TextMemory["known"] = new Map();
+export function createSourcesReader(store: ObjectStore, written: TextsByHash = new Map()): SourcesReader {
+  let before: TextsByHash = new Map();
+  const known: TextsByHash = { get: (hash) => written.get(hash) ?? before.get(hash) };
   const collected = new Map<string, CollectedReader>();
   const readCollected = (name: string, version: string | undefined) => {
     const read = collected.get(name) ?? createCollectedReader(store, name);
@@ -54,7 +56,7 @@ export function createSourcesReader(store: ObjectStore): SourcesReader {
     );
     const shards = found.filter((shard) => shard !== undefined);
     if (shards.length < wanted.size) throw new PortolanError("what the sources held then is kept no more");
-    known = texts.used;
+    before = texts.used;
     return shards;
   };
 }

@@ -39,9 +39,12 @@ export async function readText(store: ObjectStore, name: string, hash: string): 
   return text !== undefined && sha256(text) === hash ? text : undefined;
 }
 
-/** Texts of files by hash, from one reading to the next. */
+/** Texts of files by their hashes. */
+export type TextsByHash = Pick<ReadonlyMap<string, string>, "get">;
+
+/** Texts from one reading to the next. */
 export interface TextMemory {
-  readonly known: ReadonlyMap<string, string>;
+  readonly known: TextsByHash;
   /** What a reading has used is put here. */
   readonly used: Map<string, string>;
 }

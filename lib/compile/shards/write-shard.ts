@@ -40,17 +40,22 @@ export const writeShard = (
 ): Promise<string> => createShardWriter(store, name)(files, options);
 
 /**
- * A writer that remembers the hashes of the texts that it has put or found in place and searched for secrets, so that the next time
+ * A writer that remembers the texts that it has put or found in place and searched for secrets, so that the next time
  * only what changed is: what the list at hand goes on naming cannot have been collected.
+ *
+ * @param trusted where these texts are kept, by their hashes: whoever reads the source in this process need not read them again
  */
-export function createShardWriter(store: ObjectStore, name: string): ShardWriter {
-  let trusted: ReadonlySet<string> = new Set();
+export function createShardWriter(
+  store: ObjectStore,
+  name: string,
+  trusted: Map<string, string> = new Map(),
+): ShardWriter {
   /** By file. Texts are compared in a tenth of the time that it takes to hash them. */
   let last: ReadonlyMap<string, HashedFile> = new Map();
   let writes = 0;
   return async (sources, options = {}) => {
     writes += 1;
-    if (writes % trustedWrites === 0) trusted = new Set();
+    if (writes % trustedWrites === 0) trusted.clear();
     const files = sources.map((file): HashedFile => {
       const before = last.get(file.file);
       return { ...file, hash: before?.text === file.text ? before.hash : sha256(file.text) };
@@ -79,7 +84,9 @@ export function createShardWriter(store: ObjectStore, name: string): ShardWriter
       const condition = found.kind === "found" ? { ifMatch: found.etag } : ({ ifNoneMatch: "*" } as const);
       if ((await store.put(listKey(name), new TextEncoder().encode(list), condition)).kind === "lost") continue;
       await settle();
-      trusted = new Set(files.map(({ hash }) => hash));
+      trusted.clear();
+      // As they are read back: what is no Unicode has no place in UTF-8.
+      for (const { hash, text } of files) trusted.set(hash, text.toWellFormed());
       return version;
     }
   };

@@ -56,11 +56,10 @@ export function* labelAndAnnotationRules(
   path: Path,
 ): Generator<Finding> {
   for (const [key, value] of yield* textMembers(labels, [...path, "labels"])) {
-    const here = [...path, "labels", key];
-    if (!isLabelKey(key)) yield error(here, `${JSON.stringify(key)} is not a label key`);
+    if (!isLabelKey(key)) yield error([...path, "labels", key], `${JSON.stringify(key)} is not a label key`);
     if (!isLabelValue(value) || value.length > longestLabelValue) {
       const hint = `use letters, digits, -, _ and ., at most ${longestLabelValue}, a letter or digit at both ends`;
-      yield error(here, `${JSON.stringify(value)} is not a label value`, hint);
+      yield error([...path, "labels", key], `${JSON.stringify(value)} is not a label value`, hint);
     }
   }
   for (const [key] of yield* textMembers(annotations, [...path, "annotations"])) {

@@ -37,7 +37,8 @@ function hasValidLabels(text: string, wildcardFirst: boolean): boolean {
   if (text.length === 0 || text.length > 255) return false;
   const labels = text.split(".");
   const last = labels.length - 1;
-  for (const [index, label] of labels.entries()) {
+  for (let index = 0; index <= last; index++) {
+    const label = labels[index] ?? "";
     if (index === last && label === "" && last > 0) continue;
     if (index === 0 && wildcardFirst && label.length <= 63 && wildcardLabel.test(label)) continue;
     if (!isDns1123Label(label)) return false;

@@ -1,6 +1,7 @@
 import type { Stage } from "../../config/diagnostic.ts";
 import { at, warning } from "../../config/finding.ts";
 import type { ProxyConfig } from "../../config/kinds/mesh-config.ts";
+import type { Labels } from "../../config/labels.ts";
 import { mergeProxyConfig } from "../../config/read-mesh-config.ts";
 import type { Workload } from "../../registry/service.ts";
 import { type Memo, noMemo } from "../memo/memo.ts";
@@ -30,6 +31,8 @@ const prometheusPort = 15090;
 /** Of all annotations only these are read of a node; every poll would carry the others. */
 const readAnnotations = "resource.opentelemetry.io/";
 
+const templateHash = "pod-template-hash";
+
 /**
  * The node that Istio's agent writes into Envoy's bootstrap. What only says something of the agent's own process is left
  * out.
@@ -50,8 +53,8 @@ export function nodeOfStart(
   const read = metadataOfEnvironment(environment, settings.proxyMetadata);
   const name = environment.POD_NAME ?? workload.name;
   const namespace = environment.POD_NAMESPACE ?? workload.namespace;
-  const { "pod-template-hash": _hash, ...labels } = { ...read.staticLabels, ...start.labels };
-  const annotated = Object.entries(workload.annotations).filter(([key]) => key.startsWith(readAnnotations));
+  const labels = labelsOf(read.staticLabels, start.labels);
+  const annotated = annotationsOf(workload);
   const metadata = {
     ISTIO_VERSION: start.istioVersion,
     ...read.metadata,
@@ -64,7 +67,7 @@ export function nodeOfStart(
     ...(flagOf(environment.EXIT_ON_ZERO_ACTIVE_CONNECTIONS) ? { EXIT_ON_ZERO_ACTIVE_CONNECTIONS: "true" } : {}),
     LABELS: labels,
     ...(Object.keys(read.staticLabels).length === 0 ? {} : { STATIC_LABELS: read.staticLabels }),
-    ...(annotated.length === 0 ? {} : { ANNOTATIONS: Object.fromEntries(annotated) }),
+    ...(annotated === undefined ? {} : { ANNOTATIONS: annotated }),
     PROXY_CONFIG: settingsJson(memo, { settings }),
   };
   const { WORKLOAD_NAME: stated } = read.metadata;
@@ -103,6 +106,25 @@ function agentSettings(
 function withHostAddress(settings: ProxyConfig, address: string, memo: Memo): ProxyConfig {
   if (address === "") return settings;
   return expandedSettings(settings, (text) => text.replaceAll("$(HOST_IP)", address), memo);
+}
+
+/** The static ones under the workload's, without the one that only its ReplicaSet reads. */
+function labelsOf(staticLabels: Labels, own: Labels): Labels {
+  const labels: Record<string, string> = {};
+  for (const some of [staticLabels, own])
+    for (const name in some) if (name !== templateHash) labels[name] = some[name] ?? "";
+  return labels;
+}
+
+/** Undefined where there are none. */
+function annotationsOf({ annotations }: Workload): Labels | undefined {
+  let found: Record<string, string> | undefined;
+  for (const name in annotations) {
+    if (!name.startsWith(readAnnotations)) continue;
+    found ??= {};
+    found[name] = annotations[name] ?? "";
+  }
+  return found;
 }
 
 function sortedFields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

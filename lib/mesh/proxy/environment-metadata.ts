@@ -1,6 +1,5 @@
 import type { Labels } from "../../config/labels.ts";
-import { isFields, jsonIn } from "../../config/untyped.ts";
-import { textMap } from "./node-metadata.ts";
+import { isFields, jsonIn, stringsOf } from "../../config/untyped.ts";
 
 /** Metadata that Istio reads as flags, written as texts. */
 const flags = [
@@ -42,7 +41,7 @@ export function metadataOfEnvironment(environment: Labels, proxyMetadata: Labels
     const object = objectOf(environment[name] ?? "");
     if (object === undefined) unreadable[name] = "is no JSON object";
     Object.assign(metadata, object);
-    if (name === `${jsonPrefix}LABELS`) staticLabels = textMap(object);
+    if (name === `${jsonPrefix}LABELS`) staticLabels = stringsOf(object);
   }
   for (const name of flags) {
     if (metadata[name] === undefined) continue;

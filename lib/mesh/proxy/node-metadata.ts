@@ -57,17 +57,6 @@ function servedSettings({
   };
 }
 
-/** The entries of an object that are texts. */
-export function textMap(value: unknown): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(record(value)).flatMap(([key, entry]) => (typeof entry === "string" ? [[key, entry] as const] : [])),
-  );
-}
-
-function record(value: unknown): Raw {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
-
 /** A text; "" where there is none. */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 

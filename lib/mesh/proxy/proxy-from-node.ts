@@ -3,6 +3,7 @@ import { isIpAddress } from "../../config/ip-address.ts";
 import type { MeshConfig, ProxyConfig } from "../../config/kinds/mesh-config.ts";
 import type { Labels } from "../../config/labels.ts";
 import { proxySettingsOf } from "../../config/read-proxy-settings.ts";
+import { stringsOf } from "../../config/untyped.ts";
 import {
   networkLabel,
   nodeLabel,
@@ -15,7 +16,7 @@ import {
 import { statedLocality } from "../../registry/locality.ts";
 import type { RegistryState } from "../../registry/registry-state.ts";
 import type { Workload } from "../../registry/service.ts";
-import { metadataOf, textMap } from "./node-metadata.ts";
+import { metadataOf } from "./node-metadata.ts";
 import type { Proxy } from "./proxy.ts";
 
 /** A node as Envoy sends it: the proto JSON of `envoy.config.core.v3.Node`, as far as it is read. */
@@ -54,7 +55,7 @@ export function proxyOf(
   const metadata = metadataOf(raw, settings ?? claimed());
   const namespace = text(raw.NAMESPACE) || (dnsDomain.includes(".") ? (dnsDomain.split(".")[0] ?? "") : "");
   const clusterId = text(raw.CLUSTER_ID) || defaultClusterId;
-  const query = { id, namespace, addresses, clusterId, labels: textMap(raw.LABELS) };
+  const query = { id, namespace, addresses, clusterId, labels: stringsOf(raw.LABELS) };
   const workload = registry.workload(query);
   const network = text(raw.NETWORK);
   const claimedNode = text(raw.NODE_NAME);
@@ -95,13 +96,16 @@ function addressesOf(raw: Readonly<Record<string, unknown>>, address: string): r
 
 /** The registry's labels over the static ones; the node's own where no registry knows it. */
 function baseLabels(raw: Readonly<Record<string, unknown>>, workload: Workload | undefined, nodeName: string): Labels {
-  if (workload === undefined) return textMap(raw.LABELS);
-  return { ...textMap(raw.STATIC_LABELS), ...placed(workload.labels, { ...workload, nodeName }) };
+  if (workload === undefined) return stringsOf(raw.LABELS);
+  const { clusterId, locality, network } = workload;
+  const known = placed(workload.labels, { clusterId, locality, nodeName, network });
+  return raw.STATIC_LABELS === undefined ? known : { ...stringsOf(raw.STATIC_LABELS), ...known };
 }
 
 /** Labels with those that stand for where a workload runs, as far as that is known; a network label of its own stays. */
 function placed(labels: Labels, topology: Topology): Labels {
-  return withTopology(labels, { ...topology, network: labels[networkLabel] || topology.network });
+  const own = labels[networkLabel];
+  return withTopology(labels, own ? { ...topology, network: own } : topology);
 }
 
 /** Topology labels, else the label that states it, else what the node says. */

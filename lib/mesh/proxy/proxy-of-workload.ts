@@ -43,12 +43,13 @@ export interface WorkloadProxy extends WorkloadNode {
 export const proxyOfWorkload = step(
   "proxy of a workload",
   {
-    workload: "identity",
+    // What thousands of proxies share comes first: they are told apart at the end of one way.
     meshConfig: "identity",
     meshObject: "identity",
     namespaceObject: "identity",
     ownObject: "identity",
     group: "identity",
+    workload: "identity",
     type: "value",
     domain: "value",
   },

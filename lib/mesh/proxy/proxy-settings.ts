@@ -70,13 +70,16 @@ export function injectedSettings(
 }
 
 function settingsOf(object: Config<ProxyConfigResource> | undefined): Partial<ProxyConfig> {
-  const { concurrency, environmentVariables, image } = object?.spec ?? {};
+  if (object === undefined) return noSettings;
+  const { concurrency, environmentVariables, image } = object.spec;
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(environmentVariables === undefined ? {} : { proxyMetadata: environmentVariables }),
     ...(image === undefined ? {} : { image }),
   };
 }
+
+const noSettings: Partial<ProxyConfig> = {};
 
 const isGeneral = ({ spec }: Config<ProxyConfigResource>): boolean => spec.selector === undefined;
 

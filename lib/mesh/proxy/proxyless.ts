@@ -16,5 +16,6 @@ const proxylessTemplates = ["grpc-agent", "grpc-simple"];
 
 /** Whether injection would leave a workload without Envoy, its program being its own proxy. */
 export function isProxyless(workload: Pick<Workload, "annotations">): boolean {
+  if (workload.annotations[templatesAnnotation] === undefined) return false;
   return templatesOf(workload).some((name) => proxylessTemplates.includes(name));
 }

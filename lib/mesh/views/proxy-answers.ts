@@ -1,10 +1,10 @@
 import type { Labels } from "../../config/labels.ts";
+import { stringsOf } from "../../config/untyped.ts";
 import type { RegistryState, SelectedTargets } from "../../registry/registry-state.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList, oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
-import { textMap } from "../proxy/node-metadata.ts";
 import type { Proxy as MeshProxy, ServedSettings } from "../proxy/proxy.ts";
 
 /**
@@ -73,7 +73,7 @@ export class ProxyAnswers {
   }
 
   annotation(key: string): string | undefined {
-    return textMap(this.#proxy.metadata.raw.ANNOTATIONS)[key];
+    return stringsOf(this.#proxy.metadata.raw.ANNOTATIONS)[key];
   }
 
   /** Node metadata as sent. */

@@ -16,15 +16,17 @@ function targetsOf(record: EntryRecord, endpoints: readonly Endpoint[]): readonl
 /**
  * The ServiceEntries of its namespace that name a proxy's address or select its workload.
  *
- * @param workloads WorkloadEntries and pods of the proxy's namespace at its addresses
+ * @param workloadsAt gives the WorkloadEntries and pods of the proxy's namespace at its addresses
  * @see docs/how-istio-does-it/service-entries.md#services-of-a-workload
  */
 export function entryTargets(
   index: EntryIndex,
   proxy: ProxyQuery,
-  workloads: readonly SelectableWorkload[],
+  workloadsAt: () => readonly SelectableWorkload[],
 ): readonly ServiceTarget[] {
   const { settings } = index;
+  const near = index.byNamespace.get(proxy.namespace) ?? [];
+  if (near.length === 0) return [];
   const inline = new Set(
     proxy.addresses
       .flatMap((address) => index.inlineByAddress.get(address) ?? [])
@@ -38,8 +40,9 @@ export function entryTargets(
       ),
     ),
   );
+  const workloads = workloadsAt();
   if (workloads.length === 0) return byAddress;
-  const selecting = (index.byNamespace.get(proxy.namespace) ?? []).flatMap((record) => {
+  const selecting = near.flatMap((record) => {
     const selected = selectedWorkloads(record.config, workloads);
     return selected.length === 0 ? [] : targetsOf(record, entryEndpoints(record.config, selected, settings));
   });

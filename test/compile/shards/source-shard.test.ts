@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createSourcesReader } from "../../../lib/compile/shards/read-sources.ts";
 import { readShard } from "../../../lib/compile/shards/source-shard.ts";
 import { createShardWriter, writeShard } from "../../../lib/compile/shards/write-shard.ts";
 import { sha256 } from "../../../lib/config/canonical-json.ts";
@@ -103,6 +104,16 @@ describe("a writer that goes on", () => {
     // The text before, and the one that is now.
     expect(texts()).toHaveLength(2);
     expect((await readShard(store, "main"))?.files).toEqual([...changed(1)].sort((a, b) => (a.file < b.file ? -1 : 1)));
+  });
+
+  it("leaves the texts to whoever reads the source in the same process, as they lie in the store", async () => {
+    const { store, texts } = counted();
+    const written = new Map<string, string>();
+    await createShardWriter(store, "main", written)([...many, { file: "odd.yaml", text: "# \ud800" }]);
+    texts();
+    const shards = await createSourcesReader(store, written)(["main"]);
+    expect(texts()).toEqual([]);
+    expect(shards).toEqual([await readShard(store, "main")]);
   });
 
   it("takes nothing for granted that another process has seen, nor for ever what itself has", async () => {
