@@ -110,7 +110,7 @@ const routesOf = (views: Pick<EnvoyViews, "listeners" | "routes">, memo: Memo) =
   patchedRoutes(memo, { view: views.routes, names: tablesAsked(views, memo) });
 
 const patchedClusters = step("clusters", { view: "identity" }, ({ view }: { readonly view: ClusterView }, memo: Memo) =>
-  applyClusterPatches(view, generateClusters(view, memo), memo),
+  applyClusterPatches(view.own, generateClusters(view, memo), memo),
 );
 
 type OfClusters = Parted<Resource<ClusterJson>> & { readonly view: EndpointView };

@@ -217,18 +217,22 @@ export function clusterView(parts: Parts): ClusterView {
     tlsClientFiles: parts.clientFiles ?? {},
   };
   return {
-    ...outbound,
+    key: "",
     outbound,
-    envoyFilters: { patches: [] },
-    inbound: {
-      targets: [],
-      ingressListeners: parts.sidecar?.spec.ingress ?? [],
-      destinationRule,
-      scope,
-      mtlsMode: () => "PERMISSIVE",
-      portLevelPorts: [],
-      ownAddresses: [],
-      ...parts.inbound,
+    own: {
+      proxy: outbound.proxy,
+      patches: { patches: [] },
+      inbound: {
+        key: "",
+        targets: [],
+        ingressListeners: parts.sidecar?.spec.ingress ?? [],
+        destinationRule,
+        scope,
+        mtlsMode: () => "PERMISSIVE",
+        portLevelPorts: [],
+        ownAddresses: [],
+        ...parts.inbound,
+      },
     },
   };
 }

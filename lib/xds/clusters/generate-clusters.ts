@@ -26,9 +26,9 @@ type Lists = readonly (readonly ClusterResource[])[];
  *
  * @see docs/how-istio-does-it/clusters.md#which-clusters
  */
-export function generateClusters(view: ClusterView, memo: Memo): Parted<ClusterResource> {
-  const shared = outboundSide(memo, { view: view.outbound });
-  const { inbound, proxy, outbound } = view;
+export function generateClusters({ outbound, own }: ClusterView, memo: Memo): Parted<ClusterResource> {
+  const shared = outboundSide(memo, { view: outbound });
+  const { inbound, proxy } = own;
   const proxies = clusterClassOf(outbound, memo);
   const others = inboundClusters(memo, { inbound, proxies, interceptionMode: proxy.interceptionMode });
   return { shared, own: ownBeside({ shared, others }, memo) };

@@ -68,7 +68,9 @@ describe("the clusters of a service", () => {
     const memo = createMemo();
     const view = clusterView({ services: [cart, service("other")] });
     const first = wholeList(generateClusters(view, memo));
-    const second = wholeList(generateClusters({ ...view, scope: { ...view.scope } }, memo));
+    const second = wholeList(
+      generateClusters({ ...view, outbound: { ...view.outbound, scope: { ...view.outbound.scope } } }, memo),
+    );
     expect(second.every((resource, index) => resource === first[index])).toBe(true);
   });
 });

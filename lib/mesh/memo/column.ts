@@ -1,0 +1,89 @@
+import type { Memo } from "./memo.ts";
+import { isSame, keepLast, lastMade } from "./same.ts";
+
+/**
+ * A column of a table, made of others: one value for each row, from what stands in that row. A row that is what it was keeps what was
+ * made of it, for one comparison a field; rows that are made anew and are alike are made once; and the whole column stays the same
+ * object if all of it does.
+ *
+ * Like a step, a column stands at the top level of its module, and `make` sees the row and nothing else. Texts and numbers in a row
+ * count by what they say, objects by identity.
+ *
+ * @param fields of a row; the first is the one that tells most rows apart
+ */
+export function column<R extends object, T>(
+  name: string,
+  fields: readonly (keyof R)[],
+  make: (row: R, memo: Memo) => T,
+): Column<R, T> {
+  return (memo, slot, columns) => {
+    const key = `column|${name}|${slot}`;
+    const last = lastMade<Made<T>>(memo, key);
+    const table = fields.map((field): readonly unknown[] => columns[field]);
+    if (last !== undefined && table.every((list, at) => isSame(last.table[at] ?? [], list))) return last.made;
+    const [first = []] = table;
+    // Rows that stand elsewhere now are looked for where rows came or went; else the few that moved are made.
+    const anew = new Found<T>();
+    if (last !== undefined && last.made.length !== first.length)
+      for (let at = 0; at < last.made.length; at++) anew.add(last.table, at, last.made[at] as T);
+    const made: T[] = [];
+    for (let at = 0; at < first.length; at++) {
+      if (last !== undefined && at < last.made.length && isSameRow(last.table, at, table, at)) {
+        made.push(last.made[at] as T);
+        continue;
+      }
+      const found = anew.find(table, at);
+      if (found !== undefined) made.push(found.value);
+      else {
+        // Every field is a field of the row.
+        const row = Object.fromEntries(fields.map((field, i) => [field, table[i]?.[at]])) as R;
+        made.push(anew.add(table, at, make(row, memo)));
+      }
+    }
+    const same = last !== undefined && isSame(last.made, made) ? last.made : made;
+    keepLast(memo, key, { table, made: same } satisfies Made<T>);
+    return same;
+  };
+}
+
+/**
+ * @param slot tells columns of one kind over several tables apart; it decides what is found again, never what comes out
+ * @param columns of one length
+ * @returns as long as these
+ */
+export type Column<R extends object, T> = (
+  memo: Memo,
+  slot: string,
+  columns: { readonly [K in keyof R]: readonly R[K][] },
+) => readonly T[];
+
+/** By column, then by row. */
+type Table = readonly (readonly unknown[])[];
+
+interface Made<T> {
+  readonly table: Table;
+  readonly made: readonly T[];
+}
+
+function isSameRow(a: Table, i: number, b: Table, j: number): boolean {
+  for (let at = 0; at < b.length; at++) if (!Object.is(a[at]?.[i], b[at]?.[j])) return false;
+  return true;
+}
+
+/** What was made of rows, by what stands in their first column. */
+class Found<T> {
+  readonly #byFirst = new Map<unknown, { readonly table: Table; readonly at: number; readonly value: T }[]>();
+
+  add(table: Table, at: number, value: T): T {
+    const first = table[0]?.[at];
+    const row = { table, at, value };
+    const rows = this.#byFirst.get(first);
+    if (rows === undefined) this.#byFirst.set(first, [row]);
+    else rows.push(row);
+    return value;
+  }
+
+  find(table: Table, at: number): { readonly value: T } | undefined {
+    return this.#byFirst.get(table[0]?.[at])?.find((row) => isSameRow(row.table, row.at, table, at));
+  }
+}
