@@ -36,11 +36,16 @@ interface FileState {
   readonly text: string;
   readonly halfSaved: boolean;
   readonly problem: string | undefined;
-  read(): LoadedDirectory;
+  read(): ReadFile;
 }
 
 interface KeptState extends KeptText {
-  read(): LoadedDirectory;
+  read(): ReadFile;
+}
+
+/** What one file says, and the keys of it, in the same order. */
+interface ReadFile extends LoadedDirectory {
+  readonly keys: { readonly configs: readonly string[]; readonly objects: readonly string[] };
 }
 
 /** @param under put before the names of files in origins: where the folder lies among others */
@@ -111,25 +116,26 @@ export function isHalfSaved(before: string, now: string): boolean {
 }
 
 /** Reads a text when it is first asked for; objects that read as in the text before are the same objects. */
-function readerOf(previous: FolderState, file: string, text: string): () => LoadedDirectory {
+function readerOf(previous: FolderState, file: string, text: string): () => ReadFile {
   const inPlace = previous.files.get(file);
   if (inPlace?.text === text) return inPlace.read;
   const known = previous.kept.find((kept) => kept.file === file && kept.text === text);
   if (known !== undefined) return known.read;
   const { under } = previous;
   let before = inPlace?.read;
-  let read: LoadedDirectory | undefined;
+  let read: ReadFile | undefined;
   return () => {
     if (read === undefined) {
       const anew = readFiles([{ file, text }], { under });
-      read = before === undefined ? anew : withIdentities(before(), anew);
+      const keys = { configs: anew.configs.map(keyOf), objects: anew.objects.map(keyOf) };
+      read = before === undefined ? { ...anew, keys } : withIdentities(before(), { ...anew, keys });
       before = undefined;
     }
     return read;
   };
 }
 
-function withIdentities(before: LoadedDirectory, now: LoadedDirectory): LoadedDirectory {
+function withIdentities(before: ReadFile, now: ReadFile): ReadFile {
   return {
     ...now,
     configs: sameWhereEqual(before.configs, now.configs),
@@ -151,10 +157,7 @@ interface Placed {
 }
 const keyOf = ({ origin }: Placed): string => keyText(origin.key);
 
-const keysIn = ({ configs, objects }: LoadedDirectory): readonly string[] => [
-  ...configs.map(keyOf),
-  ...objects.map(keyOf),
-];
+const keysIn = ({ keys }: ReadFile): readonly string[] => [...keys.configs, ...keys.objects];
 
 const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity === "error");
@@ -245,8 +248,14 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
   const reads = [...files].map(([file, { read }]) => [file, read()] as const);
   const instead = new Map(kept.filter(({ key }) => key === "").map(({ file, read }) => [file, read()] as const));
   const wholeOf = (file: string) => instead.get(file) ?? files.get(file)?.read();
-  const configs = latest(reads.flatMap(([, read]) => read.configs));
-  const objects = latest(reads.flatMap(([, read]) => read.objects));
+  const configs = latest(
+    reads.flatMap(([, read]) => read.configs),
+    reads.flatMap(([, read]) => read.keys.configs),
+  );
+  const objects = latest(
+    reads.flatMap(([, read]) => read.objects),
+    reads.flatMap(([, read]) => read.keys.objects),
+  );
   const keptConfigs = pick(kept, configs.list, ({ configs: list }) => list);
   const keptObjects = pick(kept, objects.list, ({ objects: list }) => list);
   const errors = reads.flatMap(([, read]) => errorsIn(read));
@@ -276,23 +285,26 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
 /** The same, of lists that have each key once; what only one of them fills needs no look at its keys. */
 function latestOf<T extends Placed>(lists: readonly (readonly T[])[]): ReturnType<typeof latest<T>> {
   const filled = lists.filter(({ length }) => length > 0);
-  return filled.length > 1 ? latest(filled.flat(), "warning") : { list: filled[0] ?? [], diagnostics: [] };
+  const all = filled.flat();
+  return filled.length > 1 ? latest(all, all.map(keyOf), "warning") : { list: filled[0] ?? [], diagnostics: [] };
 }
 
-/** One per key, the later one, at the place of the first. @param severity of one that is there twice */
+/** One per key, the later one, at the place of the first. @param keys of the list @param severity of one that is there twice */
 function latest<T extends Placed>(
   list: readonly T[],
+  keys: readonly string[],
   severity: "error" | "warning" = "error",
 ): { readonly list: readonly T[]; readonly diagnostics: readonly Diagnostic[] } {
+  if (new Set(keys).size === list.length) return { list, diagnostics: [] };
   const byKey = new Map<string, T>();
   const diagnostics: Diagnostic[] = [];
-  for (const object of list) {
-    const key = keyOf(object);
+  for (const [at, object] of list.entries()) {
+    const key = keys[at] ?? keyOf(object);
     const earlier = byKey.get(key);
     if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin, severity));
     byKey.set(key, object);
   }
-  return { list: byKey.size === list.length ? list : [...byKey.values()], diagnostics };
+  return { list: [...byKey.values()], diagnostics };
 }
 
 /** The kept objects of one sort, where none that is valid has taken their place. */

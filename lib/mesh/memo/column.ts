@@ -20,15 +20,21 @@ export function column<R extends object, T>(
     const key = `column|${name}|${slot}`;
     const last = lastMade<Made<T>>(memo, key);
     const table = fields.map((field): readonly unknown[] => columns[field]);
-    if (last !== undefined && table.every((list, at) => isSame(last.table[at] ?? [], list))) return last.made;
     const [first = []] = table;
+    const before = last?.table ?? [];
+    // Most fields of most changes are the same for all rows: the rows are compared in the others.
+    const differing = fields.map((_, at) => at).filter((at) => !isSame(before[at] ?? none, table[at] ?? none));
+    if (last !== undefined && differing.length === 0) return last.made;
+    const then = differing.map((at) => before[at] ?? none);
+    const now = differing.map((at) => table[at] ?? none);
+    const rowsBefore = last?.made.length ?? 0;
     // Rows that stand elsewhere now are looked for where rows came or went; else the few that moved are made.
     const anew = new Found<T>();
-    if (last !== undefined && last.made.length !== first.length)
-      for (let at = 0; at < last.made.length; at++) anew.add(last.table, at, last.made[at] as T);
+    if (last !== undefined && rowsBefore !== first.length)
+      for (let at = 0; at < rowsBefore; at++) anew.add(before, at, last.made[at] as T);
     const made: T[] = [];
     for (let at = 0; at < first.length; at++) {
-      if (last !== undefined && at < last.made.length && isSameRow(last.table, at, table, at)) {
+      if (last !== undefined && at < rowsBefore && isSameRow(then, at, now, at)) {
         made.push(last.made[at] as T);
         continue;
       }
@@ -59,6 +65,8 @@ export type Column<R extends object, T> = (
 
 /** By column, then by row. */
 type Table = readonly (readonly unknown[])[];
+
+const none: readonly unknown[] = [];
 
 interface Made<T> {
   readonly table: Table;

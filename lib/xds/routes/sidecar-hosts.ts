@@ -16,7 +16,7 @@ import type { PlacedRoutes } from "./placed-routes.ts";
 import type { ServiceDomains } from "./service-domains.ts";
 import { ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import { type TableService, tableServices } from "./table-services.ts";
-import { byName, type VirtualHostPiece } from "./virtual-host.ts";
+import type { VirtualHostPiece } from "./virtual-host.ts";
 
 /** The virtual hosts of one port, without the catch-all. */
 export interface SidecarHosts {
@@ -55,8 +55,7 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
   for (const { hostname, candidate } of defaultHosts(memo, byDefault)) {
     if (!claimed.has(hostname)) candidates.push(candidate);
   }
-  const { pieces, diagnostics } = settledHosts(candidates, { services, port, slot }, memo);
-  return { pieces: pieces.sort(byName), diagnostics };
+  return settledHosts(candidates, { services, port, slot }, memo);
 }
 
 /** What one virtual service brings to a table. */

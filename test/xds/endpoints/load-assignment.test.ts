@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Endpoint } from "../../../lib/registry/service.ts";
-import { generateClusters } from "../../../lib/xds/clusters/generate-clusters.ts";
 import { generateEndpoints } from "../../../lib/xds/endpoints/generate-endpoints.ts";
 import { allShared, wholeList } from "../../../lib/xds/resource.ts";
-import { clusterView, endpoint, type Parts, port, rule, service } from "../world-parts.ts";
+import { clustersOf, clusterView, endpoint, type Parts, port, rule, service } from "../world-parts.ts";
 
 const cart = service("cart");
 const host = cart.hostname;
@@ -13,7 +12,7 @@ const whole = `outbound|80||${host}`;
 /** Load assignments by cluster name, as plain JSON. */
 function assignments(parts: Parts) {
   const view = clusterView({ services: [cart], ...parts });
-  const made = wholeList(generateEndpoints(view.outbound, generateClusters(view, noMemo), noMemo));
+  const made = wholeList(generateEndpoints(view.outbound, clustersOf(view, noMemo), noMemo));
   return new Map(made.map((resource) => [resource.name, resource.json]));
 }
 

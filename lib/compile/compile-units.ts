@@ -1,0 +1,222 @@
+import type { ConfigKey, Diagnostic, Stage } from "../config/diagnostic.ts";
+import { column } from "../mesh/memo/column.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
+import type { CertificateSource } from "../mesh/world.ts";
+import type { CompiledClass, CompiledList, CompiledPart, CompiledResource, CompiledShape } from "../snapshot/compiled.ts";
+import type { ResourceType, ShapeName } from "../snapshot/resource-type.ts";
+import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
+import type { Reader } from "../xds/descriptors.ts";
+import { type ClassResources, noResources, noTypes, type Parted, type Resource } from "../xds/resource.ts";
+import { pollShape } from "../xds/shape.ts";
+import { type GeneratedUnit, type OfUnits, typesOf, type Unit } from "../xds/units.ts";
+import { checkByElements } from "./check-by-elements.ts";
+import { encodeResource } from "./encode-resource.ts";
+import { joinParts } from "./join-parts.ts";
+
+/** How the answers of a class are written. */
+export interface ClassForm {
+  readonly reader: Reader;
+  readonly certificates: CertificateSource;
+  readonly withBinary: boolean;
+  readonly pollDelayMs?: number;
+}
+
+/** A class's answers, and what making them had to say. */
+export interface OfClass {
+  readonly value: CompiledClass;
+  readonly spoken: OfUnits<readonly Diagnostic[]>;
+}
+
+/** The lists of a unit's types. */
+export type CompiledUnit = Stage<Readonly<Record<ShapeName, Partial<CompiledShape>>>>;
+
+/**
+ * Both shapes of one unit of many classes, with all that making it had to say. What classes share and what they have besides are gone over
+ * apart, and joined then: either costs what is new in it.
+ *
+ * @param form the same object for all classes that are written alike
+ * @param slot tells lists of classes apart when they are found again
+ */
+export function compileUnits(
+  unit: Unit,
+  generated: readonly GeneratedUnit[],
+  form: ClassForm,
+  memo: Memo,
+  slot: string,
+): readonly CompiledUnit[] {
+  const place = `${unit}|${slot}`;
+  const forAll = <T>(value: T): readonly T[] => generated.map(() => value);
+  const [first, second] = typesOf[unit];
+  const sidesOf = (side: keyof Parted): readonly CompiledSide[] => {
+    const listsOf = (type: ResourceType | undefined) =>
+      generated.map(({ value }) => (type === undefined ? undefined : value[type]?.[side]));
+    return compiledSides(memo, `${place}|${side}`, {
+      first: listsOf(first),
+      second: listsOf(second),
+      beside: generated.map(({ value }) => (side === "own" ? assignmentsBeside(value) : noResources)),
+      side: forAll(side),
+      unit: forAll(unit),
+      form: forAll(form),
+    });
+  };
+  const [shared, own] = [sidesOf("shared"), sidesOf("own")];
+  const joinedIn = (shape: ShapeName, at: 0 | 1): readonly CompiledList[] =>
+    joinParts(memo, `${place}|${shape}|${at}`, {
+      shared: shared.map((side) => side[shape][at]),
+      own: own.map((side) => side[shape][at]),
+    });
+  return compiledUnits(memo, place, {
+    pollFirst: joinedIn("poll", 0),
+    pollSecond: joinedIn("poll", 1),
+    streamFirst: joinedIn("stream", 0),
+    streamSecond: joinedIn("stream", 1),
+    said: generated.map(({ diagnostics }) => diagnostics),
+    saidOfShared: shared.map(({ diagnostics }) => diagnostics),
+    saidOfOwn: own.map(({ diagnostics }) => diagnostics),
+    first: generated.map(({ value }) => (value[first] === undefined ? undefined : first)),
+    second: generated.map(({ value }) => (second === undefined || value[second] === undefined ? undefined : second)),
+  });
+}
+
+/** The load assignments among which own clusters may have theirs, beside the class's own. */
+const assignmentsBeside = ({ clusters, endpoints }: Partial<ClassResources>): readonly Resource[] =>
+  clusters?.own.some(({ json }) => "type" in json && json.type === "EDS") === true && endpoints !== undefined
+    ? endpoints.shared
+    : noResources;
+
+interface SideRow {
+  /** Of the unit's types; undefined for one that the class has not. */
+  readonly first: readonly Resource[] | undefined;
+  readonly second: readonly Resource[] | undefined;
+  readonly beside: readonly Resource[];
+  readonly side: keyof Parted;
+  readonly unit: Unit;
+  readonly form: ClassForm;
+}
+
+/** By type. */
+type Parts = readonly [CompiledPart, CompiledPart];
+
+interface CompiledSide extends Readonly<Record<ShapeName, Parts>> {
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const compiledSides = column(
+  "compiled sides of units",
+  ["first", "second", "beside", "side", "unit", "form"],
+  ({ first = noResources, second = noResources, beside, side, unit, form }: SideRow, memo: Memo): CompiledSide => {
+    const parted = (list: readonly Resource[]): Parted => ({ shared: noResources, own: noResources, [side]: list });
+    const [one, other] = typesOf[unit];
+    const resources: ClassResources = {
+      ...noTypes,
+      ...(other === undefined ? {} : { [other]: parted(second) }),
+      ...(beside.length === 0 ? {} : { endpoints: { shared: beside, own: second } }),
+      [one]: parted(first),
+    };
+    const { reader, certificates, pollDelayMs } = form;
+    const encode = (all: ClassResources, type: ResourceType | undefined) =>
+      type === undefined
+        ? nothing
+        : encodedList(memo, { type, resources: all[type]?.[side] ?? noResources, reader, withBinary: form.withBinary });
+    const encodeAll = (all: ClassResources): Stage<Parts> => {
+      const [a, b] = [encode(all, one), encode(all, other)];
+      return { value: [a.value, b.value], diagnostics: [...a.diagnostics, ...b.diagnostics] };
+    };
+    const withFiles = certificates === "sds" || reader === "grpc";
+    const streamed = withFiles ? resources : withCertificateFiles(resources, defaultCertificateFiles, memo);
+    const stream = encodeAll(streamed);
+    // A program asks over streams, for certificates its bootstrap: its answers have one shape.
+    if (reader === "grpc") return { stream: stream.value, poll: stream.value, diagnostics: stream.diagnostics };
+    const poll = encodeAll(pollShape(streamed, memo, { pollDelayMs }));
+    return { stream: stream.value, poll: poll.value, diagnostics: [...stream.diagnostics, ...poll.diagnostics] };
+  },
+);
+
+const nothing: Stage<CompiledPart> = { value: [], diagnostics: [] };
+
+interface UnitRow {
+  readonly pollFirst: CompiledList;
+  readonly pollSecond: CompiledList;
+  readonly streamFirst: CompiledList;
+  readonly streamSecond: CompiledList;
+  readonly said: readonly Diagnostic[];
+  readonly saidOfShared: readonly Diagnostic[];
+  readonly saidOfOwn: readonly Diagnostic[];
+  /** The types that the class has. */
+  readonly first: ResourceType | undefined;
+  readonly second: ResourceType | undefined;
+}
+
+const compiledUnits = column(
+  "compiled units",
+  ["pollFirst", "pollSecond", "streamFirst", "streamSecond", "said", "saidOfShared", "saidOfOwn", "first", "second"],
+  ({ first, second, ...row }: UnitRow): CompiledUnit => {
+    const shapeOf = (ofFirst: CompiledList, ofSecond: CompiledList): Partial<CompiledShape> => ({
+      ...(first === undefined ? {} : { [first]: ofFirst }),
+      ...(second === undefined ? {} : { [second]: ofSecond }),
+    });
+    return {
+      value: {
+        stream: shapeOf(row.streamFirst, row.streamSecond),
+        poll: shapeOf(row.pollFirst, row.pollSecond),
+      },
+      diagnostics: [...row.said, ...row.saidOfShared, ...row.saidOfOwn],
+    };
+  },
+);
+
+interface EncodeInputs {
+  readonly type: ResourceType;
+  readonly reader: Reader;
+  readonly withBinary: boolean;
+}
+
+/** A resource that Envoy's descriptors refuse is left out and reported: it would cost its neighbours the whole answer. */
+const encodedList = step(
+  "encoded resources of a type",
+  { type: "value", resources: "identity", reader: "value", withBinary: "value" },
+  (
+    { type, resources, reader, withBinary }: EncodeInputs & { readonly resources: readonly Resource[] },
+    memo: Memo,
+  ): Stage<readonly CompiledResource[]> => {
+    const value: CompiledResource[] = [];
+    const diagnostics: Diagnostic[] = [];
+    for (const resource of resources) {
+      // By the resource as a whole: a thousand classes share nearly all of theirs, so one look-up has to do.
+      const encoded = checkedAndEncoded(memo, { type, resource, reader, withBinary });
+      if (encoded.kind === "accepted") value.push(encoded.compiled);
+      else diagnostics.push(encoded.diagnostic);
+    }
+    return { value, diagnostics };
+  },
+);
+
+type Encoded =
+  | { readonly kind: "accepted"; readonly compiled: CompiledResource }
+  | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
+
+const checkedAndEncoded = step(
+  "checked and encoded resource",
+  { type: "value", resource: "identity", reader: "value", withBinary: "value" },
+  ({ type, resource, reader, withBinary }: EncodeInputs & { readonly resource: Resource }, memo: Memo): Encoded => {
+    const { json, name, from } = resource;
+    const diagnostic = checked(memo, { type, reader, json, name, object: from[0] });
+    return diagnostic === undefined
+      ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
+      : { kind: "refused", diagnostic };
+  },
+);
+
+interface Checked extends Pick<EncodeInputs, "type" | "reader">, Pick<Resource, "json" | "name"> {
+  /** The first of those that it was made from. */
+  readonly object: ConfigKey | undefined;
+}
+
+/** By the message, its name and the object that it is told of: a diagnostic says the latter two. */
+const checked = step(
+  "checked resource",
+  { type: "value", reader: "value", json: "identity", name: "value", object: "identity" },
+  ({ type, reader, object, ...message }: Checked, memo: Memo) =>
+    checkByElements(type, { ...message, from: object === undefined ? [] : [object] }, memo, reader),
+);
