@@ -39,7 +39,7 @@ function wholeClasses(classes: readonly ProxyClass[], form: ClassForm, memo: Mem
   const views = classes.map((one) => one.views);
   return wholeClass(memo, slot, {
     id: classes.map(({ id }) => id),
-    ...ofUnits((unit) => compileUnits(unit, generateUnit(unit, views, memo, slot), form, memo, slot)),
+    ...ofUnits((unit) => compileUnits(memo, { unit, generated: generateUnit(unit, views, memo, slot), form, slot })),
   });
 }
 

@@ -3,7 +3,13 @@ import { column } from "../mesh/memo/column.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { CertificateSource } from "../mesh/world.ts";
-import type { CompiledClass, CompiledList, CompiledPart, CompiledResource, CompiledShape } from "../snapshot/compiled.ts";
+import type {
+  CompiledClass,
+  CompiledList,
+  CompiledPart,
+  CompiledResource,
+  CompiledShape,
+} from "../snapshot/compiled.ts";
 import type { ResourceType, ShapeName } from "../snapshot/resource-type.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../xds/certificate-files.ts";
 import type { Reader } from "../xds/descriptors.ts";
@@ -31,53 +37,60 @@ export interface OfClass {
 /** The lists of a unit's types. */
 export type CompiledUnit = Stage<Readonly<Record<ShapeName, Partial<CompiledShape>>>>;
 
+interface UnitInputs {
+  readonly unit: Unit;
+  /** Of each class. */
+  readonly generated: readonly GeneratedUnit[];
+  /** The same object for all classes that are written alike. */
+  readonly form: ClassForm;
+  /** Tells lists of classes apart when they are found again. */
+  readonly slot: string;
+}
+
 /**
  * Both shapes of one unit of many classes, with all that making it had to say. What classes share and what they have besides are gone over
- * apart, and joined then: either costs what is new in it.
- *
- * @param form the same object for all classes that are written alike
- * @param slot tells lists of classes apart when they are found again
+ * apart, and joined then: either costs what is new in it, and a unit in which nothing is new costs a look.
  */
-export function compileUnits(
-  unit: Unit,
-  generated: readonly GeneratedUnit[],
-  form: ClassForm,
-  memo: Memo,
-  slot: string,
-): readonly CompiledUnit[] {
-  const place = `${unit}|${slot}`;
-  const forAll = <T>(value: T): readonly T[] => generated.map(() => value);
-  const [first, second] = typesOf[unit];
-  const sidesOf = (side: keyof Parted): readonly CompiledSide[] => {
-    const listsOf = (type: ResourceType | undefined) =>
+export const compileUnits = step(
+  "compiled units of classes",
+  { unit: "value", generated: "identity", form: "identity", slot: "value" },
+  ({ unit, generated, form, slot }: UnitInputs, memo: Memo): readonly CompiledUnit[] => {
+    const place = `${unit}|${slot}`;
+    const forAll = <T>(value: T): readonly T[] => generated.map(() => value);
+    const [first, second] = typesOf[unit];
+    const listsOf = (type: ResourceType | undefined, side: keyof Parted) =>
       generated.map(({ value }) => (type === undefined ? undefined : value[type]?.[side]));
-    return compiledSides(memo, `${place}|${side}`, {
-      first: listsOf(first),
-      second: listsOf(second),
-      beside: generated.map(({ value }) => (side === "own" ? assignmentsBeside(value) : noResources)),
-      side: forAll(side),
-      unit: forAll(unit),
-      form: forAll(form),
+    const sidesOf = (side: keyof Parted): readonly CompiledSide[] =>
+      compiledSides(memo, `${place}|${side}`, {
+        first: listsOf(first, side),
+        second: listsOf(second, side),
+        beside: generated.map(({ value }) => (side === "own" ? assignmentsBeside(value) : noResources)),
+        side: forAll(side),
+        unit: forAll(unit),
+        form: forAll(form),
+      });
+    const [shared, own] = [sidesOf("shared"), sidesOf("own")];
+    const joinedIn = (shape: ShapeName, at: 0 | 1): readonly CompiledList[] =>
+      joinParts(memo, `${place}|${shape}|${at}`, {
+        shared: shared.map((side) => side[shape][at]),
+        own: own.map((side) => side[shape][at]),
+      });
+    const hasSecond = second !== undefined && generated.some(({ value }) => value[second] !== undefined);
+    return compiledUnits(memo, place, {
+      pollFirst: joinedIn("poll", 0),
+      pollSecond: hasSecond ? joinedIn("poll", 1) : forAll(noList),
+      streamFirst: joinedIn("stream", 0),
+      streamSecond: hasSecond ? joinedIn("stream", 1) : forAll(noList),
+      said: generated.map(({ diagnostics }) => diagnostics),
+      saidOfShared: shared.map(({ diagnostics }) => diagnostics),
+      saidOfOwn: own.map(({ diagnostics }) => diagnostics),
+      first: generated.map(({ value }) => (value[first] === undefined ? undefined : first)),
+      second: generated.map(({ value }) => (second === undefined || value[second] === undefined ? undefined : second)),
     });
-  };
-  const [shared, own] = [sidesOf("shared"), sidesOf("own")];
-  const joinedIn = (shape: ShapeName, at: 0 | 1): readonly CompiledList[] =>
-    joinParts(memo, `${place}|${shape}|${at}`, {
-      shared: shared.map((side) => side[shape][at]),
-      own: own.map((side) => side[shape][at]),
-    });
-  return compiledUnits(memo, place, {
-    pollFirst: joinedIn("poll", 0),
-    pollSecond: joinedIn("poll", 1),
-    streamFirst: joinedIn("stream", 0),
-    streamSecond: joinedIn("stream", 1),
-    said: generated.map(({ diagnostics }) => diagnostics),
-    saidOfShared: shared.map(({ diagnostics }) => diagnostics),
-    saidOfOwn: own.map(({ diagnostics }) => diagnostics),
-    first: generated.map(({ value }) => (value[first] === undefined ? undefined : first)),
-    second: generated.map(({ value }) => (second === undefined || value[second] === undefined ? undefined : second)),
-  });
-}
+  },
+);
+
+const noList: CompiledList = [];
 
 /** The load assignments among which own clusters may have theirs, beside the class's own. */
 const assignmentsBeside = ({ clusters, endpoints }: Partial<ClassResources>): readonly Resource[] =>

@@ -66,7 +66,7 @@ export function classesBesideStore(
       memo,
       slot,
     ).map((of, at) => (stands?.has(anew[at]?.id ?? "") === true ? withoutOwn(memo, { unit, of }) : of));
-    const compiled = compileUnits(unit, generated, form, memo, slot);
+    const compiled = compileUnits(memo, { unit, generated, form, slot });
     return new Map(anew.map(({ id }, at) => [id, compiled[at]]));
   });
   const joined = partlyStored(memo, slot, {

@@ -4,6 +4,7 @@ import { defaultMeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { noFolderSettings } from "../kinds/stated-endpoints.ts";
 import { type LoadedDirectory, readFiles, type SourceFile, unreadableFile } from "./directory.ts";
+import { createFolderKeys, type FileKeys, type FolderKeys, sameKeys } from "./folder-keys.ts";
 import { duplicateObject } from "./sort-objects.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
@@ -30,6 +31,7 @@ export interface FolderState {
   readonly under: string;
   readonly files: ReadonlyMap<string, FileState>;
   readonly kept: readonly KeptState[];
+  readonly keys: FolderKeys;
 }
 
 interface FileState {
@@ -43,13 +45,17 @@ interface KeptState extends KeptText {
   read(): ReadFile;
 }
 
-/** What one file says, and the keys of it, in the same order. */
 interface ReadFile extends LoadedDirectory {
-  readonly keys: { readonly configs: readonly string[]; readonly objects: readonly string[] };
+  readonly keys: FileKeys;
 }
 
 /** @param under put before the names of files in origins: where the folder lies among others */
-export const emptyFolder = (under: string): FolderState => ({ under, files: new Map(), kept: [] });
+export const emptyFolder = (under: string): FolderState => ({
+  under,
+  files: new Map(),
+  kept: [],
+  keys: createFolderKeys(() => []),
+});
 
 export const noFolder: FolderState = emptyFolder("");
 
@@ -74,19 +80,21 @@ export function readAgain(
       return [file, { text: whole, halfSaved: half, problem, read: readerOf(previous, file, whole) }] as const;
     }),
   );
-  return { under: previous.under, files: now, kept: keptAfter(previous, now) };
+  return { under: previous.under, files: now, kept: keptAfter(previous, now), keys: keysAfter(previous, now) };
 }
 
 /** The state of stored texts. @param previous of which what did not change is taken, objects and all */
 export function folderOf({ files, kept }: FolderTexts, previous: FolderState = noFolder): FolderState {
+  const now = new Map(
+    files.map(({ file, text, halfSaved = false, problem }) => [
+      file,
+      { text, halfSaved, problem, read: readerOf(previous, file, text) },
+    ]),
+  );
   return {
     under: previous.under,
-    files: new Map(
-      files.map(({ file, text, halfSaved = false, problem }) => [
-        file,
-        { text, halfSaved, problem, read: readerOf(previous, file, text) },
-      ]),
-    ),
+    files: now,
+    keys: keysAfter(previous, now),
     kept: kept.map(({ key, file, text }) => ({ key, file, text, read: readerOf(previous, file, text) })),
   };
 }
@@ -135,9 +143,13 @@ function readerOf(previous: FolderState, file: string, text: string): () => Read
   };
 }
 
+const keysAfter = (previous: FolderState, now: ReadonlyMap<string, FileState>): FolderKeys =>
+  createFolderKeys(() => Array.from(now.values(), ({ read }) => read().keys), previous.keys);
+
 function withIdentities(before: ReadFile, now: ReadFile): ReadFile {
   return {
     ...now,
+    keys: sameKeys(before.keys, now.keys),
     configs: sameWhereEqual(before.configs, now.configs),
     objects: sameWhereEqual(before.objects, now.objects),
   };
@@ -244,17 +256,18 @@ function joinedSettings(folders: readonly LoadedDirectory[]): LoadedDirectory["s
 }
 
 /** Everything that the folder says now, with the last valid forms of what it refuses, and a warning for each of those. */
-export function wholeFolder({ under, files, kept }: FolderState): LoadedDirectory {
+export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDirectory {
   const reads = [...files].map(([file, { read }]) => [file, read()] as const);
   const instead = new Map(kept.filter(({ key }) => key === "").map(({ file, read }) => [file, read()] as const));
   const wholeOf = (file: string) => instead.get(file) ?? files.get(file)?.read();
+  const areDistinct = keys.areDistinct();
   const configs = latest(
     reads.flatMap(([, read]) => read.configs),
-    reads.flatMap(([, read]) => read.keys.configs),
+    areDistinct,
   );
   const objects = latest(
     reads.flatMap(([, read]) => read.objects),
-    reads.flatMap(([, read]) => read.keys.objects),
+    areDistinct,
   );
   const keptConfigs = pick(kept, configs.list, ({ configs: list }) => list);
   const keptObjects = pick(kept, objects.list, ({ objects: list }) => list);
@@ -285,21 +298,20 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
 /** The same, of lists that have each key once; what only one of them fills needs no look at its keys. */
 function latestOf<T extends Placed>(lists: readonly (readonly T[])[]): ReturnType<typeof latest<T>> {
   const filled = lists.filter(({ length }) => length > 0);
-  const all = filled.flat();
-  return filled.length > 1 ? latest(all, all.map(keyOf), "warning") : { list: filled[0] ?? [], diagnostics: [] };
+  return latest(filled.length > 1 ? filled.flat() : (filled[0] ?? []), filled.length < 2, "warning");
 }
 
-/** One per key, the later one, at the place of the first. @param keys of the list @param severity of one that is there twice */
+/** One per key, the later one, at the place of the first. @param severity of one that is there twice */
 function latest<T extends Placed>(
   list: readonly T[],
-  keys: readonly string[],
+  areDistinct: boolean,
   severity: "error" | "warning" = "error",
 ): { readonly list: readonly T[]; readonly diagnostics: readonly Diagnostic[] } {
-  if (new Set(keys).size === list.length) return { list, diagnostics: [] };
+  if (areDistinct) return { list, diagnostics: [] };
   const byKey = new Map<string, T>();
   const diagnostics: Diagnostic[] = [];
-  for (const [at, object] of list.entries()) {
-    const key = keys[at] ?? keyOf(object);
+  for (const object of list) {
+    const key = keyOf(object);
     const earlier = byKey.get(key);
     if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin, severity));
     byKey.set(key, object);

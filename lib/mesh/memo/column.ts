@@ -28,22 +28,22 @@ export function column<R extends object, T>(
     const then = differing.map((at) => before[at] ?? none);
     const now = differing.map((at) => table[at] ?? none);
     const rowsBefore = last?.made.length ?? 0;
-    // Rows that stand elsewhere now are looked for where rows came or went; else the few that moved are made.
-    const anew = new Found<T>();
-    if (last !== undefined && rowsBefore !== first.length)
-      for (let at = 0; at < rowsBefore; at++) anew.add(before, at, last.made[at] as T);
     const made: T[] = [];
+    const anew = new RowIndex(table);
+    // Rows may stand elsewhere where others came or went; else the few that moved are made.
+    const moved = new RowIndex(before);
+    if (rowsBefore !== first.length) for (let at = 0; at < rowsBefore; at++) moved.add(at);
     for (let at = 0; at < first.length; at++) {
       if (last !== undefined && at < rowsBefore && isSameRow(then, at, now, at)) {
         made.push(last.made[at] as T);
         continue;
       }
-      const found = anew.find(table, at);
-      if (found !== undefined) made.push(found.value);
+      const [alike, elsewhere] = [anew.find(table, at), moved.find(table, at)];
+      if (alike !== undefined) made.push(made[alike] as T);
+      else if (last !== undefined && elsewhere !== undefined) made.push(last.made[elsewhere] as T);
       else {
-        // Every field is a field of the row.
-        const row = Object.fromEntries(fields.map((field, i) => [field, table[i]?.[at]])) as R;
-        made.push(anew.add(table, at, make(row, memo)));
+        made.push(make(rowOf(fields, table, at), memo));
+        anew.add(at);
       }
     }
     const same = last !== undefined && isSame(last.made, made) ? last.made : made;
@@ -78,20 +78,34 @@ function isSameRow(a: Table, i: number, b: Table, j: number): boolean {
   return true;
 }
 
-/** What was made of rows, by what stands in their first column. */
-class Found<T> {
-  readonly #byFirst = new Map<unknown, { readonly table: Table; readonly at: number; readonly value: T }[]>();
+function rowOf<R extends object>(fields: readonly (keyof R)[], table: Table, at: number): R {
+  const row: Partial<Record<keyof R, unknown>> = {};
+  for (let i = 0; i < fields.length; i++) row[fields[i] as keyof R] = table[i]?.[at];
+  // Every field is a field of the row.
+  return row as R;
+}
 
-  add(table: Table, at: number, value: T): T {
-    const first = table[0]?.[at];
-    const row = { table, at, value };
-    const rows = this.#byFirst.get(first);
-    if (rows === undefined) this.#byFirst.set(first, [row]);
-    else rows.push(row);
-    return value;
+/** Some rows of a table, by what stands in their first column. */
+class RowIndex {
+  readonly #table: Table;
+  /** The row that came last, and before each row the one before it. */
+  readonly #last = new Map<unknown, number>();
+  readonly #before: (number | undefined)[] = [];
+
+  constructor(table: Table) {
+    this.#table = table;
   }
 
-  find(table: Table, at: number): { readonly value: T } | undefined {
-    return this.#byFirst.get(table[0]?.[at])?.find((row) => isSameRow(row.table, row.at, table, at));
+  add(at: number): void {
+    const first = this.#table[0]?.[at];
+    this.#before[at] = this.#last.get(first);
+    this.#last.set(first, at);
+  }
+
+  /** The row among them that is like one of another table of the same columns. */
+  find(table: Table, at: number): number | undefined {
+    let row = this.#last.get(table[0]?.[at]);
+    while (row !== undefined && !isSameRow(this.#table, row, table, at)) row = this.#before[row];
+    return row;
   }
 }
