@@ -5,8 +5,8 @@ import { keepLast, lastMade, sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import { ProxyAnswers, targetsOfAll } from "../views/proxy-answers.ts";
-import { type AskedOfProxy, type ProxyViews, tracedViewsOf } from "../views/views-of.ts";
+import { type AskedOfProxy, ProxyAnswers, targetsOfAll } from "../views/proxy-answers.ts";
+import { type ProxyViews, tracedViewsOf } from "../views/views-of.ts";
 import { type AskedOfProxies, allAsked, answerTo, nothingAsked, united } from "./asked.ts";
 import { type ClassReads, classReads } from "./class-reads.ts";
 

@@ -1,8 +1,7 @@
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import type { Question } from "../memo/traced-step.ts";
-import type { ProxyAnswers } from "../views/proxy-answers.ts";
-import type { AskedOfProxy } from "../views/views-of.ts";
+import type { AskedOfProxy, ProxyAnswers } from "../views/proxy-answers.ts";
 
 /** What selecting asked the proxies of each namespace. */
 export interface AskedOfProxies {

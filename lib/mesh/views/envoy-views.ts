@@ -11,7 +11,7 @@ import { clusterViews, endpointView, outboundClusterView } from "./cluster-views
 import { listenerScopeOf } from "./listener-scope.ts";
 import { listenerView } from "./listener-views.ts";
 import { type NameView, nameViewOf } from "./name-view.ts";
-import type { ProxyAnswers } from "./proxy-answers.ts";
+import type { AskedOfProxy, ProxyAnswers } from "./proxy-answers.ts";
 import { routeView } from "./route-view.ts";
 import {
   type LastingMesh,
@@ -53,10 +53,10 @@ export interface PlacedEnvoy {
   readonly scope: SidecarScope;
 }
 
-export interface TracedEnvoys {
+interface TracedEnvoys {
   readonly views: readonly EnvoyViews[];
-  /** By part of what is selected, the questions to each. */
-  readonly asked: readonly (readonly (readonly Question[])[])[];
+  /** For each of them, by part of what is selected. */
+  readonly asked: readonly AskedOfProxy[];
 }
 
 /**
@@ -104,7 +104,9 @@ export function viewsOfEnvoys(mesh: Mesh, envoys: readonly PlacedEnvoy[], memo: 
     names: names.map((of) => of?.value),
     diagnostics: around.map(({ gateway }) => gateway?.diagnostics ?? noDiagnostics),
   });
-  const asked = [selections, surroundings, names].map((parts) => parts.map((of) => of?.questions ?? noQuestions));
+  const asked = [selections, surroundings, names].flatMap((parts) =>
+    envoys.map(({ node: { namespace } }, at) => ({ namespace, questions: parts[at]?.questions ?? noQuestions })),
+  );
   return { views, asked };
 }
 

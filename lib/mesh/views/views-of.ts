@@ -11,7 +11,7 @@ import { column } from "../memo/column.ts";
 import { remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneValue } from "../memo/same.ts";
-import { type Question, type Traced, tracedStep } from "../memo/traced-step.ts";
+import { type Traced, tracedStep } from "../memo/traced-step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
 import { type Seat, scopeFor } from "../scope/scope-for.ts";
@@ -19,7 +19,7 @@ import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { AskedWorkload } from "./asked-proxy.ts";
 import { type EnvoyViews, viewsOfEnvoys } from "./envoy-views.ts";
 import { type GrpcViews, grpcViews } from "./grpc-views.ts";
-import { labelsOf, ProxyAnswers, targetsOfAll } from "./proxy-answers.ts";
+import { type AskedOfProxy, labelsOf, ProxyAnswers, targetsOfAll } from "./proxy-answers.ts";
 import { seatOf } from "./seat.ts";
 import { readSelectorLabels } from "./selector-labels.ts";
 
@@ -47,12 +47,6 @@ export interface TracedViews {
   readonly asked: readonly AskedOfProxy[];
 }
 
-/** What a proxy was asked for one part of its views; the same list for the same questions. */
-export interface AskedOfProxy {
-  readonly namespace: string;
-  readonly questions: readonly Question[];
-}
-
 /**
  * The views of proxies, and what selecting them asked these. Selected is in parts: what stands as long as policies, services and rules do,
  * which is most, what all in a scope share, and the views that are put together of both. Each part is gone over for all proxies at once, so
@@ -66,27 +60,24 @@ export function tracedViewsOf(mesh: Mesh, proxies: readonly Proxy[], memo: Memo,
   const seats = seatsOf(memo, slot, { node: nodes, sidecars: nodes.map(() => mesh.sidecars) });
   const scopeOf = remembered((seat: Seat) => scopeFor(mesh, seat, memo));
   const placed = seats.map(({ node, value: seat }) => ({ node, seat, scope: scopeOf(seat) }));
-  const envoys = placed.filter(({ seat }) => seat.type !== "grpc");
-  const { views: ofEnvoys, asked } = viewsOfEnvoys(mesh, envoys, memo, slot);
-  const programs = placed.filter(({ seat }) => seat.type === "grpc");
-  const ofPrograms = programs.map(({ node, scope }) => viewsOfProgram(memo, { mesh, scope }, node));
-  const asking = (of: readonly { readonly node: ProxyAnswers }[], questions: readonly (readonly Question[])[]) =>
-    of.map(({ node: { namespace } }, at): AskedOfProxy => ({ namespace, questions: questions[at] ?? [] }));
-  const [nextEnvoy, nextProgram] = [ofEnvoys.values(), ofPrograms.values()];
+  const envoys = viewsOfEnvoys(
+    mesh,
+    placed.filter(({ seat }) => seat.type !== "grpc"),
+    memo,
+    slot,
+  );
+  const programs = placed
+    .filter(({ seat }) => seat.type === "grpc")
+    .map(({ node, scope }) => ({ node, ...viewsOfProgram(memo, { mesh, scope }, node) }));
+  const [nextEnvoy, nextProgram] = [envoys.views.values(), programs.values()];
   return {
-    views: seats.flatMap(({ value }) =>
-      value.type === "grpc" ? (nextProgram.next().value?.value ?? []) : (nextEnvoy.next().value ?? []),
+    views: placed.flatMap(
+      ({ seat }) => (seat.type === "grpc" ? nextProgram.next().value?.value : nextEnvoy.next().value) ?? [],
     ),
     asked: [
-      ...asking(
-        seats,
-        seats.map(({ questions }) => questions),
-      ),
-      ...asking(
-        programs,
-        ofPrograms.map(({ questions }) => oneValue(memo, questions)),
-      ),
-      ...asked.flatMap((part) => asking(envoys, part)),
+      ...seats.map(({ node: { namespace }, questions }) => ({ namespace, questions })),
+      ...programs.map(({ node: { namespace }, questions }) => ({ namespace, questions: oneValue(memo, questions) })),
+      ...envoys.asked,
     ],
   };
 }
