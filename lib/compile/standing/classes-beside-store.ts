@@ -1,4 +1,4 @@
-import type { ProxyClass } from "../../mesh/classes/classify.ts";
+import type { ProxyClass } from "../../mesh/classes/enter-classes.ts";
 import { column } from "../../mesh/memo/column.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";

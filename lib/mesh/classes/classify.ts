@@ -2,28 +2,17 @@ import { byCodePoint, type Diagnostic, type Stage } from "../../config/diagnosti
 import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
 import { accountKey, type Classifier, project } from "../../snapshot/classifier.ts";
-import { column } from "../memo/column.ts";
 import type { Memo } from "../memo/memo.ts";
-import { fingerprint, plainText } from "../memo/plain-text.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import type { NameView } from "../views/name-view.ts";
-import { haveSameClusters, type ProxyViews, tracedViewsOf } from "../views/views-of.ts";
+import { tracedViewsOf } from "../views/views-of.ts";
 import { type AlikeProxies, groupByAnswers } from "./alike-proxies.ts";
 import { claimsOf } from "./claims.ts";
 import type { ClassReads } from "./class-reads.ts";
 import { defaultSidecars } from "./default-sidecars.ts";
-
-/** Proxies that get the same answers. */
-export interface ProxyClass {
-  /** `<type>-<hash of what was selected>`: the same as long as the class selects the same things. */
-  readonly id: string;
-  /** One of them; any would do. */
-  readonly proxy: Proxy;
-  readonly views: ProxyViews;
-}
+import { enterAll, type ProxyClass } from "./enter-classes.ts";
 
 export interface Census {
   /** Sorted by id. */
@@ -73,71 +62,6 @@ export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Sta
     diagnostics: [...new Set(all.flatMap(({ diagnostics }): readonly Diagnostic[] => diagnostics))],
   };
 }
-
-interface Entered {
-  /** Of each proxy, that of its class. */
-  readonly ids: readonly string[];
-  /** Sorted by id. */
-  readonly classes: readonly ProxyClass[];
-}
-
-/** @param views of each proxy */
-function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[], memo: Memo): Entered {
-  const names = namesOfClasses(memo, "", {
-    keys: views.map((of) => plainText(keysOf(of))),
-    type: proxies.map(({ type }) => type),
-  });
-  const classes = new Map<string, ProxyClass>();
-  const ids = proxies.map((proxy, at) => {
-    const [name, of] = [names[at], views[at]];
-    if (name === undefined || of === undefined) throw new Error(`no views of ${proxy.id}`);
-    // Keys name what was selected. Should two selections ever have one name, neither may get the other's answers.
-    for (let id = name, turn = 2; ; id = `${name}-${turn}`, turn += 1) {
-      const known = classes.get(id);
-      if (known === undefined) classes.set(id, { id, proxy, views: of });
-      else if (memo.known !== undefined && !areSame(known.views, of)) continue;
-      return id;
-    }
-  });
-  const sorted = [...classes.values()].sort((a, b) => byCodePoint(a.id, b.id));
-  return {
-    ids,
-    classes: classesOf(memo, "", {
-      id: sorted.map(({ id }) => id),
-      proxy: sorted.map(({ proxy }) => proxy),
-      views: sorted.map(({ views }) => views),
-    }),
-  };
-}
-
-interface ClassName {
-  /** Of its views, as one text. */
-  readonly keys: string;
-  readonly type: Proxy["type"];
-}
-
-const namesOfClasses = column(
-  "names of classes",
-  ["keys", "type"],
-  ({ keys, type }: ClassName) => `${type}-${fingerprint(keys)}`,
-);
-
-function keysOf(views: ProxyViews): readonly string[] {
-  const { clusters, endpoints, listeners, routes } = views;
-  const names = namesIn(views);
-  return [clusters.key, endpoints.key, listeners.key, routes.key, ...(names === undefined ? [] : [names.key])];
-}
-
-const areSame = (a: ProxyViews, b: ProxyViews): boolean =>
-  haveSameClusters(a, b) &&
-  a.endpoints === b.endpoints &&
-  a.listeners === b.listeners &&
-  a.routes === b.routes &&
-  namesIn(a) === namesIn(b);
-
-const namesIn = (views: ProxyViews): NameView | undefined => (views.kind === "envoy" ? views.names : undefined);
-
-const classesOf = column("classes of proxies", ["views", "id", "proxy"], (row: ProxyClass): ProxyClass => row);
 
 interface Placed {
   readonly census: readonly Proxy[];
