@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../config/diagnostic.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
-import { oneList } from "../mesh/memo/same.ts";
+import { oneList, oneOfLists } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import { cutEvenly } from "../snapshot/long/cut-evenly.ts";
 import { listMessage, nameOf } from "../snapshot/long/pieces.ts";
@@ -45,16 +45,27 @@ const stretchLength = 16;
 
 /**
  * A long list in stretches, each of which is looked up as one from then on: of the lists that a change makes anew, most have nearly all of
- * their stretches already. Where one ends follows from the names of its elements.
+ * their stretches already. Where one ends follows from the names of its elements, which as a rule all such lists have in common.
  */
 export const stretchesOf = step(
   "stretches of elements",
   { elements: "identity" },
-  ({ elements }: { readonly elements: readonly object[] }, memo: Memo): readonly (readonly object[])[] =>
-    cutEvenly(elements, stretchLength, byElement).map((stretch) => oneList(memo, stretch)),
+  ({ elements }: { readonly elements: readonly object[] }, memo: Memo): readonly (readonly object[])[] => {
+    const ends = endsOfStretches(memo, { names: oneOfLists(memo, "names of elements", elements.map(nameOf)) });
+    return ends.map((to, at) => oneList(memo, elements.slice(ends[at - 1] ?? 0, to)));
+  },
 );
 
-const byElement = { weight: () => 1, hash: (element: object) => nameHash(nameOf(element)) };
+const endsOfStretches = step(
+  "ends of stretches",
+  { names: "identity" },
+  ({ names }: { readonly names: readonly string[] }): readonly number[] => {
+    let end = 0;
+    return cutEvenly(names, stretchLength, byName).map(({ length }) => (end += length));
+  },
+);
+
+const byName = { weight: () => 1, hash: nameHash };
 
 interface Place {
   readonly type: ResourceType;

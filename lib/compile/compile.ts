@@ -11,13 +11,12 @@ import type { World } from "../mesh/world.ts";
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { compileLegacy } from "../v1/compile-legacy.ts";
 import { legacyWorldOf } from "../v1/legacy-world-of.ts";
-import { generateFromViews } from "../xds/generate.ts";
-import { type OfUnits, ofUnits, units } from "../xds/units.ts";
-import { type ClassForm, compileClass } from "./compile-class.ts";
+import { units } from "../xds/units.ts";
+import { compileClasses } from "./compile-classes.ts";
+import type { ClassForm } from "./compile-units.ts";
 import { compiledStatuses, statusDiagnostics } from "./object-statuses.ts";
 import { classesOfSlice, type Slice, wholeWorld } from "./slices/slice.ts";
 import { sortDiagnostics } from "./sort-diagnostics.ts";
-import { type ClassEncoder, classBesideStore, type OfClass } from "./standing/class-beside-store.ts";
 import { type Standing, spokenKey } from "./standing/standing.ts";
 import { type Staged, unwatched } from "./telemetry/observer.ts";
 
@@ -57,22 +56,17 @@ export function compile(
   const formFor = (reader: ProxyViews["kind"]): ClassForm =>
     oneValue(memo, { reader, certificates, withBinary, ...(pollDelayMs === undefined ? {} : { pollDelayMs }) });
   const forms = { envoy: formFor("envoy"), grpc: formFor("grpc") };
-  const encodeClass: ClassEncoder = (id, kind, resources) => compileClass(id, resources, forms[kind], memo);
-  const classOf = ({ id, views }: (typeof census.value.classes)[number]) => {
-    const made = classBesideStore(id, views, { standing, encodeClass }, memo) ?? classOfViews(id, views);
-    say(views.diagnostics);
-    for (const unit of units) {
-      say(made.spoken[unit]);
-      if (made.spoken[unit].length > 0) spoken.set(spokenKey(id, unit), made.spoken[unit]);
-    }
-    return made.value;
-  };
-  const classOfViews = (id: string, views: ProxyViews): OfClass => {
-    const generated = generateFromViews(views, memo);
-    const compiled = encodeClass(id, views.kind, generated.value);
-    return { value: compiled.value, spoken: bothOf({ first: generated.spoken, second: compiled.spoken }) };
-  };
-  const classes = staged("generate", () => classesOfSlice(census.value.classes, slice).map(classOf));
+  const classes = staged("generate", () => {
+    const made = compileClasses(classesOfSlice(census.value.classes, slice), forms, standing, memo);
+    return made.map(({ value, spoken: ofUnits }) => {
+      for (const unit of units) {
+        if (ofUnits[unit].length === 0) continue;
+        say(ofUnits[unit]);
+        spoken.set(spokenKey(value.id, unit), ofUnits[unit]);
+      }
+      return value;
+    });
+  });
   const granted = secretGrants(memo, { configs: configsByKind(world.configs, memo)(grantKind) });
   const told = mesh.value.statuses();
   const statuses = compiledStatuses(told, memo);
@@ -104,15 +98,4 @@ export interface Reuse {
   /** Stands for all that an answer depends on beside the sources; absent: nobody is to take anything of this compile. */
   readonly key?: string | undefined;
   readonly standing?: Standing | undefined;
-}
-
-interface SpokenTwice {
-  readonly first: OfUnits<readonly Diagnostic[]>;
-  readonly second: OfUnits<readonly Diagnostic[]>;
-}
-
-/** Of classes without a word, which are most, nothing new is made. */
-function bothOf({ first, second }: SpokenTwice): OfUnits<readonly Diagnostic[]> {
-  if (units.every((unit) => second[unit].length === 0)) return first;
-  return ofUnits((unit) => [...first[unit], ...second[unit]]);
 }

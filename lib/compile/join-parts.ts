@@ -1,41 +1,78 @@
+import { column } from "../mesh/memo/column.ts";
+import { remembered } from "../mesh/memo/lazy.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
+import { oneOfLists, oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
-import type { CompiledList, CompiledPart, CompiledResource } from "../snapshot/compiled.ts";
+import type { CompiledList, CompiledPart } from "../snapshot/compiled.ts";
 import { placeOfName } from "../snapshot/name-search.ts";
 
+/** Of each class. */
 interface Sides {
-  readonly shared: CompiledPart;
-  readonly own: CompiledPart;
+  readonly shared: readonly CompiledPart[];
+  readonly own: readonly CompiledPart[];
 }
 
 /**
- * One list of what classes share and of what one class has besides. The shared side is cut where own resources stand in the order of
- * names, and all classes that cut it there have the same pieces.
+ * For each class one list of what it shares with others and of what it has besides. The shared side is cut where own resources stand in
+ * the order of names, and all classes that cut it there have the same pieces. Where that is depends on names alone: resources that
+ * change under their names are put where those before them were.
+ *
+ * @param slot tells lists of classes apart when they are found again
  */
-export const joinParts = step(
-  "joined parts",
-  { shared: "identity", own: "identity" },
-  ({ shared, own }: Sides, memo: Memo): CompiledList => {
-    const list: CompiledPart[] = [];
-    let from = 0;
-    let run: CompiledResource[] = [];
-    const addShared = (to: number): void => {
-      if (to > from) list.push(from === 0 && to === shared.length ? shared : slicePart(memo, { shared, from, to }));
-      from = Math.max(from, to);
-    };
-    for (const resource of own) {
-      const place = placeOfName(shared, resource.name, ({ name }) => name);
-      if (place > from && run.length > 0) {
-        list.push(run);
-        run = [];
-      }
-      addShared(place);
-      run.push(resource);
-    }
-    if (run.length > 0) list.push(run.length === own.length ? own : run);
-    addShared(shared.length);
-    return list;
+export function joinParts(memo: Memo, slot: string, { shared, own }: Sides): readonly CompiledList[] {
+  const names = shared.map(remembered((part) => namesOf(memo, { part })));
+  const placed = placedBetween(memo, slot, { own, names });
+  const pieces = piecesOf(memo, slot, { shared, places: placed.map(({ places }) => places) });
+  return joined(memo, slot, { placed, pieces });
+}
+
+/** One list for the parts of all shapes and changes that have the same names. */
+const namesOf = step(
+  "names in a part",
+  { part: "identity" },
+  ({ part }: { readonly part: CompiledPart }, memo: Memo): readonly string[] =>
+    oneOfLists(
+      memo,
+      "names in parts",
+      part.map(({ name }) => name),
+    ),
+);
+
+/** The own resources of a class in runs, and how many shared ones stand before each. */
+interface Placed {
+  readonly runs: readonly CompiledPart[];
+  readonly places: readonly number[];
+}
+
+const nothingPlaced: Placed = { runs: [], places: [] };
+
+const placedBetween = column(
+  "places of own resources",
+  ["own", "names"],
+  ({ own, names }: { readonly own: CompiledPart; readonly names: readonly string[] }, memo: Memo): Placed => {
+    if (own.length === 0) return nothingPlaced;
+    const byPlace = Map.groupBy(own, ({ name }) => placeOfName(names, name, (other) => other));
+    const runs = [...byPlace.values()];
+    return { runs: runs.length === 1 ? [own] : runs, places: oneValue(memo, [...byPlace.keys()]) };
   },
+);
+
+/** What is shared, before the first of these places, between them, and after the last. */
+const piecesOf = column(
+  "pieces of shared parts",
+  ["shared", "places"],
+  (
+    { shared, places }: { readonly shared: CompiledPart; readonly places: readonly number[] },
+    memo: Memo,
+  ): readonly CompiledPart[] =>
+    [...places, shared.length].map((to, at) => slicePart(memo, { shared, from: places[at - 1] ?? 0, to })),
+);
+
+const joined = column(
+  "joined parts",
+  ["placed", "pieces"],
+  ({ placed, pieces }: { readonly placed: Placed; readonly pieces: readonly CompiledPart[] }): CompiledList =>
+    pieces.flatMap((piece, at) => [piece, placed.runs[at] ?? []]).filter(({ length }) => length > 0),
 );
 
 interface Cut {
@@ -48,5 +85,5 @@ interface Cut {
 export const slicePart = step(
   "slice of a part",
   { shared: "identity", from: "value", to: "value" },
-  ({ shared, from, to }: Cut): CompiledPart => shared.slice(from, to),
+  ({ shared, from, to }: Cut): CompiledPart => (from === 0 && to === shared.length ? shared : shared.slice(from, to)),
 );

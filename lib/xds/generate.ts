@@ -1,15 +1,17 @@
 import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ListenerJson } from "../../gen/envoy/config/listener/v3/listener_pb.ts";
 import { byCodePoint, type Stage } from "../config/diagnostic.ts";
+import { column } from "../mesh/memo/column.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
 import { oneList, oneValue } from "../mesh/memo/same.ts";
 import { step } from "../mesh/memo/step.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Proxy } from "../mesh/proxy/proxy.ts";
-import type { ClusterView, EndpointView, ListenerView, RouteView } from "../mesh/views/views.ts";
+import type { NameView } from "../mesh/views/name-view.ts";
+import type { EndpointView, ListenerView, OwnClusterView, RouteView } from "../mesh/views/views.ts";
 import { type EnvoyViews, type ProxyViews, viewsOf } from "../mesh/views/views-of.ts";
 import { generateClusters } from "./clusters/generate-clusters.ts";
-import { generateEndpoints } from "./endpoints/generate-endpoints.ts";
+import { askingFor, generateEndpoints } from "./endpoints/generate-endpoints.ts";
 import { applyClusterPatches } from "./envoy-filter/apply-cluster-patches.ts";
 import { applyListenerPatches } from "./envoy-filter/apply-listener-patches.ts";
 import { applyRoutePatches } from "./envoy-filter/apply-route-patches.ts";
@@ -18,114 +20,141 @@ import { grpcResources } from "./grpc/generate-grpc.ts";
 import { generateListeners } from "./listeners/generate-listeners.ts";
 import { nameTables } from "./name-table/name-table.ts";
 import { rdsNames } from "./rds-names.ts";
-import { allShared, type ClassResources, noResources, type Parted, type Resource, uniqueByName } from "./resource.ts";
+import { allShared, type ClassResources, noTypes, type Parted, type Resource, uniqueByName } from "./resource.ts";
 import { generateRoutes } from "./routes/generate-routes.ts";
-import { type StageOfUnits, type Unit, units } from "./units.ts";
+import { type GeneratedUnit, type OfUnits, type Unit, units } from "./units.ts";
 import { wasmResources } from "./wasm/extension-resources.ts";
 
 /**
  * Every resource of the class that a proxy belongs to, in the shape of a stream.
  *
  * @param memo answers for views that other proxies share are made once
- * @returns the same object as long as all views are
  */
-export const generate = (mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResources> =>
-  generateFromViews(viewsOf(mesh, proxy, memo), memo);
-
-/** The same for a class whose views were selected before. */
-export const generateFromViews = (views: ProxyViews, memo: Memo): StageOfUnits<ClassResources> =>
-  views.kind === "grpc" ? grpcResources(memo, views) : generateUnits(views, units, memo);
-
-/** Some of the resources of a class of Envoys; nothing of the other types. */
-export const generateUnits = (views: EnvoyViews, wanted: readonly Unit[], memo: Memo): StageOfUnits<ClassResources> =>
-  classResources(memo, { ...views, wanted });
-
-interface SomeOfViews extends Omit<EnvoyViews, "kind"> {
-  readonly wanted: readonly Unit[];
+export function generate(mesh: Mesh, proxy: Proxy, memo: Memo): Stage<ClassResources> {
+  const views = viewsOf(mesh, proxy, memo);
+  const made = units.flatMap((unit) => generateUnit(unit, [views], memo, proxy.id));
+  return {
+    value: Object.assign({}, noTypes, ...made.map(({ value }) => value)),
+    diagnostics: [...views.diagnostics, ...made.flatMap(({ diagnostics }) => diagnostics)],
+  };
 }
 
-const classResources = step(
-  "resources of a class",
-  {
-    clusters: "identity",
-    endpoints: "identity",
-    listeners: "identity",
-    routes: "identity",
-    names: "identity",
-    diagnostics: "elements",
-    wanted: "value",
+/**
+ * What classes have of a unit's types, one for each of their views, which are all of Envoys or all of programs. Most of what classes of
+ * Envoys are made from many have in common: so they are gone over column by column, and a class that is what it was costs a look.
+ *
+ * @param slot tells lists of classes apart when they are found again
+ */
+export function generateUnit(
+  unit: Unit,
+  views: readonly ProxyViews[],
+  memo: Memo,
+  slot: string,
+): readonly GeneratedUnit[] {
+  const envoys = views.filter((of) => of.kind === "envoy");
+  if (envoys.length > 0) return unitsOfEnvoys[unit](envoys, memo, slot);
+  return views.flatMap((of) => (of.kind === "grpc" ? grpcResources(memo, of)[unit] : []));
+}
+
+type UnitsOfEnvoys = (views: readonly EnvoyViews[], memo: Memo, slot: string) => readonly GeneratedUnit[];
+
+const unitsOfEnvoys: OfUnits<UnitsOfEnvoys> = {
+  clusters: (views, memo, slot) => {
+    const clusters = clustersOf(views, memo, slot);
+    const endpoints = loadAssignments(memo, slot, {
+      view: views.map((of) => of.endpoints),
+      shared: clusters.map(({ value }) => value.shared),
+      asking: asking(memo, slot, { own: clusters.map(({ value }) => value.own) }),
+    });
+    return clustersWithEndpoints(memo, slot, { clusters, endpoints });
   },
-  ({ wanted, ...views }: SomeOfViews, memo: Memo): StageOfUnits<ClassResources> => {
-    const has = (unit: Unit): boolean => wanted.includes(unit);
-    const clusters = has("clusters") ? patchedClusters(memo, { view: views.clusters }) : nothing;
-    const endpoints = has("clusters") ? loadAssignments(memo, { view: views.endpoints, ...clusters.value }) : noneOf;
-    const listeners = has("listeners") ? listenersOf(views, memo) : nothing;
-    const routes = has("routes") ? routesOf(views, memo) : none;
-    const extensions = has("listeners") ? extensionsOf(views.listeners, memo) : none;
+  listeners: (views, memo, slot) => withExtensions(memo, slot, { view: views.map(({ listeners }) => listeners) }),
+  routes: (views, memo, slot) =>
+    routesOf(memo, slot, {
+      view: views.map(({ routes }) => routes),
+      names: tablesAsked(memo, slot, { view: views.map(({ listeners }) => listeners) }),
+    }),
+  names: (views, memo, slot) => namesOf(memo, slot, { view: views.map(({ names }) => names) }),
+};
+
+/** The clusters of classes, from their views. */
+export const clustersOf = (
+  views: readonly EnvoyViews[],
+  memo: Memo,
+  slot: string,
+): readonly Stage<Parted<Resource<ClusterJson>>>[] => {
+  const all = views.map(({ clusters }) => clusters);
+  const generated = generateClusters(all, memo, slot);
+  return patchedClusters(memo, slot, { view: all.map(({ own }) => own), generated });
+};
+
+interface ClusterSides {
+  readonly view: OwnClusterView;
+  readonly generated: Parted<Resource<ClusterJson>>;
+}
+
+const patchedClusters = column(
+  "patched clusters of classes",
+  ["generated", "view"],
+  ({ view, generated }: ClusterSides, memo: Memo) => applyClusterPatches(view, generated, memo),
+);
+
+const asking = column(
+  "own clusters that ask for endpoints",
+  ["own"],
+  ({ own }: Pick<Parted<Resource<ClusterJson>>, "own">, memo: Memo) => askingFor(own, memo),
+);
+
+interface Asking {
+  readonly view: EndpointView;
+  readonly shared: readonly Resource<ClusterJson>[];
+  /** Of the class's own. */
+  readonly asking: readonly Resource<ClusterJson>[];
+}
+
+const loadAssignments = column(
+  "load assignments of classes",
+  ["view", "shared", "asking"],
+  ({ view, shared, asking }: Asking, memo: Memo) => generateEndpoints(view, { shared, own: asking }, memo),
+);
+
+interface WithEndpoints {
+  readonly clusters: Stage<Parted>;
+  readonly endpoints: Parted;
+}
+
+const clustersWithEndpoints = column(
+  "clusters with endpoints",
+  ["clusters", "endpoints"],
+  ({ clusters, endpoints }: WithEndpoints): GeneratedUnit => ({
+    value: { clusters: clusters.value, endpoints },
+    diagnostics: clusters.diagnostics,
+  }),
+);
+
+interface OfListeners {
+  readonly view: ListenerView;
+}
+
+/** The listeners of a class. */
+export const listenersOf = step("listeners", { view: "identity" }, ({ view }: OfListeners, memo: Memo) =>
+  andThen(generateListeners(view, memo), (list) => applyListenerPatches(view, list, memo)),
+);
+
+const withExtensions = column(
+  "listeners with extensions",
+  ["view"],
+  ({ view }: OfListeners, memo: Memo): GeneratedUnit => {
+    const listeners = listenersOf(memo, { view });
+    const extensions = extensionsOf(view, memo);
     return {
       value: {
-        clusters: clusters.value,
-        endpoints,
         listeners: listeners.value,
-        routes: allShared(routes.value),
         ...(extensions.value.length === 0 ? {} : { extension_configs: allShared(extensions.value) }),
-        ...(views.names === undefined || !has("names")
-          ? {}
-          : { name_tables: allShared(nameTables(memo, views.names)) }),
       },
-      diagnostics: [
-        ...views.diagnostics,
-        ...clusters.diagnostics,
-        ...listeners.diagnostics,
-        ...routes.diagnostics,
-        ...extensions.diagnostics,
-      ],
-      spoken: {
-        clusters: clusters.diagnostics,
-        listeners: [...listeners.diagnostics, ...extensions.diagnostics],
-        routes: routes.diagnostics,
-        names: [],
-      },
+      diagnostics: [...listeners.diagnostics, ...extensions.diagnostics],
     };
   },
-);
-
-const noneOf = allShared(noResources);
-const nothing = { value: noneOf, diagnostics: [] };
-const none = { value: noResources, diagnostics: [] };
-
-/** The listeners of a class, from its views. */
-export const listenersOf = ({ listeners: view }: Pick<EnvoyViews, "listeners">, memo: Memo) =>
-  patchedListeners(memo, { view });
-
-/** The clusters of a class, from its views. */
-export const clustersOf = ({ clusters: view }: Pick<EnvoyViews, "clusters">, memo: Memo) =>
-  patchedClusters(memo, { view });
-
-/** Names of the route tables that the listeners of a class ask for. */
-export const tablesAsked = (views: Pick<EnvoyViews, "listeners">, memo: Memo): readonly string[] =>
-  namesAsked(memo, listenersOf(views, memo).value);
-
-const routesOf = (views: Pick<EnvoyViews, "listeners" | "routes">, memo: Memo) =>
-  patchedRoutes(memo, { view: views.routes, names: tablesAsked(views, memo) });
-
-const patchedClusters = step("clusters", { view: "identity" }, ({ view }: { readonly view: ClusterView }, memo: Memo) =>
-  applyClusterPatches(view, generateClusters(view, memo), memo),
-);
-
-type OfClusters = Parted<Resource<ClusterJson>> & { readonly view: EndpointView };
-
-const loadAssignments = step(
-  "endpoints",
-  { view: "identity", shared: "identity", own: "identity" },
-  ({ view, ...clusters }: OfClusters, memo: Memo) => generateEndpoints(view, clusters, memo),
-);
-
-const patchedListeners = step(
-  "listeners",
-  { view: "identity" },
-  ({ view }: { readonly view: ListenerView }, memo: Memo) =>
-    andThen(generateListeners(view, memo), (list) => applyListenerPatches(view, list, memo)),
 );
 
 /** What filters ask for by name; of one name what a patch adds counts. */
@@ -136,11 +165,12 @@ function extensionsOf(view: ListenerView, memo: Memo): Stage<readonly Resource[]
   return { value, diagnostics };
 }
 
-/** Names of the route tables that listeners ask for: one list for the same names, whichever listeners ask. */
-const namesAsked = step(
+/** Names of the route tables that the listeners of classes ask for: one list for the same names, whichever listeners ask. */
+export const tablesAsked = column(
   "asked route tables",
-  { shared: "identity", own: "identity" },
-  ({ shared, own }: Parted<Resource<ListenerJson>>, memo: Memo): readonly string[] => {
+  ["view"],
+  ({ view }: OfListeners, memo: Memo): readonly string[] => {
+    const { shared, own } = listenersOf(memo, { view }).value;
     const ofShared = namesOfListeners(memo, { listeners: shared });
     const ofOwn = namesOfListeners(memo, { listeners: own });
     return oneValue(memo, ofOwn.length === 0 ? ofShared : [...new Set([...ofShared, ...ofOwn])].sort(byCodePoint));
@@ -160,8 +190,22 @@ interface Tables {
   readonly names: readonly string[];
 }
 
+const routesOf = column("routes of classes", ["view", "names"], (tables: Tables, memo: Memo): GeneratedUnit => {
+  const { value, diagnostics } = patchedRoutes(memo, tables);
+  return { value: { routes: allShared(value) }, diagnostics };
+});
+
 const patchedRoutes = step("routes", { view: "identity", names: "identity" }, ({ view, names }: Tables, memo: Memo) =>
   andThen(generateRoutes(view, names, memo), (list) => applyRoutePatches(view, list, memo)),
+);
+
+const namesOf = column(
+  "names of classes that capture DNS",
+  ["view"],
+  ({ view }: { readonly view: NameView | undefined }, memo: Memo): GeneratedUnit => ({
+    value: view === undefined ? {} : { name_tables: allShared(nameTables(memo, view)) },
+    diagnostics: [],
+  }),
 );
 
 /** Hands a stage's value to the next one; both speak. */

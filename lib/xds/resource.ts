@@ -37,6 +37,14 @@ export const noResources: readonly never[] = [];
 /** A type of which a class has nothing by itself. */
 export const allShared = <R extends Resource>(shared: readonly R[]): Parted<R> => ({ shared, own: noResources });
 
+/** A class that has nothing. */
+export const noTypes: ClassResources = {
+  clusters: allShared(noResources),
+  endpoints: allShared(noResources),
+  listeners: allShared(noResources),
+  routes: allShared(noResources),
+};
+
 /** @param make keeps names */
 export const mapParted = <R extends Resource, S extends Resource>(
   { shared, own }: Parted<R>,

@@ -1,9 +1,17 @@
-import type { Diagnostic, Stage } from "../config/diagnostic.ts";
-import type { ResourceType } from "./resource.ts";
+import type { Stage } from "../config/diagnostic.ts";
+import type { ClassResources, ResourceType } from "./resource.ts";
 
 /** Types that are made together, from the same views: a unit stands, or is made again, as a whole. */
 export const units = ["clusters", "listeners", "routes", "names"] as const;
 export type Unit = (typeof units)[number];
+
+/** The types of each; those that few classes have come last. */
+export const typesOf = {
+  clusters: ["clusters", "endpoints"],
+  listeners: ["listeners", "extension_configs"],
+  routes: ["routes"],
+  names: ["name_tables"],
+} as const satisfies OfUnits<readonly [ResourceType, ResourceType?]>;
 
 /** The unit of each type. */
 export const unitOf = {
@@ -15,7 +23,7 @@ export const unitOf = {
   name_tables: "names",
 } as const satisfies Readonly<Record<ResourceType, Unit>>;
 
-/** What making each unit had to say. */
+/** Something of each. */
 export type OfUnits<T> = Readonly<Record<Unit, T>>;
 
 export const ofUnits = <T>(make: (unit: Unit) => T): OfUnits<T> => ({
@@ -25,7 +33,5 @@ export const ofUnits = <T>(make: (unit: Unit) => T): OfUnits<T> => ({
   names: make("names"),
 });
 
-/** A stage that also says which unit its diagnostics are of; those that are of none are found again without making any. */
-export interface StageOfUnits<T> extends Stage<T> {
-  readonly spoken: OfUnits<readonly Diagnostic[]>;
-}
+/** What a class has of a unit's types, and what making it had to say. */
+export type GeneratedUnit = Stage<Partial<ClassResources>>;

@@ -38,7 +38,7 @@ describe("lists in parts", () => {
       fc.property(contents, contents, (one, other) => {
         const shared = partOf(one);
         const own = partOf(other).filter((each) => !shared.some((known) => known.name === each.name));
-        const joined = joinParts(noMemo, { shared, own });
+        const [joined = []] = joinParts(noMemo, "", { shared: [shared], own: [own] });
         expect(resourcesIn(joined)).toEqual([...shared, ...own].sort((a, b) => (a.name < b.name ? -1 : 1)));
         expect(joined.every(({ length }) => length > 0)).toBe(true);
       }),
@@ -48,9 +48,8 @@ describe("lists in parts", () => {
   it("cut what is shared at the same places into the same parts for all classes", () => {
     const memo = createMemo();
     const shared = partOf({ BlackHoleCluster: "1", "outbound|1||x": "1", "outbound|2||x": "1" });
-    const [one, two] = ["inbound|80||", "inbound|81||"].map((key) =>
-      joinParts(memo, { shared, own: partOf({ [key]: "1" }) }),
-    );
+    const own = ["inbound|80||", "inbound|81||"].map((key) => partOf({ [key]: "1" }));
+    const [one, two] = joinParts(memo, "", { shared: [shared, shared], own });
     expect([one?.length, two?.length]).toEqual([3, 3]);
     expect(two?.[0]).toBe(one?.[0]);
     expect(two?.[2]).toBe(one?.[2]);

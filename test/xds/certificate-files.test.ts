@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { ClientTLSSettings } from "../../lib/config/kinds/destination-rule.ts";
 import { noMemo } from "../../lib/mesh/memo/memo.ts";
 import { defaultCertificateFiles, withCertificateFiles } from "../../lib/xds/certificate-files.ts";
-import { generateClusters } from "../../lib/xds/clusters/generate-clusters.ts";
 import { allShared } from "../../lib/xds/resource.ts";
-import { clusterView, rule, service } from "./world-parts.ts";
+import { clustersOf, clusterView, rule, service } from "./world-parts.ts";
 
 const cart = service("cart");
 const none = allShared([]);
@@ -14,7 +13,7 @@ const nothing = { clusters: none, endpoints: none, listeners: none, routes: none
 function clusterUnder(tls: ClientTLSSettings | undefined): unknown {
   const rules = tls === undefined ? {} : { [cart.hostname]: rule({ host: cart.hostname, trafficPolicy: { tls } }) };
   const view = clusterView({ services: [cart], rules, proxy: { type: "router" } });
-  const stream = { ...nothing, clusters: generateClusters(view, noMemo) };
+  const stream = { ...nothing, clusters: clustersOf(view, noMemo) };
   const [, cluster] = withCertificateFiles(stream, defaultCertificateFiles, noMemo).clusters.shared;
   return cluster?.json;
 }

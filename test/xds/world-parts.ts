@@ -1,7 +1,9 @@
+import type { ClusterJson } from "../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import { type Config, defaultCreationTimeMs } from "../../lib/config/config.ts";
 import type { DestinationRule } from "../../lib/config/kinds/destination-rule.ts";
 import { defaultMeshConfig, defaultProxyConfig, type MeshConfig } from "../../lib/config/kinds/mesh-config.ts";
 import type { MeshDestinationRule } from "../../lib/mesh/index/destination-rule-index.ts";
+import type { Memo } from "../../lib/mesh/memo/memo.ts";
 import type { SidecarScope } from "../../lib/mesh/scope/sidecar-scope.ts";
 import type {
   ClassProxy,
@@ -15,6 +17,8 @@ import type {
 import { plainAttributes, plainService } from "../../lib/registry/plain-parts.ts";
 import type { NetworkGateway } from "../../lib/registry/registry-state.ts";
 import type { Endpoint, Service, ServiceAttributes, ServicePort } from "../../lib/registry/service.ts";
+import { generateClusters } from "../../lib/xds/clusters/generate-clusters.ts";
+import type { Parted, Resource } from "../../lib/xds/resource.ts";
 
 /** A Kubernetes service `name` in `default` with one HTTP port 80, unless said otherwise. */
 export function service(
@@ -202,6 +206,13 @@ export function lookups(parts: Parts): MeshLookups {
   };
 }
 
+/** The clusters of one class. */
+export function clustersOf(view: ClusterView, memo: Memo): Parted<Resource<ClusterJson>> {
+  const [made] = generateClusters([view], memo, "");
+  if (made === undefined) throw new Error("no clusters for a class");
+  return made;
+}
+
 export function clusterView(parts: Parts): ClusterView {
   const services = parts.services ?? [];
   const scope = scopeOf(services, { sidecar: parts.sidecar });
@@ -217,18 +228,22 @@ export function clusterView(parts: Parts): ClusterView {
     tlsClientFiles: parts.clientFiles ?? {},
   };
   return {
-    ...outbound,
+    key: "",
     outbound,
-    envoyFilters: { patches: [] },
-    inbound: {
-      targets: [],
-      ingressListeners: parts.sidecar?.spec.ingress ?? [],
-      destinationRule,
-      scope,
-      mtlsMode: () => "PERMISSIVE",
-      portLevelPorts: [],
-      ownAddresses: [],
-      ...parts.inbound,
+    own: {
+      proxy: outbound.proxy,
+      patches: { patches: [] },
+      inbound: {
+        key: "",
+        targets: [],
+        ingressListeners: parts.sidecar?.spec.ingress ?? [],
+        destinationRule,
+        scope,
+        mtlsMode: () => "PERMISSIVE",
+        portLevelPorts: [],
+        ownAddresses: [],
+        ...parts.inbound,
+      },
     },
   };
 }

@@ -1,5 +1,5 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
-import type { ProxyClass } from "../../mesh/classes/classify.ts";
+import type { ProxyClass } from "../../mesh/classes/enter-classes.ts";
 
 /** A share of a world's classes, which one process or thread compiles. The first says besides what belongs to no class. */
 export interface Slice {

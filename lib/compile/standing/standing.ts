@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
-import type { ProxyViews } from "../../mesh/views/views-of.ts";
+import { haveSameClusters, type ProxyViews } from "../../mesh/views/views-of.ts";
 import type { CompiledClass } from "../../snapshot/compiled.ts";
 import { type OfUnits, type Unit, units } from "../../xds/units.ts";
 
@@ -21,7 +21,7 @@ export interface StandingClass {
 /** The units whose views are what they were. Which tables there are the listeners say, so routes stand only with these. */
 export function unitsThatStand(views: ProxyViews, { views: before }: StandingClass): readonly Unit[] {
   const stands: OfUnits<boolean> = {
-    clusters: views.clusters === before.clusters && views.endpoints === before.endpoints,
+    clusters: haveSameClusters(views, before) && views.endpoints === before.endpoints,
     listeners: views.listeners === before.listeners,
     routes: views.routes === before.routes && views.listeners === before.listeners,
     names: namesOf(views) === namesOf(before),

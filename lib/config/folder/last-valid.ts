@@ -4,6 +4,7 @@ import { defaultMeshConfig } from "../kinds/mesh-config.ts";
 import { noMeshNetworks } from "../kinds/mesh-networks.ts";
 import { noFolderSettings } from "../kinds/stated-endpoints.ts";
 import { type LoadedDirectory, readFiles, type SourceFile, unreadableFile } from "./directory.ts";
+import { createFolderKeys, type FileKeys, type FolderKeys, sameKeys } from "./folder-keys.ts";
 import { duplicateObject } from "./sort-objects.ts";
 
 /** What a folder says, as texts: everything that has to be stored for it to be read alike by whoever reads it. */
@@ -30,21 +31,31 @@ export interface FolderState {
   readonly under: string;
   readonly files: ReadonlyMap<string, FileState>;
   readonly kept: readonly KeptState[];
+  readonly keys: FolderKeys;
 }
 
 interface FileState {
   readonly text: string;
   readonly halfSaved: boolean;
   readonly problem: string | undefined;
-  read(): LoadedDirectory;
+  read(): ReadFile;
 }
 
 interface KeptState extends KeptText {
-  read(): LoadedDirectory;
+  read(): ReadFile;
+}
+
+interface ReadFile extends LoadedDirectory {
+  readonly keys: FileKeys;
 }
 
 /** @param under put before the names of files in origins: where the folder lies among others */
-export const emptyFolder = (under: string): FolderState => ({ under, files: new Map(), kept: [] });
+export const emptyFolder = (under: string): FolderState => ({
+  under,
+  files: new Map(),
+  kept: [],
+  keys: createFolderKeys(() => []),
+});
 
 export const noFolder: FolderState = emptyFolder("");
 
@@ -69,19 +80,21 @@ export function readAgain(
       return [file, { text: whole, halfSaved: half, problem, read: readerOf(previous, file, whole) }] as const;
     }),
   );
-  return { under: previous.under, files: now, kept: keptAfter(previous, now) };
+  return { under: previous.under, files: now, kept: keptAfter(previous, now), keys: keysAfter(previous, now) };
 }
 
 /** The state of stored texts. @param previous of which what did not change is taken, objects and all */
 export function folderOf({ files, kept }: FolderTexts, previous: FolderState = noFolder): FolderState {
+  const now = new Map(
+    files.map(({ file, text, halfSaved = false, problem }) => [
+      file,
+      { text, halfSaved, problem, read: readerOf(previous, file, text) },
+    ]),
+  );
   return {
     under: previous.under,
-    files: new Map(
-      files.map(({ file, text, halfSaved = false, problem }) => [
-        file,
-        { text, halfSaved, problem, read: readerOf(previous, file, text) },
-      ]),
-    ),
+    files: now,
+    keys: keysAfter(previous, now),
     kept: kept.map(({ key, file, text }) => ({ key, file, text, read: readerOf(previous, file, text) })),
   };
 }
@@ -111,27 +124,32 @@ export function isHalfSaved(before: string, now: string): boolean {
 }
 
 /** Reads a text when it is first asked for; objects that read as in the text before are the same objects. */
-function readerOf(previous: FolderState, file: string, text: string): () => LoadedDirectory {
+function readerOf(previous: FolderState, file: string, text: string): () => ReadFile {
   const inPlace = previous.files.get(file);
   if (inPlace?.text === text) return inPlace.read;
   const known = previous.kept.find((kept) => kept.file === file && kept.text === text);
   if (known !== undefined) return known.read;
   const { under } = previous;
   let before = inPlace?.read;
-  let read: LoadedDirectory | undefined;
+  let read: ReadFile | undefined;
   return () => {
     if (read === undefined) {
       const anew = readFiles([{ file, text }], { under });
-      read = before === undefined ? anew : withIdentities(before(), anew);
+      const keys = { configs: anew.configs.map(keyOf), objects: anew.objects.map(keyOf) };
+      read = before === undefined ? { ...anew, keys } : withIdentities(before(), { ...anew, keys });
       before = undefined;
     }
     return read;
   };
 }
 
-function withIdentities(before: LoadedDirectory, now: LoadedDirectory): LoadedDirectory {
+const keysAfter = (previous: FolderState, now: ReadonlyMap<string, FileState>): FolderKeys =>
+  createFolderKeys(() => Array.from(now.values(), ({ read }) => read().keys), previous.keys);
+
+function withIdentities(before: ReadFile, now: ReadFile): ReadFile {
   return {
     ...now,
+    keys: sameKeys(before.keys, now.keys),
     configs: sameWhereEqual(before.configs, now.configs),
     objects: sameWhereEqual(before.objects, now.objects),
   };
@@ -151,10 +169,7 @@ interface Placed {
 }
 const keyOf = ({ origin }: Placed): string => keyText(origin.key);
 
-const keysIn = ({ configs, objects }: LoadedDirectory): readonly string[] => [
-  ...configs.map(keyOf),
-  ...objects.map(keyOf),
-];
+const keysIn = ({ keys }: ReadFile): readonly string[] => [...keys.configs, ...keys.objects];
 
 const errorsIn = ({ diagnostics }: LoadedDirectory): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity === "error");
@@ -241,12 +256,19 @@ function joinedSettings(folders: readonly LoadedDirectory[]): LoadedDirectory["s
 }
 
 /** Everything that the folder says now, with the last valid forms of what it refuses, and a warning for each of those. */
-export function wholeFolder({ under, files, kept }: FolderState): LoadedDirectory {
+export function wholeFolder({ under, files, kept, keys }: FolderState): LoadedDirectory {
   const reads = [...files].map(([file, { read }]) => [file, read()] as const);
   const instead = new Map(kept.filter(({ key }) => key === "").map(({ file, read }) => [file, read()] as const));
   const wholeOf = (file: string) => instead.get(file) ?? files.get(file)?.read();
-  const configs = latest(reads.flatMap(([, read]) => read.configs));
-  const objects = latest(reads.flatMap(([, read]) => read.objects));
+  const areDistinct = keys.areDistinct();
+  const configs = latest(
+    reads.flatMap(([, read]) => read.configs),
+    areDistinct,
+  );
+  const objects = latest(
+    reads.flatMap(([, read]) => read.objects),
+    areDistinct,
+  );
   const keptConfigs = pick(kept, configs.list, ({ configs: list }) => list);
   const keptObjects = pick(kept, objects.list, ({ objects: list }) => list);
   const errors = reads.flatMap(([, read]) => errorsIn(read));
@@ -276,14 +298,16 @@ export function wholeFolder({ under, files, kept }: FolderState): LoadedDirector
 /** The same, of lists that have each key once; what only one of them fills needs no look at its keys. */
 function latestOf<T extends Placed>(lists: readonly (readonly T[])[]): ReturnType<typeof latest<T>> {
   const filled = lists.filter(({ length }) => length > 0);
-  return filled.length > 1 ? latest(filled.flat(), "warning") : { list: filled[0] ?? [], diagnostics: [] };
+  return latest(filled.length > 1 ? filled.flat() : (filled[0] ?? []), filled.length < 2, "warning");
 }
 
 /** One per key, the later one, at the place of the first. @param severity of one that is there twice */
 function latest<T extends Placed>(
   list: readonly T[],
+  areDistinct: boolean,
   severity: "error" | "warning" = "error",
 ): { readonly list: readonly T[]; readonly diagnostics: readonly Diagnostic[] } {
+  if (areDistinct) return { list, diagnostics: [] };
   const byKey = new Map<string, T>();
   const diagnostics: Diagnostic[] = [];
   for (const object of list) {
@@ -292,7 +316,7 @@ function latest<T extends Placed>(
     if (earlier !== undefined) diagnostics.push(duplicateObject(earlier.origin, object.origin, severity));
     byKey.set(key, object);
   }
-  return { list: byKey.size === list.length ? list : [...byKey.values()], diagnostics };
+  return { list: [...byKey.values()], diagnostics };
 }
 
 /** The kept objects of one sort, where none that is valid has taken their place. */

@@ -1,13 +1,13 @@
 import type { Memo } from "../memo/memo.ts";
 import { pass } from "../memo/pass.ts";
 import { plainText } from "../memo/plain-text.ts";
-import { keepLast, lastMade } from "../memo/same.ts";
+import { keepLast, lastMade, sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import { ProxyAnswers, targetsOfAll } from "../views/proxy-answers.ts";
-import { type ProxyViews, tracedViewsOf, viewsOf } from "../views/views-of.ts";
-import { type AskedOfProxies, answerTo, nothingAsked, withQuestions } from "./asked.ts";
+import { type AskedOfProxy, ProxyAnswers, targetsOfAll } from "../views/proxy-answers.ts";
+import { type ProxyViews, tracedViewsOf } from "../views/views-of.ts";
+import { type AskedOfProxies, allAsked, answerTo, nothingAsked, united } from "./asked.ts";
 import { type ClassReads, classReads } from "./class-reads.ts";
 
 /** Proxies that give the same answers to all that is asked: what is selected for the first is selected for all. */
@@ -36,30 +36,26 @@ export function groupByAnswers(mesh: Mesh, census: readonly Proxy[], memo: Memo)
   let known = lastMade<AskedOfProxies>(memo, "asked of proxies") ?? nothingAsked;
   for (;;) {
     const groups = alikeProxies(mesh, census, known, memo);
-    const traced = groups.map(({ first }) => ({
-      namespace: first.namespace,
-      ...tracedViewsOf(mesh, first, memo),
-    }));
-    const next = withQuestions(known, traced, memo);
-    if (next !== known) {
-      known = next;
-      continue;
-    }
-    // What nobody asks any more is forgotten.
-    const asked = withQuestions(nothingAsked, traced, memo);
-    if (asked.size === known.size) {
+    const { views, asked: askings } = tracedViewsOf(mesh, firstsOf(memo, { groups }), memo, "census");
+    const asked = allAsked(memo, { asked: sameList(memo, "askings", askings, isSameAsking) });
+    const all = united(known, asked);
+    if (all === known && asked.size === known.size) {
       keepLast(memo, "asked of proxies", known);
-      return { groups, views: traced.map(({ value }) => value), reads: readsOf(memo, { asked: known }) };
+      return { groups, views, reads: readsOf(memo, { asked: known }) };
     }
-    keepLast(memo, "asked of proxies", asked);
-    const exact = alikeProxies(mesh, census, asked, memo);
-    return {
-      groups: exact,
-      views: exact.map(({ first }) => viewsOf(mesh, first, memo)),
-      reads: readsOf(memo, { asked }),
-    };
+    // What nobody asks any more is forgotten, once all that is asked is known.
+    known = all === known ? asked : all;
   }
 }
+
+const firstsOf = step(
+  "first of alike proxies",
+  { groups: "identity" },
+  ({ groups }: { readonly groups: readonly AlikeProxies[] }): readonly Proxy[] => groups.map(({ first }) => first),
+);
+
+const isSameAsking = (last: AskedOfProxy, asking: AskedOfProxy): boolean =>
+  last.questions === asking.questions && last.namespace === asking.namespace;
 
 const readsOf = step("class reads", { asked: "identity" }, ({ asked }: { readonly asked: AskedOfProxies }) =>
   classReads(asked),

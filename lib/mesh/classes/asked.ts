@@ -1,7 +1,7 @@
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import type { Question } from "../memo/traced-step.ts";
-import type { ProxyAnswers } from "../views/proxy-answers.ts";
+import type { AskedOfProxy, ProxyAnswers } from "../views/proxy-answers.ts";
 
 /** What selecting asked the proxies of each namespace. */
 export interface AskedOfProxies {
@@ -23,33 +23,40 @@ export function answerTo(node: ProxyAnswers, { field, args }: Question): unknown
   return typeof value === "function" ? Reflect.apply(value, node, args ?? []) : value;
 }
 
-/** What was asked of one proxy, by part of what was selected for it. */
-export interface AskedOfProxy {
-  readonly namespace: string;
-  readonly questions: readonly (readonly Question[])[];
+interface Askings {
+  readonly asked: readonly AskedOfProxy[];
 }
 
-/** All that was asked, with what else was; the same object if nothing is new. */
-export function withQuestions(asked: AskedOfProxies, more: Iterable<AskedOfProxy>, memo: Memo): AskedOfProxies {
-  const changed = new Map<string, Map<string, Question>>();
-  // Proxies share what was selected for them, and with it the lists.
-  const seen = new Map<string, Set<readonly Question[]>>();
-  let { size } = asked;
-  for (const { namespace, questions: lists } of more) {
-    const seenHere = seen.get(namespace) ?? new Set();
-    seen.set(namespace, seenHere);
-    for (const questions of lists) {
+/** All that was asked of some proxies. */
+export const allAsked = step(
+  "all that was asked",
+  { asked: "identity" },
+  ({ asked }: Askings, memo: Memo): AskedOfProxies => {
+    const byNamespace = new Map<string, Map<string, Question>>();
+    // Proxies share what was selected for them, and with it the lists.
+    const seen = new Map<string, Set<readonly Question[]>>();
+    for (const { namespace, questions } of asked) {
+      const seenHere = seen.get(namespace) ?? new Set();
       if (seenHere.has(questions)) continue;
-      seenHere.add(questions);
-      for (const [text, question] of byText(memo, { questions })) {
-        if ((changed.get(namespace) ?? asked.byNamespace.get(namespace))?.has(text) === true) continue;
-        const own = changed.get(namespace) ?? new Map(asked.byNamespace.get(namespace));
-        changed.set(namespace, own.set(text, question));
-        size += 1;
-      }
+      seen.set(namespace, seenHere.add(questions));
+      const here = byNamespace.get(namespace) ?? new Map<string, Question>();
+      for (const [text, question] of byText(memo, { questions })) here.set(text, question);
+      byNamespace.set(namespace, here);
     }
-  }
-  return changed.size === 0 ? asked : { byNamespace: new Map([...asked.byNamespace, ...changed]), size };
+    return { byNamespace, size: sizeOf(byNamespace) };
+  },
+);
+
+const sizeOf = (byNamespace: AskedOfProxies["byNamespace"]): number =>
+  [...byNamespace.values()].reduce((sum, questions) => sum + questions.size, 0);
+
+/** Both together; the first if the second has nothing more. */
+export function united(known: AskedOfProxies, more: AskedOfProxies): AskedOfProxies {
+  const byNamespace = new Map(known.byNamespace);
+  for (const [namespace, questions] of more.byNamespace)
+    byNamespace.set(namespace, new Map([...(known.byNamespace.get(namespace) ?? []), ...questions]));
+  const size = sizeOf(byNamespace);
+  return size === known.size ? known : { byNamespace, size };
 }
 
 const byText = step(

@@ -3,26 +3,16 @@ import type { MeshConfig } from "../../config/kinds/mesh-config.ts";
 import { standInAddress } from "../../registry/kubernetes/stand-in.ts";
 import { accountKey, type Classifier, project } from "../../snapshot/classifier.ts";
 import type { Memo } from "../memo/memo.ts";
-import { fingerprint, plainText } from "../memo/plain-text.ts";
 import { sameList } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import type { NameView } from "../views/name-view.ts";
-import { type ProxyViews, viewsOf } from "../views/views-of.ts";
+import { tracedViewsOf } from "../views/views-of.ts";
 import { type AlikeProxies, groupByAnswers } from "./alike-proxies.ts";
 import { claimsOf } from "./claims.ts";
 import type { ClassReads } from "./class-reads.ts";
 import { defaultSidecars } from "./default-sidecars.ts";
-
-/** Proxies that get the same answers. */
-export interface ProxyClass {
-  /** `<type>-<hash of what was selected>`: the same as long as the class selects the same things. */
-  readonly id: string;
-  /** One of them; any would do. */
-  readonly proxy: Proxy;
-  readonly views: ProxyViews;
-}
+import { enterAll, type ProxyClass } from "./enter-classes.ts";
 
 export interface Census {
   /** Sorted by id. */
@@ -50,72 +40,28 @@ export interface CensusNode {
  */
 export function classify(mesh: Mesh, proxies: readonly Proxy[], memo: Memo): Stage<Census> {
   const census = sameList(memo, "census", proxies);
-  const entries = createEntries(mesh, memo);
   const { groups, views, reads } = groupByAnswers(mesh, census, memo);
-  const ids = sameList(
-    memo,
-    "class ids",
-    groups.map(({ first }, at) => entries.enter(first, views[at]).id),
-  );
-  const defaults = new Map<string, string>();
-  for (const proxy of defaultsOf(memo, { census, meshConfig: mesh.config })) {
-    defaults.set(`${proxy.type}/${proxy.namespace}`, entries.enter(proxy).id);
-  }
+  const defaults = defaultsOf(memo, { census, meshConfig: mesh.config });
+  const all = [...views, ...tracedViewsOf(mesh, defaults, memo, "defaults").views];
+  const entered = enterAll([...groups.map(({ first }) => first), ...defaults], all, memo);
+  const ids = sameList(memo, "class ids", entered.ids.slice(0, groups.length));
+  const ofDefaults = defaults.map(({ type, namespace }, at): [string, string | undefined] => [
+    `${type}/${namespace}`,
+    entered.ids[groups.length + at],
+  ]);
   return {
     value: {
-      classes: [...entries.classes.values()].sort((a, b) => byCodePoint(a.id, b.id)),
+      classes: entered.classes,
       classifier: {
         ...reads,
         classes: projectionTable(memo, { census, groups, ids, reads }),
-        defaults: sortedRecord(defaults),
+        defaults: sortedRecord(new Map(ofDefaults)),
       },
       nodes: nodesOf(memo, { census, groups, ids }),
     },
-    diagnostics: [...entries.diagnostics],
+    diagnostics: [...new Set(all.flatMap(({ diagnostics }): readonly Diagnostic[] => diagnostics))],
   };
 }
-
-interface Entries {
-  readonly classes: ReadonlyMap<string, ProxyClass>;
-  readonly diagnostics: ReadonlySet<Diagnostic>;
-  /** @param views those of the proxy, where they were selected before */
-  enter(proxy: Proxy, views?: ProxyViews): ProxyClass;
-}
-
-function createEntries(mesh: Mesh, memo: Memo): Entries {
-  const classes = new Map<string, ProxyClass>();
-  const diagnostics = new Set<Diagnostic>();
-  const enter = (proxy: Proxy, views = viewsOf(mesh, proxy, memo)): ProxyClass => {
-    for (const diagnostic of views.diagnostics) diagnostics.add(diagnostic);
-    const name = classId(proxy, views);
-    // Keys name what was selected. Should two selections ever have one name, neither may get the other's answers.
-    for (let id = name, turn = 2; ; id = `${name}-${turn}`, turn += 1) {
-      const known = classes.get(id);
-      if (known !== undefined && memo.known !== undefined && !areSame(known.views, views)) continue;
-      if (known !== undefined) return known;
-      const added: ProxyClass = { id, proxy, views };
-      classes.set(id, added);
-      return added;
-    }
-  };
-  return { classes, diagnostics, enter };
-}
-
-const areSame = (a: ProxyViews, b: ProxyViews): boolean =>
-  a.clusters === b.clusters &&
-  a.endpoints === b.endpoints &&
-  a.listeners === b.listeners &&
-  a.routes === b.routes &&
-  namesIn(a) === namesIn(b);
-
-function classId(proxy: Proxy, views: ProxyViews): string {
-  const { clusters, endpoints, listeners, routes } = views;
-  const names = namesIn(views);
-  const keys = [clusters.key, endpoints.key, listeners.key, routes.key, ...(names === undefined ? [] : [names.key])];
-  return `${proxy.type}-${fingerprint(plainText(keys))}`;
-}
-
-const namesIn = (views: ProxyViews): NameView | undefined => (views.kind === "envoy" ? views.names : undefined);
 
 interface Placed {
   readonly census: readonly Proxy[];

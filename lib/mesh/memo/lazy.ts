@@ -1,5 +1,5 @@
-/** A function of one text or number that works every answer out once. */
-export function remembered<K extends string | number, T>(make: (key: K) => T): (key: K) => T {
+/** A function of one text, number or object that works every answer out once. */
+export function remembered<K extends string | number | object, T>(make: (key: K) => T): (key: K) => T {
   const made = new Map<K, { readonly value: T }>();
   return (key) => {
     let entry = made.get(key);

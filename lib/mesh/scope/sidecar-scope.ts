@@ -14,6 +14,7 @@ import { meshGateway } from "../hosts/short-names.ts";
 import type { DestinationRuleIndex, MeshDestinationRule } from "../index/destination-rule-index.ts";
 import type { ServiceIndex } from "../index/service-index.ts";
 import type { MeshVirtualService, VirtualServiceIndex } from "../index/virtual-service-index.ts";
+import { lazily } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
 import { oneList, sameList, sameMap } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
@@ -31,8 +32,8 @@ export interface EgressListener {
   /** In Istio's order: own namespace's and exported ones first, then public ones, oldest first. */
   readonly services: readonly Service[];
   readonly virtualServices: readonly MeshVirtualService[];
-  /** Service host → the virtual service with the most specific host for it. */
-  readonly virtualServiceByHost: ReadonlyMap<string, MeshVirtualService>;
+  /** Service host → the virtual service with the most specific host for it; worked out when it is first asked for. */
+  readonly virtualServiceByHost: () => ReadonlyMap<string, MeshVirtualService>;
 }
 
 /** What one Sidecar (or none) lets the proxies of a namespace see. */
@@ -182,7 +183,7 @@ const egressListenerOf = step(
       importsEverything: importsOf(spec, namespace).everything && port === undefined,
       services,
       virtualServices,
-      virtualServiceByHost: virtualServiceByHost(virtualServices, services),
+      virtualServiceByHost: lazily(() => virtualServiceByHost(virtualServices, services)),
     };
   },
 );
@@ -215,7 +216,7 @@ const gatewayListener = step(
     spec: undefined,
     matchPort: false,
     importsEverything: true,
-    virtualServiceByHost: new Map(),
+    virtualServiceByHost: () => new Map(),
   }),
 );
 

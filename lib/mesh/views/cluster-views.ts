@@ -1,5 +1,6 @@
 import type { Service } from "../../registry/service.ts";
 import type { MeshDestinationRule } from "../index/destination-rule-index.ts";
+import { column } from "../memo/column.ts";
 import type { Memo } from "../memo/memo.ts";
 import { step } from "../memo/step.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
@@ -14,7 +15,7 @@ import type {
   EnvoyFilterPatches,
   MeshLookups,
   OutboundClusterView,
-  ServedView,
+  OwnClusterView,
   ServiceScope,
   View,
 } from "./views.ts";
@@ -56,34 +57,42 @@ export const outboundClusterView = step(
   },
 );
 
-interface ClusterInputs {
-  readonly outbound: OutboundClusterView;
-  readonly patches: EnvoyFilterPatches;
-  readonly inbound: ServedView & View;
+export const ownClusterView = step(
+  "own cluster view",
+  { proxy: "identity", inbound: "identity", patches: "identity" },
+  (view: OwnClusterView): OwnClusterView => view,
+);
+
+interface ClusterKeyInputs {
+  /** Key of the outbound view, which stays when endpoints change. */
+  readonly outbound: string;
+  readonly own: OwnClusterView;
 }
 
-const clusterNames: InputNames<ClusterInputs> = {
-  outbound: ({ key }) => key,
+const clusterNames: InputNames<{ outbound: unknown; patches: EnvoyFilterPatches; inbound: View }> = {
+  outbound: itself,
   patches: patchNames,
   inbound: ({ key }) => key,
 };
 
-const wholeClusterView = step(
-  "cluster view",
-  { outbound: "identity", patches: "identity", inbound: "identity" },
-  (inputs: ClusterInputs): ClusterView => {
-    const { outbound, patches, inbound } = inputs;
-    return { ...outbound, key: viewKey(clusterNames, inputs), outbound, envoyFilters: patches, inbound };
-  },
+/** The keys of cluster views. */
+const clusterKeys = column(
+  "keys of cluster views",
+  ["own", "outbound"],
+  ({ outbound, own: { patches, inbound } }: ClusterKeyInputs) => viewKey(clusterNames, { outbound, patches, inbound }),
 );
 
-export function clusterView(
-  outbound: OutboundInputs,
-  besides: Omit<ClusterInputs, "outbound">,
+/** One for each proxy. */
+export function clusterViews(
   memo: Memo,
-): ClusterView {
-  return wholeClusterView(memo, { ...besides, outbound: outboundClusterView(memo, outbound) });
+  slot: string,
+  sides: { readonly own: readonly OwnClusterView[]; readonly outbound: readonly OutboundClusterView[] },
+): readonly ClusterView[] {
+  const key = clusterKeys(memo, slot, { own: sides.own, outbound: sides.outbound.map((view) => view.key) });
+  return bothSides(memo, slot, { ...sides, key });
 }
+
+const bothSides = column("cluster views", ["own", "outbound", "key"], (view: ClusterView): ClusterView => view);
 
 interface EndpointInputs {
   readonly lookups: MeshLookups;

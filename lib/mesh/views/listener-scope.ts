@@ -41,4 +41,4 @@ const listenerEgress = step(
   (egress: ListenerEgress): ListenerEgress => egress,
 );
 
-const routesStreams = ({ tcp = [], tls = [] }: VirtualService): boolean => tcp.length > 0 || tls.length > 0;
+const routesStreams = ({ tcp, tls }: VirtualService): boolean => (tcp?.length ?? 0) > 0 || (tls?.length ?? 0) > 0;

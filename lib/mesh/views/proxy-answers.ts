@@ -5,6 +5,7 @@ import type { Service, ServicePort, ServiceTarget } from "../../registry/service
 import type { Memo } from "../memo/memo.ts";
 import { oneList, oneValue } from "../memo/same.ts";
 import { step } from "../memo/step.ts";
+import type { Question } from "../memo/traced-step.ts";
 import type { Proxy as MeshProxy, ServedSettings } from "../proxy/proxy.ts";
 
 /**
@@ -91,9 +92,11 @@ export class ProxyAnswers {
 const plain = <T>(memo: Memo, value: T): T =>
   typeof value === "object" && value !== null ? oneValue(memo, value) : value;
 
-/** A proxy as questions to itself and to a registry. */
-export const answersOf = (proxy: MeshProxy, registry: RegistryState, memo: Memo): ProxyAnswers =>
-  new ProxyAnswers(proxy, () => targetsOf(memo, { registry, proxy }), memo);
+/** What a proxy was asked for one part of its views; the same list for the same questions. */
+export interface AskedOfProxy {
+  readonly namespace: string;
+  readonly questions: readonly Question[];
+}
 
 interface Served {
   readonly registry: RegistryState;
@@ -105,10 +108,7 @@ interface Selected {
   readonly proxy: MeshProxy;
 }
 
-/** Asked several times in one compile, and by every compile after it: most changes are of endpoints, and select nothing. */
-const targetsOf = (memo: Memo, { registry, proxy }: Served): readonly ServiceTarget[] =>
-  selectedTargets(memo, { selected: registry.selectedTargets, proxy }) ?? allTargets(memo, { registry, proxy });
-
+/** Most changes are of endpoints, and select nothing. */
 const selectedTargets = step(
   "selected targets of a proxy",
   { selected: "identity", proxy: "identity" },

@@ -4,9 +4,10 @@ import { tracedStep } from "../memo/traced-step.ts";
 import type { Mesh } from "../mesh.ts";
 import { AskedWorkload, PatchedNode } from "./asked-proxy.ts";
 import { classProxyOf } from "./class-proxy.ts";
+import { ownClusterView } from "./cluster-views.ts";
 import { type InboundSelection, selectInbound } from "./inbound-view.ts";
 import { listenerOptionsOf, tlsFilesOf } from "./listener-options.ts";
-import { type PatchSelection, selectPatches } from "./patch-selection.ts";
+import { selectPatches } from "./patch-selection.ts";
 import { perspectiveOf } from "./perspective.ts";
 import { labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
 import { type RuleSelection, selectRules } from "./rule-selection.ts";
@@ -15,7 +16,9 @@ import { tracingViewOf } from "./tracing-view.ts";
 import type {
   ClassProxy,
   EndpointPerspective,
+  EnvoyFilterPatches,
   ListenerOptions,
+  OwnClusterView,
   ServiceScope,
   TracingView,
   WorkloadPolicies,
@@ -45,20 +48,69 @@ export const lastingMesh = step(
 
 /**
  * What is selected for an Envoy by what it is, by policies and by its services: most changes of a mesh are of virtual services and of
- * endpoints, and leave it as it is.
+ * endpoints, and leave it as it is. In parts, each of which many proxies have in common.
  */
 export interface Selection {
   readonly proxy: ClassProxy;
+  readonly outward: OutwardSelection;
+  readonly own: OwnClusterView;
+  readonly listening: ListeningSelection;
+  readonly routing: RoutingSelection;
+}
+
+/** What the clusters and endpoints of services read. */
+export interface OutwardSelection {
+  readonly proxy: ClassProxy;
   readonly rules: RuleSelection;
-  readonly patches: PatchSelection;
-  readonly inbound: InboundSelection;
   readonly perspective: EndpointPerspective;
-  readonly policies: WorkloadPolicies;
-  readonly tracing: TracingView;
-  readonly options: ListenerOptions;
   /** Files for client certificates (`TLS_CLIENT_*`), by key; empty as a rule. */
   readonly tlsClientFiles: Readonly<Record<string, string>>;
 }
+
+const outwardSelection = step(
+  "outward selection",
+  { proxy: "identity", rules: "identity", perspective: "identity", tlsClientFiles: "value" },
+  (selection: OutwardSelection): OutwardSelection => selection,
+);
+
+/** What listeners read. */
+export interface ListeningSelection {
+  readonly proxy: ClassProxy;
+  readonly rules: RuleSelection;
+  readonly patches: EnvoyFilterPatches;
+  readonly inbound: InboundSelection["view"];
+  readonly policies: WorkloadPolicies;
+  readonly tracing: TracingView;
+  readonly options: ListenerOptions;
+}
+
+const listeningSelection = step(
+  "listening selection",
+  {
+    proxy: "identity",
+    rules: "identity",
+    patches: "identity",
+    inbound: "identity",
+    policies: "identity",
+    tracing: "identity",
+    options: "identity",
+  },
+  (selection: ListeningSelection): ListeningSelection => selection,
+);
+
+/** What route tables read. */
+export interface RoutingSelection {
+  readonly proxy: ClassProxy;
+  readonly rules: RuleSelection;
+  readonly patches: EnvoyFilterPatches;
+  readonly httpProxyPort: number;
+}
+
+const routingSelection = step(
+  "routing selection",
+  { proxy: "identity", rules: "identity", patches: "identity", httpProxyPort: "value" },
+  (selection: RoutingSelection): RoutingSelection => selection,
+);
 
 interface SelectionInputs {
   readonly lasting: LastingMesh;
@@ -75,16 +127,33 @@ export const selectionOf = tracedStep(
     const { rootNamespace } = lasting.config;
     const workload = new AskedWorkload(node, { labels, rootNamespace, sidecar: services.sidecar });
     const policies = onePolicies(lasting.policies(workload), memo);
+    const proxy = classProxyOf(lasting, node, memo);
+    const rules = selectRules(services, labels, memo);
+    const patches = selectPatches(lasting.envoyFilters(new PatchedNode(lasting, node, labels)), memo);
+    const inbound = selectInbound(lasting, node, services, workload, memo);
+    const perspective = perspectiveOf(lasting, node, services, memo);
+    const tracing = tracingViewOf(lasting, node, policies.telemetry, memo);
+    const options = listenerOptionsOf(lasting, node, memo);
+    const tlsClientFiles = tlsFilesOf(node, "TLS_CLIENT");
     return {
-      proxy: classProxyOf(lasting, node, memo),
-      rules: selectRules(services, labels, memo),
-      patches: selectPatches(lasting.envoyFilters(new PatchedNode(lasting, node, labels)), memo),
-      inbound: selectInbound(lasting, node, services, workload, memo),
-      perspective: perspectiveOf(lasting, node, services, memo),
-      policies,
-      tracing: tracingViewOf(lasting, node, policies.telemetry, memo),
-      options: listenerOptionsOf(lasting, node, memo),
-      tlsClientFiles: tlsFilesOf(node, "TLS_CLIENT"),
+      proxy,
+      outward: outwardSelection(memo, { proxy, rules, perspective, tlsClientFiles }),
+      own: ownClusterView(memo, { proxy, patches: patches.clusters, inbound: inbound.served }),
+      listening: listeningSelection(memo, {
+        proxy,
+        rules,
+        patches: patches.listeners,
+        inbound: inbound.view,
+        policies,
+        tracing,
+        options,
+      }),
+      routing: routingSelection(memo, {
+        proxy,
+        rules,
+        patches: patches.routes,
+        httpProxyPort: options.httpProxyPort,
+      }),
     };
   },
 );

@@ -1,5 +1,6 @@
 import type { Labels } from "../../config/labels.ts";
 import type { Memo } from "../memo/memo.ts";
+import { step } from "../memo/step.ts";
 import { tracedStep } from "../memo/traced-step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
@@ -40,12 +41,25 @@ export const surroundingsOf = tracedStep(
     const gateway = isGateway ? selectGateways(mesh, node, labels, memo) : undefined;
     const { rootNamespace } = mesh.config;
     const workload = () => new AskedWorkload(node, { labels, rootNamespace, sidecar: scope.sidecar });
-    return {
+    return surroundings(memo, {
       gateway,
       sourceLabels: sourceLabelsOf(scope, gateway, labels, memo),
       calledPolicies: selectCalledPolicies(mesh, workload, scope, memo),
       lookups: listenerLookupsOf(mesh, scope, memo),
       ownAddresses: isGateway ? [] : ownAddressesFor(mesh, node, scope, memo),
-    };
+    });
   },
+);
+
+/** One for all of the same: a change of virtual services makes scopes anew, and few of their surroundings. */
+const surroundings = step(
+  "surroundings",
+  {
+    gateway: "identity",
+    sourceLabels: "identity",
+    calledPolicies: "identity",
+    lookups: "identity",
+    ownAddresses: "value",
+  },
+  (parts: Surroundings): Surroundings => parts,
 );

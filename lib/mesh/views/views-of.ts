@@ -6,81 +6,107 @@
  * costs only the classes and types that can see it. A view's key names what was selected, never what it was selected by.
  * @see docs/how-istio-does-it/proxy-classes.md#what-each-generator-reads
  */
-import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { ServiceTarget } from "../../registry/service.ts";
+import { column } from "../memo/column.ts";
+import { remembered } from "../memo/lazy.ts";
 import type { Memo } from "../memo/memo.ts";
-import { step } from "../memo/step.ts";
-import { type Question, tracedStep } from "../memo/traced-step.ts";
+import { oneValue } from "../memo/same.ts";
+import { type Traced, tracedStep } from "../memo/traced-step.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Proxy } from "../proxy/proxy.ts";
-import { scopeFor, serviceScopeOf } from "../scope/scope-for.ts";
+import { type Seat, scopeFor } from "../scope/scope-for.ts";
 import type { SidecarScope } from "../scope/sidecar-scope.ts";
 import { AskedWorkload } from "./asked-proxy.ts";
-import { clusterView, endpointView } from "./cluster-views.ts";
+import { type EnvoyViews, viewsOfEnvoys } from "./envoy-views.ts";
 import { type GrpcViews, grpcViews } from "./grpc-views.ts";
-import { listenerScopeOf } from "./listener-scope.ts";
-import { listenerView } from "./listener-views.ts";
-import { type NameView, nameViewOf } from "./name-view.ts";
-import { answersOf, labelsOf, type ProxyAnswers } from "./proxy-answers.ts";
-import { routeView } from "./route-view.ts";
+import { type AskedOfProxy, labelsOf, ProxyAnswers, targetsOfAll } from "./proxy-answers.ts";
 import { seatOf } from "./seat.ts";
-import { lastingMesh, type Selection, selectionOf } from "./selection.ts";
 import { readSelectorLabels } from "./selector-labels.ts";
-import { type Surroundings, surroundingsOf } from "./surroundings.ts";
-import type { ClassProxy, ClusterView, EndpointView, ListenerView, RouteView, ServiceScope } from "./views.ts";
+
+export type { EnvoyViews } from "./envoy-views.ts";
 
 /** What applies to any proxy: to an Envoy, or to a program that speaks xDS itself. */
 export type ProxyViews = EnvoyViews | GrpcViews;
 
-export interface EnvoyViews {
-  readonly kind: "envoy";
-  readonly clusters: ClusterView;
-  readonly endpoints: EndpointView;
-  readonly listeners: ListenerView;
-  readonly routes: RouteView;
-  /** Of a proxy that captures DNS. */
-  readonly names: NameView | undefined;
-  /** What selecting found wrong: servers of merged Gateways that clash. */
-  readonly diagnostics: readonly Diagnostic[];
-}
+/** Whether clusters are made from the same: views of them are put together anew where one of two sides is. */
+export const haveSameClusters = ({ clusters: a }: ProxyViews, { clusters: b }: ProxyViews): boolean =>
+  a === b || ("own" in a && "own" in b && a.own === b.own && a.outbound === b.outbound);
 
-/** @param memo shares scopes, merged gateways and whole views between proxies, and between one mesh and the next */
+/** @param memo shares scopes, merged gateways and views between proxies, and between one mesh and the next */
 export function viewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): ProxyViews {
-  return tracedViewsOf(mesh, proxy, memo).value;
+  const [views] = tracedViewsOf(mesh, [proxy], memo, proxy.id).views;
+  if (views === undefined) throw new Error(`no views of ${proxy.id}`);
+  return views;
 }
 
-/** Views, and what selecting them asked the proxy. */
+/** Views, and what selecting them asked the proxies. */
 export interface TracedViews {
-  readonly value: ProxyViews;
-  /** By part of the selection: what did not change gives the list of before. */
-  readonly questions: readonly (readonly Question[])[];
+  /** One for each proxy. */
+  readonly views: readonly ProxyViews[];
+  /** For each proxy, by part of what is selected. */
+  readonly asked: readonly AskedOfProxy[];
 }
 
 /**
- * The views, and what selecting them asked the proxy. Selected is in parts: what stands as long as policies, services and rules do, which
- * is most, what all in a scope share, and the views that are put together of both.
+ * The views of proxies, and what selecting them asked these. Selected is in parts: what stands as long as policies, services and rules do,
+ * which is most, what all in a scope share, and the views that are put together of both. Each part is gone over for all proxies at once, so
+ * that one that is what it was costs a look.
+ *
+ * @param slot tells lists of proxies apart when they are found again
  */
-export function tracedViewsOf(mesh: Mesh, proxy: Proxy, memo: Memo): TracedViews {
-  const node = answersOf(proxy, mesh.registry, memo);
-  const { value: seat, questions } = seatOf(memo, { sidecars: mesh.sidecars }, node);
-  const scope = scopeFor(mesh, seat, memo);
-  if (seat.type === "grpc") {
-    const views = viewsOfProgram(memo, { mesh, scope }, node);
-    return { value: views.value, questions: [questions, views.questions] };
-  }
-  const services = serviceScopeOf(scope, memo);
-  const selection = selectionOf(memo, { lasting: lastingMesh(memo, mesh), services }, node);
-  const surroundings = surroundingsOf(memo, { mesh, scope, isGateway: seat.type === "router" }, node);
-  const { proxy: classProxy } = selection.value;
-  const names = classProxy.autoAllocatedAddresses ? namesOf(memo, { mesh, scope, proxy: classProxy }, node) : undefined;
-  const { lookups, serviceLookups } = mesh;
-  const inputs = { selection: selection.value, surroundings: surroundings.value, scope, services };
+export function tracedViewsOf(mesh: Mesh, proxies: readonly Proxy[], memo: Memo, slot: string): TracedViews {
+  const targets = targetsOfAll(memo, { registry: mesh.registry, census: proxies });
+  const nodes = nodesOf(memo, slot, { proxy: proxies, targets });
+  const seats = seatsOf(memo, slot, { node: nodes, sidecars: nodes.map(() => mesh.sidecars) });
+  const scopeOf = remembered((seat: Seat) => scopeFor(mesh, seat, memo));
+  const placed = seats.map(({ node, value: seat }) => ({ node, seat, scope: scopeOf(seat) }));
+  const envoys = viewsOfEnvoys(
+    mesh,
+    placed.filter(({ seat }) => seat.type !== "grpc"),
+    memo,
+    slot,
+  );
+  const programs = placed
+    .filter(({ seat }) => seat.type === "grpc")
+    .map(({ node, scope }) => ({ node, ...viewsOfProgram(memo, { mesh, scope }, node) }));
+  const [nextEnvoy, nextProgram] = [envoys.views.values(), programs.values()];
   return {
-    value: viewsOfEnvoy(memo, { ...inputs, lookups, serviceLookups, names: names?.value }),
-    questions: [questions, selection.questions, surroundings.questions, names?.questions ?? noQuestions],
+    views: placed.flatMap(
+      ({ seat }) => (seat.type === "grpc" ? nextProgram.next().value?.value : nextEnvoy.next().value) ?? [],
+    ),
+    asked: [
+      ...seats.map(({ node: { namespace }, questions }) => ({ namespace, questions })),
+      ...programs.map(({ node: { namespace }, questions }) => ({ namespace, questions: oneValue(memo, questions) })),
+      ...envoys.asked,
+    ],
   };
 }
 
-const noQuestions: readonly Question[] = [];
+interface NodeRow {
+  readonly proxy: Proxy;
+  readonly targets: readonly ServiceTarget[];
+}
+
+const nodesOf = column(
+  "proxies as questions",
+  ["proxy", "targets"],
+  ({ proxy, targets }: NodeRow, memo: Memo) => new ProxyAnswers(proxy, () => targets, memo),
+);
+
+interface SeatRow extends Pick<Mesh, "sidecars"> {
+  readonly node: ProxyAnswers;
+}
+
+/** A proxy, where it sees the mesh from, and what it was asked for that. */
+interface Seated extends Traced<Seat> {
+  readonly node: ProxyAnswers;
+}
+
+const seatsOf = column(
+  "seats of proxies",
+  ["node", "sidecars"],
+  ({ node, sidecars }: SeatRow, memo: Memo): Seated => ({ node, ...seatOf(memo, { sidecars }, node) }),
+);
 
 interface ProgramInputs {
   readonly mesh: Mesh;
@@ -97,82 +123,5 @@ const viewsOfProgram = tracedStep(
     const { rootNamespace } = mesh.config;
     const workload = new AskedWorkload(node, { labels, rootNamespace, sidecar: scope.sidecar });
     return grpcViews(mesh, node, { labels, scope, workload }, memo);
-  },
-);
-
-const namesOf = tracedStep(
-  "names for a proxy",
-  { mesh: "identity", scope: "identity", proxy: "identity" },
-  ({ mesh, ...of }: ProgramInputs & { readonly proxy: ClassProxy }, node: ProxyAnswers, memo: Memo): NameView =>
-    nameViewOf(mesh, node, of, memo),
-);
-
-interface EnvoyInputs extends Pick<Mesh, "lookups" | "serviceLookups"> {
-  readonly selection: Selection;
-  readonly surroundings: Surroundings;
-  readonly scope: SidecarScope;
-  readonly services: ServiceScope;
-  readonly names: NameView | undefined;
-}
-
-const viewsOfEnvoy = step(
-  "views of an Envoy",
-  {
-    selection: "identity",
-    surroundings: "identity",
-    scope: "identity",
-    services: "identity",
-    lookups: "identity",
-    serviceLookups: "identity",
-    names: "identity",
-  },
-  (
-    { selection, surroundings, scope, services, lookups, serviceLookups, names }: EnvoyInputs,
-    memo: Memo,
-  ): EnvoyViews => {
-    const { proxy, rules, patches, inbound, perspective, policies, tracing, options, tlsClientFiles } = selection;
-    const { gateway, sourceLabels, calledPolicies, ownAddresses, lookups: listenerLookups } = surroundings;
-    const base = { proxy, rules };
-    return {
-      kind: "envoy",
-      clusters: clusterView(
-        {
-          ...base,
-          lookups,
-          scope: services,
-          perspective,
-          containsAutoPassthrough: gateway?.merged.containsAutoPassthrough === true,
-          tlsClientFiles,
-        },
-        { patches: patches.clusters, inbound: inbound.served },
-        memo,
-      ),
-      endpoints: endpointView({ lookups, scope: services, rules, perspective }, memo),
-      listeners: listenerView(
-        {
-          ...base,
-          lookups: listenerLookups,
-          scope: listenerScopeOf(scope, memo),
-          sourceLabels,
-          calledPolicies,
-          tracing,
-          options,
-          ownAddresses,
-        },
-        { policies, patches: patches.listeners, inbound: inbound.view, gateway: gateway?.view },
-        memo,
-      ),
-      routes: routeView(memo, {
-        ...base,
-        lookups: serviceLookups,
-        scope,
-        sourceLabels,
-        patches: patches.routes,
-        gateway: gateway?.view,
-        httpProxyPort: options.httpProxyPort,
-      }),
-      names,
-      diagnostics: gateway?.diagnostics ?? [],
-    };
   },
 );

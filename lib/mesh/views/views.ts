@@ -125,7 +125,7 @@ export interface View {
   readonly key: string;
 }
 
-/** What the view of every type but endpoints has. */
+/** What the views of listeners and route tables have. */
 export interface ClassView extends View {
   readonly proxy: ClassProxy;
   /** The rule that applies to a service outbound (selector rules of the own namespace first). */
@@ -150,10 +150,18 @@ export interface OutboundClusterView extends View {
   readonly tlsClientFiles: Readonly<Record<string, string>>;
 }
 
-/** CDS. */
-export interface ClusterView extends ClassView, OutboundClusterView {
+/** CDS: two views, since a change of endpoints touches the one, which classes share, and not the other. */
+export interface ClusterView extends View {
   readonly outbound: OutboundClusterView;
-  readonly inbound: ServedView;
+  readonly own: OwnClusterView;
+}
+
+/** What only clusters of the workload itself are made from, and how those of the class are patched. */
+export interface OwnClusterView {
+  readonly proxy: ClassProxy;
+  readonly inbound: ServedView & View;
+  /** Those that can touch clusters. */
+  readonly patches: EnvoyFilterPatches;
 }
 
 /** EDS, and the endpoints inlined in the poll shape: the same for all namespaces that see the same services and rules. */

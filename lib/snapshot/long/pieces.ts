@@ -61,6 +61,15 @@ export interface Piece {
   readonly name: string;
   /** Its JSON. */
   readonly text: string;
+  /** What it is cut by: worked out once, since many messages have it. */
+  readonly domain: string;
+  readonly hash: number;
+}
+
+/** @param text JSON of the element */
+export function pieceOf(element: object, text: string): Piece {
+  const name = nameOf(element);
+  return { name, text, domain: name.slice(name.indexOf(".") + 1), hash: nameHash(`piece ${name || text}`) };
 }
 
 /** Name of an element, "" for one without. */
@@ -82,17 +91,13 @@ export function isLong({ before, after }: ListMessage, pieces: readonly Piece[])
 export const cutPieces = <P extends Piece>(type: ResourceType, pieces: readonly P[]): readonly (readonly P[])[] =>
   cutEvenly<P>(type === "routes" ? byDomain(pieces) : pieces, runLength, byText);
 
-const byText = {
-  weight: ({ text }: Piece) => text.length,
-  hash: ({ name, text }: Piece) => nameHash(`piece ${name || text}`),
-};
+const byText = { weight: ({ text }: Piece) => text.length, hash: ({ hash }: Piece) => hash };
 
 function byDomain<P extends Piece>(pieces: readonly P[]): readonly P[] {
   const domains = new Map<string, P[]>();
   for (const piece of pieces) {
-    const domain = piece.name.slice(piece.name.indexOf(".") + 1);
-    const known = domains.get(domain);
-    if (known === undefined) domains.set(domain, [piece]);
+    const known = domains.get(piece.domain);
+    if (known === undefined) domains.set(piece.domain, [piece]);
     else known.push(piece);
   }
   return [...domains].sort(([a], [b]) => byCodePoint(a, b)).flatMap(([, group]) => group);

@@ -1,11 +1,20 @@
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
+import { column } from "../../mesh/memo/column.ts";
+import { remembered } from "../../mesh/memo/lazy.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
 import { oneOfLists } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import { tracedStep } from "../../mesh/memo/traced-step.ts";
-import type { ClassProxy, ClusterView, MeshLookups, OutboundClusterView, RuleLookup } from "../../mesh/views/views.ts";
+import type {
+  ClassProxy,
+  ClusterView,
+  MeshLookups,
+  OutboundClusterView,
+  OwnClusterView,
+  RuleLookup,
+} from "../../mesh/views/views.ts";
 import type { Endpoint, Service } from "../../registry/service.ts";
 import { type Sight, sight, sightOf } from "../endpoints/sight.ts";
 import { provenanceOf } from "../provenance.ts";
@@ -22,17 +31,41 @@ type ClusterResource = Resource<ClusterJson>;
 type Lists = readonly (readonly ClusterResource[])[];
 
 /**
- * The clusters of a class of proxies: those outbound are shared, those inbound its own. Where both have a name, the outbound one stays.
+ * The clusters of classes of proxies: those outbound are shared, those inbound a class's own. Where both have a name, the outbound one
+ * stays.
  *
+ * @param slot tells lists of classes apart when they are found again
  * @see docs/how-istio-does-it/clusters.md#which-clusters
  */
-export function generateClusters(view: ClusterView, memo: Memo): Parted<ClusterResource> {
-  const shared = outboundSide(memo, { view: view.outbound });
-  const { inbound, proxy, outbound } = view;
-  const proxies = clusterClassOf(outbound, memo);
-  const others = inboundClusters(memo, { inbound, proxies, interceptionMode: proxy.interceptionMode });
-  return { shared, own: ownBeside({ shared, others }, memo) };
+export function generateClusters(
+  views: readonly ClusterView[],
+  memo: Memo,
+  slot: string,
+): readonly Parted<ClusterResource>[] {
+  const sharedOf = remembered((view: OutboundClusterView) => outboundSide(memo, { view }));
+  const proxiesOf = remembered((view: OutboundClusterView) => clusterClassOf(view, memo));
+  return bothSides(memo, slot, {
+    own: views.map(({ own }) => own),
+    shared: views.map(({ outbound }) => sharedOf(outbound)),
+    proxies: views.map(({ outbound }) => proxiesOf(outbound)),
+  });
 }
+
+interface Sides {
+  readonly own: OwnClusterView;
+  /** Those outbound. */
+  readonly shared: readonly ClusterResource[];
+  readonly proxies: ClusterClass;
+}
+
+const bothSides = column(
+  "clusters of classes",
+  ["own", "shared", "proxies"],
+  ({ own: { inbound, proxy }, shared, proxies }: Sides, memo: Memo): Parted<ClusterResource> => {
+    const others = inboundClusters(memo, { inbound, proxies, interceptionMode: proxy.interceptionMode });
+    return { shared, own: ownBeside({ shared, others }, memo) };
+  },
+);
 
 /** Everything but the inbound side. */
 const outboundSide = step(

@@ -4,7 +4,7 @@ import type { IstioIngressListener, Sidecar } from "../../config/kinds/sidecar.t
 import type { MeshDestinationRule } from "../../mesh/index/destination-rule-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
-import type { ClassProxy, ClusterView, ServedView } from "../../mesh/views/views.ts";
+import type { ClassProxy, OwnClusterView, ServedView } from "../../mesh/views/views.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service, ServicePort, ServiceTarget } from "../../registry/service.ts";
 import { altStatName, inboundClusterName, statName } from "../names.ts";
@@ -18,7 +18,7 @@ import { type InboundEndpoint, loopback, readDefaultEndpoint } from "./inbound-e
 import { clusterMetadata } from "./metadata.ts";
 import { effectivePolicy } from "./traffic-policy.ts";
 
-type Inbound = ClusterView["inbound"];
+type Inbound = OwnClusterView["inbound"];
 
 /** One port of the workload. */
 interface InboundPort {

@@ -65,7 +65,7 @@ export function generateEndpoints(
   memo: Memo,
 ): Parted<Resource<ClusterLoadAssignmentJson>> {
   const shared = sharedAssignments(memo, { view, clusters: clusters.shared });
-  const asked = oneList(memo, edsClusters(memo, { clusters: clusters.own }));
+  const asked = askingFor(clusters.own, memo);
   if (asked.length === 0) return { shared, own: noResources };
   const others = loadAssignments(memo, { view, clusters: asked, side: "own" });
   return { shared, own: ownBeside({ shared, others }, memo) };
@@ -81,10 +81,18 @@ const sharedAssignments = step(
   },
 );
 
+/** Those of a few clusters that ask for endpoints: the same list for the same clusters. */
+export const askingFor = (clusters: Clusters, memo: Memo): Clusters => {
+  const asking = clusters.filter(isEds);
+  return asking.length === 0 ? noResources : oneList(memo, asking);
+};
+
+const isEds = ({ json }: Resource<ClusterJson>): boolean => json.type === "EDS";
+
 const edsClusters = step(
   "EDS clusters",
   { clusters: "identity" },
-  ({ clusters }: { readonly clusters: Clusters }): Clusters => clusters.filter(({ json }) => json.type === "EDS"),
+  ({ clusters }: { readonly clusters: Clusters }): Clusters => clusters.filter(isEds),
 );
 
 interface AskingSide {

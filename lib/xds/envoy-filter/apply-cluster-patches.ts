@@ -5,7 +5,7 @@ import { byCodePoint, type ConfigKey, type Diagnostic, type Stage } from "../../
 import type { PatchContext } from "../../config/kinds/envoy-filter.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
-import type { ClusterView } from "../../mesh/views/views.ts";
+import type { OwnClusterView } from "../../mesh/views/views.ts";
 import { inboundPassthroughCluster, parseClusterName } from "../names.ts";
 import { allShared, ownBeside, type Parted, type Resource } from "../resource.ts";
 import { leftOut, type Refusal } from "./leave-out.ts";
@@ -20,12 +20,12 @@ type ClusterPatch = Patch<ClusterJson>;
  * to a name that is taken is left out and said
  */
 export function applyClusterPatches(
-  view: ClusterView,
+  view: OwnClusterView,
   { shared, own }: Parted<ClusterResource>,
   memo: Memo,
 ): Stage<Parted<ClusterResource>> {
-  if (view.envoyFilters.patches.length === 0) return { value: { shared, own }, diagnostics: [] };
-  const read = readPatches(memo, { selected: view.envoyFilters });
+  if (view.patches.patches.length === 0) return { value: { shared, own }, diagnostics: [] };
+  const read = readPatches(memo, { selected: view.patches });
   const patches = read.value.clusters;
   const ofShared = patchedShared(memo, { patches, clusters: shared, type: view.proxy.type });
   const ofOwn = patchedAll(own, patches, (name) => ["SIDECAR_INBOUND", hostsBehind(view, name)], memo);
@@ -47,7 +47,7 @@ export function applyClusterPatches(
 interface SharedInputs {
   readonly patches: readonly ClusterPatch[];
   readonly clusters: readonly ClusterResource[];
-  readonly type: ClusterView["proxy"]["type"];
+  readonly type: OwnClusterView["proxy"]["type"];
 }
 
 /** What classes share is patched once for all that have the same patches. */
@@ -139,7 +139,7 @@ function added(patch: ClusterPatch): PatchedCluster {
 }
 
 /** Services that an inbound cluster leads to: its name has the port only. */
-function hostsBehind(view: ClusterView, name: string): readonly string[] {
+function hostsBehind(view: OwnClusterView, name: string): readonly string[] {
   const port = parseClusterName(name)?.port;
   return view.inbound.targets.filter((target) => target.targetPort === port).map((target) => target.service.hostname);
 }

@@ -2,8 +2,8 @@ import type { Memo } from "../../mesh/memo/memo.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { GrpcClusterView, GrpcListenerView, GrpcRouteView, GrpcViews } from "../../mesh/views/grpc-views.ts";
 import { generateEndpoints } from "../endpoints/generate-endpoints.ts";
-import { allShared, type ClassResources } from "../resource.ts";
-import type { StageOfUnits } from "../units.ts";
+import { allShared } from "../resource.ts";
+import type { GeneratedUnit, OfUnits } from "../units.ts";
 import { grpcClusters } from "./clusters.ts";
 import { grpcListeners } from "./listeners.ts";
 import { grpcTables, tableNames } from "./route-tables.ts";
@@ -17,18 +17,16 @@ import { grpcTables, tableNames } from "./route-tables.ts";
 export const grpcResources = step(
   "resources of a gRPC class",
   { clusters: "identity", endpoints: "identity", listeners: "identity", routes: "identity" },
-  (
-    { endpoints: view, ...views }: Omit<GrpcViews, "kind" | "diagnostics">,
-    memo: Memo,
-  ): StageOfUnits<ClassResources> => {
+  ({ endpoints: view, ...views }: Omit<GrpcViews, "kind" | "diagnostics">, memo: Memo): OfUnits<GeneratedUnit> => {
     const clusters = allShared(clustersOf(memo, { view: views.clusters }));
     const endpoints = generateEndpoints(view, clusters, memo);
     const listeners = listenersOf(memo, { view: views.listeners });
     const routes = tablesOf(memo, { view: views.routes });
     return {
-      value: { clusters, endpoints, listeners: allShared(listeners.value), routes: allShared(routes.value) },
-      diagnostics: [...listeners.diagnostics, ...routes.diagnostics],
-      spoken: { clusters: [], listeners: listeners.diagnostics, routes: routes.diagnostics, names: [] },
+      clusters: { value: { clusters, endpoints }, diagnostics: [] },
+      listeners: { ...listeners, value: { listeners: allShared(listeners.value) } },
+      routes: { ...routes, value: { routes: allShared(routes.value) } },
+      names: { value: {}, diagnostics: [] },
     };
   },
 );

@@ -1,4 +1,4 @@
-import type { Diagnostic, Origin } from "../../config/diagnostic.ts";
+import { byCodePoint, type Diagnostic, type Origin } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { sameList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
@@ -33,23 +33,25 @@ interface TablePlace {
 }
 
 /**
- * The virtual hosts with the names and domains that nobody has before them.
+ * The virtual hosts with the names and domains that nobody has before them, sorted by name.
  * Routes have no say in that, so that a change of routes leaves the decision as it was.
  */
 export function settledHosts(
   candidates: readonly Candidate[],
   { services, port, slot }: TablePlace,
   memo: Memo,
-): { readonly pieces: VirtualHostPiece[]; readonly diagnostics: readonly Diagnostic[] } {
+): { readonly pieces: readonly VirtualHostPiece[]; readonly diagnostics: readonly Diagnostic[] } {
   const wanted = candidates.map((candidate) => candidate.claim);
   const claims = sameList(memo, `claims|${slot}`, wanted, isSameClaim);
-  const { kept, duplicates } = settledClaims(memo, { claims, services, port });
+  const { kept, order, duplicates } = settledClaims(memo, { claims, services, port });
   const pieces: VirtualHostPiece[] = [];
-  candidates.forEach(({ piece, claim }, at) => {
+  for (const at of order) {
+    const candidate = candidates[at];
+    if (candidate === undefined) continue;
+    const { piece, claim } = candidate;
     const domains = kept[at] ?? [];
-    if (domains.length === claim.domains.all.length) pieces.push(piece);
-    else if (domains.length > 0) pieces.push(trimmedHost(memo, { piece, domains }));
-  });
+    pieces.push(domains.length === claim.domains.all.length ? piece : trimmedHost(memo, { piece, domains }));
+  }
   const diagnostics = duplicates.flatMap((at) => {
     const { piece, origin } = candidates[at] ?? {};
     return piece === undefined || origin === undefined ? [] : [duplicateHost(piece.name, origin)];
@@ -71,6 +73,8 @@ function isSameClaim(last: Claim, claim: Claim): boolean {
 interface Settled {
   /** For each claim the domains that it gets; none: there is no such host. */
   readonly kept: readonly (readonly string[])[];
+  /** The claims that get some, sorted by name. */
+  readonly order: readonly number[];
   /** Claims of a name that was taken, in order. */
   readonly duplicates: readonly number[];
 }
@@ -101,7 +105,9 @@ function settle({ claims, services, port: tablePort }: Claims): Settled {
     // As a rule all are, and one list of them does for all tables.
     return free.length === domains.all.length ? domains.all : free;
   });
-  return { kept, duplicates };
+  const order = [...kept.keys()].filter((at) => kept[at]?.length !== 0);
+  order.sort((a, b) => byCodePoint(claims[a]?.name ?? "", claims[b]?.name ?? ""));
+  return { kept, order, duplicates };
 }
 
 /** The domains that nobody has taken, which are taken then; as a rule all of them, and then no list is made. */

@@ -125,7 +125,7 @@ function splitHosts(
     const covered = services.sorted.filter((service) => hostsOverlap(service.hostname, wildcard));
     if (covered.length === 0) plainHosts.push(wildcard);
     for (const service of covered) {
-      if (byHost?.get(service.service.hostname) === virtualService) matched.push(service);
+      if (byHost?.().get(service.service.hostname) === virtualService) matched.push(service);
     }
   }
   return { matched: [...new Set(matched)], plainHosts };

@@ -3,11 +3,12 @@ import { isWildcard } from "../../config/host-name.ts";
 import type { MeshVirtualService } from "../../mesh/index/virtual-service-index.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
 import { pass } from "../../mesh/memo/pass.ts";
+import { isSame, sameList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { EgressListener } from "../../mesh/scope/sidecar-scope.ts";
 import { bracketed, virtualHostName } from "../names.ts";
 import { originKeys } from "../provenance.ts";
-import { defaultHosts, hostKinds } from "./default-hosts.ts";
+import { type DefaultHost, defaultHosts, hostKinds } from "./default-hosts.ts";
 import type { ForwardedHeaders } from "./default-route.ts";
 import { type Candidate, settledHosts } from "./host-claims.ts";
 import { type HostContext, type HostGroup, hostGroups, namesSomeService } from "./host-groups.ts";
@@ -16,7 +17,7 @@ import type { PlacedRoutes } from "./placed-routes.ts";
 import type { ServiceDomains } from "./service-domains.ts";
 import { ruleSource, type TableContext, type TableSettings } from "./table-context.ts";
 import { type TableService, tableServices } from "./table-services.ts";
-import { byName, type VirtualHostPiece } from "./virtual-host.ts";
+import type { VirtualHostPiece } from "./virtual-host.ts";
 
 /** The virtual hosts of one port, without the catch-all. */
 export interface SidecarHosts {
@@ -46,18 +47,30 @@ export function sidecarHosts(listener: EgressListener, port: number, table: Tabl
   const brought = hostsOfVirtualServices(memo, slot, listener.virtualServices, context, ({ hosts }) =>
     hosts.some(isWildcard) ? virtualServiceByHost : undefined,
   );
-  const claimed = new Set<string>();
-  const candidates: Candidate[] = [];
-  for (const { hostnames, hosts } of brought) {
-    for (const hostname of hostnames) claimed.add(hostname);
-    for (const host of hosts) candidates.push(host);
-  }
-  for (const { hostname, candidate } of defaultHosts(memo, byDefault)) {
-    if (!claimed.has(hostname)) candidates.push(candidate);
-  }
-  const { pieces, diagnostics } = settledHosts(candidates, { services, port, slot }, memo);
-  return { pieces: pieces.sort(byName), diagnostics };
+  const claimed = sameList(
+    memo,
+    `claimed services|${slot}`,
+    brought.map(({ hostnames }) => hostnames),
+    (last, hostnames) => isSame(last, hostnames),
+  );
+  const others = unclaimedHosts(memo, { claimed, hosts: defaultHosts(memo, byDefault) });
+  return settledHosts([...brought.flatMap(({ hosts }) => hosts), ...others], { services, port, slot }, memo);
 }
+
+interface Unclaimed {
+  readonly claimed: readonly (readonly string[])[];
+  readonly hosts: readonly DefaultHost[];
+}
+
+/** The hosts of the services that no virtual service stands for. */
+const unclaimedHosts = step(
+  "unclaimed virtual hosts",
+  { claimed: "identity", hosts: "identity" },
+  ({ claimed, hosts }: Unclaimed): readonly Candidate[] => {
+    const names = new Set(claimed.flat());
+    return hosts.filter(({ hostname }) => !names.has(hostname)).map(({ candidate }) => candidate);
+  },
+);
 
 /** What one virtual service brings to a table. */
 interface BroughtHosts {

@@ -2,7 +2,7 @@ import type { RouteJson, VirtualHostJson } from "../../../gen/envoy/config/route
 import type { RouteConfigurationJson } from "../../../gen/envoy/config/route/v3/route_pb.ts";
 import { byCodePoint, type ConfigKey } from "../../config/diagnostic.ts";
 import type { Memo } from "../../mesh/memo/memo.ts";
-import { sameList } from "../../mesh/memo/same.ts";
+import { isSame, sameList } from "../../mesh/memo/same.ts";
 import { step } from "../../mesh/memo/step.ts";
 import type { Resource } from "../resource.ts";
 
@@ -61,15 +61,29 @@ const routeTable = step(
 
 /** The table as it was, if its virtual hosts are; so what is made from it later need not be made again either. */
 export function keptTable(slot: string, { name, pieces }: Table, memo: Memo): Resource<RouteConfigurationJson> {
-  const from: ConfigKey[] = [];
-  for (const piece of pieces) for (const key of piece.from) from.push(key);
+  // An object that was written anew is the same one still: what stands of a table's objects does not change with its routes.
+  const objects = sameList(
+    memo,
+    `objects of a route table|${slot}|${name}`,
+    pieces.map((piece) => piece.from),
+    areSameKeys,
+  );
   return routeTable(memo, {
     name,
     pieces: sameList(memo, `route table|${slot}|${name}`, pieces),
-    // An object that was written anew is the same one still: what stands of a table's objects does not change with its routes.
-    from: sameList(memo, `objects of a route table|${slot}|${name}`, from, isSameKey),
+    from: allOf(memo, { objects }),
   });
 }
+
+type Keys = readonly ConfigKey[];
+
+const allOf = step(
+  "objects of a route table",
+  { objects: "identity" },
+  ({ objects }: { readonly objects: readonly Keys[] }): Keys => objects.flat(),
+);
+
+const areSameKeys = (last: Keys, keys: Keys): boolean => isSame(last, keys, isSameKey);
 
 const isSameKey = (last: ConfigKey, key: ConfigKey): boolean =>
   last === key ||

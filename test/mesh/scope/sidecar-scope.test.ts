@@ -143,8 +143,8 @@ describe("virtual services of a listener", () => {
   it("serve a host by their most specific host, the older of equals", () => {
     const configs = [of("ns1/wide", "*.com", 9), of("ns1/first", "a.x.com", 3), of("ns1/second", "a.x.com", 2)];
     const [listener] = scope({ configs }).egressListeners;
-    expect(listener?.virtualServiceByHost.get("a.x.com")?.config.meta.name).toBe("first");
-    expect(listener?.virtualServiceByHost.get("b.y.com")?.config.meta.name).toBe("wide");
+    expect(listener?.virtualServiceByHost().get("a.x.com")?.config.meta.name).toBe("first");
+    expect(listener?.virtualServiceByHost().get("b.y.com")?.config.meta.name).toBe("wide");
   });
 });
 

@@ -3,7 +3,7 @@ import { buildMesh } from "../../../lib/mesh/build-mesh.ts";
 import { classify } from "../../../lib/mesh/classes/classify.ts";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { conventionalName } from "../../../lib/mesh/views/conventional-name.ts";
-import { answersOf } from "../../../lib/mesh/views/proxy-answers.ts";
+import { ProxyAnswers } from "../../../lib/mesh/views/proxy-answers.ts";
 import type { World } from "../../../lib/mesh/world.ts";
 import { sidecar, world } from "../parts.ts";
 
@@ -40,7 +40,7 @@ describe("the name of a service by OpenTelemetry's conventions", () => {
     { why: "the pod", proxy: sidecar("pod.ns"), want: "pod" },
   ])("is that of $why, if nothing before names it", ({ proxy, want }) => {
     const { mesh, proxies } = meshOf([proxy], "istio");
-    expect(proxies.map((one) => conventionalName(mesh, answersOf(one, mesh.registry, noMemo)))).toEqual([want]);
+    expect(proxies.map((one) => conventionalName(mesh, new ProxyAnswers(one, () => [], noMemo)))).toEqual([want]);
   });
 
   it("tells workloads apart, and pods in Istio's form only", () => {

@@ -4,15 +4,14 @@ import { defaultProxyConfig } from "../../../lib/config/kinds/mesh-config.ts";
 import type { Sidecar } from "../../../lib/config/kinds/sidecar.ts";
 import { noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Service } from "../../../lib/registry/service.ts";
-import { generateClusters } from "../../../lib/xds/clusters/generate-clusters.ts";
 import { readDefaultEndpoint } from "../../../lib/xds/clusters/inbound-endpoint.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";
-import { clusterView, type Parts, port, rule, service } from "../world-parts.ts";
+import { clustersOf, clusterView, type Parts, port, rule, service } from "../world-parts.ts";
 
 const cart = service("cart");
 
 function clusters(parts: Parts): ReadonlyMap<string, ClusterJson> {
-  const made = wholeList(generateClusters(clusterView(parts), noMemo));
+  const made = wholeList(clustersOf(clusterView(parts), noMemo));
   return new Map(made.map((resource) => [resource.name, resource.json]));
 }
 

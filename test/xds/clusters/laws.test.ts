@@ -3,10 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { TrafficPolicy } from "../../../lib/config/kinds/destination-rule.ts";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import type { Endpoint, Protocol, Resolution } from "../../../lib/registry/service.ts";
-import { generateClusters } from "../../../lib/xds/clusters/generate-clusters.ts";
 import { generateEndpoints } from "../../../lib/xds/endpoints/generate-endpoints.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";
-import { clusterView, endpoint, type Parts, port, rule, service } from "../world-parts.ts";
+import { clustersOf, clusterView, endpoint, type Parts, port, rule, service } from "../world-parts.ts";
 
 const optional: { requiredKeys: [] } = { requiredKeys: [] };
 const limit = fc.nat({ max: 9 });
@@ -122,11 +121,11 @@ describe("clusters and load assignments of any mesh", () => {
     fc.assert(
       fc.property(mesh, (parts) => {
         const view = clusterView(parts);
-        const made = generateClusters(view, noMemo);
+        const made = clustersOf(view, noMemo);
         const clusters = wholeList(made);
         const names = clusters.map((cluster) => cluster.name);
         expect(names).toEqual([...new Set(names)].sort());
-        const answers = wholeList(generateEndpoints(view, made, noMemo)).map((assignment) => assignment.name);
+        const answers = wholeList(generateEndpoints(view.outbound, made, noMemo)).map((assignment) => assignment.name);
         expect(answers).toEqual(clusters.filter(({ json }) => json.type === "EDS").map(({ name }) => name));
       }),
     );
@@ -137,12 +136,12 @@ describe("clusters and load assignments of any mesh", () => {
     fc.assert(
       fc.property(mesh, (parts) => {
         const view = clusterView(parts);
-        const plain = generateClusters(view, noMemo);
-        const plainEndpoints = generateEndpoints(view, plain, noMemo);
+        const plain = clustersOf(view, noMemo);
+        const plainEndpoints = generateEndpoints(view.outbound, plain, noMemo);
         for (let run = 0; run < 2; run += 1) {
-          const clusters = generateClusters(view, memo);
+          const clusters = clustersOf(view, memo);
           expect(clusters).toEqual(plain);
-          expect(generateEndpoints(view, clusters, memo)).toEqual(plainEndpoints);
+          expect(generateEndpoints(view.outbound, clusters, memo)).toEqual(plainEndpoints);
         }
       }),
     );
@@ -152,7 +151,7 @@ describe("clusters and load assignments of any mesh", () => {
     fc.assert(
       fc.property(mesh, (parts) => {
         const turned = { ...parts, services: [...(parts.services ?? [])].reverse() };
-        expect(generateClusters(clusterView(turned), noMemo)).toEqual(generateClusters(clusterView(parts), noMemo));
+        expect(clustersOf(clusterView(turned), noMemo)).toEqual(clustersOf(clusterView(parts), noMemo));
       }),
     );
   });
@@ -161,7 +160,7 @@ describe("clusters and load assignments of any mesh", () => {
     fc.assert(
       fc.property(mesh, (parts) => {
         const view = clusterView(parts);
-        for (const { json } of wholeList(generateEndpoints(view, generateClusters(view, noMemo), noMemo))) {
+        for (const { json } of wholeList(generateEndpoints(view.outbound, clustersOf(view, noMemo), noMemo))) {
           const priorities = new Set((json.endpoints ?? []).map((group) => group.priority ?? 0));
           expect([...priorities].sort((a, b) => a - b)).toEqual([...priorities].map((_, index) => index));
         }

@@ -2,16 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { DestinationRule, TrafficPolicy } from "../../../lib/config/kinds/destination-rule.ts";
 import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
-import { generateClusters } from "../../../lib/xds/clusters/generate-clusters.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";
-import { clusterView, endpoint, externalService, type Parts, port, rule, service } from "../world-parts.ts";
+import { clustersOf, clusterView, endpoint, externalService, type Parts, port, rule, service } from "../world-parts.ts";
 
 const cart = service("cart");
 const host = cart.hostname;
 const whole = `outbound|80||${host}`;
 
 function clusters(parts: Parts): ReadonlyMap<string, ClusterJson> {
-  const made = wholeList(generateClusters(clusterView({ services: [cart], ...parts }), noMemo));
+  const made = wholeList(clustersOf(clusterView({ services: [cart], ...parts }), noMemo));
   return new Map(made.map((resource) => [resource.name, resource.json]));
 }
 
@@ -57,7 +56,7 @@ describe("the clusters of a service", () => {
 
   it("come with the keys of the objects that shaped them", () => {
     const view = clusterView({ services: [cart], ...policed({}) });
-    const resource = wholeList(generateClusters(view, noMemo)).find(({ name }) => name === whole);
+    const resource = wholeList(clustersOf(view, noMemo)).find(({ name }) => name === whole);
     expect(resource?.from).toEqual([
       { group: "", kind: "Service", name: "cart", namespace: "default" },
       { group: "networking.istio.io", kind: "DestinationRule", name: "r", namespace: "default" },
@@ -67,8 +66,10 @@ describe("the clusters of a service", () => {
   it("are the same objects again as long as nothing they are made from changed", () => {
     const memo = createMemo();
     const view = clusterView({ services: [cart, service("other")] });
-    const first = wholeList(generateClusters(view, memo));
-    const second = wholeList(generateClusters({ ...view, scope: { ...view.scope } }, memo));
+    const first = wholeList(clustersOf(view, memo));
+    const second = wholeList(
+      clustersOf({ ...view, outbound: { ...view.outbound, scope: { ...view.outbound.scope } } }, memo),
+    );
     expect(second.every((resource, index) => resource === first[index])).toBe(true);
   });
 });
@@ -264,7 +265,7 @@ describe("clusters of an SNI-routing gateway", () => {
   it("are twins without TLS of all services but external ones", () => {
     const services = [cart, externalService("x.example", { resolution: "ClientSideLB" })];
     const view = clusterView({ ...gateway, services, ...ruled({ subsets: [{ name: "v1" }] }) });
-    const made = wholeList(generateClusters(view, noMemo)).filter(({ name }) => name.startsWith("outbound_."));
+    const made = wholeList(clustersOf(view, noMemo)).filter(({ name }) => name.startsWith("outbound_."));
     expect(made.map(({ name }) => name)).toEqual([`outbound_.80_._.${host}`, `outbound_.80_.v1_.${host}`]);
     for (const { json } of made) {
       expect(json).not.toHaveProperty("transportSocket");
@@ -276,7 +277,7 @@ describe("clusters of an SNI-routing gateway", () => {
     const labels = { "istio.io/persistent-session": "cookie" };
     const wildcard = service("dyn", { resolution: "DynamicDNS", hostname: "*.x.example", attributes: { labels } });
     const rules = { [wildcard.hostname]: rule({ host: wildcard.hostname, subsets: [{ name: "v1" }] }) };
-    const made = wholeList(generateClusters(clusterView({ ...gateway, services: [wildcard], rules }), noMemo));
+    const made = wholeList(clustersOf(clusterView({ ...gateway, services: [wildcard], rules }), noMemo));
     expect(made.map(({ name }) => name)).toEqual([
       "BlackHoleCluster",
       "outbound_.80_._.*.x.example",

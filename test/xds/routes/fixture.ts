@@ -70,7 +70,7 @@ export function routeView(parts: ViewParts): RouteView {
     importsEverything: true,
     services,
     virtualServices,
-    virtualServiceByHost: new Map(services.flatMap((of) => mostSpecificOwner(of, virtualServices))),
+    virtualServiceByHost: () => new Map(services.flatMap((of) => mostSpecificOwner(of, virtualServices))),
   };
   return {
     key: "test",

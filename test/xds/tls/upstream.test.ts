@@ -2,16 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { ClusterJson } from "../../../gen/envoy/config/cluster/v3/cluster_pb.ts";
 import type { ClientTLSSettings } from "../../../lib/config/kinds/destination-rule.ts";
 import { noMemo } from "../../../lib/mesh/memo/memo.ts";
-import { generateClusters } from "../../../lib/xds/clusters/generate-clusters.ts";
 import { wholeList } from "../../../lib/xds/resource.ts";
-import { clusterView, endpoint, externalService, type Parts, port, rule, service } from "../world-parts.ts";
+import { clustersOf, clusterView, endpoint, externalService, type Parts, port, rule, service } from "../world-parts.ts";
 
 const cart = service("cart");
 const host = cart.hostname;
 const accounts = ["spiffe://cluster.local/ns/default/sa/cart"];
 
 function cluster(parts: Parts, name = `outbound|80||${host}`): ClusterJson {
-  const made = wholeList(generateClusters(clusterView({ services: [cart], accounts, ...parts }), noMemo));
+  const made = wholeList(clustersOf(clusterView({ services: [cart], accounts, ...parts }), noMemo));
   return made.find((resource) => resource.name === name)?.json ?? {};
 }
 

@@ -1,0 +1,64 @@
+import type { ConfigKey, Diagnostic, Stage } from "../config/diagnostic.ts";
+import type { Memo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
+import type { CompiledResource } from "../snapshot/compiled.ts";
+import type { ResourceType } from "../snapshot/resource-type.ts";
+import type { Reader } from "../xds/descriptors.ts";
+import type { Resource } from "../xds/resource.ts";
+import { checkByElements } from "./check-by-elements.ts";
+import { encodeResource } from "./encode-resource.ts";
+
+interface EncodeInputs {
+  readonly type: ResourceType;
+  readonly reader: Reader;
+  readonly withBinary: boolean;
+}
+
+/** A resource that Envoy's descriptors refuse is left out and reported: it would cost its neighbours the whole answer. */
+export const encodedList = step(
+  "encoded resources of a type",
+  { type: "value", resources: "identity", reader: "value", withBinary: "value" },
+  (
+    { type, resources, reader, withBinary }: EncodeInputs & { readonly resources: readonly Resource[] },
+    memo: Memo,
+  ): Stage<readonly CompiledResource[]> => {
+    const value: CompiledResource[] = [];
+    const diagnostics: Diagnostic[] = [];
+    for (const resource of resources) {
+      // By the resource as a whole: a thousand classes share nearly all of theirs, so one look-up has to do.
+      const encoded = checkedAndEncoded(memo, { type, resource, reader, withBinary });
+      if (encoded.kind === "accepted") value.push(encoded.compiled);
+      else diagnostics.push(encoded.diagnostic);
+    }
+    return { value, diagnostics };
+  },
+);
+
+type Encoded =
+  | { readonly kind: "accepted"; readonly compiled: CompiledResource }
+  | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
+
+const checkedAndEncoded = step(
+  "checked and encoded resource",
+  { type: "value", resource: "identity", reader: "value", withBinary: "value" },
+  ({ type, resource, reader, withBinary }: EncodeInputs & { readonly resource: Resource }, memo: Memo): Encoded => {
+    const { json, name, from } = resource;
+    const diagnostic = checked(memo, { type, reader, json, name, object: from[0] });
+    return diagnostic === undefined
+      ? { kind: "accepted", compiled: encodeResource(type, resource, withBinary, memo) }
+      : { kind: "refused", diagnostic };
+  },
+);
+
+interface Checked extends Pick<EncodeInputs, "type" | "reader">, Pick<Resource, "json" | "name"> {
+  /** The first of those that it was made from. */
+  readonly object: ConfigKey | undefined;
+}
+
+/** By the message, its name and the object that it is told of: a diagnostic says the latter two. */
+const checked = step(
+  "checked resource",
+  { type: "value", reader: "value", json: "identity", name: "value", object: "identity" },
+  ({ type, reader, object, ...message }: Checked, memo: Memo) =>
+    checkByElements(type, { ...message, from: object === undefined ? [] : [object] }, memo, reader),
+);

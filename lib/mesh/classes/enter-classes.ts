@@ -1,0 +1,86 @@
+import { byCodePoint } from "../../config/diagnostic.ts";
+import { column } from "../memo/column.ts";
+import type { Memo } from "../memo/memo.ts";
+import { fingerprint, plainText } from "../memo/plain-text.ts";
+import type { Proxy } from "../proxy/proxy.ts";
+import type { NameView } from "../views/name-view.ts";
+import { haveSameClusters, type ProxyViews } from "../views/views-of.ts";
+
+/** Proxies that get the same answers. */
+export interface ProxyClass {
+  /** `<type>-<hash of what was selected>`: the same as long as the class selects the same things. */
+  readonly id: string;
+  /** One of them; any would do. */
+  readonly proxy: Proxy;
+  readonly views: ProxyViews;
+}
+
+/** The classes of proxies. */
+interface Entered {
+  /** Of each proxy, that of its class. */
+  readonly ids: readonly string[];
+  /** Sorted by id. */
+  readonly classes: readonly ProxyClass[];
+}
+
+/**
+ * Puts proxies into classes by their views.
+ *
+ * @param views of each proxy
+ */
+export function enterAll(proxies: readonly Proxy[], views: readonly ProxyViews[], memo: Memo): Entered {
+  const names = namesOfClasses(memo, "", {
+    keys: views.map((of) => plainText(keysOf(of))),
+    type: proxies.map(({ type }) => type),
+  });
+  const classes = new Map<string, ProxyClass>();
+  const ids = proxies.map((proxy, at) => {
+    const [name, of] = [names[at], views[at]];
+    if (name === undefined || of === undefined) throw new Error(`no views of ${proxy.id}`);
+    // Keys name what was selected. Should two selections ever have one name, neither may get the other's answers.
+    for (let id = name, turn = 2; ; id = `${name}-${turn}`, turn += 1) {
+      const known = classes.get(id);
+      if (known === undefined) classes.set(id, { id, proxy, views: of });
+      else if (memo.known !== undefined && !areSame(known.views, of)) continue;
+      return id;
+    }
+  });
+  const sorted = [...classes.values()].sort((a, b) => byCodePoint(a.id, b.id));
+  return {
+    ids,
+    classes: classesOf(memo, "", {
+      id: sorted.map(({ id }) => id),
+      proxy: sorted.map(({ proxy }) => proxy),
+      views: sorted.map(({ views }) => views),
+    }),
+  };
+}
+
+interface ClassName {
+  /** Of its views, as one text. */
+  readonly keys: string;
+  readonly type: Proxy["type"];
+}
+
+const namesOfClasses = column(
+  "names of classes",
+  ["keys", "type"],
+  ({ keys, type }: ClassName) => `${type}-${fingerprint(keys)}`,
+);
+
+function keysOf(views: ProxyViews): readonly string[] {
+  const { clusters, endpoints, listeners, routes } = views;
+  const names = namesIn(views);
+  return [clusters.key, endpoints.key, listeners.key, routes.key, ...(names === undefined ? [] : [names.key])];
+}
+
+const areSame = (a: ProxyViews, b: ProxyViews): boolean =>
+  haveSameClusters(a, b) &&
+  a.endpoints === b.endpoints &&
+  a.listeners === b.listeners &&
+  a.routes === b.routes &&
+  namesIn(a) === namesIn(b);
+
+const namesIn = (views: ProxyViews): NameView | undefined => (views.kind === "envoy" ? views.names : undefined);
+
+const classesOf = column("classes of proxies", ["views", "id", "proxy"], (row: ProxyClass): ProxyClass => row);
