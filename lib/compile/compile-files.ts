@@ -97,8 +97,9 @@ export function compileOnce(
   { world, sources, diagnostics: read }: LoadedWorld,
   staged: Staged,
   slice: Slice,
+  reuse: Reuse,
 ): Stage<CompiledWorld> {
-  const compiled = compile(world.value, sources, createMemo(), staged, slice);
+  const compiled = compile(world.value, sources, createMemo(), staged, slice, reuse);
   return withEarlier(compiled, [...read, ...world.diagnostics]);
 }
 
