@@ -1,4 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import { createMemo, forget, type Memo } from "../../mesh/memo/memo.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { readHead, rootsOfHead } from "../../snapshot/head/head.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
@@ -7,8 +8,8 @@ import { reachableFrom } from "../../snapshot/upkeep/reachable.ts";
 import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { blobsOf, writeBlobs } from "../../snapshot/write-blobs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { compilerVersion } from "../compile.ts";
-import { compileOnce, createShardCompiler, type LoadedWorld, loadWorld, type ShardCompiler } from "../compile-files.ts";
+import { compileClasses, compilerVersion } from "../compile.ts";
+import { countLoaded, createShardCompiler, type LoadedWorld, loadWorld, type ShardCompiler } from "../compile-files.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
 import { type Staged, unwatched } from "../telemetry/observer.ts";
@@ -123,16 +124,24 @@ function createRememberingCompiler(store: ObjectStore): WorldCompiler {
 }
 
 function compilerOnce(store: ObjectStore): WorldCompiler {
-  // By itself, so that nothing of what is read is held by whoever waits for it.
+  // Each by itself, so that nothing of what is read, or of the world, is held by whoever waits for it.
   const load = async (plan: SlicePlan, staged: Staged): Promise<LoadedWorld> => {
     const shards = await staged("read", () => createSourcesReader(store)(sourceNamesIn(plan), plan.sources));
     return staged("world", () => loadWorld(shards, worldOptionsIn(plan)));
   };
-  return async ({ plan, index }, staged, key) => {
+  const count = async ({ plan, index }: SliceJob, memo: Memo, staged: Staged) => {
     const loaded = await load(plan, staged);
-    const compiled = compileOnce(loaded, staged, { index, of: plan.of }, { key });
-    refuseRubbish({ objects: loaded.objects, diagnostics: compiled.diagnostics }, [loaded]);
-    return compiled.value;
+    const { objects, isMeantEmpty } = loaded;
+    return { counted: countLoaded(loaded, memo, staged, { index, of: plan.of }), objects, isMeantEmpty };
+  };
+  return async (job, staged, key) => {
+    const memo = createMemo();
+    const { counted, objects, isMeantEmpty } = await count(job, memo, staged);
+    // What counting has remembered of all proxies is more than what making some classes would find there.
+    forget(memo);
+    const { value, diagnostics } = compileClasses(counted, memo, staged, { key });
+    refuseRubbish({ objects, diagnostics }, [{ isMeantEmpty }]);
+    return value;
   };
 }
 
