@@ -65,7 +65,7 @@ export function createMemo(): Memo {
   return { known: { roots: new Map(), root: createRoot(), last: new Map(), round: 0, hits: 0, misses: 0 } };
 }
 
-/** Has a memo remember nothing of what was so far, for whoever makes the rest once: that costs what it made twice, and keeps the room of the others. */
+/** Empties a memo, for whoever has little room and will hardly ask for the same again. */
 export function forget({ known }: Memo): void {
   known?.roots.clear();
   known?.last.clear();
