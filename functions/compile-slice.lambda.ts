@@ -1,11 +1,12 @@
 /** Compiles slices of a world's classes as a Lambda function: the compile function sends each as a message of SQS, and joins what comes of them. */
 import pino from "pino";
+import { ownBuild } from "../lib/cli/own-build.ts";
 import { createSliceCompiler } from "../lib/compile/slices/compile-slice.ts";
 import { compileMessages } from "../lib/compile/slices/messages.ts";
 import { isFields, jsonIn, listOf, textOf } from "../lib/config/untyped.ts";
 import { s3FromEnvironment } from "./s3-from-environment.ts";
 
-const compile = createSliceCompiler(s3FromEnvironment());
+const compile = createSliceCompiler(s3FromEnvironment(), { build: await ownBuild() });
 const log = pino();
 
 /** Those of a batch that failed come again, the others do not: the event source has `ReportBatchItemFailures`. */

@@ -10,7 +10,7 @@ import { type ConsulHost, type ConsulListing, consulHost } from "../registry/con
 import type { CompiledSource, CompiledWorld } from "../snapshot/compiled.ts";
 import { joinShards } from "./collected/join-shards.ts";
 import { type CollectedLoader, createCollectedLoader, type LoadedShard } from "./collected/load-collected.ts";
-import { compile, type Reuse } from "./compile.ts";
+import { type CountedWorld, compile, countClasses, type Reuse } from "./compile.ts";
 import { isCollected, type Shard } from "./shards/read-sources.ts";
 import { textsOfShard } from "./shards/source-shard.ts";
 import { type Slice, wholeWorld } from "./slices/slice.ts";
@@ -92,14 +92,15 @@ const versionsOf = (shards: readonly Shard[]): readonly CompiledSource[] =>
 const objectsIn = ({ configs, objects, clusters }: LoadedDirectory, consul: readonly ConsulListing[]): number =>
   configs.length + objects.length + clusters.length + consul.length;
 
-/** Compiles it with a memory that nobody keeps. */
-export function compileOnce(
+/** Its classes, with what was said on the way to them. */
+export function countLoaded(
   { world, sources, diagnostics: read }: LoadedWorld,
+  memo: Memo,
   staged: Staged,
   slice: Slice,
-): Stage<CompiledWorld> {
-  const compiled = compile(world.value, sources, createMemo(), staged, slice);
-  return withEarlier(compiled, [...read, ...world.diagnostics]);
+): CountedWorld {
+  const counted = countClasses(world.value, sources, memo, staged, slice);
+  return { ...counted, diagnostics: [...read, ...world.diagnostics, ...counted.diagnostics] };
 }
 
 /** A compiled world with what was said on the way to it. */

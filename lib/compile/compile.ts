@@ -2,6 +2,7 @@ import type { Diagnostic, Stage } from "../config/diagnostic.ts";
 import { version } from "../config/version.ts";
 import { buildMesh } from "../mesh/build-mesh.ts";
 import { classify } from "../mesh/classes/classify.ts";
+import type { ProxyClass } from "../mesh/classes/enter-classes.ts";
 import { secretGrants } from "../mesh/gateway-api/secret-grants.ts";
 import { configsByKind } from "../mesh/index/configs-by-kind.ts";
 import type { Memo } from "../mesh/memo/memo.ts";
@@ -41,23 +42,76 @@ export function compile(
   memo: Memo,
   staged: Staged = unwatched,
   slice: Slice = wholeWorld,
-  { key, standing }: Reuse = {},
+  reuse: Reuse = {},
 ): Stage<CompiledWorld> {
-  const isFirst = slice.index === 0;
+  return compileCounted(countClasses(world, sources, memo, staged, slice), memo, staged, reuse);
+}
+
+/** A world whose classes have no answers yet, with all that making these needs of it: much of the world is not among that. */
+export interface CountedWorld {
+  /** Those of the slice. */
+  readonly classes: readonly ProxyClass[];
+  readonly form: Omit<ClassForm, "reader">;
+  /** What belongs to no class. */
+  readonly beside: Omit<CompiledWorld, "classes" | "diagnostics" | "made">;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The first half of `compile`: which classes of proxies there are, and what is made from what. */
+export function countClasses(
+  world: World,
+  sources: readonly CompiledSource[],
+  memo: Memo,
+  staged: Staged,
+  slice: Slice,
+): CountedWorld {
   const mesh = staged("mesh", () => buildMesh(world, memo));
-  const census = staged("classify", () => classify(mesh.value, world.proxies, memo));
+  const { value: census, diagnostics } = staged("classify", () => classify(mesh.value, world.proxies, memo));
+  const { certificates = "sds", binaryForms: withBinary = false, pollDelayMs } = world;
+  const counted = {
+    classes: classesOfSlice(census.classes, slice),
+    form: { certificates, withBinary, ...(pollDelayMs === undefined ? {} : { pollDelayMs }) },
+  };
+  const said = [...mesh.diagnostics, ...diagnostics];
+  if (slice.index > 0) {
+    const beside = { classifier: noClassifier, nodes: [], sources, compiler: compilerVersion };
+    return { ...counted, beside, diagnostics: said };
+  }
+  const granted = secretGrants(memo, { configs: configsByKind(world.configs, memo)(grantKind) });
+  const told = mesh.value.statuses();
+  const statuses = compiledStatuses(told, memo);
+  return {
+    ...counted,
+    beside: {
+      classifier: census.classifier,
+      nodes: census.nodes,
+      ...(statuses.length === 0 ? {} : { statuses }),
+      ...(granted.length === 0 ? {} : { secretGrants: granted }),
+      ...(world.legacyApi === undefined ? {} : { legacy: compileLegacy(legacyWorldOf(world, memo), [], memo) }),
+      sources,
+      compiler: compilerVersion,
+    },
+    diagnostics: [...said, ...statusDiagnostics(told, world, memo)],
+  };
+}
+
+/** The second half: the answers of these classes. */
+export function compileCounted(
+  { classes, form, beside, diagnostics: earlier }: CountedWorld,
+  memo: Memo,
+  staged: Staged,
+  { key, standing }: Reuse,
+): Stage<CompiledWorld> {
   // Classes share most of what is said of them.
-  const diagnostics = new Set<Diagnostic>([...mesh.diagnostics, ...census.diagnostics]);
+  const diagnostics = new Set(earlier);
   const say = (more: readonly Diagnostic[]): void => {
     for (const diagnostic of more) diagnostics.add(diagnostic);
   };
-  const { certificates = "sds", binaryForms: withBinary = false, pollDelayMs } = world;
   const spoken = new Map<string, readonly Diagnostic[]>();
-  const formFor = (reader: ProxyViews["kind"]): ClassForm =>
-    oneValue(memo, { reader, certificates, withBinary, ...(pollDelayMs === undefined ? {} : { pollDelayMs }) });
+  const formFor = (reader: ProxyViews["kind"]): ClassForm => oneValue(memo, { reader, ...form });
   const forms = { envoy: formFor("envoy"), grpc: formFor("grpc") };
-  const classes = staged("generate", () => {
-    const made = compileClasses(classesOfSlice(census.value.classes, slice), forms, standing, memo);
+  const compiled = staged("generate", () => {
+    const made = compileClasses(classes, forms, standing, memo);
     return made.map(({ value, spoken: ofUnits }) => {
       for (const unit of units) {
         if (ofUnits[unit].length === 0) continue;
@@ -67,24 +121,12 @@ export function compile(
       return value;
     });
   });
-  const granted = secretGrants(memo, { configs: configsByKind(world.configs, memo)(grantKind) });
-  const told = mesh.value.statuses();
-  const statuses = compiledStatuses(told, memo);
-  say(statusDiagnostics(told, world, memo));
   const sorted = sortDiagnostics([...diagnostics]);
   return {
     value: {
-      classes,
-      classifier: isFirst ? census.value.classifier : noClassifier,
-      nodes: isFirst ? census.value.nodes : [],
+      ...beside,
+      classes: compiled,
       diagnostics: sorted,
-      ...(!isFirst || statuses.length === 0 ? {} : { statuses }),
-      ...(!isFirst || granted.length === 0 ? {} : { secretGrants: granted }),
-      ...(isFirst && world.legacyApi !== undefined
-        ? { legacy: compileLegacy(legacyWorldOf(world, memo), [], memo) }
-        : {}),
-      sources,
-      compiler: compilerVersion,
       ...(key === undefined ? {} : { made: { key, spoken: Object.fromEntries(spoken) } }),
     },
     diagnostics: sorted,

@@ -286,9 +286,9 @@ const givenSettings = ({ sources, world, change }: RecompileOptions): Partial<Re
 
 /** Compiles a world in slices, and one that is too small for that here. */
 function createFannedCompiler(options: RecompileOptions, fanOut: FanOut, encoder: WorldEncoder): Compiling<Published> {
-  const { store } = options;
+  const { store, build } = options;
   const here = createStandingCompiler(options);
-  const compileSlices = createFannedCompile(store, fanOut, encoder);
+  const compileSlices = createFannedCompile(store, fanOut, encoder, build);
   const compile: Compiling<Published>["compile"] = async (staged, base) => {
     const settings = await settleSettings(store, givenSettings(options));
     const fanned = await compileSlices(settings, staged);

@@ -9,7 +9,7 @@ import {
   legacyClassKey,
 } from "../snapshot/legacy/compiled-legacy.ts";
 import type { NodeId } from "../snapshot/legacy/node-id.ts";
-import { type ClassDocuments, classDocuments, encoded } from "./class-documents.ts";
+import { type ClassDocuments, classDocuments, encoded, keepDocuments } from "./class-documents.ts";
 import type { LegacyMesh, LegacyService, LegacyWorld } from "./legacy-world.ts";
 import { type Place, placesOf } from "./places.ts";
 import { hostRow, registrations } from "./sds.ts";
@@ -63,7 +63,8 @@ function allAnswers({ world, domains }: Inputs, memo: Memo): CompiledLegacy {
     sites: sortedRecord(sites),
     hosts: hostsOf(world),
   };
-  const documents = [...classes.values()].flatMap(({ clusters, listeners }) => [clusters, listeners]);
+  const documents = [...new Set([...classes.values()].flatMap(({ clusters, listeners }) => [clusters, listeners]))];
+  keepDocuments(memo, documents);
   // Most classes route by the same tables.
   const tables = [...new Set([...classes.values()].map(({ tables }) => tables))].flat();
   const texts = new Map([registered, ...documents, ...tables].map(({ ref, text }) => [ref.text, text]));

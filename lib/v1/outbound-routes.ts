@@ -1,4 +1,6 @@
 import { byCodePoint } from "../config/diagnostic.ts";
+import { type Memo, noMemo } from "../mesh/memo/memo.ts";
+import { step } from "../mesh/memo/step.ts";
 import { type Labels, serviceKey } from "../snapshot/legacy/service-key.ts";
 import type { Asker } from "./asker.ts";
 import { v2ClusterName } from "./cluster-name.ts";
@@ -26,18 +28,38 @@ export type RouteTables = ReadonlyMap<number, readonly BuiltHost[]>;
  * The virtual hosts of every HTTP port of every service, as a proxy in a DNS domain sees them.
  * @see docs/how-istio-does-it/legacy-v1.md#routes
  */
-export function serviceTables(asker: Asker): RouteTables {
+export function serviceTables(asker: Asker, memo: Memo): RouteTables {
   const { world, node } = asker;
-  const hosts = world.services.flatMap((service) =>
-    service.ports.flatMap((port) => {
-      const routes = destinationRoutes(service, port, asker);
-      if (routes.length === 0) return [];
-      const name = serviceKey(service.hostname, [port.name]);
-      return [{ port: port.port, host: { name, domains: serviceDomains(service, port.port, node.domain), routes } }];
-    }),
-  );
+  const hosts = world.services.flatMap((service) => {
+    const shared = sharedLabels(service.hostname, node.domain);
+    return service.ports.flatMap((port) => {
+      const routes = destinationRoutes(service, port, asker, undefined, memo);
+      return routes.length === 0
+        ? []
+        : [{ port: port.port, host: serviceHost(memo, { service, port, routes, shared }) }];
+    });
+  });
   return tablesOf(hosts);
 }
+
+interface Served {
+  readonly service: LegacyService;
+  readonly port: LegacyPort;
+  readonly routes: readonly BuiltRoute[];
+  /** Labels at the end of the host that the proxy's domain has too. */
+  readonly shared: number;
+}
+
+/** The same for all domains that share as much with the host: those of all namespaces but the service's own. */
+const serviceHost = step(
+  "virtual host of a service of the v1 API",
+  { service: "identity", port: "identity", routes: "elements", shared: "value" },
+  ({ service, port, routes, shared }: Served): BuiltHost => ({
+    name: serviceKey(service.hostname, [port.name]),
+    domains: serviceDomains(service, port.port, shared),
+    routes,
+  }),
+);
 
 /** Groups hosts by their port. */
 export function tablesOf(hosts: readonly { readonly port: number; readonly host: BuiltHost }[]): RouteTables {
@@ -65,12 +87,14 @@ export type ClusterOf = (hostname: string, labels: Labels | undefined) => BuiltC
  * rule that takes everything, else the default route behind them. Empty for ports that carry no HTTP.
  *
  * @param makeCluster for destinations that are no services of the mesh
+ * @param memo gives ports that no rule is about one route for all proxies
  */
 export function destinationRoutes(
   service: Pick<LegacyService, "hostname" | "external">,
   port: LegacyPort,
   asker: Asker,
   makeCluster?: ClusterOf,
+  memo: Memo = noMemo,
 ): readonly BuiltRoute[] {
   const { world, node, here } = asker;
   const clusterOf: ClusterOf =
@@ -105,22 +129,48 @@ export function destinationRoutes(
     routes.push(...built);
     if (built.some(({ route }) => isCatchAll(route))) return routes;
   }
-  const own = clusterOf(service.hostname, undefined);
-  const name = asker.v2Names ? v2ClusterName(service.hostname, port.port) : own.cluster.name;
-  return [...routes, defaultRoute(own, name)];
+  const { hostname, external } = service;
+  const { connectTimeoutMs } = world.mesh;
+  const plain = { hostname, external, port, v2Names: asker.v2Names, connectTimeoutMs };
+  return [
+    ...routes,
+    makeCluster === undefined ? plainRoute(memo, plain) : routeTo(makeCluster(hostname, undefined), plain),
+  ];
 }
+
+interface Destination {
+  readonly hostname: string;
+  readonly external: boolean;
+  readonly port: LegacyPort;
+  readonly v2Names: boolean;
+  readonly connectTimeoutMs: number;
+}
+
+/** The route to a port of a service that no rule takes. */
+const plainRoute = step(
+  "default route of the v1 API",
+  { hostname: "value", external: "value", port: "identity", v2Names: "value", connectTimeoutMs: "value" },
+  (to: Destination): BuiltRoute =>
+    routeTo(serviceCluster(to.hostname, to.port, undefined, to.external, to.connectTimeoutMs), to),
+);
+
+const routeTo = (
+  own: BuiltCluster,
+  { hostname, port, v2Names }: Pick<Destination, "hostname" | "port" | "v2Names">,
+): BuiltRoute => defaultRoute(own, v2Names ? v2ClusterName(hostname, port.port) : own.cluster.name);
 
 /**
  * Names under which a service is asked for, each with its port and without: the part of the host that is left of what it
  * shares with the proxy's domain, then one label more at a time, last the address.
+ *
+ * @param shared labels that it shares
  */
 export function serviceDomains(
   service: Pick<LegacyService, "hostname" | "address">,
   port: number,
-  domain: string,
+  shared: number,
 ): readonly string[] {
   const labels = service.hostname.split(".");
-  const shared = sharedLabels(labels, domain.split("."));
   const unique = labels.length - shared;
   const hosts = labels
     .map((_, index) => labels.slice(0, index + 1).join("."))
@@ -129,7 +179,9 @@ export function serviceDomains(
   return names.flatMap((name) => [`${name}:${port}`, name]);
 }
 
-function sharedLabels(a: readonly string[], b: readonly string[]): number {
+/** How many labels a host and a domain have in common at their end. */
+export function sharedLabels(host: string, domain: string): number {
+  const [a, b] = [host.split("."), domain.split(".")];
   let shared = 0;
   while (shared < Math.min(a.length, b.length) && a.at(-1 - shared) === b.at(-1 - shared)) shared++;
   return shared;

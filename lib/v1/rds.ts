@@ -20,11 +20,11 @@ export const outboundTables = (memo: Memo, asker: Omit<Asker, "here">, here: Run
 const tablesAt = tracedStep(
   "tables of the v1 API",
   { world: "identity", node: "value", v2Names: "value" },
-  (asker: Omit<Asker, "here">, here: RunsHere): RouteTables => makeTables({ ...asker, here }),
+  (asker: Omit<Asker, "here">, here: RunsHere, memo: Memo): RouteTables => makeTables({ ...asker, here }, memo),
 );
 
-function makeTables(asker: Asker): RouteTables {
-  const services = serviceTables(asker);
+function makeTables(asker: Asker, memo: Memo): RouteTables {
+  const services = serviceTables(asker, memo);
   if (asker.v2Names) return services;
   // Routers ignore egress rules.
   const inside = asker.node.type === "router" ? services : mergeTables(services, egressTables(asker));

@@ -69,7 +69,7 @@ function openSlicedMesh(world: WorldOptions): Publish {
   const store = fileStore(folder);
   const write = createShardWriter(store, "main");
   const onTrouble = (reason: string) => console.error(reason);
-  const { dispatch } = createSliceThreads({ where: folder, threads: workers - 1, onTrouble });
+  const { dispatch } = createSliceThreads({ where: folder, threads: workers - 1, build, onTrouble });
   const fanOut = { dispatch, most: workers, compilesToo: true, waitMs: 3_600_000, onTrouble };
   const recompile = createRecompiler({ store, sources: ["main"], world, build, fanOut });
   let before: Written = { objects: 0, bytes: 0 };

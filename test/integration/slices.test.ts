@@ -6,6 +6,7 @@ import type { Queue, R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { buildFunctions } from "../../infra/build.mjs";
+import { ownBuild } from "../../lib/cli/own-build.ts";
 import { createRecompiler } from "../../lib/compile/recompile.ts";
 import { fileKey } from "../../lib/compile/shards/source-shard.ts";
 import { writeShard } from "../../lib/compile/shards/write-shard.ts";
@@ -33,11 +34,11 @@ const filesOf = (weight: number) =>
     return { file: `${at}.yaml`, text: `${own.replace('"timeout":"', `"timeout":"${weight}`)}\n` };
   });
 
-/** The root that a compile as a whole comes to, with the settings that functions have. */
-async function wholeRoot(weight: number): Promise<string> {
+/** The root that a compile as a whole comes to, with the settings that functions have, and by the same build where they know theirs. */
+async function wholeRoot(weight: number, build?: string): Promise<string> {
   const store = memoryStore();
   await writeShard(store, "main", filesOf(weight));
-  return (await createRecompiler({ store, sources: ["main"] })()).version;
+  return (await createRecompiler({ store, sources: ["main"], build })()).version;
 }
 
 const rootOf = async (store: ObjectStore) => (await readHead(store))?.head.steps.at(-1)?.root;
@@ -111,7 +112,7 @@ describe("slices over SQS", () => {
     await writeShard(store, "main", filesOf(1));
     const compiled = compile(scheduledEvent);
     expect(await pump(compiled)).toBe(0);
-    expect(await compiled).toMatchObject({ kind: "published", version: await wholeRoot(1) });
+    expect(await compiled).toMatchObject({ kind: "published", version: await wholeRoot(1, await ownBuild()) });
     expect((await recordsIn(store)).length).toBeGreaterThan(1);
   }, 120_000);
 
@@ -129,7 +130,7 @@ describe("slices over SQS", () => {
     await writeShard(store, "main", filesOf(3));
     const mended = compile(scheduledEvent);
     await pump(mended);
-    expect(await mended).toMatchObject({ kind: "published", version: await wholeRoot(3) });
+    expect(await mended).toMatchObject({ kind: "published", version: await wholeRoot(3, await ownBuild()) });
     expect(await queue.dead()).toBeGreaterThan(0);
   }, 120_000);
 

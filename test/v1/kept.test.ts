@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { createFileCompiler } from "../../lib/compile/compile-files.ts";
-import { defaultWorldOptions } from "../../lib/compile/world-of.ts";
+import { defaultWorldOptions, worldOf } from "../../lib/compile/world-of.ts";
+import { readFiles } from "../../lib/config/folder/directory.ts";
+import { createMemo, type Memo } from "../../lib/mesh/memo/memo.ts";
+import { holes } from "../../lib/snapshot/legacy/template.ts";
+import { classDocuments } from "../../lib/v1/class-documents.ts";
+import { legacyWorldOf } from "../../lib/v1/legacy-world-of.ts";
+import { placesOf } from "../../lib/v1/places.ts";
+import { outboundTables } from "../../lib/v1/rds.ts";
+import { nothingRuns } from "../../lib/v1/runs-here.ts";
 import { weightedShop } from "../integration/weighted-shop.ts";
 
 const rule = `apiVersion: config.istio.io/v1alpha2
@@ -8,6 +16,46 @@ kind: RouteRule
 metadata: { name: reviews, namespace: bookshop }
 spec: { destination: { name: reviews }, route: [{ labels: { version: v1 } }] }
 `;
+
+/** The bookshop as the v1 API sees it. */
+async function shopOf(memo: Memo) {
+  const loaded = readFiles(await weightedShop(10));
+  const world = legacyWorldOf(worldOf(loaded, { ...defaultWorldOptions, legacyApi: "0.8" }, memo).value, memo);
+  return { mesh: world, ...placesOf(memo, world, world.instances) };
+}
+
+describe("documents of the v1 API", () => {
+  it("that say the same are one, whichever classes they are for", async () => {
+    const memo = createMemo();
+    const { mesh, places } = await shopOf(memo);
+    const domain = "bookshop.svc.cluster.local";
+    const all = places.map((place) =>
+      classDocuments(memo, { mesh, place, type: "sidecar", domain, isAddressed: true }),
+    );
+    expect(all.length).toBeGreaterThan(3);
+    for (const of of ["clusters", "listeners"] as const) {
+      const documents = new Set(all.map((one) => one[of]));
+      expect(documents.size).toBe(new Set([...documents].map(({ text }) => text)).size);
+    }
+    expect(new Set(all.map(({ clusters }) => clusters)).size).toBeLessThan(all.length);
+  });
+
+  it("share virtual hosts with those of other namespaces, but for a service's own", async () => {
+    const memo = createMemo();
+    const { mesh } = await shopOf(memo);
+    const [service] = mesh.services;
+    const [port] = service?.ports ?? [];
+    const hostsFor = (namespace: string) => {
+      const asker = { world: mesh, node: holes("sidecar", `${namespace}.svc.cluster.local`), v2Names: false };
+      return outboundTables(memo, asker, nothingRuns)
+        .get(port?.port ?? 0)
+        ?.find(({ name }) => name.startsWith(service?.hostname ?? "none"));
+    };
+    expect(hostsFor("one")).toBeDefined();
+    expect(hostsFor("one")).toBe(hostsFor("two"));
+    expect(hostsFor("bookshop")?.domains).not.toEqual(hostsFor("two")?.domains);
+  });
+});
 
 describe("the answers of the v1 API", () => {
   const settings = { ...defaultWorldOptions, legacyApi: "0.8" } as const;

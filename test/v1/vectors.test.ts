@@ -5,7 +5,7 @@ import { parseNodeId } from "../../lib/snapshot/legacy/node-id.ts";
 import { parseServiceKey, serviceKey } from "../../lib/snapshot/legacy/service-key.ts";
 import { truncated } from "../../lib/v1/cluster-name.ts";
 import { byPath, combinedPath } from "../../lib/v1/ingress-routes.ts";
-import { serviceDomains } from "../../lib/v1/outbound-routes.ts";
+import { serviceDomains, sharedLabels } from "../../lib/v1/outbound-routes.ts";
 import { resolveHost } from "../../lib/v1/resolve-host.ts";
 import { headerMatch, sortHeaders } from "../../lib/v1/route-match.ts";
 import { suite } from "./worlds.ts";
@@ -88,17 +88,18 @@ describe("serviceDomains", () => {
     "lists what $hostname is called from $proxyDomain",
     ({ hostname, address, port, portName, proxyDomain, name, domains }) => {
       expect(serviceKey(hostname, [portName])).toBe(name);
-      expect(serviceDomains({ hostname, address }, port, proxyDomain)).toEqual(domains);
+      expect(serviceDomains({ hostname, address }, port, sharedLabels(hostname, proxyDomain))).toEqual(domains);
     },
   );
 
   it("takes a host that is a part of the proxy's own domain as shared as a whole", () => {
-    expect(serviceDomains({ hostname: "cluster.local", address: "" }, 80, "default.svc.cluster.local")).toEqual([
-      "cluster:80",
-      "cluster",
-      "cluster.local:80",
-      "cluster.local",
-    ]);
+    expect(
+      serviceDomains(
+        { hostname: "cluster.local", address: "" },
+        80,
+        sharedLabels("cluster.local", "default.svc.cluster.local"),
+      ),
+    ).toEqual(["cluster:80", "cluster", "cluster.local:80", "cluster.local"]);
   });
 });
 

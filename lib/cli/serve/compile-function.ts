@@ -53,10 +53,10 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
   const { secrets: read, world, publisher, pace, slicing } = compileSettingsFrom(env);
   const sources = sourcesOf(settings);
   const trouble = troubleLog(log);
-  const storeOfThreads = { where, s3Endpoint: settings.s3Endpoint, onTrouble: sliceTrouble(log) };
+  const build = await ownBuild();
+  const storeOfThreads = { where, s3Endpoint: settings.s3Endpoint, build, onTrouble: sliceTrouble(log) };
   const threads = sliceThreadsFor(slicing, storeOfThreads);
   const fanOut = threads === undefined ? {} : { fanOut: { ...threads.fanOut, waitMs: sliceWaitMs(pace) } };
-  const build = await ownBuild();
   const told = { store, sources, world, publisher, build, pace, observer };
   const recompile = createLeasedCompiler({ ...told, ...trouble, ...fanOut });
 
@@ -99,7 +99,7 @@ export async function startCompileFunction(options: CompileFunctionOptions): Pro
 /** Undefined where everything is compiled in this thread. */
 function sliceThreadsFor(
   { workers, slices, memoryMib }: Slicing,
-  store: Pick<SliceThreadsOptions, "where" | "s3Endpoint" | "onTrouble">,
+  store: Pick<SliceThreadsOptions, "where" | "s3Endpoint" | "build" | "onTrouble">,
 ): (Pick<SliceThreads, "close"> & { readonly fanOut: Omit<FanOut, "waitMs"> }) | undefined {
   if (slices === 1) return undefined;
   // This thread is one of them, unless slices are cut to fit into what a thread has.

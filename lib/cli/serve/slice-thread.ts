@@ -10,9 +10,9 @@ import type { SliceAnswer, SliceThreadData } from "./slice-threads.ts";
 export async function runSliceThread(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error("this is no thread");
-  const { where, s3Endpoint, remembers }: SliceThreadData = workerData;
+  const { where, s3Endpoint, remembers, build }: SliceThreadData = workerData;
   const store = await openStore(where, { s3Endpoint });
-  const compile = createSliceCompiler(store, { remembers });
+  const compile = createSliceCompiler(store, { remembers, build });
   answering(port, async (message) => {
     const job = readSliceJob(message);
     if (job === undefined) throw new PortolanError("what was sent is no slice");

@@ -16,6 +16,7 @@ export interface SliceThreadData {
   readonly s3Endpoint: string | undefined;
   /** Whether a thread keeps what did not change; one with a bound of memory has no room for that. */
   readonly remembers: boolean;
+  readonly build: string | undefined;
 }
 
 /** Threads of this process that compile slices. Each always gets the same, and remembers their classes unless its memory is bounded. */
@@ -32,6 +33,8 @@ export interface SliceThreadsOptions {
   readonly threads: number;
   /** Heap of a thread, in MiB; absent: what Node gives it. */
   readonly memoryMib?: number | undefined;
+  /** Tells the code of this compiler from that of any other. */
+  readonly build?: string | undefined;
   /** A thread has ended in the midst of a slice, which another one compiles. */
   readonly onTrouble: (reason: string) => void;
 }
@@ -43,7 +46,7 @@ const youngShare = 1 / 8;
 
 /** Starts the threads, and starts them again when they die. */
 export function createSliceThreads(options: SliceThreadsOptions): SliceThreads {
-  const { where, s3Endpoint, threads, memoryMib, onTrouble } = options;
+  const { where, s3Endpoint, threads, memoryMib, build, onTrouble } = options;
   const program = shipped("functions/compile-slice.node.ts") ?? shipped("dist/package/compile-slice.js");
   if (program === undefined)
     throw new PortolanError("the program of a slice's thread is not where this one was installed");
@@ -56,7 +59,7 @@ export function createSliceThreads(options: SliceThreadsOptions): SliceThreads {
 
   const start = (at: number): Worker => {
     const worker = new Worker(program, {
-      workerData: { where, s3Endpoint, remembers: memoryMib === undefined } satisfies SliceThreadData,
+      workerData: { where, s3Endpoint, remembers: memoryMib === undefined, build } satisfies SliceThreadData,
       resourceLimits,
       name: `slice ${at}`,
     });

@@ -1,4 +1,5 @@
 import { PortolanError } from "../../config/diagnostic.ts";
+import { createMemo, forget, type Memo } from "../../mesh/memo/memo.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { readHead, rootsOfHead } from "../../snapshot/head/head.ts";
 import { createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
@@ -7,14 +8,20 @@ import { reachableFrom } from "../../snapshot/upkeep/reachable.ts";
 import { createWorldEncoder, type WorldEncoder } from "../../snapshot/worlds/encode-world.ts";
 import { blobsOf, writeBlobs } from "../../snapshot/write-blobs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { compilerVersion } from "../compile.ts";
-import { compileOnce, createShardCompiler, type LoadedWorld, loadWorld, type ShardCompiler } from "../compile-files.ts";
-import { worldOptionsOf } from "../recorded-settings.ts";
+import { compileCounted, compilerVersion } from "../compile.ts";
+import { countLoaded, createShardCompiler, type LoadedWorld, loadWorld, type ShardCompiler } from "../compile-files.ts";
 import { createSourcesReader } from "../shards/read-sources.ts";
 import { refuseRubbish } from "../shards/refuse-empty.ts";
 import { type Staged, unwatched } from "../telemetry/observer.ts";
-import { defaultWorldOptions } from "../world-of.ts";
-import { planId, type SliceJob, type SlicePlan, sliceText } from "./plan.ts";
+import {
+  planId,
+  type SliceJob,
+  type SlicePlan,
+  sliceText,
+  sourceNamesIn,
+  standingKeyOf,
+  worldOptionsIn,
+} from "./plan.ts";
 import { noteTrouble, readRecord, type SliceRecord, writeRecord } from "./records.ts";
 
 /** A slice, as whoever compiled it has it. */
@@ -32,18 +39,23 @@ export interface MadeSlice {
  */
 export type SliceMaker = (job: SliceJob, staged?: Staged) => Promise<MadeSlice>;
 
-export interface SliceMemory {
+export interface SliceMaking {
   /**
    * Keeps between calls what did not change, so that a change costs what it changes. Otherwise nothing is kept, nor, while classes are
    * compiled, the texts of the sources: for whoever has little room, or gets another slice each time. True when absent.
    */
   readonly remembers?: boolean;
+  /**
+   * Tells the code of this compiler from that of any other: a plan of another's is refused. Absent: it cannot be told, and nobody is to
+   * take anything of what comes of a slice.
+   */
+  readonly build?: string | undefined;
 }
 
 export function createSliceMaker(
   store: ObjectStore,
   encoder: WorldEncoder = createWorldEncoder(),
-  { remembers = true }: SliceMemory = {},
+  { remembers = true, build }: SliceMaking = {},
 ): SliceMaker {
   const compile = remembers ? createRememberingCompiler(store) : compilerOnce(store);
   const check = createBlobCheck(store);
@@ -53,7 +65,9 @@ export function createSliceMaker(
     const { plan } = job;
     if (plan.compiler !== compilerVersion)
       throw new PortolanError(`the plan is one of ${plan.compiler}, and this is ${compilerVersion}`);
-    const world = await compile(job, staged);
+    if (build !== undefined && plan.build !== undefined && plan.build !== build)
+      throw new PortolanError(`the plan is one of another build of ${compilerVersion}`);
+    const world = await compile(job, staged, build && standingKeyOf(plan));
     // Whether it is whole can be told of all slices together only, and is before HEAD moves.
     const encoded = encoder.encode(world);
     laid ??= await blobsInForce(store);
@@ -70,8 +84,8 @@ export function createSliceMaker(
  */
 export type SliceCompiler = (job: SliceJob) => Promise<SliceRecord>;
 
-export function createSliceCompiler(store: ObjectStore, memory: SliceMemory = {}): SliceCompiler {
-  const make = createSliceMaker(store, createWorldEncoder(), memory);
+export function createSliceCompiler(store: ObjectStore, making: SliceMaking = {}): SliceCompiler {
+  const make = createSliceMaker(store, createWorldEncoder(), making);
   return async (job) => {
     const { plan, index } = job;
     const id = planId(plan);
@@ -91,44 +105,52 @@ export function createSliceCompiler(store: ObjectStore, memory: SliceMemory = {}
   };
 }
 
-/** @throws PortolanError when the sources are no more what the plan says, or hold nothing */
-type WorldCompiler = (job: SliceJob, staged: Staged) => Promise<CompiledWorld>;
+/**
+ * @param key by which a later compile knows this one
+ * @throws PortolanError when the sources are no more what the plan says, or hold nothing
+ */
+type WorldCompiler = (job: SliceJob, staged: Staged, key: string | undefined) => Promise<CompiledWorld>;
 
 function createRememberingCompiler(store: ObjectStore): WorldCompiler {
   const readSources = createSourcesReader(store);
   const compilerFor = createCompilers();
-  return async (job, staged) => {
+  return async (job, staged, key) => {
     const { plan, index } = job;
-    const shards = await staged("read", () => readSources(namesIn(plan), plan.sources));
-    const compiled = compilerFor(job)(shards, staged, { index, of: plan.of });
+    const shards = await staged("read", () => readSources(sourceNamesIn(plan), plan.sources));
+    const compiled = compilerFor(job)(shards, staged, { index, of: plan.of }, { key });
     refuseRubbish(compiled, shards);
     return compiled.value;
   };
 }
 
 function compilerOnce(store: ObjectStore): WorldCompiler {
-  // By itself, so that nothing of what is read is held by whoever waits for it.
-  const load = async ({ plan }: SliceJob, staged: Staged): Promise<LoadedWorld> => {
-    const shards = await staged("read", () => createSourcesReader(store)(namesIn(plan), plan.sources));
-    return staged("world", () => loadWorld(shards, worldOptionsOf(plan.settings, defaultWorldOptions)));
+  // Each by itself, so that nothing of what is read, or of the world, is held by whoever waits for it.
+  const load = async (plan: SlicePlan, staged: Staged): Promise<LoadedWorld> => {
+    const shards = await staged("read", () => createSourcesReader(store)(sourceNamesIn(plan), plan.sources));
+    return staged("world", () => loadWorld(shards, worldOptionsIn(plan)));
   };
-  return async (job, staged) => {
-    const loaded = await load(job, staged);
-    const compiled = compileOnce(loaded, staged, { index: job.index, of: job.plan.of });
-    refuseRubbish({ objects: loaded.objects, diagnostics: compiled.diagnostics }, [loaded]);
-    return compiled.value;
+  const count = async ({ plan, index }: SliceJob, memo: Memo, staged: Staged) => {
+    const loaded = await load(plan, staged);
+    const { objects, isMeantEmpty } = loaded;
+    return { counted: countLoaded(loaded, memo, staged, { index, of: plan.of }), objects, isMeantEmpty };
+  };
+  return async (job, staged, key) => {
+    const memo = createMemo();
+    const { counted, objects, isMeantEmpty } = await count(job, memo, staged);
+    // What counting has remembered of all proxies is more than what making some classes would find there.
+    forget(memo);
+    const { value, diagnostics } = compileCounted(counted, memo, staged, { key });
+    refuseRubbish({ objects, diagnostics }, [{ isMeantEmpty }]);
+    return value;
   };
 }
-
-const namesIn = ({ sources }: SlicePlan): readonly string[] => sources.map(({ name }) => name);
 
 /** One compiler for as long as the settings and the slice stay: the classes of two are more than whoever compiles slices has room for. */
 function createCompilers(): (job: SliceJob) => ShardCompiler {
   let known: { readonly text: string; readonly compile: ShardCompiler } | undefined;
-  return ({ plan: { settings, of }, index }) => {
-    const text = JSON.stringify([settings, index, of]);
-    if (known?.text !== text)
-      known = { text, compile: createShardCompiler(worldOptionsOf(settings, defaultWorldOptions)) };
+  return ({ plan, index }) => {
+    const text = JSON.stringify([plan.settings, index, plan.of]);
+    if (known?.text !== text) known = { text, compile: createShardCompiler(worldOptionsIn(plan)) };
     return known.compile;
   };
 }

@@ -54,10 +54,18 @@ export interface FannedOut {
  */
 export type FannedCompile = (settings: RecordedSettings, staged: Staged) => Promise<FannedOut | undefined>;
 
-/** @param encoder the publisher's, so that nothing is encoded twice */
-export function createFannedCompile(store: ObjectStore, fanOut: FanOut, encoder: WorldEncoder): FannedCompile {
+/**
+ * @param encoder the publisher's, so that nothing is encoded twice
+ * @param build tells the code of this compiler from that of any other
+ */
+export function createFannedCompile(
+  store: ObjectStore,
+  fanOut: FanOut,
+  encoder: WorldEncoder,
+  build?: string,
+): FannedCompile {
   const { most, compilesToo = false, sliceBytes = usualSliceBytes, onTrouble = () => {} } = fanOut;
-  const make = createSliceMaker(store, encoder);
+  const make = createSliceMaker(store, encoder, { build });
   let last: CompiledWorld | undefined;
   return async (settings, staged) => {
     const { of, sources } = await staged("read", async () => ({
@@ -66,7 +74,8 @@ export function createFannedCompile(store: ObjectStore, fanOut: FanOut, encoder:
     }));
     const [primary] = sources;
     if (of <= 1 || primary === undefined) return undefined;
-    const plan: SlicePlan = { compiler: compilerVersion, sources, settings, of };
+    const known = build === undefined ? {} : { build };
+    const plan: SlicePlan = { compiler: compilerVersion, ...known, sources, settings, of };
     const like = last === undefined ? undefined : { world: last, encoded: encoder.encode(last) };
     const join = async () => {
       const others = rootsOfSlices(store, plan, fanOut);

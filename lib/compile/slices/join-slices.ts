@@ -2,9 +2,12 @@ import { byCodePoint, PortolanError } from "../../config/diagnostic.ts";
 import { blobOfKey } from "../../snapshot/blob.ts";
 import type { CompiledWorld } from "../../snapshot/compiled.ts";
 import { type BlobSource, createSnapshotReader } from "../../snapshot/snapshot-reader.ts";
+import type { Made } from "../../snapshot/standing/standing-record.ts";
 import type { EncodedWorld } from "../../snapshot/worlds/encode-world.ts";
 import { createListLoader, restoreWorld } from "../../snapshot/worlds/restore-world.ts";
+import { units } from "../../xds/units.ts";
 import { sortDiagnostics } from "../sort-diagnostics.ts";
+import { spokenKey } from "../standing/standing.ts";
 import { sliceText } from "./plan.ts";
 
 /** A slice whose root, or something that it names, is missing or damaged. */
@@ -53,12 +56,30 @@ export async function joinSlices(
   }
   const [first] = slices;
   if (first === undefined) throw new Error("a plan has at least one slice");
+  const { made: _ofFirst, ...beside } = first;
+  const classes = slices.flatMap((slice) => slice.classes).sort((a, b) => byCodePoint(a.id, b.id));
+  const made = joinMade(slices, classes);
   const world = {
-    ...first,
-    classes: slices.flatMap(({ classes }) => classes).sort((a, b) => byCodePoint(a.id, b.id)),
+    ...beside,
+    classes,
     diagnostics: sortDiagnostics(slices.flatMap(({ diagnostics }) => diagnostics)),
+    ...(made === undefined ? {} : { made }),
   };
   return { world, read };
+}
+
+/** What making all classes had to say, in their order; undefined unless all slices were made alike, and say so. */
+function joinMade(slices: readonly CompiledWorld[], classes: CompiledWorld["classes"]): Made | undefined {
+  const key = slices[0]?.made?.key;
+  if (key === undefined || slices.some(({ made }) => made?.key !== key)) return undefined;
+  const spoken = new Map(slices.flatMap(({ made }) => Object.entries(made?.spoken ?? {})));
+  const inOrder = classes.flatMap(({ id }) =>
+    units.flatMap((unit) => {
+      const said = spoken.get(spokenKey(id, unit));
+      return said === undefined ? [] : [[spokenKey(id, unit), said] as const];
+    }),
+  );
+  return { key, spoken: Object.fromEntries(inOrder) };
 }
 
 /** The same store, where what was found of blobs is taken note of; the reader holds it against its name. */

@@ -1,12 +1,16 @@
 import { canonicalJson, isSha256, sha256 } from "../../config/canonical-json.ts";
 import { isFields } from "../../config/untyped.ts";
 import type { CompiledSource } from "../../snapshot/compiled.ts";
-import { type RecordedSettings, readRecordedSettings } from "../recorded-settings.ts";
+import { type RecordedSettings, readRecordedSettings, worldOptionsOf } from "../recorded-settings.ts";
+import { standingKey } from "../standing/open-standing.ts";
+import { defaultWorldOptions, type WorldOptions } from "../world-of.ts";
 
 /** All that a slice is compiled from: equal plans give equal bytes, wherever and however often they are carried out. */
 export interface SlicePlan {
   /** Version of the compiler: another one has no part in this. */
   readonly compiler: string;
+  /** Tells its code from that of any other, even of the same version; absent: nobody is to take anything of what comes of the plan. */
+  readonly build?: string;
   /** The sources as they were when the plan was made, in their order. */
   readonly sources: readonly CompiledSource[];
   readonly settings: RecordedSettings;
@@ -27,6 +31,16 @@ export const maxSlices = 256;
 /** Names a plan: the same for the same. */
 export const planId = (plan: SlicePlan): string => sha256(canonicalJson(plan)).slice(0, 32);
 
+/** How a plan's world is compiled. */
+export const worldOptionsIn = ({ settings }: SlicePlan): WorldOptions => worldOptionsOf(settings, defaultWorldOptions);
+
+/** The names of its sources, in their order. */
+export const sourceNamesIn = ({ sources }: SlicePlan): readonly string[] => sources.map(({ name }) => name);
+
+/** By what a later compile knows what comes of a plan as its own; undefined where none is to. */
+export const standingKeyOf = (plan: SlicePlan): string | undefined =>
+  plan.build && standingKey({ build: plan.build, options: worldOptionsIn(plan), order: sourceNamesIn(plan) });
+
 /** Slices as people count them. */
 export const sliceText = (index: number, of: number): string => `slice ${index + 1} of ${of}`;
 
@@ -34,11 +48,12 @@ export const sliceText = (index: number, of: number): string => `slice ${index +
 export function readSliceJob(message: unknown): SliceJob | undefined {
   if (!isFields(message) || !isFields(message.plan)) return undefined;
   const { plan, index } = message;
-  const { compiler, sources, settings, of } = plan;
+  const { compiler, build, sources, settings, of } = plan;
   if (typeof compiler !== "string" || !isCount(of) || of < 1 || of > maxSlices) return undefined;
   if (!isCount(index) || index >= of || !Array.isArray(sources) || !sources.every(isSource)) return undefined;
   const pinned = sources.map(({ name, version }) => ({ name, version }));
-  return { plan: { compiler, sources: pinned, settings: readRecordedSettings(settings), of }, index };
+  const known = typeof build === "string" ? { build } : {};
+  return { plan: { compiler, ...known, sources: pinned, settings: readRecordedSettings(settings), of }, index };
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

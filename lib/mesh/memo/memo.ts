@@ -14,7 +14,7 @@ export interface Known {
   /** What each step remembers: the node before its first input, by its name. */
   readonly roots: Map<string, KnownNode>;
   /** The node before lists and values that are made one. */
-  readonly root: KnownNode;
+  root: KnownNode;
   /** Lists, maps and passes as they were last, by name. */
   readonly last: Map<string, LastMade>;
   /** Compiles begun with this memo. */
@@ -63,6 +63,13 @@ function createRoot(): KnownNode {
 /** A memo that lives as long as its owner: one per compiler process. */
 export function createMemo(): Memo {
   return { known: { roots: new Map(), root: createRoot(), last: new Map(), round: 0, hits: 0, misses: 0 } };
+}
+
+/** Empties a memo, for whoever has little room and will hardly ask for the same again. */
+export function forget({ known }: Memo): void {
+  known?.roots.clear();
+  known?.last.clear();
+  if (known !== undefined) known.root = createRoot();
 }
 
 /** Remembers nothing: what every remembered result must equal. */

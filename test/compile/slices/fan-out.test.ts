@@ -244,6 +244,27 @@ describe("a compile that is fanned out", () => {
       `slice 1 of 2: the plan is one of portolan 0.0.0, and this is ${compilerVersion}`,
     );
   });
+
+  it("refuses a plan of another build, and takes nothing that another one has made of the same sources", async () => {
+    const { store } = await shopStore();
+    const compile = createSliceCompiler(store, { build: "this one" });
+    const fanOut = handingTo(async (job) => {
+      await compile(job);
+    });
+    await createRecompiler({ store, fanOut, build: "this one" })();
+    await expect(createRecompiler({ store, fanOut, build: "another one" })()).rejects.toThrow(
+      `slice 1 of 3: the plan is one of another build of ${compilerVersion}`,
+    );
+  });
+
+  it("does not say how a world was made where one of its slices is by nobody knows whom", async () => {
+    const { store, version } = await shopStore();
+    const compilers = ["this one", undefined, "this one"].map((build) => createSliceCompiler(store, { build }));
+    const fanOut = handingTo(async (job) => {
+      await compilers[job.index]?.(job);
+    });
+    expect(await createRecompiler({ store, fanOut, build: "this one" })()).toMatchObject({ version });
+  });
 });
 
 describe("a message", () => {
@@ -251,8 +272,11 @@ describe("a message", () => {
   const plan = { compiler: "c", sources: [{ name: "main", version }], settings: readRecordedSettings({}), of: 2 };
 
   it("is read as the job that was sent", () => {
-    const job = { plan, index: 1 };
-    expect(readSliceJob(JSON.parse(JSON.stringify(job)))).toEqual(job);
+    for (const job of [
+      { plan, index: 1 },
+      { plan: { ...plan, build: "b" }, index: 0 },
+    ])
+      expect(readSliceJob(JSON.parse(JSON.stringify(job)))).toEqual(job);
   });
 
   it.each([

@@ -12,8 +12,14 @@ import { randomEdit } from "../../fuzz/edits/random-edit.ts";
 import { createDice } from "../../fuzz/objects/dice.ts";
 import { randomSource } from "../../fuzz/objects/random-source.ts";
 
+/** How a world is compiled, and by which build: without one its root says nothing of how it was made. */
+interface Way {
+  readonly change: Partial<RecordedSettings>;
+  readonly build?: string;
+}
+
 /** Compiles a store's sources in slices, one compiler for each; every third time all of them begin cold. Those of 3 or 16 remember nothing. */
-function inSlices(most: number, change: Partial<RecordedSettings>) {
+function inSlices(most: number, { change, build }: Way) {
   const store = memoryStore();
   let compilers: readonly ReturnType<typeof createSliceCompiler>[] = [];
   let dispatched = 0;
@@ -26,13 +32,13 @@ function inSlices(most: number, change: Partial<RecordedSettings>) {
       await compilers[job.index]?.(job);
     },
   };
-  const recompile = createRecompiler({ store, change, fanOut, now: () => 0 });
+  const recompile = createRecompiler({ store, change, build, fanOut, now: () => 0 });
   return {
     store,
     async recompile(round: number) {
       if (round % 3 === 0)
         compilers = Array.from({ length: most }, () =>
-          createSliceCompiler(store, { remembers: most !== 3 && most !== 16 }),
+          createSliceCompiler(store, { remembers: most !== 3 && most !== 16, build }),
         );
       return { ...(await recompile()), dispatched };
     },
@@ -56,32 +62,29 @@ function foldersFrom(seed: number, materials: Materials, edits: number): readonl
 
 describe("a world that is compiled in slices", () => {
   const materials = gatherMaterials(10);
-  const ways: readonly (readonly [number, Partial<RecordedSettings>])[] = [
-    [2, {}],
-    [3, { legacyApi: "0.8" }],
-    [5, { binaryForms: true }],
-    [16, { certificates: "files" }],
+  const ways: readonly (readonly [number, Way])[] = [
+    [2, { change: {}, build: "this one" }],
+    [3, { change: { legacyApi: "0.8" } }],
+    [5, { change: { binaryForms: true } }],
+    [16, { change: { certificates: "files" }, build: "this one" }],
   ];
-  it.each(ways)(
-    "has the root that it has as a whole, byte for byte, over edits, in %i slices",
-    async (most, change) => {
-      for (const seed of [1, 2, 3]) {
-        const whole = memoryStore();
-        const compileWhole = createRecompiler({ store: whole, change, now: () => 0 });
-        const sliced = inSlices(most, change);
-        let before = 0;
-        for (const [round, folder] of foldersFrom(100 * most + seed, materials, 6).entries()) {
-          const files = filesOf(folder);
-          for (const store of [whole, sliced.store]) await writeShard(store, "main", files, { allowEmpty: true });
-          const wanted = await compileWhole();
-          const { dispatched, ...told } = await sliced.recompile(round);
-          expect([seed, round, told]).toEqual([seed, round, wanted]);
-          // All of them, or none where this very world was compiled before.
-          expect([0, most]).toContain(dispatched - before);
-          before = dispatched;
-        }
-        expect(before).toBeGreaterThan(most);
+  it.each(ways)("has the root that it has as a whole, byte for byte, over edits, in %i slices", async (most, way) => {
+    for (const seed of [1, 2, 3]) {
+      const whole = memoryStore();
+      const compileWhole = createRecompiler({ store: whole, ...way, now: () => 0 });
+      const sliced = inSlices(most, way);
+      let before = 0;
+      for (const [round, folder] of foldersFrom(100 * most + seed, materials, 6).entries()) {
+        const files = filesOf(folder);
+        for (const store of [whole, sliced.store]) await writeShard(store, "main", files, { allowEmpty: true });
+        const wanted = await compileWhole();
+        const { dispatched, ...told } = await sliced.recompile(round);
+        expect([seed, round, told]).toEqual([seed, round, wanted]);
+        // All of them, or none where this very world was compiled before.
+        expect([0, most]).toContain(dispatched - before);
+        before = dispatched;
       }
-    },
-  );
+      expect(before).toBeGreaterThan(most);
+    }
+  });
 });

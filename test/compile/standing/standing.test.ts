@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createRecompiler, createWorldRecompiler } from "../../../lib/compile/recompile.ts";
 import { writeShard } from "../../../lib/compile/shards/write-shard.ts";
+import { createSliceCompiler } from "../../../lib/compile/slices/compile-slice.ts";
+import type { SliceJob } from "../../../lib/compile/slices/plan.ts";
 import type { SourceFile } from "../../../lib/config/folder/directory.ts";
 import { readFolder } from "../../../lib/config/folder/folder.ts";
 import { blobKey } from "../../../lib/snapshot/blob.ts";
@@ -85,6 +87,20 @@ describe("a process that starts cold", () => {
 
   it("makes nothing where nothing has changed", async () => {
     const store = await published();
+    expect(await cold(store)).toMatchObject({ kind: "unchanged", made: 0 });
+  });
+
+  it("takes what slices have left as it takes what was compiled as a whole", async () => {
+    const store = memoryStore();
+    await fill(store, files);
+    const build = "this one";
+    const compile = createSliceCompiler(store, { build });
+    const dispatch = async (job: SliceJob) => {
+      await compile(job);
+    };
+    const fanOut = { dispatch, most: 3, sliceBytes: 1, waitMs: 5_000 };
+    const { version } = await createRecompiler({ store, build, fanOut })();
+    expect(version).toBe(await newestIn(await published()));
     expect(await cold(store)).toMatchObject({ kind: "unchanged", made: 0 });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemo, noMemo } from "../../../lib/mesh/memo/memo.ts";
+import { createMemo, forget, noMemo } from "../../../lib/mesh/memo/memo.ts";
 import { inputReader, step } from "../../../lib/mesh/memo/step.ts";
 
 interface Inputs {
@@ -36,6 +36,16 @@ describe("a step", () => {
     expect(cluster(memo, { service, ports: [2, 1] })).not.toBe(first);
     expect(cluster(memo, { service, rule: {}, ports: [1, 2] })).not.toBe(first);
     expect(cluster(memo, { service, ports: [1, 2] })).toBe(first);
+  });
+
+  it("runs again when the memo was made to forget, and is remembered from then on", () => {
+    const memo = createMemo();
+    const first = cluster(memo, { service, ports: [1, 2] });
+    forget(memo);
+    const second = cluster(memo, { service, ports: [1, 2] });
+    expect(second).toEqual(first);
+    expect(second).not.toBe(first);
+    expect(cluster(memo, { service, ports: [1, 2] })).toBe(second);
   });
 
   it("tells long plain values apart wherever they differ, and keeps none of them as its key", () => {
