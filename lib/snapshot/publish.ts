@@ -76,7 +76,7 @@ export function createPublisher(
     head: () => readHead(store, options),
     async stage(world) {
       const encoded = encoder.encode(world);
-      await writeBlobs(store, createBlobCheck(store), [encoded], { there: new Set(), found: new Set() });
+      await writeBlobs(store, createBlobCheck(store), [encoded], { there: [], found: [] });
       return encoded.rootBlob.hash;
     },
     async publish(world, base, { reason = "publish", by = "", why = "", share } = {}, laid = new Set()) {

@@ -1,4 +1,4 @@
-import { type Blob, concatBytes, hashOf, type LazyBlob } from "./blob.ts";
+import { type Blob, concatBytes, hashOf, type LazyBlob, madeBlob } from "./blob.ts";
 import type { CompiledResource } from "./compiled.ts";
 import { cutEvenly } from "./long/cut-evenly.ts";
 import { runBlobs } from "./long/encode-long.ts";
@@ -31,7 +31,7 @@ export function blobsOfSegment(
 ): readonly LazyBlob[] {
   if (ref.long !== undefined) {
     const runs = resources.flatMap((resource) => runBlobs(resource.runs ?? []));
-    return [...runs, ...lists.map(({ hash, bytes }) => ({ hash, make: () => bytes }))];
+    return [...runs, ...lists.map(madeBlob)];
   }
   const texts = { hash: ref.hash, make: () => segmentBytes(resources) };
   if (ref.binary === undefined) return [texts];
