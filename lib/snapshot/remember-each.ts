@@ -2,7 +2,9 @@
 export function rememberEach<T extends object, R extends object>(make: (of: T) => R): (of: T) => R {
   const known = new WeakMap<T, R>();
   return (of) => {
-    const result = known.get(of) ?? make(of);
+    const before = known.get(of);
+    if (before !== undefined) return before;
+    const result = make(of);
     known.set(of, result);
     return result;
   };

@@ -4,10 +4,12 @@ export function rememberPairs<A extends object, B extends object, R extends obje
 ): (first: A, second: B) => R {
   const known = new WeakMap<A, WeakMap<B, R>>();
   return (first, second) => {
+    const before = known.get(first)?.get(second);
+    if (before !== undefined) return before;
+    const result = make(first, second);
     const results = known.get(first) ?? new WeakMap<B, R>();
-    known.set(first, results);
-    const result = results.get(second) ?? make(first, second);
     results.set(second, result);
+    known.set(first, results);
     return result;
   };
 }

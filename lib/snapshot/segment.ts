@@ -52,7 +52,7 @@ const stretchLength = 512 * 1024;
 
 /** Whether a stretch, which is cut by itself, ends between two neighbours: by what they are, whatever list they stand in. */
 export const endsStretch = (resource: CompiledResource, next: CompiledResource): boolean =>
-  isBorder(resource, next) || nameHash(`stretch ${resource.name}`) < textLength(resource) / stretchLength;
+  isBorder(resource, next) || nameHash(resource.name, "stretch ") < textLength(resource) / stretchLength;
 
 /** Whether what classes share ends between two neighbours, or begins; and on both sides of a long resource. */
 const isBorder = (resource: CompiledResource, next: CompiledResource): boolean =>

@@ -163,14 +163,17 @@ async function planned(
 ): Promise<readonly Step[]> {
   if (lastRoot(current) === root) return current;
   const target = await worldToLeadTo(worlds, root);
-  const way = [];
+  const way: PlannedStep[] = [];
   for (const step of current) {
     const lackingBefore = worlds.lacking.size;
     try {
       const world = await worlds.get(step.root);
-      const gate = step.gate === undefined ? undefined : await readGate(store, step.gate);
-      const conditions = gate === undefined ? noCondition(world) : conditionsOf(gate);
-      way.push({ world, atMs: Date.parse(step.at), ...(step.gate === undefined ? {} : { conditions }) });
+      const atMs = Date.parse(step.at);
+      if (step.gate === undefined) way.push({ world, atMs });
+      else {
+        const gate = await readGate(store, step.gate);
+        way.push({ world, atMs, conditions: gate === undefined ? noCondition(world) : conditionsOf(gate) });
+      }
     } catch (cause) {
       // What cannot be read is served to nobody: better no steps than no way out of it. A store that fails is another matter.
       if (worlds.lacking.size === lackingBefore) throw cause;
@@ -181,7 +184,7 @@ async function planned(
   const plan =
     served === undefined
       ? [{ world: target, atMs: nowMs }]
-      : planSteps(served.world, pending, target, nowMs, pace, encoder.versionOf);
+      : planSteps(served.world, pending, target, nowMs, pace, encoder);
   return plan.map(({ world, atMs, conditions }: PlannedStep) => {
     const step = { root: worlds.rootOf(world), at: new Date(atMs).toISOString() };
     if (conditions === undefined) return step;

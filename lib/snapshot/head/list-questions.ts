@@ -1,5 +1,7 @@
-import { type CompiledClass, type CompiledList, resourcesIn } from "../compiled.ts";
-import { type ShapeName, shapes } from "../resource-type.ts";
+import { type CompiledClass, type CompiledList, type CompiledWorld, resourcesIn } from "../compiled.ts";
+import { rememberPairs } from "../remember-pairs.ts";
+import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
+import type { ColumnsOf } from "../worlds/columns.ts";
 import { partsApart, rememberApart } from "../worlds/parts-apart.ts";
 import { createUnion, type Union } from "../worlds/unite-lists.ts";
 import { createRelatives, type Relatives } from "./relatives.ts";
@@ -9,6 +11,12 @@ import { isReadyAtOnce } from "./warming.ts";
 export interface Questions {
   readonly unite: Union;
   readonly relatives: Relatives;
+  /** Those of some types of which a class may have another list than its relatives; the others need not be looked at. */
+  readonly typesApart: <T extends ResourceType>(
+    world: CompiledWorld,
+    other: CompiledWorld,
+    types: readonly T[],
+  ) => readonly T[];
   /** Whether a class may ask for a listener or a route table that it did not have, or had with other content. */
   readonly bringsClassTraffic: (before: CompiledClass | undefined, after: CompiledClass) => boolean;
   /** Whether a list has every name of another one. */
@@ -17,12 +25,14 @@ export interface Questions {
   readonly isReady: (clusters: CompiledList, before: CompiledList, shape: ShapeName) => boolean;
 }
 
-export function createQuestions(): Questions {
+/** @param columnsOf one by which the worlds that are asked about were encoded */
+export function createQuestions(columnsOf: ColumnsOf): Questions {
   const bringsContent = rememberApart(({ before, after }): boolean => {
     const versions = new Map(resourcesIn(before).map(({ name, version }) => [name, version]));
     return resourcesIn(after).some(({ name, version }) => versions.get(name) !== version);
   });
-  const brings = (before: CompiledList, after: CompiledList) => partsApart(before, after).some(bringsContent);
+  const apart = rememberPairs(partsApart);
+  const brings = (before: CompiledList, after: CompiledList) => apart(before, after).some(bringsContent);
   const lacks = rememberApart(({ before, after }): boolean => {
     const names = new Set(resourcesIn(before).map(({ name }) => name));
     return resourcesIn(after).some(({ name }) => !names.has(name));
@@ -33,17 +43,22 @@ export function createQuestions(): Questions {
       rememberApart(({ before, after }) => isReadyAtOnce(resourcesIn(after), resourcesIn(before), shape)),
     ]),
   );
+  const relatives = createRelatives();
   return {
-    unite: createUnion(),
-    relatives: createRelatives(),
+    unite: createUnion(apart),
+    relatives,
+    typesApart: (world, other, types) => {
+      if (!relatives(world, other).areInPlace) return types;
+      const [own, others] = [columnsOf(world.classes), columnsOf(other.classes)];
+      return types.filter((type) => own[type] !== others[type]);
+    },
     bringsClassTraffic: (before, after) =>
       shapes.some(
         (shape) =>
           brings(before?.[shape].listeners ?? [], after[shape].listeners) ||
           brings(before?.[shape].routes ?? [], after[shape].routes),
       ),
-    holds: (list, wanted) => !partsApart(list, wanted).some(lacks),
-    isReady: (clusters, before, shape) =>
-      partsApart(before, clusters).every((apart) => ready.get(shape)?.(apart) === true),
+    holds: (list, wanted) => !apart(list, wanted).some(lacks),
+    isReady: (clusters, before, shape) => apart(before, clusters).every((one) => ready.get(shape)?.(one) === true),
   };
 }

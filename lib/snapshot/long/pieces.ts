@@ -84,7 +84,7 @@ export const cutPieces = <P extends Piece>(type: ResourceType, pieces: readonly 
 
 const byText = {
   weight: ({ text }: Piece) => text.length,
-  hash: ({ name, text }: Piece) => nameHash(`piece ${name || text}`),
+  hash: ({ name, text }: Piece) => nameHash(name || text, "piece "),
 };
 
 function byDomain<P extends Piece>(pieces: readonly P[]): readonly P[] {

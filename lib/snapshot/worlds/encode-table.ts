@@ -3,6 +3,7 @@ import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList } from "../compiled.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
 import { nameHash } from "../name-hash.ts";
+import { rememberEach } from "../remember-each.ts";
 import { rememberLast } from "../remember-last.ts";
 import { rememberRuns } from "../remember-runs.ts";
 import type { ListRef, PartList, TreeList, TypeTable } from "../root.ts";
@@ -20,14 +21,10 @@ export interface EncodedTable extends BlobGroup {
   readonly secrets: readonly (readonly string[])[];
 }
 
-/**
- * The table of a type.
- *
- * @param lists one of each class and shape, in their order; equal lists have one tree
- */
-export type TableEncoder = (lists: readonly CompiledList[]) => EncodedTable;
+/** The table of a type, from its column. Equal lists have one tree. */
+export type TableEncoder = (column: readonly CompiledList[]) => EncodedTable;
 
-/** Remembers tables of the same lists, and of their trees and parts those that other tables have. */
+/** Remembers tables by their columns, and of their trees and parts those that other tables have. */
 export function createTableEncoder(encodeTree: TreeEncoder): TableEncoder {
   const partList = rememberRuns((parts: readonly EncodedPart[]) =>
     listBlob(
@@ -38,7 +35,7 @@ export function createTableEncoder(encodeTree: TreeEncoder): TableEncoder {
   const treeLists = rememberLast((texts: readonly string[]) =>
     cutEvenly(texts, listLength, byText).map((list) => listBlob("trees", list)),
   );
-  return rememberRuns((lists) => {
+  return rememberEach((lists) => {
     const parts = new Map<string, { readonly index: number; readonly part: EncodedPart }>();
     const runs = new Map<EncodedRun, string>();
     const trees = new Map<string, number>();
@@ -81,7 +78,7 @@ interface CountedList {
 /** About so long is a list, in UTF-16 code units. */
 const listLength = 8 * 1024;
 
-const byText = { weight: ({ length }: string) => length, hash: nameHash };
+const byText = { weight: ({ length }: string) => length, hash: (text: string) => nameHash(text) };
 const byPart = { weight: ({ text }: EncodedPart) => text.length, hash: ({ textHash }: EncodedPart) => textHash };
 
 /** A list of elements that are JSON already. */

@@ -3,14 +3,14 @@ import { hashOf, jsonBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
 import type { CompiledList, CompiledPart, CompiledResource } from "../compiled.ts";
 import { cutEvenly } from "../long/cut-evenly.ts";
-import { encodeLong, hasRuns, originBlobs } from "../long/encode-long.ts";
+import { createLongLists, encodeLong, hasRuns } from "../long/encode-long.ts";
 import { splitBetween } from "../long/split-between.ts";
 import { nameHash } from "../name-hash.ts";
 import { versionOfParts } from "../parts-version.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberRuns } from "../remember-runs.ts";
 import type { Part, SegmentList } from "../root.ts";
-import { secretNamesIn } from "../secret-names.ts";
+import { createSecretNames } from "../secret-names.ts";
 import { blobsOfSegment, cutSegments, endsStretch, type Segment, segmentRef } from "../segment.ts";
 import { type StoredForm, storedForm } from "../standing/stored-part.ts";
 
@@ -54,11 +54,12 @@ export type TreeEncoder = (list: CompiledList) => EncodedTree;
  * list: where its segments end follows from its resources, and parts that end elsewhere are joined before they are cut.
  */
 export function createTreeEncoder(): TreeEncoder {
-  const originsOf = rememberEach(originBlobs);
+  const longLists = createLongLists();
+  const secretNamesIn = createSecretNames();
   const segmentOf = rememberRuns((resources: readonly CompiledResource[]): Segment => {
     const content = hashOf(resources.map(({ name, version }) => `${version} ${name}\n`).join(""));
     const [first] = resources;
-    const { ref, lists } = hasRuns(first) ? encodeLong(first, originsOf) : { ref: segmentRef(resources), lists: [] };
+    const { ref, lists } = hasRuns(first) ? encodeLong(first, longLists) : { ref: segmentRef(resources), lists: [] };
     const blobs = blobsOfSegment({ ref, resources }, lists);
     return { ref, blobs, content, resources, secrets: secretNamesIn(resources) };
   });
@@ -131,4 +132,4 @@ const cutParts = (segments: readonly Segment[]): readonly (readonly Segment[])[]
     cutEvenly(stretch, segmentsPerPart, byLastName),
   );
 
-const byLastName = { weight: () => 1, hash: ({ ref }: Segment) => nameHash(`part ${ref.last}`) };
+const byLastName = { weight: () => 1, hash: ({ ref }: Segment) => nameHash(ref.last, "part ") };

@@ -1,16 +1,17 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type Blob, jsonBlob, madeBlob } from "../blob.ts";
 import type { BlobGroup } from "../blob-groups.ts";
-import { type CompiledList, type CompiledWorld, listIn } from "../compiled.ts";
+import type { CompiledList, CompiledWorld } from "../compiled.ts";
 import { rootFormat } from "../format.ts";
 import type { CompiledLegacy } from "../legacy/compiled-legacy.ts";
 import { encodeNodeIndex } from "../node-index.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 import { rememberRuns } from "../remember-runs.ts";
-import { extraTypes, mapTypes, type OfTypes, type ResourceType } from "../resource-type.ts";
+import { extraTypes, mapTypes, type OfTypes } from "../resource-type.ts";
 import type { NodeShardRef, Root } from "../root.ts";
 import { recordOf, type StandingRecord } from "../standing/standing-record.ts";
+import { type ColumnsOf, createColumns } from "./columns.ts";
 import { createClassesEncoder } from "./encode-classes.ts";
 import { createTableEncoder, type EncodedTable } from "./encode-table.ts";
 import { createTreeEncoder, uniteNames, versionOfTree } from "./encode-tree.ts";
@@ -30,6 +31,7 @@ export interface WorldEncoder {
   encode(world: CompiledWorld): EncodedWorld;
   /** The version that a list has as a tree. */
   versionOf(list: CompiledList): string;
+  readonly columnsOf: ColumnsOf;
 }
 
 /** Remembers lists, parts, tables and the index of nodes by identity; forgetting never changes a result. */
@@ -37,6 +39,7 @@ export function createWorldEncoder(): WorldEncoder {
   const encodeTree = createTreeEncoder();
   const versions = rememberEach((list: CompiledList) => ({ version: versionOfTree(encodeTree(list)) }));
   const encoders: Encoders = {
+    columns: createColumns(),
     table: createTableEncoder(encodeTree),
     classes: createClassesEncoder(),
     nodes: rememberEach(encodeNodes),
@@ -46,11 +49,16 @@ export function createWorldEncoder(): WorldEncoder {
     secretsOfClasses: rememberPairs(secretsOfClasses),
     secretsByPart: rememberPairs(secretsByPart),
   };
-  return { encode: (world) => encodeWorld(world, encoders), versionOf: (list) => versions(list).version };
+  return {
+    encode: (world) => encodeWorld(world, encoders),
+    versionOf: (list) => versions(list).version,
+    columnsOf: encoders.columns,
+  };
 }
 
 /** What parts of a world are encoded by, each of which remembers what it has made. */
 interface Encoders {
+  readonly columns: ColumnsOf;
   readonly table: ReturnType<typeof createTableEncoder>;
   readonly classes: ReturnType<typeof createClassesEncoder>;
   readonly nodes: typeof encodeNodes;
@@ -63,21 +71,16 @@ interface Encoders {
 }
 
 function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
-  const listsOf = (type: ResourceType): readonly CompiledList[] =>
-    world.classes.flatMap(({ stream, poll }) => [listIn(stream, type), listIn(poll, type)]);
-  const [clusters, listeners] = [encode.table(listsOf("clusters")), encode.table(listsOf("listeners"))];
+  const columns = encode.columns(world.classes);
+  const [clusters, listeners] = [encode.table(columns.clusters), encode.table(columns.listeners)];
+  // Where nobody has any, snapshots are what they were before there was such a type.
+  const extras = extraTypes.filter((type) => columns[type].some(({ length }) => length > 0));
   const tables = {
     clusters,
-    endpoints: encode.table(listsOf("endpoints")),
+    endpoints: encode.table(columns.endpoints),
     listeners,
-    routes: encode.table(listsOf("routes")),
-    // Where nobody has any, snapshots are what they were before there was such a type.
-    ...Object.fromEntries(
-      extraTypes
-        .map((type) => [type, listsOf(type)] as const)
-        .filter(([_type, lists]) => lists.some(({ length }) => length > 0))
-        .map(([type, lists]) => [type, encode.table(lists)]),
-    ),
+    routes: encode.table(columns.routes),
+    ...Object.fromEntries(extras.map((type) => [type, encode.table(columns[type])])),
   };
   const classes = encode.classes({
     ids: world.classes.map(({ id }) => id),

@@ -15,14 +15,21 @@ export interface Apart {
  */
 export function partsApart(before: CompiledList, after: CompiledList): readonly Apart[] {
   if (before === after) return [];
-  const [old, now] = [new Set(before), new Set(after)];
-  const gone = before.filter((part) => !now.has(part));
-  const come = after.filter((part) => !old.has(part));
+  const gone = notIn(before, after);
+  const come = notIn(after, before);
   return [true, false].flatMap((ofWorkload): readonly Apart[] => {
     const isSide = (part: CompiledPart) => isOfWorkload(part[0]?.name ?? "") === ofWorkload;
     const apart = { before: gone.filter(isSide), after: come.filter(isSide) };
     return apart.before.length + apart.after.length === 0 ? [] : [apart];
   });
+}
+
+/** Parts of a list that another has not. Of lists that were apart by a change, most stand where they stood. */
+function notIn(list: CompiledList, other: CompiledList): CompiledList {
+  const apart = list.filter((part, i) => part !== other[i]);
+  if (apart.length === 0) return apart;
+  const there = new Set(other);
+  return apart.filter((part) => !there.has(part));
 }
 
 interface Node<R> {

@@ -10,17 +10,20 @@ import { partsApart, rememberApart } from "./parts-apart.ts";
  */
 export type Union = (first: CompiledList, others: readonly CompiledList[]) => CompiledList;
 
-export function createUnion(): Union {
+/** @param apart may remember what lists it has compared */
+export function createUnion(apart: typeof partsApart = partsApart): Union {
   const lacking = rememberApart(({ before, after }): CompiledPart => {
     const names = new Set(resourcesIn(before).map(({ name }) => name));
     return resourcesIn(after).filter(({ name }) => !names.has(name));
   });
   const insert = createInserter();
-  const unitePair = rememberPairs((first: CompiledList, second: CompiledList) =>
-    partsApart(first, second)
+  const insertAll = rememberPairs((first: CompiledList, second: CompiledList) =>
+    apart(first, second)
       .map(lacking)
       .reduce((list, added) => (added.length === 0 ? list : insert(list, added)), first),
   );
+  const unitePair = (first: CompiledList, second: CompiledList): CompiledList =>
+    apart(first, second).some((one) => lacking(one).length > 0) ? insertAll(first, second) : first;
   return (first, others) => others.reduce((list, other) => (other === list ? list : unitePair(list, other)), first);
 }
 
