@@ -1,8 +1,8 @@
 import { type CompiledClass, type CompiledList, type CompiledWorld, resourcesIn } from "../compiled.ts";
-import { rememberPairs } from "../remember-pairs.ts";
+import { rememberEach } from "../remember-each.ts";
 import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
 import type { ColumnsOf } from "../worlds/columns.ts";
-import { partsApart, rememberApart } from "../worlds/parts-apart.ts";
+import { type Apart, createPartsApart } from "../worlds/parts-apart.ts";
 import { createUnion, type Union } from "../worlds/unite-lists.ts";
 import { createRelatives, type Relatives } from "./relatives.ts";
 import { isReadyAtOnce } from "./warming.ts";
@@ -27,20 +27,20 @@ export interface Questions {
 
 /** @param columnsOf one by which the worlds that are asked about were encoded */
 export function createQuestions(columnsOf: ColumnsOf): Questions {
-  const bringsContent = rememberApart(({ before, after }): boolean => {
+  const bringsContent = rememberEach(({ before, after }: Apart): boolean => {
     const versions = new Map(resourcesIn(before).map(({ name, version }) => [name, version]));
     return resourcesIn(after).some(({ name, version }) => versions.get(name) !== version);
   });
-  const apart = rememberPairs(partsApart);
+  const apart = createPartsApart();
   const brings = (before: CompiledList, after: CompiledList) => apart(before, after).some(bringsContent);
-  const lacks = rememberApart(({ before, after }): boolean => {
+  const lacks = rememberEach(({ before, after }: Apart): boolean => {
     const names = new Set(resourcesIn(before).map(({ name }) => name));
     return resourcesIn(after).some(({ name }) => !names.has(name));
   });
   const ready = new Map(
     shapes.map((shape) => [
       shape,
-      rememberApart(({ before, after }) => isReadyAtOnce(resourcesIn(after), resourcesIn(before), shape)),
+      rememberEach(({ before, after }: Apart) => isReadyAtOnce(resourcesIn(after), resourcesIn(before), shape)),
     ]),
   );
   const relatives = createRelatives();

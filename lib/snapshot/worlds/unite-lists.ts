@@ -1,8 +1,9 @@
 import { byCodePoint } from "../../config/diagnostic.ts";
 import { type CompiledList, type CompiledPart, type CompiledResource, resourcesIn } from "../compiled.ts";
+import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
 import { isOfWorkload } from "../segment.ts";
-import { partsApart, rememberApart } from "./parts-apart.ts";
+import { type Apart, createPartsApart, type PartsApart } from "./parts-apart.ts";
 
 /**
  * Unites lists: all of the first, and of the others what has a name of its own, the earlier list winning. The first list itself when
@@ -10,9 +11,9 @@ import { partsApart, rememberApart } from "./parts-apart.ts";
  */
 export type Union = (first: CompiledList, others: readonly CompiledList[]) => CompiledList;
 
-/** @param apart may remember what lists it has compared */
-export function createUnion(apart: typeof partsApart = partsApart): Union {
-  const lacking = rememberApart(({ before, after }): CompiledPart => {
+/** @param apart knows lists that were compared already */
+export function createUnion(apart: PartsApart = createPartsApart()): Union {
+  const lacking = rememberEach(({ before, after }: Apart): CompiledPart => {
     const names = new Set(resourcesIn(before).map(({ name }) => name));
     return resourcesIn(after).filter(({ name }) => !names.has(name));
   });
