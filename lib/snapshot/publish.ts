@@ -70,7 +70,7 @@ export function createPublisher(
   encoder: WorldEncoder = createWorldEncoder(),
 ): Publisher {
   const lead = createLeader(store, encoder, options);
-  const check = createWorldCheck(encoder.columnsOf);
+  const check = createWorldCheck(encoder.columns);
 
   return {
     head: () => readHead(store, options),

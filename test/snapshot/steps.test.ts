@@ -11,7 +11,7 @@ const versionOf = (list: CompiledList) =>
     .flat()
     .map(({ name }) => name)
     .join("+");
-const encoder = { versionOf, columnsOf: createColumns() };
+const encoder = { versionOf, columns: createColumns() };
 const pace = { settleMs: 1_000, retentionMs: 4_000 };
 const now = 100_000;
 

@@ -27,8 +27,8 @@ interface Change {
 /** Conditions of the switch to a target. A class that was not served before has nodes that start, and those fetch clusters first. */
 export function conditionsFor(change: Change, questions: Questions, versionOf: VersionOf): Conditions {
   const { served, pending, joined, ahead, target } = change;
-  const { relatives, typesApart, holds, isReady } = questions;
-  if (pending.length === 0 && typesApart(target, served, ["clusters"]).length === 0) return new Map();
+  const { relatives, typesOfOtherNames, holds, isReady } = questions;
+  if (pending.length === 0 && typesOfOtherNames(target, served, ["clusters"]).length === 0) return new Map();
   const before = relatives(target, served);
   const planned = pending.map(({ world, conditions }) => ({ classes: relatives(target, world), conditions }));
   const made = [...joined, ahead].map((world) => relatives(target, world));

@@ -1,7 +1,7 @@
 import { type CompiledClass, type CompiledList, type CompiledWorld, resourcesIn } from "../compiled.ts";
 import { rememberEach } from "../remember-each.ts";
 import { type ResourceType, type ShapeName, shapes } from "../resource-type.ts";
-import type { ColumnsOf } from "../worlds/columns.ts";
+import type { WorldColumns } from "../worlds/columns.ts";
 import { type Apart, createPartsApart } from "../worlds/parts-apart.ts";
 import { createUnion, type Union } from "../worlds/unite-lists.ts";
 import { createRelatives, type Relatives } from "./relatives.ts";
@@ -11,8 +11,8 @@ import { isReadyAtOnce } from "./warming.ts";
 export interface Questions {
   readonly unite: Union;
   readonly relatives: Relatives;
-  /** Those of some types of which a class may have another list than its relatives; the others need not be looked at. */
-  readonly typesApart: <T extends ResourceType>(
+  /** Those of some types of which a class may have other names than its relatives; the others need not be looked at. */
+  readonly typesOfOtherNames: <T extends ResourceType>(
     world: CompiledWorld,
     other: CompiledWorld,
     types: readonly T[],
@@ -25,8 +25,8 @@ export interface Questions {
   readonly isReady: (clusters: CompiledList, before: CompiledList, shape: ShapeName) => boolean;
 }
 
-/** @param columnsOf one by which the worlds that are asked about were encoded */
-export function createQuestions(columnsOf: ColumnsOf): Questions {
+/** @param columns by which the worlds that are asked about were encoded */
+export function createQuestions(columns: WorldColumns): Questions {
   const bringsContent = rememberEach(({ before, after }: Apart): boolean => {
     const versions = new Map(resourcesIn(before).map(({ name, version }) => [name, version]));
     return resourcesIn(after).some(({ name, version }) => versions.get(name) !== version);
@@ -47,10 +47,10 @@ export function createQuestions(columnsOf: ColumnsOf): Questions {
   return {
     unite: createUnion(apart),
     relatives,
-    typesApart: (world, other, types) => {
+    typesOfOtherNames: (world, other, types) => {
       if (!relatives(world, other).areInPlace) return types;
-      const [own, others] = [columnsOf(world.classes), columnsOf(other.classes)];
-      return types.filter((type) => own[type] !== others[type]);
+      const [own, others] = [columns.of(world), columns.of(other)];
+      return types.filter((type) => !columns.haveSameNames(own[type], others[type]));
     },
     bringsClassTraffic: (before, after) =>
       shapes.some(

@@ -63,10 +63,10 @@ export function planSteps(
   target: CompiledWorld,
   nowMs: number,
   pace: Pace,
-  encoder: Pick<WorldEncoder, "versionOf" | "columnsOf">,
+  encoder: Pick<WorldEncoder, "versionOf" | "columns">,
 ): readonly PlannedStep[] {
-  const { versionOf } = encoder;
-  const questions = createQuestions(encoder.columnsOf);
+  const { versionOf, columns } = encoder;
+  const questions = createQuestions(columns);
   const first = joined(served, target, questions);
   const planned = pending.at(-1)?.world ?? served;
   // Everything that anybody may have by now stays; what is due to go by then goes at the switch's time.
@@ -119,8 +119,8 @@ const roundUp = (ms: number, grid: number): number => (grid <= 0 ? ms : Math.cei
 
 /** The served world with the clusters and endpoints of the target added; the served world itself when that adds no name. */
 function joined(served: CompiledWorld, target: CompiledWorld, questions: Questions): CompiledWorld {
-  const { unite, relatives, typesApart } = questions;
-  const types = typesApart(served, target, added);
+  const { unite, relatives, typesOfOtherNames } = questions;
+  const types = typesOfOtherNames(served, target, added);
   if (types.length === 0) return served;
   const successors = relatives(served, target);
   return withClasses(served, (proxyClass) => {
@@ -141,9 +141,9 @@ function retaining(
   before: CompiledWorld,
   target: CompiledWorld,
   kept: readonly ResourceType[],
-  { unite, relatives, typesApart }: Questions,
+  { unite, relatives, typesOfOtherNames }: Questions,
 ): CompiledWorld {
-  const types = typesApart(target, before, kept);
+  const types = typesOfOtherNames(target, before, kept);
   if (types.length === 0) return target;
   const predecessors = relatives(target, before);
   return withClasses(target, (proxyClass) => {

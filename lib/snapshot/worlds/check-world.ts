@@ -10,9 +10,9 @@ import {
 import { textsOf } from "../long/long-resource.ts";
 import { rememberEach } from "../remember-each.ts";
 import { rememberPairs } from "../remember-pairs.ts";
-import { resourceTypes, shapes } from "../resource-type.ts";
+import { type ResourceType, resourceTypes, shapes } from "../resource-type.ts";
 import { storedForm } from "../standing/stored-part.ts";
-import type { Columns, ColumnsOf } from "./columns.ts";
+import type { Column, Columns, WorldColumns } from "./columns.ts";
 
 /** Says what is wrong with a world as a whole; a world with problems is never published. */
 export type WorldCheck = (world: CompiledWorld) => readonly string[];
@@ -21,10 +21,10 @@ const none: readonly never[] = [];
 
 /**
  * Checks that lists are sorted and names unique, that every route table that a listener asks for exists, and that every class
- * that a node can be placed in exists. Columns, lists and parts that were checked before are not looked at again. Neither are parts that lie in the
+ * that a node can be placed in exists. Lists, and parts of them, that were checked before are not looked at again. Neither are parts that lie in the
  * store, which were when they were written: whoever has these beside new routes sees to it that they name none that is not there.
  */
-export function createWorldCheck(columnsOf: ColumnsOf): WorldCheck {
+export function createWorldCheck(columns: WorldColumns): WorldCheck {
   const problemsWithin = rememberEach((part: CompiledPart) => problemsOfNames(part.map(({ name }) => name)));
   const problemsOfOrder = rememberEach((list: CompiledList): readonly string[] => {
     if (list.every(isStored)) return none;
@@ -33,9 +33,6 @@ export function createWorldCheck(columnsOf: ColumnsOf): WorldCheck {
     const between = list.flatMap((part, i) => problemsOfNames([...nameOf(list[i - 1]?.at(-1)), ...nameOf(part[0])]));
     return [...within, ...between];
   });
-  const outOfOrder = rememberEach((column: readonly CompiledList[]) =>
-    [...new Set(column)].filter((list) => problemsOfOrder(list).length > 0),
-  );
   const tablesAsked = rememberEach(tablesAskedBy);
   const asked = rememberEach((part: CompiledPart): readonly Asked[] =>
     isStored(part) ? none : part.flatMap(tablesAsked),
@@ -48,9 +45,9 @@ export function createWorldCheck(columnsOf: ColumnsOf): WorldCheck {
   );
   const missingRoutes = (listeners: CompiledList, routes: CompiledList = []): readonly string[] =>
     listeners.flatMap((part): readonly string[] => (asked(part).length === 0 ? none : missing(part, routes)));
-  const withoutRoutes = rememberPairs((listeners: Columns["listeners"], routes: Columns["routes"]) =>
-    listeners.filter((list, place) => missingRoutes(list, routes[place]).length > 0),
-  );
+  const isOrdered = (column: Column): boolean => column.every((list) => problemsOfOrder(list).length === 0);
+  const hasRoutes = (listeners: Column, routes: Column): boolean =>
+    listeners.every((list, place) => missingRoutes(list, routes[place]).length === 0);
   const classesOfNodes = rememberEach((nodes: CompiledWorld["nodes"]) => new Set(nodes.map(({ classId }) => classId)));
 
   const problemsOf = (proxyClass: CompiledClass): readonly string[] =>
@@ -63,11 +60,16 @@ export function createWorldCheck(columnsOf: ColumnsOf): WorldCheck {
         (text) => `class ${proxyClass.id}, ${shape}: ${text}`,
       );
     });
+  /** Of the last world whose classes were whole: what has its names is in order. */
+  let whole: Columns | undefined;
   return (world) => {
-    const columns = columnsOf(world.classes);
+    const found = columns.of(world);
+    const isAsBefore = (type: ResourceType): boolean =>
+      whole !== undefined && columns.haveSameNames(whole[type], found[type]);
     const isWhole =
-      resourceTypes.every((type) => outOfOrder(columns[type]).length === 0) &&
-      withoutRoutes(columns.listeners, columns.routes).length === 0;
+      resourceTypes.every((type) => isAsBefore(type) || isOrdered(found[type])) &&
+      ((isAsBefore("routes") && found.listeners === whole?.listeners) || hasRoutes(found.listeners, found.routes));
+    if (isWhole) whole = found;
     const ofClasses = isWhole ? none : world.classes.flatMap(problemsOf);
     return [...ofClasses, ...problemsOfPlaces(world, classesOfNodes(world.nodes))];
   };

@@ -7,6 +7,7 @@ import { rememberEach } from "../remember-each.ts";
 import { rememberLast } from "../remember-last.ts";
 import { rememberRuns } from "../remember-runs.ts";
 import type { ListRef, PartList, TreeList, TypeTable } from "../root.ts";
+import type { Column } from "./columns.ts";
 import type { EncodedPart, EncodedRun, TreeEncoder } from "./encode-tree.ts";
 
 /** What all classes answer for one type, as it is stored: its blobs are the table's own and those of the lists that it names. */
@@ -22,7 +23,7 @@ export interface EncodedTable extends BlobGroup {
 }
 
 /** The table of a type, from its column. Equal lists have one tree. */
-export type TableEncoder = (column: readonly CompiledList[]) => EncodedTable;
+export type TableEncoder = (column: Column) => EncodedTable;
 
 /** Remembers tables by their columns, and of their trees and parts those that other tables have. */
 export function createTableEncoder(encodeTree: TreeEncoder): TableEncoder {

@@ -11,7 +11,7 @@ import { rememberRuns } from "../remember-runs.ts";
 import { extraTypes, mapTypes, type OfTypes } from "../resource-type.ts";
 import type { NodeShardRef, Root } from "../root.ts";
 import { recordOf, type StandingRecord } from "../standing/standing-record.ts";
-import { type ColumnsOf, createColumns } from "./columns.ts";
+import { createColumns, type WorldColumns } from "./columns.ts";
 import { createClassesEncoder } from "./encode-classes.ts";
 import { createTableEncoder, type EncodedTable } from "./encode-table.ts";
 import { createTreeEncoder, uniteNames, versionOfTree } from "./encode-tree.ts";
@@ -31,7 +31,7 @@ export interface WorldEncoder {
   encode(world: CompiledWorld): EncodedWorld;
   /** The version that a list has as a tree. */
   versionOf(list: CompiledList): string;
-  readonly columnsOf: ColumnsOf;
+  readonly columns: WorldColumns;
 }
 
 /** Remembers lists, parts, tables and the index of nodes by identity; forgetting never changes a result. */
@@ -52,13 +52,13 @@ export function createWorldEncoder(): WorldEncoder {
   return {
     encode: (world) => encodeWorld(world, encoders),
     versionOf: (list) => versions(list).version,
-    columnsOf: encoders.columns,
+    columns: encoders.columns,
   };
 }
 
 /** What parts of a world are encoded by, each of which remembers what it has made. */
 interface Encoders {
-  readonly columns: ColumnsOf;
+  readonly columns: WorldColumns;
   readonly table: ReturnType<typeof createTableEncoder>;
   readonly classes: ReturnType<typeof createClassesEncoder>;
   readonly nodes: typeof encodeNodes;
@@ -71,7 +71,7 @@ interface Encoders {
 }
 
 function encodeWorld(world: CompiledWorld, encode: Encoders): EncodedWorld {
-  const columns = encode.columns(world.classes);
+  const columns = encode.columns.of(world);
   const [clusters, listeners] = [encode.table(columns.clusters), encode.table(columns.listeners)];
   // Where nobody has any, snapshots are what they were before there was such a type.
   const extras = extraTypes.filter((type) => columns[type].some(({ length }) => length > 0));
