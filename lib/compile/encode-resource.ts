@@ -11,8 +11,8 @@ import {
   isLong,
   listMessage,
   longLength,
-  nameOf,
   type Piece,
+  pieceOf,
   runText,
 } from "../snapshot/long/pieces.ts";
 import { type ResourceType, typeUrlOf } from "../snapshot/resource-type.ts";
@@ -139,8 +139,7 @@ const writtenElement = step(
   "element of a resource",
   { type: "value", field: "value", element: "identity", withBinary: "value" },
   ({ type, field, element, withBinary }: Encoding & Element): WrittenPiece => ({
-    name: nameOf(element),
-    text: JSON.stringify(element),
+    ...pieceOf(element, JSON.stringify(element)),
     binary: withBinary ? binaryElement(type, field, element) : undefined,
   }),
 );

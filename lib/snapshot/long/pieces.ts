@@ -55,12 +55,20 @@ function isObjects(value: unknown): value is readonly object[] {
   return Array.isArray(value) && value.every((element) => typeof element === "object" && element !== null);
 }
 
-/** An element of such a list. */
+/** An element of such a list, with what places it among others: tables of all namespaces have it, and are cut by it. */
 export interface Piece {
-  /** May be empty. */
-  readonly name: string;
   /** Its JSON. */
   readonly text: string;
+  /** Of its name, or of the text of one without: where a run ends follows from it. */
+  readonly hash: number;
+  /** What follows the first label of its name. */
+  readonly domain: string;
+}
+
+/** @param text the element's JSON */
+export function pieceOf(element: object, text: string): Piece {
+  const name = nameOf(element);
+  return { text, hash: nameHash(name || text, "piece "), domain: name.slice(name.indexOf(".") + 1) };
 }
 
 /** Name of an element, "" for one without. */
@@ -82,17 +90,13 @@ export function isLong({ before, after }: ListMessage, pieces: readonly Piece[])
 export const cutPieces = <P extends Piece>(type: ResourceType, pieces: readonly P[]): readonly (readonly P[])[] =>
   cutEvenly<P>(type === "routes" ? byDomain(pieces) : pieces, runLength, byText);
 
-const byText = {
-  weight: ({ text }: Piece) => text.length,
-  hash: ({ name, text }: Piece) => nameHash(name || text, "piece "),
-};
+const byText = { weight: ({ text }: Piece) => text.length, hash: ({ hash }: Piece) => hash };
 
 function byDomain<P extends Piece>(pieces: readonly P[]): readonly P[] {
   const domains = new Map<string, P[]>();
   for (const piece of pieces) {
-    const domain = piece.name.slice(piece.name.indexOf(".") + 1);
-    const known = domains.get(domain);
-    if (known === undefined) domains.set(domain, [piece]);
+    const known = domains.get(piece.domain);
+    if (known === undefined) domains.set(piece.domain, [piece]);
     else known.push(piece);
   }
   return [...domains].sort(([a], [b]) => byCodePoint(a, b)).flatMap(([, group]) => group);

@@ -1,6 +1,6 @@
 import { hashOf } from "../blob.ts";
 import type { ResourceType } from "../resource-type.ts";
-import { aroundRun, cutPieces, listMessage, longLength, nameOf, runText, versionOfRuns } from "./pieces.ts";
+import { aroundRun, cutPieces, listMessage, longLength, pieceOf, runText, versionOfRuns } from "./pieces.ts";
 
 /** The version that a resource's text has, by the text alone, and whether it is one that is cut. */
 export function versionOfText(
@@ -9,7 +9,7 @@ export function versionOfText(
 ): { readonly version: string; readonly isLong: boolean } {
   const message = text.length < longLength ? undefined : listMessage(type, JSON.parse(text));
   if (message === undefined) return { version: hashOf(text), isLong: false };
-  const pieces = message.elements.map((element) => ({ name: nameOf(element), text: JSON.stringify(element) }));
+  const pieces = message.elements.map((element) => pieceOf(element, JSON.stringify(element)));
   const runs = cutPieces(type, pieces);
   const hashes = runs.map((run, at) => ({ hash: hashOf(runText(run, aroundRun(message, at, runs.length))) }));
   return { version: versionOfRuns(hashes), isLong: true };
