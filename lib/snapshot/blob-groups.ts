@@ -27,7 +27,7 @@ export function blobsBeside<B extends Named>(
   others: readonly NamedGroup[],
 ): ReadonlyMap<string, B> {
   const blobs = new Map<string, B>();
-  const known: string[] = [];
+  const known = new Set<string>();
   let [here, there]: [readonly GroupOf<B>[], readonly NamedGroup[]] = [groups, others];
   while (here.length > 0) {
     const inHere = new Set<NamedGroup>(here);
@@ -35,7 +35,7 @@ export function blobsBeside<B extends Named>(
     here = here.filter((group) => !inThere.has(group));
     there = there.filter((group) => !inHere.has(group));
     for (const blob of here.flatMap((group) => group.blobs)) blobs.set(blob.hash, blob);
-    known.push(...there.flatMap((group) => group.blobs.map(({ hash }) => hash)));
+    for (const { hash } of there.flatMap((group) => group.blobs)) known.add(hash);
     here = here.flatMap((group) => group.groups);
     there = there.flatMap((group) => group.groups);
   }
