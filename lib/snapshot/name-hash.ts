@@ -5,8 +5,9 @@
  */
 export function nameHash(name: string, prefix = ""): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < prefix.length; i += 1) hash = Math.imul(hash ^ prefix.charCodeAt(i), 0x01000193);
-  for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  for (const text of [prefix, name]) {
+    for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  }
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
